@@ -1,8 +1,9 @@
 // Tests crafted and randomly damaged images of every registered type. Reading, checking, repairing
-// and mounting an image must terminate in time, without a crash and with little memory. A child
-// process does the work, so that a failing image is reported and the remaining images are still
-// tested. HEADCRASH_CRAFTED_IMAGES=2000 and HEADCRASH_DAMAGED_IMAGES=100000 in the environment set
-// the number of images per type. The systems of a format mount its images in turn.
+// and mounting an image must terminate within a time limit, without a crash and with little memory.
+// A child process does the work, so that a failing image is reported and the remaining images are
+// still tested. HEADCRASH_CRAFTED_IMAGES=2000 and HEADCRASH_DAMAGED_IMAGES=100000 in the
+// environment set the number of images per type. If several systems use the same format, they take
+// turns at mounting its images.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
@@ -60,7 +61,8 @@ std::string text_of(const ImageTarget& target, const Trial& trial) {
          (at == std::string::npos ? "" : target.name().substr(at)) + ":" + hex_of(trial.program);
 }
 
-/// Runs trials from `first` on and stores the current one's number in `*at`. Does not return.
+/// Runs the trials from number `first` on, and stores the number of the running trial in `*at`,
+/// which the parent process reads after a crash. Does not return.
 [[noreturn]] void run_as_child(const ImageTarget& target, const Trials& trials, std::uint64_t first,
                                std::uint64_t count, std::uint64_t* at) {
   const auto failed = [] {
@@ -68,7 +70,7 @@ std::string text_of(const ImageTarget& target, const Trial& trial) {
         *testing::UnitTest::GetInstance()->current_test_info()->result();
     return result.total_part_count();
   };
-  const int before = failed();  // failures in the parent process
+  const int before = failed();  // failures inherited from the parent process
   for (*at = first; *at < count; ++*at) {
     const itimerval limit{.it_value = {.tv_sec = kSecondsMost}};
     ::setitimer(ITIMER_PROF, &limit, nullptr);
@@ -114,7 +116,8 @@ using Programs = std::function<std::string(std::uint64_t)>;
 class EveryType : public testing::TestWithParam<const FileSystemType*> {
  protected:
   /// Runs `count` trials, divided equally among the formats of the type and, within a format, among
-  /// its systems. `programs` returns the edit programs of one format.
+  /// its systems. `programs(target, n)` returns a function that maps each of n trial numbers to an
+  /// edit program.
   static void run(const char* what, std::uint64_t count,
                   const std::function<Programs(const ImageTarget&, std::uint64_t)>& programs) {
     std::vector<ImageFormat> formats = image_formats();

@@ -1,7 +1,7 @@
 #pragma once
-// Path lookup and tree walk, which all image readers and the interface above them share
-// (system_under_test.h). The image is untrusted: damage is reported as an Error, including a
-// directory that is reached twice.
+// Path lookup and tree walk. They are shared by all image readers and by the functions of
+// system_under_test.h that use a reader. The image is untrusted: damage is reported as an Error,
+// including a directory that is reached twice.
 
 #include <fmt/format.h>
 
@@ -43,9 +43,9 @@ Result<std::uint64_t> look_up_in_image(std::uint64_t root, std::string_view path
 }
 
 /// Visits everything below the root, each directory before its contents. An inode with several
-/// names is visited once per name. `list` is as above, but without "." and "..". `visit(path,
-/// entry)` reads an entry's inode and returns a Result that is true for a directory.
-/// `damaged(inode, problem)` creates the reader's Error.
+/// names is visited once per name. `list` is as for look_up_in_image(), but omits "." and "..".
+/// `visit(path, entry)` reads an entry's inode and returns a Result that is true for a directory.
+/// `damaged(inode, problem)` creates the Error that is returned for damage.
 template <typename List, typename Visit, typename Damaged>
 Result<void> walk_image(std::uint64_t root, const List& list, const Visit& visit,
                         const Damaged& damaged) {

@@ -1,6 +1,6 @@
-// Tests a long life of every registered system: a disk that is used, filled, emptied, unmounted and
-// cut many times. After each life, every count must be exact, and everything that was deleted must
-// be free again.
+// Tests a long life of every registered system: a disk that is filled, emptied and unmounted many
+// times, and that loses power many times. After each life, every count must be exact, and
+// everything that was deleted must be free again.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -23,7 +23,7 @@ constexpr int kLivesOfPlain = 4;  ///< with fewer lives, only the smaller disk i
 
 class LongLives : public LabImage {
  protected:
-  /// After an unmount, expects a clean image with exact counts.
+  /// Expects that an unmounted image is clean and that its counts are exact.
   void expect_exact_counts() {
     const auto report = type().checker()->check(*image_, {});
     ASSERT_TRUE(report) << report.error().message();
@@ -32,8 +32,8 @@ class LongLives : public LabImage {
     EXPECT_EQ(report->space, counted_);
   }
 
-  /// Recovers an image after a cut, either by the checker or, if `by_mount` is true and it
-  /// suffices, by the next mount.
+  /// Recovers an image after a cut: by the next mount if `by_mount` is true and a mount suffices,
+  /// otherwise with the checker.
   void recover(bool by_mount) {
     const auto checker = type().checker();
     const auto report = checker->check(*image_, {});
@@ -42,7 +42,8 @@ class LongLives : public LabImage {
     ASSERT_TRUE(checker->repair(*image_, {}));
   }
 
-  /// One life: random operations, then a full disk, half of which is removed again.
+  /// One life: random operations, after which the disk is filled and half of the new files are
+  /// removed.
   void live(int life, End end) {
     std::optional<User> user;
     with_mounted(
@@ -66,8 +67,8 @@ class LongLives : public LabImage {
         End::unmount);
   }
 
-  /// Removes all files, and returns the free space that is then reported. Part of it is written and
-  /// removed.
+  /// Removes all files and returns the free space that the file system then reports. Also checks
+  /// the report: writes most of that space, and removes the file again.
   std::uint64_t empty_and_write() {
     std::uint64_t free = 0;
     with_mounted(
@@ -86,10 +87,11 @@ class LongLives : public LabImage {
     return free;
   }
 
-  /// How many bytes the free space may shrink: LFS keeps blocks of its inode map.
+  /// Number of bytes by which the free space may shrink: positive for LFS, which keeps blocks of
+  /// its inode map.
   std::uint64_t map_growth() const { return type().name() == "lfs" ? kMapGrowthBytes : 0; }
 
-  bool roomy_ = false;  ///< the disk has room for a user's files
+  bool roomy_ = false;  ///< the disk has enough room for the user's files
 
  private:
   /// Returns the bytes written by write_until_full().
@@ -121,10 +123,10 @@ TEST_P(LongLives, CountsAreExactAndDeletedFilesAreFree) {
   for (const char* disk : {"plain", "tiny"}) {
     if (!system().lab_disk(disk)) continue;
     if (lives < kLivesOfPlain && system().lab_disk("tiny") && std::string_view(disk) == "plain")
-      continue;  // filling the larger disk takes most of the time
+      continue;  // skipped, because filling the larger disk takes most of the time
     roomy_ = std::string_view(disk) == "plain";
     make(disk);
-    live(0, End::unmount);  // afterwards, tables of inodes have their largest size
+    live(0, End::unmount);  // after this life, the inode tables have reached their maximum size
     if (HasFailure()) return;
     const std::uint64_t empty = empty_and_write();
     for (int life = 1; life < lives && !HasFailure(); ++life) {

@@ -1,7 +1,7 @@
 #pragma once
-// A file system's promises beyond POSIX, and permitted behaviour that looks like damage: an
-// adapter's `[promise]` table, by which the oracle judges. Permissions are off unless an adapter
-// grants them.
+// A file system's promises beyond POSIX, and permitted behaviour that looks like damage. An adapter
+// declares them in its `[promise]` table, and the oracle judges the file system by them.
+// Permissions are off unless an adapter grants them.
 
 #include <cstdint>
 #include <string>
@@ -12,25 +12,25 @@ namespace headcrash::adapters {
 /// The order in which name changes reach the disk. The values are sorted from weakest to strongest.
 enum class NameOrder : std::uint8_t {
   /// Metadata is written in any order (ext2, minix, ext4 without a journal). If a name change was
-  /// not synced, the name may be missing, show both versions, or refer to another file that reuses
-  /// the inode. A new symbolic link may be empty. A growing file may end anywhere in its new
-  /// blocks, where fsck truncates it. fsync of a directory keeps only names of objects that were
-  /// synced themselves. Names and files that were synced and have not changed since are safe.
+  /// not synced, the name may be missing, the old and the new name may both exist, or the name may
+  /// refer to another file that reuses the inode. A new symbolic link may be empty. A growing file
+  /// may end anywhere in its new blocks, where fsck truncates it. fsync of a directory keeps only
+  /// names of objects that were synced themselves. Names and files that were synced and have not
+  /// changed since are safe.
   unordered,
-  /// No operation is atomic, but each metadata write waits for those on which it depends, and fsck
-  /// repairs the rest (Ganger and Patt 1994; the ordering schemes of ufs). A name shows its old
-  /// state or any later one, and always refers to the right object. A rename may show both names; a
-  /// synced file always has at least one of them. Nothing is reused while something on the disk
-  /// refers to it.
+  /// No operation is atomic, but each metadata write waits for the writes on which it depends, and
+  /// fsck repairs the rest (Ganger and Patt 1994; the ordering schemes of ufs). After a power cut,
+  /// a name is in its last synced state or in any later one, and always refers to the right object.
+  /// A rename may leave both names; a synced file always has at least one of them. Nothing is
+  /// reused while something on the disk refers to it.
   ordered,
   /// Every operation on names is atomic (journal, log, copy-on-write).
   atomic,
 };
 
-/// The part of the tree that is consistent after a power cut: it shows all operations up to some
-/// point in the history and none after it. With several users, there is such a point for each. The
-/// point is neither before the last completed fsync or sync, nor within a transaction
-/// (transactions.h).
+/// The part of the tree that is consistent after a power cut: it reflects all operations up to some
+/// point in the history and none after it. With several users, each has such a point. The point is
+/// neither before the last completed fsync or sync, nor within a transaction (transactions.h).
 enum class OnePoint : std::uint8_t {
   none,      ///< each name and each file may have its own point
   metadata,  ///< names, sizes, modes, owners, times and extended attributes
@@ -42,17 +42,17 @@ struct Promises {
   /// as in a log that is mounted at its newest checkpoint, or in a file system whose mount ignores
   /// fsync.
   bool fsync_persists = true;
-  // A documented promise; POSIX requires an fsync of the directory for this. fsync of a file or
-  // directory keeps the path with which it was opened.
+  // A documented promise: fsync of a file or directory persists the path with which it was opened.
+  // POSIX requires a separate fsync of the parent directory for this.
   bool fsync_keeps_name = false;
-  /// fsync also keeps all other changes to the object's names: links, renames, removals.
+  /// fsync also persists all other changes to the object's names: links, renames and removals.
   bool fsync_keeps_links = false;
   /// Both promises above also hold after RENAME_EXCHANGE. XFS changes neither of the exchanged
   /// inodes, so fsync of one of them has no log record to write.
   bool fsync_keeps_exchanged_name = true;
   /// The path is also kept if one of its directories was renamed before the object was given its
-  /// name, because both are in the same log. btrfs logs the object and new directories; in f2fs, a
-  /// node stores its parent's number.
+  /// name. In btrfs this holds because fsync logs the object together with its new directories; in
+  /// f2fs, because a node stores its parent's number.
   bool fsync_keeps_renamed_parents = true;
   /// The path is also kept if one of its directories was renamed after the object was given its
   /// name, because fsync writes the new names of moved directories. headcrash's own file systems
@@ -61,13 +61,15 @@ struct Promises {
   /// sync() and syncfs() return only after everything is on the disk, as on Linux. A FUSE file
   /// system does not receive them (fs-adapters/fuse/server.h).
   bool sync_waits = true;
-  /// fsync keeps the path of an object created since the last sync and neither renamed nor linked.
-  /// For example, ext4 without a journal also writes the new parent directories.
+  /// fsync persists the path of an object that was created since the last sync, and was neither
+  /// renamed nor linked. For example, ext4 without a journal also writes the new parent
+  /// directories.
   bool fsync_keeps_new_name = false;
 
-  /// Changes of at least this age, in seconds, are on the disk even without a sync, once the disk
-  /// has completed the requests made by then. The sum of the write delay, the syncer's tick, and
-  /// the ticks of writes that wait for others. 0 for no promise.
+  /// Changes that are at least this many seconds old are on the disk even without a sync, once the
+  /// disk has completed the requests that had been issued by then. This is the sum of the write
+  /// delay, the syncer's tick, and one tick for each write that must wait for another write. 0 if
+  /// nothing is promised.
   std::int64_t keeps_after_s = 0;
   /// Returns true if a pause of this length makes all earlier changes durable.
   bool keeps_rested(std::int64_t seconds) const {
@@ -79,11 +81,12 @@ struct Promises {
   // (auto_da_alloc in ext4). Otherwise, the name may show an empty file, neither the old nor the
   // new version (xfs, btrfs).
   bool replace_keeps_content = false;
-  /// A synced file appears under its old or its new name after a rename, even if another file took
-  /// the old name and was synced (xfstests generic/342). f2fs may lose it in its posix mode.
+  /// After a rename, a synced file appears under its old or its new name, even if another file took
+  /// the old name and was synced (xfstests generic/342). f2fs may lose such a file in its posix
+  /// mode.
   bool renamed_file_survives = true;
   NameOrder names = NameOrder::atomic;
-  /// A documented promise; requires atomic names.
+  /// A documented promise. Any value except `none` requires atomic names.
   OnePoint one_point = OnePoint::none;
 
   // Permission: blocks that were allocated but not yet written may show old disk content
@@ -95,7 +98,7 @@ struct Promises {
   // Inode attributes.
   /// The mode and the owner of each object are stored, and kept by fsync and sync.
   bool keeps_modes = true;
-  /// A modification time that was set explicitly and synced is kept.
+  /// If a modification time was set explicitly and then synced, it is preserved.
   bool keeps_times = true;
   /// Space that was allocated by fallocate and synced remains allocated, even beyond the end of the
   /// file (FALLOC_FL_KEEP_SIZE).

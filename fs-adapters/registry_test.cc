@@ -158,7 +158,8 @@ TEST_P(EverySystem, EachSyncerPolicyWritesChanges) {
     os::SyncerOptions syncer;
     os::TimeNs rest_ns = 0;
   };
-  // The promised time is the delay plus one tick for each write that waits for another write.
+  // Each system promises that a change is written after the delay plus one tick for each write that
+  // must wait for another write. Each pause below is longer than that.
   const Case cases[] = {
       {{.policy = Policy::sweep}, kAllSweeps},
       {{.policy = Policy::periodic, .interval_ns = 7 * kSecond}, 60 * kSecond},
@@ -202,8 +203,8 @@ TEST_P(EverySystem, UnlimitedDelayWritesNothingByAge) {
   expect_something();
 }
 
-/// Returns the minimum memory needed for dependencies and block copies of files that are not on the
-/// disk.
+/// Returns a lower bound for the memory that a system needs for dependencies and block copies while
+/// `files` new files are not on the disk yet.
 std::size_t least_bytes_of_changes(std::string_view system, std::size_t files) {
   constexpr std::size_t kBlockBytes = 8192;
   if (system == "ufs-soft-updates-init") return 4 * files * ufs::kDependencyBytes;
@@ -262,8 +263,8 @@ TEST_P(EverySystem, ChangesNamesAndAttributes) {
   expect_nothing_found();
 }
 
-/// One user tries to change a block that cannot be read, which must fail without effect. Another
-/// user creates directories at the same time.
+/// One user tries to change a block that cannot be read; the attempt must fail without effect.
+/// Another user creates directories at the same time.
 TEST_P(EverySystem, ReadErrorDoesNotAffectOtherUsers) {
   make("plain");
   with_mounted(
@@ -286,7 +287,8 @@ TEST_P(EverySystem, ReadErrorDoesNotAffectOtherUsers) {
                              .second_sectors = log_sectors_});
   os::Account account{.name = "user"}, other{.name = "other"};
   machine.system.syncer.start();
-  std::unique_ptr<MountedSystem> mounted;  // outlives its daemons
+  // Must outlive the daemons that the file system has spawned.
+  std::unique_ptr<MountedSystem> mounted;
   machine.system.run_as(account, [&] {
     auto made = system().mount(machine.system, {});
     ASSERT_TRUE(made) << made.error().message();

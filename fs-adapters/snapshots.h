@@ -26,12 +26,12 @@ struct SnapshotInfo {
 class Snapshots {
  public:
   virtual ~Snapshots() = default;
-  /// Creates a snapshot. It contains all completed operations, and each running operation
-  /// completely or not at all. It is on the disk on return.
+  /// Creates a snapshot and returns once it is on the disk. The snapshot contains all completed
+  /// operations, and each operation in progress either completely or not at all.
   virtual VfsResult<void> make(std::string_view name) = 0;
   /// Returns the snapshots in creation order.
   virtual VfsResult<std::vector<SnapshotInfo>> list() = 0;
-  /// Drops a snapshot. On return, blocks that only it contained may be reused.
+  /// Drops a snapshot. On return, the blocks that only this snapshot contained may be reused.
   virtual VfsResult<void> drop(std::string_view name) = 0;
 };
 

@@ -1,5 +1,5 @@
-// Implements the type-independent functions of system_under_test.h: path lookup and tree walk with
-// an ImageReader, names of systems, and ids.
+// Implements the functions of system_under_test.h that are the same for all types: path lookup and
+// tree walk with an ImageReader, names of systems, and ids.
 #include "fs-adapters/system_under_test.h"
 
 #include <fmt/format.h>

@@ -1,8 +1,8 @@
 #pragma once
 // The description of one of headcrash's own file systems. Everything that creates, mounts, crashes,
 // checks or lists these file systems uses it: the in-process lab, campaigns, experiments, the FUSE
-// programs, `headcrash image` and `headcrash list systems`. None of them names a file system;
-// registry.h has the table of all types.
+// programs, `headcrash image` and `headcrash list systems`. None of them depends on a particular
+// file system; registry.h has the table of all types.
 //
 //   FileSystemType    a format ("ufs", "lfs"): mkfs, checker, reader of images, and its systems
 //   SystemUnderTest   one configuration ("ufs soft-updates-init"): promises, driver order, mount
@@ -61,7 +61,8 @@ struct FindingKind {
 struct CheckFinding {
   FindingKind kind;
   std::uint64_t inode = 0;  ///< 0: none
-  std::uint64_t block = 0;  ///< in units of FileSystemType::address_unit(); 0 if there is no block
+  /// Address of the finding, in units of FileSystemType::address_unit(); 0 if it has none.
+  std::uint64_t block = 0;
   std::uint32_t count = 0;  ///< the meaning depends on the kind
   bool repaired = false;
   std::string text;  ///< one line for users
@@ -81,11 +82,12 @@ struct CheckReport {
   bool was_clean = false;           ///< the image was marked as unmounted before
   /// The image is not clean, but its log (journal, roll-forward) can recover it.
   bool log_in_use = false;
-  bool unrepaired = false;   ///< findings remain after a repair
-  std::size_t replayed = 0;  ///< log transactions that a repair replayed, or that it would replay
+  bool unrepaired = false;  ///< a repair was made, but findings remain
+  /// Log transactions that the repair replayed or, after a check, that a repair would replay.
+  std::size_t replayed = 0;
   std::string log;  ///< name of the items that `replayed` counts; empty for journal transactions
   std::uint32_t files = 0, directories = 0;
-  /// Free space, as MountedSystem::space_counts() reports it when there are no pending changes.
+  /// Free space as MountedSystem::space_counts() would report it with no changes pending.
   Counters space;
 
   bool nothing_found() const { return findings.empty() && more_findings == 0; }
@@ -104,11 +106,12 @@ struct CheckOptions {
   bool without_log = false;
   /// Digests of the current sectors, for callers that check many states of one store. Sectors with
   /// equal digests have equal bytes for the lifetime of the checker; 0 means zeroes. A repair
-  /// writes through the store, which updates the digests. If empty, the digests are unknown, so
-  /// everything is read. Findings must not depend on digests: the lab compares both.
+  /// writes through the store, which updates the digests. If empty, the digests are unknown, so the
+  /// checker reads everything. Findings must not depend on whether digests are available; the lab
+  /// verifies this.
   model::SectorDigests digests = {};
-  /// Computes the digest of a sector that begins at `lba`, for checks of data that would be
-  /// written. Null if unknown.
+  /// Computes the digest of a sector that begins at `lba` and has these bytes. Used to check data
+  /// that would be written. Null if there is no such function.
   std::uint64_t (*digest_of)(std::uint64_t lba, std::span<const std::byte> sector) = nullptr;
 };
 
@@ -121,8 +124,9 @@ class ImageChecker {
   virtual Result<CheckReport> check(const model::SectorStore& store,
                                     const CheckOptions& options) = 0;
   /// Recovers the log, if any, and repairs the findings. Afterwards check() finds nothing, unless
-  /// the report is `unrepaired`; types without repairs_damage() leave every finding. May be
-  /// interrupted at any point and repeated. Fails as check() does.
+  /// the report is `unrepaired`. Checkers of types without repairs_damage() only recover the log
+  /// and leave every finding. A repair may be interrupted at any point and repeated. Fails as
+  /// check() does.
   virtual Result<CheckReport> repair(model::SectorStore& store, const CheckOptions& options) = 0;
 };
 
@@ -150,18 +154,20 @@ struct ContentExtent {
   std::uint64_t sectors = 0;
 };
 
-/// Reads an image that a check found clean, or that was repaired. The image is nevertheless
-/// untrusted: addresses are validated before they are followed, and invalid structures are Errors
-/// that name the inode. If the type supports it, an unrecovered log is applied in memory.
+/// Reads an image that a check found clean or that was repaired. The image is nevertheless
+/// untrusted: addresses are validated before they are followed, and an invalid structure is
+/// reported as an Error that names the inode. If the log has not been recovered and the type
+/// supports it, the reader applies the log in memory.
 class ImageReader {
  public:
   virtual ~ImageReader() = default;
   virtual std::uint64_t root() const = 0;  ///< the inode of the root
-  /// Returns a number that differs for images created in different ways. Data cached for one
-  /// image's inode numbers is then invalid for the other.
+  /// Returns a number that differs between images that were created in different ways. If the
+  /// numbers of two images differ, data cached by inode number for one of them must not be used for
+  /// the other.
   virtual std::uint64_t layout() const = 0;
-  /// Returns a number that changes when an inode moves, for formats that find inodes through a map
-  /// which is read when the image is opened. Formats with fixed inode positions return 0. An
+  /// Returns a number that changes when an inode moves. It is for formats that find inodes through
+  /// a map, which is read when the image is opened. Formats with fixed inode positions return 0. An
   /// inode's cached data stays valid while this number and the sectors from which the data was read
   /// are unchanged.
   virtual std::uint64_t place_of(std::uint64_t inode) const { return (void)inode, 0; }
@@ -193,8 +199,8 @@ class ImageReader {
 /// Options by name, as written by users: {"block-size", "4096"}.
 using Settings = std::map<std::string, std::string, std::less<>>;
 
-/// An mkfs option. Two names have the same meaning for all types: `uuid`, which receives an
-/// adapter's `{uuid}`, and `time`, in seconds since the epoch, which mkfs.headcrash-TYPE sets to
+/// An mkfs option. Two names have the same meaning for all types: `uuid` receives the value of an
+/// adapter's `{uuid}`, and `time` is in seconds since the epoch. mkfs.headcrash-TYPE sets `time` to
 /// the current time.
 struct MkfsOption {
   std::string_view name;     ///< "block-size"
@@ -214,7 +220,8 @@ struct MadeImage {
 
 struct MountSettings {
   bool force = false;  ///< mounts an image that was not unmounted and needs a check
-  /// If false, a system that flushes by itself treats completed writes as durable instead.
+  /// If false, a system that normally flushes the device's cache by itself does not do so, and
+  /// treats completed writes as durable.
   bool flushes = true;
   /// If not empty, mounts this snapshot read-only (FileSystemType::has_snapshots).
   std::string snapshot = {};
@@ -228,12 +235,12 @@ class MountedSystem {
   virtual Vfs& vfs() = 0;
   /// Closes open files, writes everything and marks the image clean. Afterwards, only
   /// space_counts() and the destructor may be called. If something cannot be written, returns an
-  /// error, but still unmounts and does not mark the image clean.
+  /// error; the file system is then unmounted all the same, but not marked clean.
   virtual VfsResult<void> unmount() = 0;
   /// Simulates a power cut: discards everything without writing. Afterwards only the destructor may
   /// be called. May be called after the executor has been halted.
   virtual void abandon() = 0;
-  /// Returns false while there is background work for which sync() does not wait and which would
+  /// Returns false while there is background work that sync() does not wait for and that would
   /// change the result of a check. A power cut may then leave residue.
   virtual bool has_no_pending_changes() const { return true; }
   /// Returns null if snapshots are not supported.
@@ -244,13 +251,13 @@ class MountedSystem {
   virtual Counters space_counts() const = 0;
 };
 
-/// An alternative recovery, which must have the same result as ImageChecker::repair().
+/// An alternative recovery. Its result must equal that of ImageChecker::repair().
 class RecoveryTrial {
  public:
   virtual ~RecoveryTrial() = default;
-  /// Runs the alternative recovery, including interrupted and repeated runs, and compares the
-  /// results with that of repair(). Returns a description of the difference, or an empty string.
-  /// Does not change the image; the outcome depends only on the image's bytes.
+  /// Runs the alternative recovery, with interruptions and repetitions, and compares each result
+  /// with that of repair(). Returns a description of the first difference, or an empty string. Does
+  /// not change the image. The outcome depends only on the image's bytes.
   virtual std::string difference(const model::SectorStore& image) = 0;
   virtual Counters counts() const = 0;  ///< totals of all trials so far
 };
@@ -263,8 +270,8 @@ struct LabDisk {
   std::uint64_t log_bytes = 0;
   /// The system that mounted, used and unmounted the disk before the trial; empty for a new disk.
   std::string used_by = {};
-  /// true if that use ended with a power cut instead of an unmount. The disk then contains further
-  /// changes, which the next mount of the tested system discards.
+  /// True if a power cut, not an unmount, ended the use by `used_by`. The disk then contains
+  /// additional changes, which the next mount by the tested system discards.
   bool cut = false;
 };
 
@@ -274,17 +281,19 @@ class FileSystemType;
 struct SystemDescription {
   std::string name;  ///< unique within its type: "soft-updates-init"
   std::string title;
-  bool control = false;          ///< breaks promises on purpose and must be detected
+  /// A negative control: breaks promises on purpose, and the lab must detect that.
+  bool control = false;
   bool shows_unmounted = false;  ///< for a control: the defect is also visible after an unmount
-  /// For a control that few workloads reveal: one that does reveal it, in campaign notation:
-  /// "reuse/3@tiny~2".
+  /// Only for a control that few workloads reveal: a workload that reveals it, in campaign
+  /// notation, such as "reuse/3@tiny~2".
   std::string shown_by = {};
   Promises promises = {};
-  os::DiskQueueOptions queue = {};               ///< the driver order that the system requires
-  bool block_copy = false;                       ///< os::BufferCacheOptions
-  std::optional<os::SyncerOptions> syncer = {};  ///< required syncer policy; nullopt for any policy
-  /// The system flushes volatile caches by itself if needed. Otherwise, the driver flushes after
-  /// every write for which something waits (os::DiskQueueOptions::flush_for_order).
+  os::DiskQueueOptions queue = {};  ///< the driver order that the system requires
+  bool block_copy = false;          ///< os::BufferCacheOptions
+  /// The syncer policy that the system requires; nullopt if any policy will do.
+  std::optional<os::SyncerOptions> syncer = {};
+  /// If true, the system flushes volatile caches itself where needed. Otherwise, the driver flushes
+  /// after every write that another write waits for (os::DiskQueueOptions::flush_for_order).
   bool flushes = false;
   /// Number of devices: 1, or 2 with an external log (os::System). Code that creates, checks or
   /// reads an image provides a store in which both are at their driver addresses
@@ -292,8 +301,8 @@ struct SystemDescription {
   std::size_t devices = 1;
   /// Required mkfs options; the user's settings override them.
   Settings mkfs = {};
-  /// The lab creates and drops snapshots while the system runs, and checks that existing ones do
-  /// not change.
+  /// If true, the lab creates and drops snapshots while the system runs, and checks that existing
+  /// snapshots do not change.
   bool keeps_snapshots = false;
 };
 
@@ -334,10 +343,10 @@ class SystemUnderTest {
 struct DamageCounts {
   std::uint64_t damaged = 0;  ///< images
   std::uint64_t cut = 0;      ///< repairs that were interrupted and repeated
-  std::uint64_t left = 0;     ///< damaged images without enough space for all recovered files
+  std::uint64_t left = 0;     ///< damaged images that had too little space to recover all files
 };
 
-/// Damages a sound image in a way that is derived from a seed, repairs it, and judges the repair.
+/// Damages a sound image in a way that a seed determines, repairs it, and judges the repair.
 class RepairTrials {
  public:
   virtual ~RepairTrials() = default;
@@ -360,7 +369,7 @@ class FileSystemType {
  public:
   virtual ~FileSystemType() = default;
 
-  /// "ufs"; also used in names of images, programs and campaigns.
+  /// A short name such as "ufs", which is also part of the names of images, programs and campaigns.
   virtual std::string_view name() const = 0;
   virtual std::string_view title() const = 0;  ///< one line for users
   /// Returns the unit of CheckFinding::block.
@@ -374,29 +383,31 @@ class FileSystemType {
   /// The store must outlive the reader. Fails if there is no file system of this type.
   virtual Result<std::unique_ptr<ImageReader>> open_image(
       const model::SectorStore& store) const = 0;
-  /// Returns true if mounts of this type may support MountedSystem::snapshots().
+  /// Returns true if mounts of this type can support MountedSystem::snapshots(); whether a mount
+  /// does depends on its system.
   virtual bool has_snapshots() const { return false; }
   /// Returns the snapshots of an image. Fails if there is no file system of this type, or if the
   /// type has no snapshots.
   virtual Result<std::vector<SnapshotInfo>> snapshots(const model::SectorStore& store) const;
-  /// Like open_image(), but for a snapshot. The error lists the existing snapshots.
+  /// Like open_image(), but opens a snapshot. If the snapshot does not exist, the error lists the
+  /// existing snapshots.
   virtual Result<std::unique_ptr<ImageReader>> open_snapshot(const model::SectorStore& store,
                                                              std::string_view snapshot) const;
-  /// Returns the areas of an image in which I/O errors are most interesting: superblock, maps,
-  /// inodes, log, data.
+  /// Returns the areas of an image where injected I/O errors are most likely to reveal defects:
+  /// superblock, maps, inodes, log, data.
   virtual Result<std::vector<os::SectorRange>> fault_areas(
       const model::SectorStore& store) const = 0;
 
   /// Returns the names for the values of os::BlockRequest::kind, such as superblocks, inodes, data
-  /// or log. There are at most 16; the first is for unclassified writes.
+  /// or log. There are at most 16 names; the first one is for writes of any other kind.
   virtual std::span<const std::string_view> block_kinds() const;
 
   /// Returns the systems in table order. Names are unique.
   virtual std::span<const std::unique_ptr<const SystemUnderTest>> systems() const = 0;
   /// Returns the name of the default system.
   virtual std::string_view usual_system() const = 0;
-  /// Returns true if at least one system that is not a control may leave all these findings after a
-  /// power cut. For callers that do not know which system ran.
+  /// Returns true if a power cut of at least one system that is not a control may leave all of
+  /// these findings. For callers that do not know which system ran.
   virtual bool left_by_a_cut(const CheckReport& report) const;
 
   /// Returns false if repair() only recovers the log, and reports damage without repairing it. This
@@ -406,13 +417,14 @@ class FileSystemType {
   virtual std::unique_ptr<ImageAudit> audit() const { return nullptr; }
   /// Returns true if the type supports repair_trials().
   virtual bool has_repair_trials() const { return false; }
-  /// `sound` is the image of an unmounted file system, in whole sectors; it must outlive the
-  /// trials. Sectors from `log_at` on are an external log; 0 if there is no log. Fails if the image
-  /// is not sound, or if the type has no trials.
+  /// Creates trials that damage copies of `sound`, the image of an unmounted file system. The image
+  /// consists of whole sectors and must outlive the trials. Sectors from `log_at` on are an
+  /// external log; 0 if there is no log. Fails if the image is not sound, or if the type has no
+  /// trials.
   virtual Result<std::unique_ptr<RepairTrials>> repair_trials(std::span<const std::byte> sound,
                                                               std::uint64_t log_at) const;
 
-  /// Returns true if some systems have an external log (SystemDescription::devices).
+  /// Returns true if some of the type's systems have an external log (SystemDescription::devices).
   bool may_have_log_device() const;
   /// Fails if there is no such system. The error lists all names.
   Result<const SystemUnderTest*> find_system(std::string_view system) const;

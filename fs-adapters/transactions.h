@@ -23,8 +23,8 @@ namespace headcrash {
 class Transactions {
  public:
   virtual ~Transactions() = default;
-  /// Begins a transaction. If a commit of the file system is waiting for other transactions, waits
-  /// for that commit to proceed.
+  /// Begins a transaction. If the file system is about to commit and is waiting for running
+  /// transactions to end, waits until that commit has begun.
   virtual VfsResult<void> begin() = 0;
   virtual VfsResult<void> commit() = 0;
 };

@@ -12,8 +12,8 @@
 
 namespace headcrash::adapters {
 
-/// How many bytes less free space an emptied file system may have than a new one, because maps have
-/// grown (estimated).
+/// Maximum number of bytes by which an emptied file system may have less free space than a new one,
+/// because its maps have grown. An estimate.
 inline constexpr std::uint64_t kMapGrowthBytes = 24 << 10;
 /// Size of the pieces in which files grow; not a multiple of a block.
 inline constexpr std::size_t kPieceBytes = 3000;
@@ -29,15 +29,16 @@ VfsResult<std::uint64_t> write_until_full(Vfs& vfs, const std::string& path, std
 /// Syncs, waits until background work has ended, and syncs again.
 VfsResult<void> settle(Vfs& vfs, os::System& machine);
 
-/// Removes all files, settles, and returns the free space in bytes.
+/// Removes all files, calls settle(), and returns the free space in bytes.
 VfsResult<std::uint64_t> free_space_when_empty(Vfs& vfs, os::System& machine);
 
 struct UsedSpace {
   std::uint64_t promised_bytes = 0;  ///< 90 % of the free space; the rest is for metadata
-  std::uint64_t written_bytes = 0;   ///< at most somewhat more than `promised_bytes`
+  /// May slightly exceed `promised_bytes`, because the file grows in pieces.
+  std::uint64_t written_bytes = 0;
 };
 
-/// Writes a new file that takes the promised part of `free_bytes`, removes it, and settles.
+/// Writes a new file that takes 90 % of `free_bytes`, removes it, and calls settle().
 VfsResult<UsedSpace> use_space(Vfs& vfs, os::System& machine, const std::string& path,
                                std::uint64_t free_bytes);
 

@@ -28,7 +28,8 @@
 namespace headcrash {
 
 struct Errno {
-  int value = 0;  ///< ENOENT, ENOSPC, ...; ENOTSUP if a file system lacks the operation
+  /// An error number such as ENOENT or ENOSPC; ENOTSUP if a file system lacks the operation.
+  int value = 0;
 };
 template <typename T>
 using VfsResult = tl::expected<T, Errno>;
@@ -52,7 +53,7 @@ struct OpenOptions {
   bool data_sync = false;  ///< O_DSYNC
   /// O_DIRECT: buffers, offsets and lengths must be aligned to the device's blocks
   bool direct = false;
-  bool no_access_time = false;  ///< O_NOATIME: reads do not update the access time
+  bool no_access_time = false;  ///< O_NOATIME: reads leave the access time unchanged
   std::uint32_t mode = 0644;
 };
 
@@ -140,10 +141,11 @@ struct SharedRange {
 ///
 /// * Ownership: buffers and strings belong to the caller, and are not kept. A handle is valid until
 ///   close(), even after its file has lost its last name. The caller must close all handles.
-/// * Failure: an Errno as of the system call of the same name; ENOTSUP if the file system lacks the
-///   operation. An operation that is refused, or fails with ENOSPC, has no effect. After a
-///   failed write, truncation or allocation, its range may have old or new data. After a failed
-///   fsync, nothing is guaranteed about the durability of the file's data.
+/// * Failure: the result is the Errno with which the system call of the same name would fail, or
+///   ENOTSUP if the file system lacks the operation. An operation that is refused, or that fails
+///   with ENOSPC, has no effect. After a failed write, truncation or allocation, each byte of the
+///   range may be old or new. After a failed fsync, nothing is guaranteed about the durability of
+///   the file's data.
 /// * Durability: each file system's Promises (promises.h) define what fsync, sync and the others
 ///   guarantee after a power cut.
 /// * Threads: in a guest, any thread may call; in virtual time, only fibers of the file system's
@@ -152,8 +154,8 @@ class Vfs {
  public:
   virtual ~Vfs() = default;
 
-  // Files. pread returns fewer bytes only at the end of the file; pwrite either writes all bytes or
-  // fails.
+  // Operations on files. pread returns fewer bytes than requested only at the end of the file;
+  // pwrite either writes all bytes or fails.
   virtual VfsResult<FileHandle> open(std::string_view path, const OpenOptions& options) = 0;
   /// Opens a nameless file for reading and writing, as open(2) with O_TMPFILE.
   virtual VfsResult<FileHandle> make_nameless() { return refuse(ENOTSUP); }
@@ -162,13 +164,15 @@ class Vfs {
                                        std::span<std::byte> into) = 0;
   virtual VfsResult<void> pwrite(FileHandle file, std::uint64_t offset,
                                  std::span<const std::byte> data) = 0;
-  /// Writes like pwrite(), through io_uring if the kernel has it. Returns on completion.
+  /// Writes like pwrite(), but through io_uring if the kernel supports it. Returns once the write
+  /// is complete.
   virtual VfsResult<void> pwrite_by_uring(FileHandle file, std::uint64_t offset,
                                           std::span<const std::byte> data) {
     return pwrite(file, offset, data);
   }
-  /// Writes with RWF_ATOMIC: after a power cut, either all or none of the data is there. Fails with
-  /// ENOTSUP or EINVAL unless the file system and the device support a unit of this size.
+  /// Writes with RWF_ATOMIC: after a power cut, the file contains either all of the new data or
+  /// none of it. Fails with ENOTSUP or EINVAL unless the file system and the device support atomic
+  /// writes of this size.
   virtual VfsResult<void> pwrite_atomic(FileHandle, std::uint64_t /*offset*/,
                                         std::span<const std::byte> /*data*/) {
     return refuse(ENOTSUP);
@@ -177,9 +181,11 @@ class Vfs {
   virtual VfsResult<void> truncate(FileHandle file, std::uint64_t size_bytes) = 0;
   virtual VfsResult<void> fallocate(FileHandle file, FallocateMode mode, std::uint64_t offset,
                                     std::uint64_t length) = 0;
-  /// Shares the blocks of `from` with `to`. A later write to either file affects only that file.
+  /// Shares the blocks of the first range with the second one. A later write to either file affects
+  /// only that file.
   virtual VfsResult<void> clone_range(const SharedRange&) { return refuse(ENOTSUP); }
-  /// Shares blocks if the ranges are equal. Different ranges remain unchanged, without an error.
+  /// Makes the two ranges share blocks if their contents are equal. Otherwise leaves them
+  /// unchanged, without an error.
   virtual VfsResult<void> dedupe_range(const SharedRange&) { return refuse(ENOTSUP); }
   // Writes through a shared mapping. Fails with EINVAL if the range extends past the end of the
   // file.
@@ -199,7 +205,7 @@ class Vfs {
   /// Writes through a shared mapping, then calls msync(MS_SYNC) on these pages.
   virtual VfsResult<void> mmap_write_sync(FileHandle file, std::uint64_t offset,
                                           std::span<const std::byte> data) = 0;
-  /// Returns the number of extents (contiguous runs of blocks) in the file, after writing dirty
+  /// Returns the number of extents (contiguous runs of blocks) of the file, after writing its dirty
   /// data. 0 means that the file has no blocks.
   virtual VfsResult<std::uint64_t> pieces(FileHandle) { return refuse(ENOTSUP); }
   virtual VfsResult<void> fsync(FileHandle file) = 0;
@@ -210,7 +216,7 @@ class Vfs {
   virtual VfsResult<void> rmdir(std::string_view path) = 0;
   virtual VfsResult<void> unlink(std::string_view path) = 0;
   virtual VfsResult<void> link(std::string_view existing, std::string_view path) = 0;
-  /// Links an open file. Fails with ENOENT if it has lost its last name.
+  /// Links an open file. Fails with ENOENT if the file has lost its last name.
   virtual VfsResult<void> link_open(FileHandle, std::string_view /*path*/) {
     return refuse(ENOTSUP);
   }
@@ -239,15 +245,16 @@ class Vfs {
   virtual VfsResult<FileStatus> stat(std::string_view path) = 0;
   virtual VfsResult<void> chmod(std::string_view path, std::uint32_t mode) = 0;
   virtual VfsResult<void> set_modified(std::string_view path, std::int64_t modified_ns) = 0;
-  /// By default, makes the changes one after the other and does not support owners.
+  /// Makes the changes one after another. This default implementation does not support changes of
+  /// owner or access time.
   virtual VfsResult<void> set_attributes(std::string_view path, const AttributeChanges& changes) {
     if (changes.user || changes.group || changes.accessed_ns) return refuse(ENOTSUP);
     if (changes.mode) TRY(chmod(path, *changes.mode));
     if (changes.modified_ns) return set_modified(path, *changes.modified_ns);
     return {};
   }
-  /// Sets inode flags of a file or directory: FS_*_FL in linux/fs.h. `of` masks the flags that
-  /// workloads use; exactly `flags` of them are set afterwards. Other flags remain unchanged.
+  /// Sets inode flags of a file or directory (FS_*_FL in linux/fs.h). `of` is the mask of the flags
+  /// to change: of these, exactly `flags` are set afterwards. Other flags remain unchanged.
   virtual VfsResult<void> set_flags(std::string_view /*path*/, std::uint32_t /*flags*/,
                                     std::uint32_t /*of*/) {
     return refuse(ENOTSUP);
@@ -274,14 +281,15 @@ class Vfs {
   virtual VfsResult<void> remount() { return refuse(ENOTSUP); }
   /// Remounts read-only, then writable again. Fails with EBUSY while a file is open for writing.
   virtual VfsResult<void> remount_read_only() { return refuse(ENOTSUP); }
-  /// Freezes the file system, which writes everything to the disk and blocks changes, and thaws it
-  /// again (FIFREEZE, FITHAW).
+  /// Freezes the file system, which writes everything to the disk and blocks changes, and then
+  /// thaws it (FIFREEZE, FITHAW).
   virtual VfsResult<void> freeze() { return refuse(ENOTSUP); }
 
-  /// Simulates think or compile time: burns CPU in a guest, advances the clock in virtual time.
+  /// Simulates think time or compile time. In a guest, keeps the processor busy; in virtual time,
+  /// advances the clock.
   virtual void cpu(std::int64_t ns) = 0;
-  /// Starts a program and waits for it. In a guest, the program does nothing; in virtual time, this
-  /// takes the CPU time of fork and exec.
+  /// Starts a program and waits until it ends. In a guest, the program does nothing; in virtual
+  /// time, the call takes as much CPU time as fork and exec.
   virtual void start_program() = 0;
 };
 

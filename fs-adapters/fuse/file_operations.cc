@@ -1,8 +1,8 @@
 // Operations on file contents (file_operations.h).
 //
-// The kernel caches pages that have been read. Unless its write-back cache is enabled, it forwards
-// each write before write(2) returns. This file syncs writes that have O_SYNC, O_DSYNC or
-// RWF_DSYNC.
+// The kernel caches pages that have been read. Unless its write-back cache is enabled, it sends
+// each write to this server before write(2) returns. This file syncs writes that have O_SYNC,
+// O_DSYNC or RWF_DSYNC.
 #include "fs-adapters/fuse/file_operations.h"
 
 #include <fcntl.h>
@@ -43,7 +43,8 @@ void fill_in(fuse_file_info& info, FileHandle file, const OpenOptions& options) 
   info.keep_cache = 1;
 }
 
-/// Closes a file whose open was not reported to the kernel, because a later step failed.
+/// Closes a file because a step after its open failed, so that the kernel never received the
+/// handle.
 void close_again(Vfs& vfs, FileHandle file) {
   static_cast<void>(vfs.close(file));
 }

@@ -1,6 +1,6 @@
 #pragma once
-// Selects the file system for a FUSE program from the registry (fs-adapters/registry.h), by the
-// program's own name. The rest of fs-adapters/fuse uses only vfs.h.
+// Selects the file system for a FUSE program from the registry (fs-adapters/registry.h), according
+// to the name under which the program was started. The rest of fs-adapters/fuse uses only vfs.h.
 
 #include <functional>
 #include <memory>
@@ -13,24 +13,24 @@
 
 namespace headcrash::fuse {
 
-/// The machine that the mount options require, and the function that mounts the file system on it,
-/// from a fiber.
+/// The machine that the mount options require, and a function that mounts the file system on this
+/// machine. The function must be called from a fiber.
 struct MountPlan {
   MachineOptions machine;
   std::size_t devices = 1;  ///< 2 if there is an external log
   std::function<Result<std::unique_ptr<adapters::MountedSystem>>(os::System& system)> mount;
 };
 
-/// Takes these options: `scheme=NAME` (one of the type's systems), `force`, `flush=WHEN`,
+/// Consumes these options: `scheme=NAME` (one of the type's systems), `force`, `flush=WHEN`,
 /// `snapshot=NAME` if the type has snapshots, and `log=DEVICE` if the type supports external logs.
 /// Fails if the system needs an external log but `log` is missing.
 Result<MountPlan> plan_mount(const adapters::FileSystemType& type, MountOptions& options);
-/// Takes `update=POLICY` (os/update_policy.h). The cache size in `machine` must already be set.
+/// Consumes `update=POLICY` (os/update_policy.h). The cache size in `machine` must already be set.
 Result<void> take_update_policy(MountOptions& options, MachineOptions& machine);
 /// Describes these options for --help.
 std::string mount_words(const adapters::FileSystemType& type);
 
-/// Returns the type for a program's name or path, which consists of `prefix` and the type's name.
+/// Returns the type named in a program's name or path, which ends in `prefix` and the type's name.
 /// The error lists all known programs.
 Result<const adapters::FileSystemType*> type_of_program(std::string_view program,
                                                         std::string_view prefix);

@@ -1,5 +1,5 @@
-// Tests how file systems are selected by program name, and whether adapters and schemes are
-// consistent.
+// Tests how file systems are selected by program name, and whether the adapter files agree with the
+// systems that they mount.
 #include "fs-adapters/fuse/file_systems.h"
 
 #include <fmt/format.h>

@@ -1,11 +1,11 @@
-// fsck.headcrash-TYPE checks and repairs a file system on a device (adapters::ImageChecker). The
-// type is in the program's name. It asks no questions:
+// fsck.headcrash-TYPE checks and repairs a file system on a device (adapters::ImageChecker). Its
+// name contains the type. It asks no questions:
 //
 //   -n  only checks (the default)
-//   -p  recovers the log and repairs residue of a power cut with kept promises
-//       (FileSystemType::left_by_a_cut), like BSD's "preen". Other findings are damage and need
-//       -y.
-//   -F  checks only busy areas if the file system marks them (ufs: fast-check), otherwise like -p
+//   -p  recovers the log and repairs the residue that a power cut may leave even though all
+//       promises are kept (FileSystemType::left_by_a_cut), like BSD's "preen". Other findings are
+//       damage and need -y.
+//   -F  checks only busy areas if the file system marks them (ufs: fast-check); otherwise like -p
 //   -y  repairs everything
 //   --log DEVICE    device of an external log (ufs: external-journal)
 //   --without-log   the external log is lost, with the changes that only the log contained. This is
@@ -13,8 +13,8 @@
 //
 // With -n, the check examines the state that a recovery of the log would produce.
 //
-// Exit codes as of fsck(8): 0 nothing to do, 1 repaired, 4 findings remain, 8 operational error, 16
-// usage error.
+// The exit codes are those of fsck(8): 0 nothing to do, 1 repaired, 4 findings remain, 8
+// operational error, 16 usage error.
 #include <fmt/core.h>
 #include <getopt.h>
 
@@ -56,7 +56,7 @@ int report_error(const Error& error, int code) {
   return code;
 }
 
-/// `replay` describes the state of the log's transactions.
+/// Prints the report. `replay` says whether the log's transactions have been replayed.
 void print(const adapters::CheckReport& report, const char* replay) {
   for (const adapters::CheckFinding& finding : report.findings)
     fmt::print("{}: {}{}\n", finding.kind.name, finding.text,

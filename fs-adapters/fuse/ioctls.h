@@ -8,7 +8,7 @@ namespace headcrash::fuse {
 
 /// Writes everything to the disk before returning.
 inline constexpr unsigned kSyncEverything = _IO('h', 1);
-/// Like kSyncEverything, but then also empties the cache.
+/// Writes everything to the disk before returning, and then also empties the cache.
 inline constexpr unsigned kDropCaches = _IO('h', 2);
 
 }  // namespace headcrash::fuse

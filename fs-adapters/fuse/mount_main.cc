@@ -20,7 +20,7 @@
 namespace headcrash::fuse {
 namespace {
 
-// Exit codes, as of mount(8).
+// Exit codes as documented in mount(8).
 constexpr int kMounted = 0, kWrongCall = 1, kNotMounted = 32;
 constexpr std::uint64_t kCacheBytesMin = 256 << 10;
 
@@ -142,8 +142,8 @@ void leave_terminal() {
   if (::chdir("/") != 0) std::fprintf(stderr, "headcrash: no root folder\n");
 }
 
-/// Mounts and serves in a child process. Returns in the parent once the file system is mounted, or
-/// with the child's exit code if the child has failed.
+/// Starts a child process that mounts the file system and serves it. Returns in the parent once the
+/// file system is mounted or, if the child has failed, with its exit code.
 int mount_in_background(const Wish& wish) {
   std::array<int, 2> ends = {};
   if (::pipe2(ends.data(), O_CLOEXEC) != 0)

@@ -1,6 +1,6 @@
 #pragma once
-// Parses the argument of -o, such as `scheme=soft-updates,cache=16M,noatime`. Each component takes
-// the options that it supports. Any remaining option is rejected, with a suggestion.
+// Parses the argument of -o, such as `scheme=soft-updates,cache=16M,noatime`. Each component
+// consumes the options that it supports. Any option that remains is rejected, with a suggestion.
 
 #include <cstdint>
 #include <span>
@@ -17,17 +17,17 @@ class MountOptions {
   /// Fails if an option is given twice, or has an empty name.
   static Result<MountOptions> parse(std::string_view text);
 
-  /// Takes `name=VALUE`. Leaves `value` unchanged if the option is not given. Fails if it has no
+  /// Consumes `name=VALUE`. Leaves `value` unchanged if the option is not given. Fails if it has no
   /// value.
   Result<void> take(const std::string& name, std::string& value);
   Result<void> take_size(const std::string& name, std::uint64_t& bytes);
-  /// Takes `name`, which must not have a value.
+  /// Consumes `name`, which must not have a value.
   Result<void> take_flag(const std::string& name, bool& given);
-  /// Takes an option whose value is one of `words`. Sets `choice` to its index.
+  /// Consumes an option whose value is one of `words`. Sets `choice` to the index of that word.
   Result<void> take_choice(const std::string& name, std::span<const std::string> words,
                            std::size_t& choice);
 
-  /// Fails if an option was not taken. Must be called last.
+  /// Fails if an option has not been consumed. Must be called last.
   Result<void> nothing_left() const;
 
  private:

@@ -10,7 +10,7 @@
 namespace headcrash::fuse {
 namespace {
 
-/// Returns the message for these options, or an empty string.
+/// Returns the error message for these options, or an empty string if they are valid.
 std::string answer_to(const char* words) {
   auto options = MountOptions::parse(words);
   if (!options) return options.error().message();

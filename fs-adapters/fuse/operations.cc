@@ -41,8 +41,8 @@ OpenDirectory* directory_of(const fuse_file_info* info) {
 
 void init(void* user_data, fuse_conn_info* connection) {
   const Service& service = *static_cast<Service*>(user_data);
-  // All changes go through the kernel, so it need not check for changed data, and it clears set-uid
-  // bits itself.
+  // Because all changes go through the kernel, it need not check for changed data, and it can clear
+  // set-uid bits itself.
   connection->want &= ~static_cast<unsigned>(FUSE_CAP_AUTO_INVAL_DATA | FUSE_CAP_HANDLE_KILLPRIV);
   connection->want |= connection->capable & (FUSE_CAP_CACHE_SYMLINKS | FUSE_CAP_IOCTL_DIR);
   if (service.write_back_cache) connection->want |= connection->capable & FUSE_CAP_WRITEBACK_CACHE;
@@ -64,7 +64,9 @@ void lookup(fuse_req_t request, fuse_ino_t parent, const char* name) {
   if (!path) return reply_error(request, path.error());
   const auto entry = entry_of(service_of(request), *path);
   if (!entry && entry.error().value == ENOENT) {
-    fuse_entry_param nothing = {};  // the kernel may also cache that the name does not exist
+    // This entry has no inode, so that the kernel also caches, for this time, that the name does
+    // not exist.
+    fuse_entry_param nothing = {};
     nothing.entry_timeout = kKeptSeconds;
     fuse_reply_entry(request, &nothing);
     return;
@@ -107,8 +109,8 @@ VfsResult<void> set_size(Vfs& vfs, const std::string& path, const fuse_file_info
   return cut ? closed : cut;
 }
 
-/// Replies to a request for a file that no longer exists. With the write-back cache, the kernel may
-/// send the times of removed files.
+/// Replies to a request to set attributes of a file that no longer exists. With the write-back
+/// cache, the kernel may send timestamp updates for files that have already been removed.
 void reply_gone(fuse_req_t request) {
   struct stat nothing = {};
   nothing.st_mode = S_IFREG;
@@ -150,7 +152,7 @@ void readlink(fuse_req_t request, fuse_ino_t node) {
   fuse_reply_readlink(request, target->c_str());
 }
 
-/// Sets the owner of a new object and replies.
+/// Sets the owner of a new object to the caller and replies to the request that created it.
 void reply_made(fuse_req_t request, const std::string& path, const VfsResult<void>& made,
                 Made what = Made::other) {
   if (!made) return reply_error(request, made.error());

@@ -36,7 +36,8 @@ struct Answer {
   }
 };
 
-/// Sends raw requests and stores the last reply.
+/// Plays the part of the kernel: sends raw requests to the operation table and stores the last
+/// reply.
 class Kernel : public Service {
  public:
   explicit Kernel(ufs::bench::Mounted& machine)

@@ -1,4 +1,4 @@
-// A real device with its queue and cache (real_machine.h).
+// Connects a real device to a queue and a cache (real_machine.h).
 #include "fs-adapters/fuse/real_machine.h"
 
 #include <algorithm>
@@ -36,7 +36,7 @@ Result<std::unique_ptr<RealMachine>> RealMachine::open(const std::string& device
   Disks disks;
   for (const std::string& path : {device, options.log}) {
     if (path.empty()) continue;
-    // The driver sends a disk one request at a time, so one thread suffices.
+    // The driver sends one request at a time to a disk, so one thread suffices.
     TRY(auto disk, os::RawDisk::open(path, *clock, {.threads = 1, .buffered = options.buffered}));
     disks.push_back(std::move(disk));
   }

@@ -38,8 +38,8 @@ std::int64_t nanoseconds_of(const timespec& time) {
 struct stat stat_of(const FileStatus& status) {
   struct stat told = {};
   told.st_ino = status.inode;
-  // The kernel requires a type for each inode, so unknown types become sockets, which cannot be
-  // opened.
+  // The kernel requires a known type for each inode. Objects of other types are therefore reported
+  // as sockets, which cannot be opened.
   const mode_t type = type_bits(status.type);
   told.st_mode = (type != 0 ? type : S_IFSOCK) | status.mode;
   told.st_nlink = status.links;

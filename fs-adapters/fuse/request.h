@@ -34,22 +34,23 @@ inline VfsResult<std::string> path_of(fuse_req_t request, fuse_ino_t parent, con
   return path;
 }
 
-/// How long the kernel may cache names and attributes. It can be long, because every change goes
-/// through the kernel.
+/// Time for which the kernel may cache names and attributes. It can be long, because every change
+/// passes through the kernel.
 inline constexpr double kKeptSeconds = 24.0 * 3600;
 
 /// Returns the S_IFMT bits of a file, directory or symbolic link, and 0 for any other type. In a
-/// directory entry, 0 means "unknown", so programs call stat.
+/// directory entry, 0 means "unknown", so programs call stat() to find out.
 mode_t type_bits(FileType type);
 struct stat stat_of(const FileStatus& status);
 std::int64_t nanoseconds_of(const timespec& time);
 
-/// Returns the entry for a path and increments its lookup count. The caller must send the entry to
-/// the kernel.
+/// Returns the reply to a lookup of this path, and increments the inode's lookup count. The caller
+/// must therefore send the entry to the kernel.
 VfsResult<fuse_entry_param> entry_of(Service& service, const std::string& path);
 
-/// Sets the owner of a new object to the caller's user and group. On failure, removes the object.
 enum class Made : std::uint8_t { directory, other };
+/// Sets the owner of a new object to the caller's user and group. On failure, removes the object;
+/// `made` says whether it is a directory.
 VfsResult<void> give_to_caller(fuse_req_t request, const std::string& path, Made made);
 
 }  // namespace headcrash::fuse

@@ -91,7 +91,7 @@ struct Server::State {
   RequestBuffers buffers;
   // Used only by the executor's thread.
   std::size_t active = 0;
-  os::WaitQueue idle;  ///< fibers that wait until no request is running
+  os::WaitQueue idle;  ///< waited for until no request is running
   bool reader_ended = false;
   bool unmounted = false;
   Result<void> outcome;
@@ -178,7 +178,8 @@ void Server::State::sync_everything(const fuse_in_header& request) {
   const auto synced = file_system->vfs().syncfs();
   const fuse_out_header answer{
       .len = sizeof answer, .error = synced ? 0 : -synced.error().value, .unique = request.unique};
-  // As in libfuse, an error is ignored, because it means that the calling process no longer exists.
+  // The error is ignored, as in libfuse, because it means that the process that sent the request no
+  // longer exists.
   [[maybe_unused]] const ssize_t told = ::write(fuse_session_fd(session), &answer, sizeof answer);
 }
 

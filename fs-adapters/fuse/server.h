@@ -11,10 +11,10 @@
 // so for mounts of type fuseblk, that is for block devices, but not for plain FUSE mounts.
 //
 // sync(2) and syncfs(2) do not reach a FUSE file system before Linux 6.18. Earlier kernels send
-// FUSE_SYNCFS to virtiofs only, and their wait for inode pages covers only temporary copies. Since
-// 6.18, fuseblk receives the request, and this server replies after everything is on the disk;
-// libfuse 3.14 does not support it yet. Until then, callers can use the ioctl kSyncEverything
-// (ioctls.h).
+// FUSE_SYNCFS only to virtiofs; they wait for dirty pages, but only until these have been copied to
+// temporary pages. Since 6.18, the kernel also sends FUSE_SYNCFS to fuseblk, and this server
+// replies once everything is on the disk, but libfuse 3.14 does not pass the request on yet. Until
+// it does, callers can use the ioctl kSyncEverything (ioctls.h).
 
 #include <memory>
 #include <string>

@@ -1,8 +1,8 @@
 // Tests a disk that is 90 % full, with a cleaner that is always active. Three users perform random
 // operations and compare the results with their references (tree/testing/history.h). A fourth user
 // keeps the disk full by creating, overwriting and removing files with known contents. No user may
-// get ENOSPC. Environment: HEADCRASH_SEEDS=n runs n more seeds; HEADCRASH_SEEDS_FROM sets the first
-// seed.
+// get ENOSPC. In the environment, HEADCRASH_SEEDS=n adds n seeds, and HEADCRASH_SEEDS_FROM sets the
+// first seed.
 #include <fmt/format.h>
 
 #include "fs-adapters/lfs/testing/mounted.h"

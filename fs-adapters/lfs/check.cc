@@ -11,8 +11,8 @@
 
 namespace headcrash::lfs {
 class Checker::State {
-  /// Limit on the total size of all inodes' blocks, as a multiple of the device size. Overlapping
-  /// blocks beyond this limit are not reported individually.
+  /// Limit on the total size of all inodes' blocks, as a multiple of the device size. Beyond this
+  /// limit, overlapping blocks are not reported individually.
   static constexpr std::uint64_t kTimesMost = 4;
 
   /// The owner of a run of sectors.
@@ -24,7 +24,7 @@ class Checker::State {
     std::uint32_t sectors = 0;
   };
 
-  /// An inode as read, or the error that occurred when it was read.
+  /// The result of reading an inode: the inode, or the error that occurred.
   struct KeptInode {
     MapEntry entry;
     Sources sources;
@@ -35,16 +35,16 @@ class Checker::State {
       Owner owner;
     };
     std::vector<Owned> blocks;
-    std::uint64_t sectors = 0;  ///< total sectors of the inode's blocks
+    std::uint64_t sectors = 0;  ///< number of sectors in all of the inode's blocks
     std::string pointer_problem;
     struct Names {
       Sources sources;
       std::vector<NamedInode> names;
       std::string problem;
     };
-    std::optional<Names> names;  ///< a directory's names, once they have been read
+    std::optional<Names> names;  ///< set once a directory's names have been read
 
-    // State of one comparison.
+    // Used only during one comparison.
     std::uint32_t links = 0;
     bool has_parent = false;
   };
@@ -75,7 +75,7 @@ class Checker::State {
   }
 
  private:
-  // Results kept from earlier checks.
+  // Results that earlier checks have computed.
 
   void forget() {
     if (reader_) clear();
@@ -249,7 +249,7 @@ class Checker::State {
       find(FindingKind::doubly_used, fmt::format("address {}", address));
     }
   }
-  /// Returns the first block that begins at `address`; null if there is no such block.
+  /// Returns the owner that claimed the block at `address`; null if no block begins there.
   const Owner* owner_of(SectorAddress address) const {
     const std::size_t at = address - superblock().first_segment;
     return at < owner_at_.size() && owner_at_[at] != 0 ? &owners_[owner_at_[at] - 1].second
@@ -352,7 +352,8 @@ class Checker::State {
     ++found(parent)->links;
   }
 
-  /// Returns the named inode; null if it does not exist.
+  /// Checks one directory entry. Returns the inode to which it refers; null if that inode does not
+  /// exist.
   KeptInode* check_name(InodeNumber directory, const NamedInode& one) {
     KeptInode* const target = found(one.inode);
     if (target == nullptr) {
@@ -378,7 +379,7 @@ class Checker::State {
       const Inode& inode = *kept->inode;
       const std::uint32_t links = kept->links;
       if (links == 0 && inode.links == 0 && kept->entry.unlinked)
-        continue;  // unlinked while open, so it has no name
+        continue;  // was unlinked while open, so it has no name
       if (links == 0)
         find(FindingKind::unreachable, fmt::format("inode {}, with {} links", number, inode.links));
       else if (links != inode.links)
@@ -466,19 +467,21 @@ class Checker::State {
   std::optional<ImageReader> reader_;
   std::vector<InodeNumber> allocated_, before_;
   std::vector<std::unique_ptr<KeptInode>> inodes_;      ///< results by inode number
-  std::uint64_t sectors_ = 0;                           ///< total sectors of all inodes' blocks
+  std::uint64_t sectors_ = 0;                           ///< number of sectors in all inodes' blocks
   std::vector<std::unique_ptr<KeptSegment>> segments_;  ///< results by segment number
   bool has_report_ = false;
   CheckReport report_;
 
-  // State of one comparison.
+  // Used only during one comparison.
   std::vector<std::pair<SectorAddress, Owner>> owners_;
-  /// By sector of the log: 1 + index of the first block that begins there.
+  /// For each sector of the log: 1 + the index in `owners_` of the first block that begins there,
+  /// or 0.
   std::vector<std::uint32_t> owner_at_;
-  std::vector<std::uint8_t> used_;  ///< by sector of the log
-  std::uint32_t addresses_ = 0;     ///< distinct addresses in `owners_`
+  /// Indexed by sector of the log: true if a block uses the sector.
+  std::vector<std::uint8_t> used_;
+  std::uint32_t addresses_ = 0;  ///< number of distinct addresses in `owners_`
   std::size_t inodes_found_ = 0;
-  std::vector<std::uint32_t> live_;  ///< live bytes of each segment
+  std::vector<std::uint32_t> live_;  ///< live bytes found in each segment
   bool summary_findings_ = false;
 };
 

@@ -1,14 +1,14 @@
 #pragma once
-// Checks the consistency of an image at its newest checkpoint. Recomputes all redundant
+// Checks that an image is consistent at its newest checkpoint. Recomputes all redundant
 // information: owners of sectors, live bytes of each segment, link counts, the checkpoint's totals,
-// and the summaries' entries for live blocks. A sound file system has no findings, whether
-// unmounted, recovered or cut at any moment: data to which a checkpoint refers is not overwritten
-// before the next checkpoint is durable.
+// and the summaries' entries for live blocks. A sound file system has no findings, whether it has
+// been unmounted, recovered or cut at any moment, because data to which a checkpoint refers is not
+// overwritten before the next checkpoint is durable.
 //
-// A Checker with digests of the sectors (Contents) can check successive states. It rereads an inode
-// with its blocks, a directory's names or a segment's summaries only if their sectors have changed.
-// If any of these sectors has changed, the Checker repeats all comparisons between inodes, names
-// and summaries.
+// A Checker that is given digests of the sectors (Contents) can check successive states
+// efficiently. It rereads an inode with its blocks, a directory's names or a segment's summaries
+// only if their sectors have changed. If any of them has changed, the Checker repeats all
+// comparisons between inodes, names and summaries.
 
 #include <memory>
 #include <string>
@@ -58,9 +58,9 @@ class Checker {
   Checker(const Checker&) = delete;
   Checker& operator=(const Checker&) = delete;
 
-  /// `contents` describes `store`; sectors with equal digests have equal bytes for the lifetime of
-  /// the checker. If there are no digests, everything is read; the findings are the same. Fails if
-  /// there is no file system or no checkpoint.
+  /// `contents` describes the current state of `store`; sectors with equal digests have equal bytes
+  /// for the lifetime of the checker. Without digests, everything is read; the findings are the
+  /// same. Fails if there is no file system or no checkpoint.
   Result<CheckReport> check(const model::SectorStore& store, const Contents& contents = {});
 
  private:
@@ -68,7 +68,7 @@ class Checker {
   std::unique_ptr<State> state_;
 };
 
-/// Checks a single image. Fails as above.
+/// Checks a single image. Fails under the same conditions as Checker::check().
 Result<CheckReport> check(const model::SectorStore& store);
 
 }  // namespace headcrash::lfs

@@ -8,8 +8,8 @@
 
 namespace headcrash::lfs {
 
-/// Returns the segments without live bytes, which the current checkpoint records as clean. The
-/// segment at the end of the log and the next segment are excluded.
+/// Returns the segments that have no live bytes any longer, and that the next checkpoint therefore
+/// records as clean. The segment at the end of the log and the one after it are excluded.
 std::vector<SegmentNumber> Store::emptied_segments() const {
   std::vector<SegmentNumber> emptied;
   for (SegmentNumber i = 0; i < s_.segments; ++i)
@@ -43,7 +43,8 @@ VfsResult<void> Store::flush_everything() {
       };
       std::stable_sort(inodes.begin(), inodes.end(), older);
     }
-    // No operation is running. The remaining lock holders only read, and release their locks soon.
+    // No operation is running now. Fibers that still hold locks only read, and will release their
+    // locks soon.
     for (CoreInode* inode : inodes) inode->lock.lock();
     const auto flushed = flush(inodes);
     for (CoreInode* inode : inodes) inode->lock.unlock();
@@ -107,18 +108,19 @@ class Store::UsageTable {
   const Superblock& s_;
   std::vector<SegmentUsage> usage_;
   const std::vector<SectorAddress>& addresses_;
-  std::vector<std::uint32_t> own_bytes_;  ///< bytes of the table itself, by segment
+  /// Bytes in each segment that belong to the usage table itself.
+  std::vector<std::uint32_t> own_bytes_;
 };
 
-/// Returns the usage table blocks that must be written. Writing the plan's map blocks and table
-/// blocks at the end of the log may itself empty a segment and thus change further table blocks,
-/// which are included. Blocks already written by this checkpoint are excluded.
+/// Returns the numbers of the usage table blocks that must be written, except those that this
+/// checkpoint has already written. Writing the plan's map blocks and these table blocks at the end
+/// of the log may itself empty a segment, which changes further table blocks; these are included.
 std::set<std::uint32_t> Store::changed_usage_blocks(const Plan& plan,
                                                     const std::set<std::uint32_t>& written) const {
   UsageTable table(*this);
   for (const auto& [number, item] : plan.map_blocks)
     table.moves_map_block(checkpoint_.map_blocks[number], segment_, executor.now());
-  // Blocks already written are excluded below.
+  // The loop below skips the blocks that have been written already.
   std::set<std::uint32_t> changed = moving_usage_blocks_;
   for (const std::uint32_t number : changed) table.moves_own_block(number, segment_);
   const auto differs = [&](std::uint32_t number) {
@@ -140,8 +142,8 @@ std::set<std::uint32_t> Store::changed_usage_blocks(const Plan& plan,
   return changed;
 }
 
-/// Fills in a region's usage table blocks. Must be called last, when all other items have their
-/// addresses.
+/// Fills in a region's usage table blocks. Must be called last, after all other items have received
+/// their addresses.
 void Store::fill_usage_blocks(Plan& plan) {
   for (const auto& [number, item] : plan.usage_blocks) {
     SectorAddress& known = checkpoint_.usage_blocks[number];
@@ -172,12 +174,13 @@ void Store::plan_usage_blocks(Plan& plan, const std::set<std::uint32_t>& numbers
 }
 
 /// Writes the changed blocks of the map and the table. The table's blocks are in one region, with
-/// the last blocks of the map. If a long table has more changed blocks than fit in a segment, they
-/// are in several regions, each block once. Blocks already written then lack the segment changes
-/// that the advancing log causes afterwards (settle_states).
+/// the last blocks of the map. If more blocks of a long table have changed than fit in a segment,
+/// they are written in several regions, each block once. The log then advances after some blocks
+/// have been written, so those blocks do not reflect the resulting changes of segments' states;
+/// settle_states() corrects them.
 VfsResult<void> Store::write_tables() {
   const tree::FiberLockGuard one_at_a_time(log_lock_);
-  // All changes that the records describe have been written.
+  // The records can be dropped, because all changes that they describe have been written.
   records_.clear();
   TRY(auto plan, new_plan());
   const auto unit = static_cast<std::uint8_t>(s_.block_sectors());
@@ -239,10 +242,10 @@ VfsResult<void> Store::write_checkpoint_region() {
   // The other checkpoint region stays valid until this region is complete.
   TRY(write_sectors(checkpoint_region(c.sequence), bytes));
   TRY(flush_device());
-  // Now no mountable checkpoint refers to the emptied segments.
+  // From now on, no checkpoint that can be mounted refers to the emptied segments.
   give_back(emptied);
-  // If space was short, a cleaned segment may already contain new live data. Such a segment is
-  // counted later.
+  // If space was short, a cleaned segment may have received new live data before this checkpoint.
+  // Such a segment is counted by a later checkpoint.
   const std::uint64_t cleaned = std::min<std::uint64_t>(cleaned_unfinished_, emptied.size());
   cleaned_unfinished_ -= cleaned;
   counters_.segments_emptied += emptied.size() - cleaned;
@@ -252,10 +255,11 @@ VfsResult<void> Store::write_checkpoint_region() {
 }
 
 VfsResult<void> Store::checkpoint_locked() {
-  // If no changes are pending, the newest checkpoint is complete, except during a mount or unmount.
+  // If no changes are pending, the newest checkpoint is still valid, except during a mount or
+  // unmount.
   const bool known = has_no_pending_changes() && sectors_since_checkpoint_ == 0;
   if (known && !closing_ && !coming_up_) return {};
-  // A flush may have begun another segment and then found nothing to write.
+  // A flush may have moved the end of the log to another segment and then found nothing to write.
   const bool moved = segment_ != checkpoint_.segment || next_segment_ != checkpoint_.next_segment;
   if (known && !moved) return write_checkpoint_region();
   TRY(flush_everything());

@@ -1,6 +1,7 @@
 // The cleaner (store.h; Rosenblum 1992, sections 4.4.2 and 4.4.3). It reads whole segments and
-// marks their live data dirty, like a user's writes; a checkpoint then writes it elsewhere. The
-// cache has only one copy of each block, so an older copy never replaces a newer one.
+// marks their live data dirty, as a user's write would; a checkpoint then writes the data
+// elsewhere. The cache has only one copy of each block, so an older copy never replaces a newer
+// one.
 #include <algorithm>
 #include <cstring>
 
@@ -10,11 +11,12 @@ namespace headcrash::lfs {
 
 namespace {
 
-// Sprite's thresholds were a few tens of segments, and 50 to 100; small disks have fewer segments.
+// Sprite started cleaning at a few tens of clean segments and stopped at 50 to 100. Small disks
+// have fewer segments.
 constexpr std::uint32_t kStartMax = 20, kStopMax = 50;
 constexpr std::uint32_t kPanic = 3;
 constexpr std::uint64_t kLiveAtOnce = 10 << 20;
-constexpr std::uint32_t kReadAtOnceFactor = 8;  // number of segments that a pass may always read
+constexpr std::uint32_t kReadAtOnceFactor = 8;  // a pass may read at least this number of segments
 
 }  // namespace
 
@@ -28,8 +30,8 @@ std::uint32_t Store::clean_stop() const {
   return std::clamp(s_.segments / 10, 5U, kStopMax);
 }
 
-/// Returns how many bytes a checkpoint writes in addition to file blocks, including the unused ends
-/// of segments.
+/// Returns the number of bytes that a checkpoint writes in addition to file blocks, including the
+/// unused ends of segments.
 std::uint64_t Store::overhead_bytes() const {
   const std::uint64_t tables = dirty_map_blocks_.size() + s_.usage_blocks() + 2;
   const std::uint64_t inodes = to_write_.size() * (kInodeBytes + kSummaryEntryBytes);
@@ -37,18 +39,20 @@ std::uint64_t Store::overhead_bytes() const {
          dirty_bytes_ / 24 + s_.segment_bytes() / 8;
 }
 
-/// Returns the log space that is reserved for the cleaner; a pass with less space would gain
-/// nothing. A pass frees the dead data of the segments that it reads, and with more space it can
-/// read more segments. Its checkpoint rewrites the changed blocks of the map and the table, in the
-/// worst case all of them, even if few segments were cleaned. If a fraction `dead` of each segment
-/// is dead, a pass breaks even with tables / dead bytes of space. The result is twice that amount.
+/// Returns the log space that is reserved for the cleaner. A pass with less space would gain
+/// nothing. A pass frees the dead data of the segments that it reads, and the more space it has,
+/// the more segments it can read. However, its checkpoint rewrites the changed blocks of the map
+/// and the table, in the worst case all of them, even if few segments were cleaned. If a fraction
+/// `dead` of each segment is dead, a pass breaks even with tables / dead bytes of space. The result
+/// is twice that amount.
 std::uint64_t Store::pass_room_bytes() const {
   const std::uint64_t tables = (std::uint64_t{map_blocks_in_log_} + s_.usage_blocks()) *
                                (s_.block_bytes + kSummaryEntryBytes);
   const double all = static_cast<double>(s_.segment_bytes()) * s_.segments;
   const double dead = std::max(1 - static_cast<double>(live_bytes_) / all, 1. / s_.segments);
   const auto wanted = static_cast<std::uint64_t>(2 * static_cast<double>(tables) / dead);
-  // The space at the end of a segment and at the end of the next segment is lost.
+  // Two segments are added, because the space at the end of this segment and at the end of the next
+  // one is lost.
   const std::uint64_t most = s_.reserve_segments / 2 * s_.segment_bytes();
   return 2 * s_.segment_bytes() + std::min(wanted, most);
 }
@@ -58,12 +62,12 @@ std::uint64_t Store::log_room_bytes() const {
   const std::uint64_t lost = 4ULL * s_.block_bytes + s_.segment_bytes() / 64;
   const std::uint64_t segment = s_.segment_bytes() - lost;
   const std::uint64_t here = std::uint64_t{room_in_segment()} * kSectorBytes;
-  // `clean_segments_` excludes the segment after the current one.
+  // `clean_segments_` does not count the segment after the current one.
   return here - std::min(here, lost) + segment * clean_segments_;
 }
 
-/// For a control: overwrites a block with the copy listed in a summary, as if that copy were the
-/// newest.
+/// For a control that breaks a rule: overwrites a block with the copy listed in a summary, as if
+/// that copy were the newest.
 VfsResult<void> Store::overwrite(CoreInode& inode, BlockId block,
                                  std::span<const std::byte> bytes) {
   if (block.level != 0 || !inode.disk.is_regular()) return {};
@@ -80,7 +84,8 @@ VfsResult<void> Store::move_block(const SummaryEntry& entry, SectorAddress addre
   if (block.level > 0 ? block.index >= s_.blocks_of_level(block.level)
                       : block.index >= s_.blocks_per_file_max())
     return {};
-  // The file may have been deleted or truncated to 0; then its inode need not be read.
+  // If the version differs, the file has been deleted or truncated to 0, and its inode need not be
+  // read.
   if (entry.inode >= s_.inodes || !map_[entry.inode].allocated() ||
       map_[entry.inode].version != entry.version)
     return {};
@@ -123,7 +128,8 @@ VfsResult<void> Store::move_live(const SummaryEntry& entry, SectorAddress addres
                                  std::span<const std::byte> bytes) {
   if (entry.of_file()) return move_block(entry, address, bytes);
   if (entry.content == Content::inodes) return move_inodes(address, bytes);
-  // The next checkpoint writes the tables and makes the directory log obsolete.
+  // Blocks of the tables are written by the next checkpoint, which also makes the directory log
+  // obsolete.
   if (entry.content == Content::inode_map && entry.index < s_.map_blocks() &&
       checkpoint_.map_blocks[entry.index] == address)
     dirty_map_blocks_.insert(entry.index);
@@ -156,8 +162,9 @@ VfsResult<void> Store::clean_segment(SegmentNumber segment) {
   return {};
 }
 
-/// Runs one pass at a time, because two concurrent passes would read the same segments and rely on
-/// the same free space. A caller that had to wait for another pass returns that pass's result.
+/// Runs a pass, but only one at a time, because two concurrent passes would read the same segments
+/// and rely on the same free space. A caller that had to wait for another pass returns that pass's
+/// result instead.
 VfsResult<std::int64_t> Store::clean() {
   const std::uint64_t passes = passes_done_;
   const tree::FiberLockGuard one_at_a_time(clean_lock_);
@@ -171,14 +178,14 @@ VfsResult<std::int64_t> Store::clean() {
 
 VfsResult<std::int64_t> Store::clean_now() {
   const std::uint32_t before = clean_segments_;
-  // Space for the users' changes has priority.
+  // Reserves space for the users' changes first.
   const std::uint64_t spoken_for = dirty_bytes_ + overhead_bytes();
   const std::uint64_t room = log_room_bytes() - std::min(log_room_bytes(), spoken_for);
   const std::uint64_t budget = std::min({room, kLiveAtOnce, cache.size_bytes() / 4});
   std::vector<Candidate> candidates;
   for (SegmentNumber i = 0; i < s_.segments; ++i) {
     const SegmentUsage& usage = usage_[i];
-    // Empty segments only need a checkpoint.
+    // Segments without live data are left out, because a checkpoint is enough to free them.
     if (usage.state != SegmentState::dirty || usage.live_bytes == 0 || usage.live_bytes > budget)
       continue;
     const std::int64_t age = std::max<std::int64_t>(executor.now() - usage.youngest_ns, 0);
@@ -186,7 +193,7 @@ VfsResult<std::int64_t> Store::clean_now() {
   }
   CleaningOptions how{.selection = options_.selection, .order = options_.order};
   how.segment_size = s_.segment_bytes();
-  // If space is short, only the immediate gain of a pass counts.
+  // If space is short, selects the segments that free the most space now.
   if (clean_segments_ < kPanic || room < pass_room_bytes() + s_.segment_bytes())
     how.selection = Selection::greedy;
   how.live_at_once = budget;
@@ -202,7 +209,7 @@ VfsResult<std::int64_t> Store::clean_now() {
     if (usage_[one.segment].state != SegmentState::dirty) continue;
     const std::uint32_t live = usage_[one.segment].live_bytes;
     if (auto cleaned = clean_segment(one.segment); !cleaned) {
-      // Unreadable blocks stay where they are.
+      // A segment that cannot be read completely is skipped.
       if (stopped_) return forward_errno(cleaned);
       continue;
     }
@@ -212,13 +219,13 @@ VfsResult<std::int64_t> Store::clean_now() {
     counters_.cleaned_live_bytes += live;
   }
   ++counters_.cleaner_passes;
-  // A checkpoint that frees nothing would only consume log space.
+  // A checkpoint that frees no segments would only use up log space.
   if (cleaned_now == 0 && has_no_pending_changes() && emptied_segments().empty()) return 0;
   if (auto done = checkpoint(); !done) return forward_errno(done);
   return std::int64_t{clean_segments_} - std::int64_t{before};
 }
 
-/// Runs in the background until enough segments are clean.
+/// Starts a daemon that cleans until enough segments are clean.
 void Store::wake_cleaner() {
   if (cleaner_runs_ || !options_.background_cleaner || recovering_ || abandoned_ || closing_)
     return;

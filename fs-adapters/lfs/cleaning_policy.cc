@@ -1,9 +1,10 @@
 // Implements the segment cleaner's policies (cleaning_policy.h).
 //
-// A pass selects a few of many segments, and the segments selected by the next pass have similar
-// values. Therefore only candidates worth about as much as the last segment of the previous pass
-// are put into a heap. If they do not suffice, all candidates are. Write-back order uses a radix
-// sort, because a pass has thousands of blocks and the simulator runs millions of passes.
+// A pass selects a few segments out of many, and their values are similar to those of the segments
+// that the previous pass selected. Therefore only candidates worth about as much as the last
+// segment of the previous pass, or more, are put into a heap. If they do not suffice, all
+// candidates are put into it. The write-back order is computed with a radix sort, because a pass
+// has thousands of blocks and the simulator runs millions of passes.
 #include "fs-adapters/lfs/cleaning_policy.h"
 
 #include <algorithm>
@@ -80,8 +81,8 @@ void SegmentSelector::rank(std::span<const Candidate> candidates, double least) 
   }
 }
 
-/// Selects the best candidates from `ranked_` until the pass is full. Returns false if they do not
-/// suffice.
+/// Selects the best candidates from `ranked_` until the pass is full. Returns false if `ranked_`
+/// has too few of them.
 bool SegmentSelector::take(std::span<const Candidate> candidates) {
   const auto later = [&](const Ranked& a, const Ranked& b) {
     if (a.worth != b.worth) return a.worth < b.worth;

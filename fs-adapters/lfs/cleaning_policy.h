@@ -38,26 +38,28 @@ std::string_view name(WriteBackOrder order);
 /// A segment that is neither clean nor currently being written.
 struct Candidate {
   std::uint32_t segment = 0;
-  std::uint32_t live = 0;  ///< in bytes (in the simulator: files), at most `segment_size`
+  /// Time since the last modification of the youngest block, in any unit that all candidates share.
+  std::uint32_t live = 0;
   /// Time since the youngest block was modified, in any unit that all candidates share.
   std::uint64_t age = 0;
 };
 
-/// Returns the value of cleaning a segment; segments with higher values are cleaned first. Infinite
-/// for an empty segment, 0 for a full one. `live` and `segment_size` must have the same unit.
+/// Returns the value of cleaning a segment; segments with higher values are cleaned first. The
+/// value of an empty segment is infinite, and that of a full one is 0. `live` and `segment_size`
+/// must have the same unit.
 double worth(Selection selection, const Candidate& candidate, std::uint64_t segment_size);
 
 struct CleaningOptions {
   Selection selection = Selection::cost_benefit;
   WriteBackOrder order = WriteBackOrder::by_age;
   std::uint64_t segment_size = 512 * 1024;
-  /// How many bytes of live data a pass reads before it stops reading segments (Sprite LFS: 10 MB
-  /// of the file cache). The last segment may exceed this limit; otherwise, a small limit could
-  /// exclude every segment.
+  /// A pass reads further segments until it has read this much live data (Sprite LFS: 10 MB of the
+  /// file cache). The last segment may exceed the limit; otherwise, a small limit could exclude
+  /// every segment.
   std::uint64_t live_at_once = 10 * 1024 * 1024;
   std::uint32_t segments_at_once = std::numeric_limits<std::uint32_t>::max();
   /// Cleaning starts when fewer than `start_below` segments are clean, and continues until
-  /// `stop_at` are. Sprite LFS: a few tens, and 50 to 100.
+  /// `stop_at` segments are clean. In Sprite LFS, these were a few tens and 50 to 100.
   std::uint32_t start_below = 20;
   std::uint32_t stop_at = 50;
 };
@@ -74,9 +76,9 @@ class SegmentSelector {
  public:
   explicit SegmentSelector(const CleaningOptions& options) : options_(options) {}
 
-  /// Returns the segments of one pass in reading order; at equal value, lower segments come first.
-  /// Empty if all candidates are full. Valid until the next call. REQUIRES: no candidate has more
-  /// live data than fits in a segment.
+  /// Returns the segments of one pass in the order in which to read them; if values are equal,
+  /// lower segments come first. Empty if all candidates are full. Valid until the next call.
+  /// REQUIRES: no candidate has more live data than fits in a segment.
   std::span<const Candidate> choose(std::span<const Candidate> candidates);
 
   const CleaningOptions& options() const { return options_; }
@@ -93,14 +95,14 @@ class SegmentSelector {
   bool take(std::span<const Candidate> candidates);
 
   CleaningOptions options_;
-  /// Candidates worth less than this are considered only if those above it do not suffice. Derived
-  /// from the previous pass; affects the speed, not the result.
+  /// Candidates worth less than this are considered only if the others do not suffice. Derived from
+  /// the previous pass. Affects the speed, but not the result.
   double least_worth_ = 0;
   std::vector<Ranked> ranked_;
   std::vector<Candidate> chosen_;
 };
 
-/// A block, or a file, to be written back.
+/// A block to be written back (in the simulator: a file).
 struct LiveBlock {
   std::uint64_t modified = 0;  ///< time of last modification, in any unit
   std::uint64_t id = 0;        ///< assigned by the caller

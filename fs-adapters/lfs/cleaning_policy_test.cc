@@ -48,7 +48,8 @@ TEST(CleaningPolicy, CostBenefitCleansColdSegmentsAtHigherUtilization) {
 }
 
 TEST(CleaningPolicy, MinDecliningCostIsTheInverseOfTheDecline) {
-  // The decline of 2 / (1 - u) is 2 / (1 - u)^2 * u / age: .4 / .64 * / 90 and 1 / .25 / 900
+  // The cost 2 / (1 - u) declines by 2 / (1 - u)^2 * u / age per unit of time. The value is the
+  // inverse of that.
   EXPECT_NEAR(worth(Selection::min_declining_cost, {1, 20, 90}, kSegment) /
                   worth(Selection::min_declining_cost, {2, 50, 900}, kSegment),
               (.64 / .2 * 90) / (.25 / .5 * 900), 1e-9);
@@ -111,7 +112,7 @@ TEST(CleaningPolicy, DoesNotDependOnEarlierChoices) {
     options.live_at_once = 300;
     SegmentSelector kept(options);
     for (int pass = 0; pass < 200; ++pass) {
-      // Similar passes, with an occasional one whose segments are all worse or all better.
+      // Most passes are similar, but in some of them all segments are worse or all are better.
       const std::uint64_t live_min = pass % 10 == 7   ? 90
                                      : pass % 10 == 3 ? 1
                                                       : 50,

@@ -1,4 +1,4 @@
-// Overlays, and combined digests of sectors (contents.h).
+// Implements overlays, and digests of several sectors together (contents.h).
 #include "fs-adapters/lfs/contents.h"
 
 #include <algorithm>

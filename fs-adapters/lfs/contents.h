@@ -19,7 +19,7 @@
 
 namespace headcrash::lfs {
 
-/// Written sectors and their contents.
+/// The numbers of written sectors, with their contents.
 struct WrittenSectors {
   std::vector<std::uint32_t> sectors;  ///< ascending
   std::vector<std::byte> bytes;        ///< contiguous sectors
@@ -32,8 +32,8 @@ class Overlay final : public model::SectorStore {
   /// Shows the store `below`, with the written sectors `above` on top of it. Both arguments must
   /// remain valid until the next call or the destruction of this object.
   void show(const model::SectorStore& below, const WrittenSectors& above);
-  /// Returns the position of the sector in the overlay, counted from 1; 0 if the sector is not
-  /// replaced.
+  /// Returns the number of the replacement for the sector. Replacements are counted from 1; 0 means
+  /// that the sector is not replaced.
   std::uint32_t place_of(std::uint64_t sector) const { return places_[sector]; }
   std::uint64_t digest_at(std::uint32_t place) const { return above_->digests[place - 1]; }
 
@@ -47,10 +47,11 @@ class Overlay final : public model::SectorStore {
   const model::SectorStore* below_ = nullptr;
   const WrittenSectors* above_ = nullptr;
   std::vector<std::uint32_t> places_;  ///< result of place_of() for each sector
-  std::vector<std::uint32_t> shown_;   ///< sectors with a place
+  std::vector<std::uint32_t> shown_;   ///< the sectors that are replaced
 };
 
-/// The digests of a store's sectors (CheckOptions::digests), or of an overlay on top of the store.
+/// The digests of a store's sectors (CheckOptions::digests), or of the sectors of an overlay on top
+/// of the store.
 class Contents {
  public:
   Contents() = default;  ///< no digests
@@ -70,14 +71,15 @@ class Contents {
   const Overlay* overlay_ = nullptr;
 };
 
-/// The sectors from which a result was computed.
+/// The sectors from which a result was computed, with their digest at that time.
 class Sources {
  public:
   using Run = tree::NotedStore::Run;
   Sources() = default;
-  /// `whole` is false if the result also depends on something else, such as a failed read.
+  /// `whole` is false if the result also depends on something else than these sectors, such as a
+  /// failed read.
   Sources(std::vector<Run> runs, bool whole, const Contents& contents);
-  /// Returns true if computing the result again would give the same result.
+  /// Returns true if the same computation would yield the same result now.
   bool unchanged(const Contents& contents) const {
     return whole_ && contents.known() && digest_of(contents) == digest_;
   }

@@ -1,6 +1,6 @@
 // Cuts the power after each write of a workload, and inside each write. The newest checkpoint must
-// be intact. After a mount, names and link counts must match the state after some operation no
-// earlier than the last synced one. Each file must have contents that it had at some time, and
+// be intact. After a mount, names and link counts must match the state after some operation that is
+// not earlier than the last synced one. Each file must have contents that it had at some time, and
 // synced data must exist. An unmount must leave no findings.
 
 #include <algorithm>
@@ -37,18 +37,18 @@ std::string listing(Vfs& fs, const std::string& path = {}) {
   return lines;
 }
 
-/// Runs operations one at a time and records the state after each.
+/// Runs operations one at a time and records the state after each one.
 class Recorder {
  public:
   Recorder(Machine& machine, bench::LoggedStore& log) : m_(machine), log_(log) { note(); }
 
   struct State {
     std::string names;
-    std::size_t writes = 0;  ///< disk writes at that time
-    bool synced = false;     ///< no power cut after this point may show an earlier state
+    std::size_t writes = 0;  ///< number of disk writes issued up to that time
+    bool synced = false;     ///< if true, no later power cut may show an earlier state
   };
-  /// A file's contents from a certain disk write on. If they were synced, no later power cut may
-  /// show older contents.
+  /// Contents that a file has from a certain disk write on. If they were synced, no later power cut
+  /// may show older contents.
   struct Content {
     std::string text;
     std::size_t writes = 0;
@@ -85,7 +85,7 @@ class Recorder {
     for (auto& [inode, history] : contents)
       if (!history.empty()) history.push_back({history.back().text, log_.log.size(), true});
   }
-  /// Records a removal; the inode number may be reused.
+  /// Records the removal of a file, after which its inode number may be reused.
   void record_removal(std::uint64_t inode) {
     contents[inode].push_back({"", log_.log.size(), false});
   }
@@ -220,7 +220,7 @@ void settle(Machine& m, int seconds) {
   m.executor().sleep_until(m.executor().now() + seconds * model::kSecondNs);
 }
 
-/// Makes all kinds of structural changes.
+/// Makes structural changes of every kind.
 void change_things(Machine& m, Recorder& r) {
   Vfs& fs = r.fs();
   const auto ok = [&](const VfsResult<void>& result) {
@@ -277,7 +277,7 @@ TEST_P(CrashPoints, RecoversFromEachCrashPoint) {
   crashes.expect_none();
 }
 
-/// Creates more directory log records between two flushes than fit one item of a region.
+/// Between two flushes, creates more directory log records than fit in one item of a region.
 TEST(LfsCrashPoints, RenamesAreAtomicWhenRecordsAreSplit) {
   Crashes crashes({.device_bytes = 12 << 20, .mkfs = {.segment_bytes = 512 << 10, .id = 3}});
   crashes.run([](Machine&, Recorder& r) {
@@ -294,8 +294,8 @@ TEST(LfsCrashPoints, RenamesAreAtomicWhenRecordsAreSplit) {
   crashes.expect_none();
 }
 
-/// Several users rename and exchange directories at once. The names are so long that two operations
-/// fill an item of records.
+/// Several users rename and exchange directories at once. The names are so long that the records of
+/// two operations fill an item.
 TEST(LfsCrashPoints, OperationsAreAtomicAtEveryRecordBoundary) {
   for (unsigned seed = 1; seed <= number_from_environment("HEADCRASH_CUT_SEEDS", 4); ++seed) {
     Crashes crashes(
@@ -328,7 +328,7 @@ TEST(LfsCrashPoints, OperationsAreAtomicAtEveryRecordBoundary) {
 }
 
 /// Uses a usage table with more blocks than fit in a segment. HEADCRASH_CUT_STEP=1 in the
-/// environment tests every crash point instead of every fifth.
+/// environment tests every crash point instead of every fifth one.
 TEST(LfsCrashPoints, WithALongUsageTable) {
   Crashes crashes(
       {.device_bytes = 4 << 20, .mkfs = {.block_bytes = 512, .segment_bytes = 8 << 10, .id = 3}});
@@ -352,7 +352,7 @@ TEST(LfsCrashPoints, WithALongUsageTable) {
   crashes.expect_none();
 }
 
-/// Without roll-forward, only sync makes data durable; fsync does not.
+/// If roll-forward is disabled, only sync makes data durable; fsync does not.
 TEST(LfsCrashPoints, WithoutRollForwardSyncedDataExists) {
   Crashes crashes(
       {.device_bytes = 2 << 20, .mkfs = {.block_bytes = 512, .segment_bytes = 32 << 10, .id = 3}},
@@ -369,8 +369,8 @@ TEST(LfsCrashPoints, WithoutRollForwardSyncedDataExists) {
   crashes.expect_none();
 }
 
-/// The log wraps around several times without a requested checkpoint; data in the newest checkpoint
-/// must still exist.
+/// The log wraps around several times without a requested checkpoint. Data in the newest checkpoint
+/// must always be intact.
 TEST(LfsCrashPoints, WhenTheLogWrapsAround) {
   Crashes crashes(
       {.device_bytes = 1 << 20, .mkfs = {.block_bytes = 512, .segment_bytes = 16 << 10, .id = 3}},
@@ -387,7 +387,7 @@ TEST(LfsCrashPoints, WhenTheLogWrapsAround) {
   crashes.expect_none();
 }
 
-/// The cleaner is always active.
+/// Tests with a cleaner that is always active.
 TEST(LfsCrashPoints, WithABusyCleaner) {
   Crashes crashes(
       {.device_bytes = 1 << 20, .mkfs = {.block_bytes = 512, .segment_bytes = 16 << 10, .id = 3}},

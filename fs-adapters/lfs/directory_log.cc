@@ -8,10 +8,10 @@ namespace headcrash::lfs {
 using namespace little_endian;
 namespace {
 
-constexpr std::size_t kFixedBytes = 32;    // size of Sprite's shortest entry
+constexpr std::size_t kFixedBytes = 32;    // size of the shortest entry in Sprite
 constexpr std::size_t kCreatedBytes = 20;  // user, group, time, and length of the target
 constexpr std::size_t kTargetMax = 4095;
-// Earlier versions set flag 1 in the last record.
+// Not 1, because earlier versions set flag 1 in the last record.
 constexpr std::uint8_t kMoreFollows = 2;
 
 std::size_t round_up_4(std::size_t bytes) {

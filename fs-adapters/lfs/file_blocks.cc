@@ -1,4 +1,4 @@
-// Addresses of file blocks (store.h).
+// Finds and assigns the log addresses of file blocks (store.h).
 #include <algorithm>
 #include <cstring>
 
@@ -11,7 +11,7 @@ namespace headcrash::lfs {
 using namespace little_endian;
 
 namespace {
-// Allowance for the index blocks and inodes that a new block makes dirty.
+// Room for the index blocks and inodes that a new block makes dirty, in blocks.
 constexpr std::uint32_t kMarginBlocks = 8;
 }  // namespace
 
@@ -20,8 +20,8 @@ std::uint64_t Store::allocated_bytes(const tree::CoreInode& inode) const {
   return std::uint64_t{own.disk.sectors} * kSectorBytes + own.unplaced.size() * s_.block_bytes;
 }
 
-/// Returns the memory used by in-core structures. Of the inode map, counts only the part that is in
-/// the log. Counts the usage table twice, because the store has two copies.
+/// Returns the memory used by in-core structures. Counts only those parts of the inode map that are
+/// in the log. Counts the usage table twice, because the store has two copies of it.
 std::size_t Store::bytes_in_core() const {
   // Estimated memory for each entry of CoreInode::dirty.
   constexpr std::size_t kDirtyBlockBytes = 32;
@@ -30,19 +30,19 @@ std::size_t Store::bytes_in_core() const {
          dirty_bytes_ / s_.block_bytes * kDirtyBlockBytes + records_.size();
 }
 
-/// Returns the limit on live data on the disk; the cleaner needs the remaining space.
+/// Returns the maximum amount of live data on the disk. The cleaner needs the rest of the space.
 std::uint64_t Store::capacity_bytes() const {
-  // The summaries of a segment, and the unusable space at its end.
+  // Space lost in each segment: its summaries, and the unusable space at its end.
   const std::uint64_t overhead =
       s_.segment_bytes() / s_.block_bytes * kSummaryEntryBytes + 2 * s_.block_bytes;
   return (s_.segments - s_.reserve_segments) * (s_.segment_bytes() - overhead);
 }
 
-/// Returns true if `bytes` fit on the disk, and fit in the log until the next cleaning pass.
+/// Returns true if `bytes` fit on the disk and also fit in the log before the next cleaning pass.
 bool Store::has_room(std::uint64_t bytes) const {
   if (recovering_) return true;
   const std::uint64_t wanted = bytes + std::uint64_t{kMarginBlocks} * s_.block_bytes;
-  // The last clean segments are reserved for removals and the cleaner, which free space.
+  // The last clean segments are reserved for removals and for the cleaner, because both free space.
   return live_bytes_ + dirty_bytes_ + wanted <= capacity_bytes() &&
          dirty_bytes_ + wanted + overhead_bytes() + pass_room_bytes() <= log_room_bytes();
 }
@@ -66,7 +66,7 @@ VfsResult<void> Store::mark_index_dirty(CoreInode& inode, BlockId block) {
   return {};
 }
 
-/// Returns the block at a log address; an empty buffer for address 0.
+/// Returns the buffer of the block at this log address, or an empty buffer if the address is 0.
 VfsResult<os::HeldBuffer> Store::read_at(CoreInode& inode, BlockId block, SectorAddress address) {
   const os::BufferKey key = key_of(inode, block);
   if (auto buffer = cache.cached(key)) return buffer;
@@ -118,8 +118,8 @@ std::uint32_t Store::buffer_bytes(const CoreInode& inode, BlockId block,
   return (std::max(bytes, at_least) + kSectorBytes - 1) / kSectorBytes * kSectorBytes;
 }
 
-/// Returns the buffer, with a length of `bytes`. A small file's last block may be shorter in the
-/// log; added bytes are zero.
+/// Returns the buffer, resized to `bytes`. A small file's last block may be shorter in the log;
+/// added bytes are zero.
 os::HeldBuffer Store::resized(os::HeldBuffer buffer, std::uint32_t bytes) {
   if (buffer.bytes().size() == bytes) return buffer;
   const os::BufferKey key = buffer.key();
@@ -133,8 +133,9 @@ os::HeldBuffer Store::resized(os::HeldBuffer buffer, std::uint32_t bytes) {
   return again;
 }
 
-/// For sequential reads, also requests the next block if it is adjacent. If it is elsewhere in the
-/// log, seeking for a block that may not be needed costs more than it saves.
+/// If reads are sequential, requests the block and the next one, provided that the two are adjacent
+/// in the log. A seek to a block elsewhere in the log, which may not even be needed, would cost
+/// more than it saves.
 void Store::read_ahead(CoreInode& inode, BlockId id) {
   const bool sequential = inode.next_sequential == id.index;
   inode.next_sequential = std::int64_t{id.index} + 1;
@@ -237,7 +238,8 @@ VfsResult<void> Store::free_below(CoreInode& inode, BlockId index, std::uint64_t
   }
   const auto level = static_cast<std::uint8_t>(index.level - 1);
   const std::uint64_t base = std::uint64_t{index.index} * p + (level == 0 ? kDirectPointers : 1U);
-  // The number of data blocks reachable through one pointer, and the first of them.
+  // `each` is the number of data blocks below one pointer, and `start` is the first data block
+  // below the index block.
   std::uint64_t each = 1;
   for (std::uint8_t i = 0; i < level; ++i) each *= p;
   std::uint64_t start = base;
@@ -274,7 +276,7 @@ VfsResult<void> Store::free_blocks(tree::Operation&, tree::CoreInode& tree_inode
       continue;
     TRY(free_block(inode, block));
   }
-  tree::BlockBudget budget(s_.log_sectors());  // limits the number of index blocks visited
+  tree::BlockBudget budget(s_.log_sectors());  // limits the number of index blocks that are visited
   for (std::uint8_t level = 1; level <= 3; ++level) {
     const BlockId index{level, 0};
     if (inode.disk.pointers[kDirectPointers + level - 1U] == 0 && !inode.dirty.contains(index))
@@ -308,7 +310,8 @@ VfsResult<void> Store::set_size(tree::Operation& operation, tree::CoreInode& tre
         mark_dirty(inode, {0, static_cast<std::uint32_t>(block)});
       }
     }
-    // The cleaner can then recognise that the file's old blocks are dead without reading its inode.
+    // A new version lets the cleaner recognise that the file's old blocks are dead, without reading
+    // its inode.
     if (size_bytes == 0) {
       if (keeps(Rule::versions_rise)) ++map_[inode.number].version;
       dirty_map_blocks_.insert(inode.number / s_.map_entries_per_block());

@@ -10,13 +10,14 @@ namespace headcrash::lfs {
 
 class FileSystem final : public tree::FileSystem {
  public:
-  /// Mounts the file system. The syncer must be running, because it writes dirty data by age and
-  /// triggers timed checkpoints.
+  /// Mounts the file system. The syncer must be running, because it writes dirty data when it is
+  /// old enough and triggers timed checkpoints.
   static Result<std::unique_ptr<FileSystem>> mount(os::System& system, const MountOptions& options);
 
   /// Closes open files and writes a checkpoint. Unmounts even after an I/O error.
   VfsResult<void> unmount();
-  /// Unmounts without writing, after a power cut. The executor must be halted before destruction.
+  /// Unmounts without writing anything, after a power cut. The executor must be halted before the
+  /// destructor is called.
   void abandon();
 
   Store& log() { return log_; }

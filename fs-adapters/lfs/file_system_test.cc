@@ -47,7 +47,7 @@ TEST(LfsFileSystem, FilesSurviveAnUnmount) {
   bench::expect_clean(*disk.store);
 }
 
-/// A mounted file system for one test, which must be sound at the end.
+/// Mounts a file system for one test, and checks at the end that it is sound.
 class LfsOperations : public testing::Test {
  protected:
   LfsOperations() : machine_(*disk_.store) { machine_.mount(); }

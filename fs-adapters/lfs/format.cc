@@ -1,4 +1,4 @@
-// Encodes and decodes the structures (format.h). FORMAT.md describes the layout.
+// Encodes and decodes the structures on the disk (format.h). FORMAT.md describes the layout.
 #include "fs-adapters/lfs/format.h"
 
 #include <fmt/core.h>
@@ -19,7 +19,7 @@ constexpr std::uint32_t kSummaryMagic = 0x4d55'534c;     // "LSUM"
 constexpr std::uint32_t kTrailerMagic = 0x4c52'544c;     // "LTRL"
 constexpr std::uint32_t kCheckpointMagic = 0x5450'434c;  // "LCPT"
 constexpr std::uint32_t kFormatVersion = 2;
-// Used if the usage table is long, which version 2 programs cannot read.
+// The version of file systems with a long usage table, which version 2 programs cannot read.
 constexpr std::uint32_t kLongTableVersion = 3;
 constexpr std::uint32_t kClean = 1, kLogIsGone = 2;  // a checkpoint's flags
 constexpr std::size_t kSuperblockChecksumAt = 60;
@@ -27,7 +27,7 @@ constexpr std::size_t kSummaryChecksumAt = 52;
 constexpr std::size_t kInodeChecksumAt = 124;
 constexpr std::uint32_t kSegmentsMax = 1U << 24;
 
-/// Checksum of bytes in which the checksum field counts as zero.
+/// Returns the checksum of the bytes, with zero in place of the checksum field.
 std::uint32_t checksum_without(std::span<const std::byte> bytes, std::size_t at) {
   const std::array<std::byte, 4> zero = {};
   std::uint32_t crc = crc32c(bytes.first(at));
@@ -35,10 +35,10 @@ std::uint32_t checksum_without(std::span<const std::byte> bytes, std::size_t at)
   return crc32c(bytes.subspan(at + 4), crc);
 }
 
-/// Returns the checksum of a structure that ends with this checksum and is part of a region that
-/// has its own checksum. A message followed by its CRC is a multiple of the polynomial. With a
-/// plain CRC, the region's checksum would therefore not detect that one such structure was replaced
-/// by another. The multiplication avoids this.
+/// Returns the checksum for the end of a structure inside a region that also has a checksum.
+/// A message followed by its CRC is a multiple of the CRC's polynomial. If this were a plain CRC,
+/// the region's checksum would therefore not detect that one such structure has been replaced by
+/// another. The multiplication prevents this.
 std::uint32_t inner_checksum(std::span<const std::byte> bytes) {
   return crc32c(bytes) * 2654435761U;
 }
@@ -252,7 +252,7 @@ void encode(const SegmentUsage& usage, std::span<std::byte> b) {
 SegmentUsage decode_usage(std::span<const std::byte> b) {
   const std::uint32_t state = load32(b, 4);
   return {.live_bytes = load32(b, 0),
-          // Segments with an invalid state are not overwritten.
+          // A segment with an invalid state counts as `dirty`, so that it is not overwritten.
           .state = state <= static_cast<std::uint32_t>(SegmentState::active)
                        ? static_cast<SegmentState>(state)
                        : SegmentState::dirty,

@@ -40,9 +40,9 @@ inline constexpr std::uint32_t kSummaryEntryBytes = 16;
 inline constexpr InodeNumber kRootInode = 2;  // the root's traditional number
 inline constexpr SectorAddress kSuperblockAddress = 16;
 
-/// A block of a file: data (level 0) or an index block. Index blocks on a level are numbered in the
-/// order of the data that they map. Block 0 on level 1 is the single indirect block. Blocks 1 and
-/// up on level 1 are below the double indirect block (block 0 on level 2), and so on.
+/// A block of a file: data (level 0) or an index block. The index blocks on each level are numbered
+/// in the order of the data to which they lead. Block 0 on level 1 is the single indirect block.
+/// Blocks 1 and up on level 1 are below the double indirect block (block 0 on level 2), and so on.
 struct BlockId {
   std::uint8_t level = 0;
   std::uint32_t index = 0;
@@ -50,7 +50,8 @@ struct BlockId {
   bool operator<(const BlockId& other) const {
     return level != other.level ? level < other.level : index < other.index;
   }
-  /// Block number in the buffer cache: 0 and up for data, below 0 for index blocks.
+  /// Returns the block's number in the buffer cache, which is 0 or higher for data and negative for
+  /// index blocks.
   std::int64_t key() const {
     return level == 0 ? std::int64_t{index} : -((std::int64_t{level} << 40) + index);
   }
@@ -66,15 +67,16 @@ inline BlockId block_of_pointer(std::uint32_t slot) {
   return {static_cast<std::uint8_t>(slot - kDirectPointers + 1), 0};
 }
 
-/// The slot that contains a block's address, in the inode or in an index block.
+/// The place where a block's address is stored: a slot in the inode or in an index block.
 struct PointerPlace {
   bool in_inode = true;
-  BlockId parent = {};     ///< the index block, unless the slot is in the inode
+  /// The index block that contains the slot. Unused if the inode contains the slot.
+  BlockId parent = {};
   std::uint32_t slot = 0;  ///< slot number; in the inode, 0 to kPointers - 1
 };
 
 struct Superblock {
-  /// file system id; blocks left by an older file system have a different id
+  /// File system id. Blocks left over from an earlier file system have a different id.
   std::uint32_t id = 0;
   std::uint32_t block_bytes = 4096;
   std::uint32_t segment_sectors = 0;
@@ -82,9 +84,9 @@ struct Superblock {
   SectorAddress first_segment = 0;
   std::uint32_t checkpoint_sectors = 0;  ///< size of each checkpoint region
   std::array<SectorAddress, 2> checkpoints = {};
-  std::uint32_t inodes = 0;            ///< inode numbers are below this
-  std::uint32_t reserve_segments = 0;  ///< not available to users
-  /// If false (sprite92), regions and checkpoints end in trailers without a checksum.
+  std::uint32_t inodes = 0;            ///< number of inodes; all inode numbers are below this
+  std::uint32_t reserve_segments = 0;  ///< number of segments that are not available to users
+  /// If false (sprite92), regions and checkpoints have no checksum, but end in trailers.
   bool checksums = true;
 
   std::uint32_t block_sectors() const { return block_bytes / kSectorBytes; }
@@ -99,8 +101,9 @@ struct Superblock {
   std::uint32_t usage_blocks() const {
     return (segments + usage_entries_per_block() - 1) / usage_entries_per_block();
   }
-  /// Returns true if the usage table exceeds half a segment. A checkpoint may then write the table
-  /// in several regions, and segment states are derived from the end of the log (settle_states).
+  /// Returns true if the usage table exceeds half a segment. In that case a checkpoint may write
+  /// the table in several regions, and segment states are derived from the end of the log
+  /// (settle_states).
   bool long_usage_table() const {
     return std::uint64_t{usage_blocks()} * block_sectors() > segment_sectors / 2;
   }
@@ -118,7 +121,7 @@ struct Superblock {
   std::uint64_t blocks_per_file_max() const;
   std::uint64_t file_bytes_max() const { return blocks_per_file_max() * block_bytes; }
   PointerPlace pointer_place(BlockId block) const;
-  /// Returns the maximum number of blocks on `level` in a file.
+  /// Returns the maximum number of blocks that a file can have on `level`.
   std::uint64_t blocks_of_level(std::uint8_t level) const;
   /// Returns the size in the log of a block in a file of `size_bytes`. A file's last block may be
   /// shorter than a full block only if the file has no index blocks.
@@ -127,29 +130,32 @@ struct Superblock {
 };
 
 std::vector<std::byte> encode(const Superblock& superblock);  ///< returns one sector
-/// Rejects superblocks that do not fit `device_sectors`.
+/// Fails if the superblock is invalid or describes more than `device_sectors`.
 Result<Superblock> decode_superblock(std::span<const std::byte> sector,
                                      std::uint64_t device_sectors);
 
 struct Inode : tree::Attributes {
   InodeNumber number = 0;
-  std::uint32_t version = 0;  ///< version in the inode map when the inode was written
+  /// Version of the inode's number in the inode map when the inode was written.
+  std::uint32_t version = 0;
   std::array<SectorAddress, kPointers> pointers = {};
   std::uint32_t sectors = 0;  ///< number of sectors in the file's blocks, including index blocks
   bool operator==(const Inode&) const = default;
 };
 void encode(const Inode& inode, std::span<std::byte> into);  ///< writes kInodeBytes bytes
 Inode decode_inode(std::span<const std::byte> bytes);
-/// Returns true if the checksum is correct; not checked for sprite92.
+/// Returns true if the checksum is correct. In sprite92 there is no checksum, and the result is
+/// always true.
 bool inode_intact(std::span<const std::byte> bytes, const Superblock& superblock);
 
 struct MapEntry {
   SectorAddress address = 0;  ///< address of the inode's sector; 0 if not allocated
   std::uint8_t slot = 0;      ///< index of the inode in that sector
-  bool unlinked = false;      ///< open, but has no name
-  /// Incremented when the number is freed and when the file is truncated to 0.
+  bool unlinked = false;      ///< the inode has no name but was still open
+  /// Incremented when the inode number is freed, and when the file is truncated to 0.
   std::uint32_t version = 0;
-  std::uint32_t accessed = 0;  ///< seconds since the epoch, as of the inode's last write
+  /// Access time in seconds since the epoch, as of the last time the inode was written.
+  std::uint32_t accessed = 0;
   bool operator==(const MapEntry&) const = default;
   bool allocated() const { return address != 0; }
 };
@@ -172,21 +178,23 @@ void encode(const SegmentUsage& usage, std::span<std::byte> into);
 SegmentUsage decode_usage(std::span<const std::byte> bytes);
 
 struct Checkpoint;
-/// Corrects the states of entries read from the checkpoint's blocks. A long table is written while
-/// the log advances, so states in its blocks may be older than its last block. The segment at the
-/// end of the log and the next one are active; segments without live bytes and table blocks are
-/// clean; all others are dirty. A short table is left unchanged.
+/// Corrects the states in entries that were read from the checkpoint's blocks. The log advances
+/// while a long table is written, so the states in its first blocks may be outdated by the time the
+/// last block is written. The segment at the end of the log and the next one become active;
+/// segments with neither live bytes nor table blocks become clean; all others become dirty. A short
+/// table is left unchanged.
 void settle_states(const Superblock& superblock, const Checkpoint& checkpoint,
                    std::vector<SegmentUsage>& usage);
 
 /// Writes the checksum at the end of a map block or usage table block.
 void seal_table_block(std::span<std::byte> block);
-/// Returns true if the checksum is correct; not checked for sprite92.
+/// Returns true if the checksum is correct. In sprite92 there is no checksum, and the result is
+/// always true.
 bool table_block_intact(std::span<const std::byte> block, const Superblock& superblock);
 
 /// The kind of a block in a region.
 enum class Content : std::uint8_t {
-  data = 0,  ///< index blocks on levels 1 to 3 are `data` plus the level
+  data = 0,  ///< data of a file; index blocks on levels 1 to 3 have the value `data` plus the level
   index1 = 1,
   index2 = 2,
   index3 = 3,
@@ -198,8 +206,8 @@ enum class Content : std::uint8_t {
 inline constexpr std::size_t kContents = 8;
 struct SummaryEntry {
   Content content = Content::data;
-  InodeNumber inode = 0;      ///< for blocks of a file
-  std::uint32_t version = 0;  ///< for blocks of a file
+  InodeNumber inode = 0;      ///< set only for blocks of a file
+  std::uint32_t version = 0;  ///< set only for blocks of a file
   std::uint32_t index = 0;    ///< block number within the file, the inode map or the usage table
   std::uint8_t sectors = 0;
   bool operator==(const SummaryEntry&) const = default;
@@ -207,10 +215,11 @@ struct SummaryEntry {
   BlockId block() const { return {static_cast<std::uint8_t>(content), index}; }
 };
 
-/// The first sectors of a log region.
+/// The summary at the beginning of a log region, which describes the region's contents.
 struct Summary {
-  std::uint64_t sequence = 0;  ///< sequence number of the region; consecutive
-  std::uint64_t epoch = 0;     ///< epoch of the mount that wrote the region
+  /// Sequence number of the region; consecutive regions have consecutive numbers.
+  std::uint64_t sequence = 0;
+  std::uint64_t epoch = 0;  ///< epoch of the mount that wrote the region
   std::int64_t time_ns = 0;
   SectorAddress previous = 0;  ///< address of the previous region's summary
   /// Segment in which the log continues when the current segment is full.
@@ -225,7 +234,7 @@ struct Summary {
   }
   std::uint32_t summary_sectors() const { return sectors_for(entries.size()); }
 };
-/// `into` must be summary_sectors() sectors of zeroes.
+/// `into` must have summary_sectors() sectors, all zero.
 void encode(const Summary& summary, const Superblock& superblock, std::span<std::byte> into);
 /// Returns the length of the summary that begins with this sector; nullopt if no summary of this
 /// file system begins here.
@@ -254,8 +263,8 @@ struct Checkpoint {
   SegmentNumber segment = 0;  ///< end of the log
   std::uint32_t offset = 0;   ///< end of the log, in sectors within the segment
   SegmentNumber next_segment = 0;
-  bool clean = false;  ///< written by an unmount or mkfs: no log follows
-  /// Whether the log after the checkpoint must be rolled forward; false if that part of the log was
+  bool clean = false;  ///< written by an unmount or by mkfs, so no log follows
+  /// True if the log after the checkpoint must be rolled forward; false if that part of the log was
   /// discarded.
   bool log_counts = true;
   std::uint64_t live_bytes = 0;
@@ -264,7 +273,8 @@ struct Checkpoint {
   // Counters since mkfs.
   std::uint64_t regions_written = 0, sectors_written = 0, segments_cleaned = 0,
                 checkpoints_written = 0;
-  /// Addresses of the inode map's blocks; 0 if no inode in the block was ever allocated.
+  /// Addresses of the inode map's blocks. An address is 0 if no inode in that block has ever been
+  /// allocated.
   std::vector<SectorAddress> map_blocks;
   std::vector<SectorAddress> usage_blocks;
 

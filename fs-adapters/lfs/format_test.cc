@@ -1,4 +1,4 @@
-// Tests the encoding: structures round-trip, and damaged ones are rejected.
+// Tests the encoding: structures survive a round trip, and damaged ones are rejected.
 #include "fs-adapters/lfs/format.h"
 
 #include <gtest/gtest.h>
@@ -115,7 +115,8 @@ TEST_P(Regions, RoundTrip) {
       << "sprite92 cannot detect a hole in the middle";
 }
 
-/// Both inodes have checksums, which must not cancel out in the region's checksum.
+/// An inode in a region is replaced by another, and both have correct checksums. The region's
+/// checksum must still detect the change.
 TEST(LfsFormat, DetectsAReplacedInodeInARegion) {
   const Superblock s = superblock();
   Region region(s, s.segment_sectors);
@@ -143,7 +144,7 @@ TEST_P(Regions, CheckpointsRoundTrip) {
   const auto read = decode_checkpoint(bytes, s);
   ASSERT_TRUE(read);
   EXPECT_EQ(read->map_blocks, c.map_blocks);
-  bytes[520] ^= std::byte{2};  // still an address in a segment
+  bytes[520] ^= std::byte{2};  // the result is still an address within a segment
   EXPECT_EQ(decode_checkpoint(bytes, s).has_value(), !GetParam());
 }
 

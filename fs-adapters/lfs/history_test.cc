@@ -1,5 +1,5 @@
 // Tests random operations by several concurrent users (tree/testing/history.h). Compares the
-// contents before and after an unmount, and expects a sound file system.
+// contents before and after an unmount, and expects the file system to be sound.
 
 #include <memory>
 #include <vector>
@@ -37,7 +37,7 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& made) { return made.param.name; });
 
 TEST_P(History, WithSeveralConcurrentUsers) {
-  // HEADCRASH_SEEDS=n runs n more seeds, for use after changes.
+  // HEADCRASH_SEEDS=n in the environment adds n seeds, for thorough tests after a change.
   const auto seeds = static_cast<std::uint32_t>(2 + number_from_environment("HEADCRASH_SEEDS", 0));
   const Arrangement& setup = GetParam();
   for (std::uint32_t seed = 11; seed < 11 + seeds; ++seed) {

@@ -1,4 +1,4 @@
-// Follows an image's map, pointers and names (image_reader.h).
+// Reads an image by following its map, pointers and names (image_reader.h).
 #include "fs-adapters/lfs/image_reader.h"
 
 #include <fmt/core.h>

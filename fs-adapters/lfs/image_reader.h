@@ -1,6 +1,6 @@
 #pragma once
 // Reads an unmounted image at its newest checkpoint, for the checker and for oracles. The reader
-// shares only the encoding (format.h) with the mounted file system and never writes. The image is
+// shares only the encoding (format.h) with the mounted file system, and never writes. The image is
 // untrusted; errors name the damaged inode.
 
 #include <functional>
@@ -18,16 +18,16 @@ namespace headcrash::lfs {
 struct NamedInode {
   std::string name;
   InodeNumber inode = 0;
-  std::uint8_t type = 0;  ///< as d_type in a directory entry
+  std::uint8_t type = 0;  ///< as in d_type of a directory entry
 };
 
 class ImageReader {
  public:
-  /// The store must outlive the reader. Reads the map and the usage table. `contents` describes the
-  /// store and is used by refresh().
+  /// Opens an image, and reads its map and usage table. The store must outlive the reader.
+  /// `contents` has the digests of the store, which refresh() uses to find out what has changed.
   static Result<ImageReader> open(const model::SectorStore& store, const Contents& contents = {});
-  /// Rereads the store, except blocks of the map and the usage table that are unchanged according
-  /// to `contents`. Returns whether anything has changed. Fails as open() does, or if the
+  /// Rereads the store, except for those blocks of the map and the usage table that `contents`
+  /// shows to be unchanged. Returns true if anything has changed. Fails as open() does, or if the
   /// superblock has changed. The reader must not be used after an Error.
   Result<bool> refresh(const Contents& contents);
 
@@ -45,15 +45,15 @@ class ImageReader {
 
   /// Returns an inode. Fails if the inode is damaged or not allocated.
   Result<Inode> inode(InodeNumber number) const;
-  /// Visits all blocks of the inode, index blocks before the blocks that they map. Stops at the
-  /// first invalid pointer.
+  /// Visits all blocks of the inode, each index block before the blocks to which it leads. Stops at
+  /// the first invalid pointer.
   struct Block {
     BlockId id;
     SectorAddress address = 0;
     std::uint32_t bytes = 0;  ///< size in the log
   };
   Result<void> each_block(const Inode& inode, const std::function<void(const Block&)>& visit) const;
-  /// Like the above, but also fails if the blocks exceed the budget `sectors`.
+  /// Like the above, but also fails if the blocks exceed the remaining budget `sectors`.
   Result<void> each_block(const Inode& inode, tree::BlockBudget& sectors,
                           const std::function<void(const Block&)>& visit) const;
   Result<SectorAddress> address_of(const Inode& inode, BlockId block) const;
@@ -68,21 +68,22 @@ class ImageReader {
   Result<std::size_t> read(const Inode& inode, std::uint64_t offset,
                            std::span<std::byte> into) const;
   Result<std::string> readlink(const Inode& inode) const;
-  /// Returns the consecutive summaries from the segment's start, as long as their sequence numbers
-  /// ascend. The rest of the segment is from an earlier use.
+  /// Returns the summaries from the segment's start on, as long as their sequence numbers are
+  /// ascending. What follows is from an earlier use of the segment.
   struct Described {
     SectorAddress address = 0;
     SummaryEntry entry;
   };
   struct Summaries {
     std::vector<Described> blocks;
-    /// Sectors of the regions that hold no described block: summaries and trailers.
+    /// Number of sectors of the regions that no summary entry describes: those of the summaries and
+    /// trailers.
     std::uint64_t own_sectors = 0;
   };
   Result<Summaries> summaries(SegmentNumber number) const;
 
-  /// Visits everything below the root, a directory before its children. Visits an inode once for
-  /// each of its names.
+  /// Visits everything below the root, each directory before its contents. An inode with several
+  /// names is visited once per name.
   struct Found {
     std::string path;
     Inode inode;
@@ -92,13 +93,13 @@ class ImageReader {
  private:
   ImageReader(const model::SectorStore& store, const Superblock& superblock)
       : store_(&store), superblock_(superblock) {}
-  /// A cached block of the inode map or the usage table.
+  /// A block of the inode map or the usage table that has been read.
   struct Known {
     SectorAddress address = 0;
     Sources sources;
   };
   Result<bool> load(const Contents& contents);
-  /// Reads the block. Returns whether its entries must be decoded again.
+  /// Reads the block if it may have changed. Returns true if its entries must be decoded again.
   Result<bool> fetch(Known& known, SectorAddress address, const Contents& contents,
                      std::string_view table, std::uint32_t number);
   /// Returns the entries except "." and "..".
@@ -112,9 +113,10 @@ class ImageReader {
   Checkpoint checkpoint_;
   std::vector<MapEntry> map_;
   std::vector<SegmentUsage> usage_;  ///< entries as read from the disk
-  /// Entries with corrected states; used only for a long table.
+  /// The same entries with corrected states (settle_states); used only for a long table.
   std::vector<SegmentUsage> settled_usage_;
-  std::vector<std::uint32_t> table_bytes_;      ///< bytes of usage table blocks in each segment
+  /// Bytes in each segment that belong to the usage table.
+  std::vector<std::uint32_t> table_bytes_;
   std::vector<Known> map_known_, usage_known_;  ///< cached blocks, by block number
   std::vector<std::byte> block_;
 };
@@ -122,7 +124,8 @@ class ImageReader {
 /// Fails as ImageReader::open() does.
 Result<Checkpoint> newest_checkpoint(const model::SectorStore& store);
 
-/// Returns the newer of the valid regions.
+/// Returns the newer of two checkpoints, either of which may be missing because its region is
+/// invalid.
 std::optional<Checkpoint> newest(std::optional<Checkpoint> one, std::optional<Checkpoint> other);
 
 }  // namespace headcrash::lfs

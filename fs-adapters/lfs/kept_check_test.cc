@@ -1,4 +1,4 @@
-// Compares a checker that uses digests with one that reads everything, for successive crash states
+// Compares a checker that uses digests with one that reads everything, on successive crash states
 // of a busy log, both sound and damaged. The findings must be equal, and both repairs must leave
 // the same bytes.
 
@@ -75,7 +75,7 @@ std::string text_of(const Result<adapters::CheckReport>& report) {
   return text;
 }
 
-/// Creates and removes files of a few sizes in a log that wraps around all the time.
+/// Creates and removes files of a few sizes, so that the log keeps wrapping around.
 std::vector<bench::LoggedStore::Write> busy_log(Disk& disk, std::uint32_t seed) {
   disk.log.keep = true;
   Machine m(disk.log, 256 << 10);
@@ -123,7 +123,8 @@ std::vector<bench::LoggedStore::Write> busy_log(Disk& disk, std::uint32_t seed) 
   return disk.log.log;
 }
 
-/// Expects equal results of both checkers.
+/// A checker that reuses earlier results, and another one that does not. Their results must be
+/// equal.
 class CheckerPair {
  public:
   void expect_the_same(std::vector<std::byte> state, const std::string& where) {
@@ -153,7 +154,7 @@ class KeptChecks : public testing::TestWithParam<bool> {};
 INSTANTIATE_TEST_SUITE_P(Lfs, KeptChecks, testing::Bool());
 
 TEST_P(KeptChecks, MatchAFullCheck) {
-  CheckerPair checkers;  // the same pair checks all disks
+  CheckerPair checkers;  // the same pair of checkers checks all disks
   const auto seeds =
       static_cast<std::uint32_t>(number_from_environment("HEADCRASH_KEPT_CHECKS", 3));
   for (std::uint32_t seed = 1; seed <= seeds; ++seed) {
@@ -171,11 +172,12 @@ TEST_P(KeptChecks, MatchAFullCheck) {
                           std::size_t bytes) {
       std::memcpy(to.data() + write.lba * kSectorBytes, write.bytes.data(), bytes);
     };
-    std::vector<std::byte> last;  // an earlier state, which is checked again after other states
+    // An earlier state, which is checked several times with other states in between.
+    std::vector<std::byte> last;
     for (std::size_t i = 0; i < log.size() && !HasFatalFailure(); ++i) {
       const std::string where =
           "seed " + std::to_string(seed) + ", write " + std::to_string(i) + ": ";
-      // Applies a subset of the next four writes, and tears one of them.
+      // Applies a random subset of the next four writes, and tears one of them.
       auto state = image;
       for (std::size_t k = i; k < std::min(log.size(), i + 4); ++k)
         if (below(2) == 0)

@@ -1,10 +1,10 @@
 // Flushes files into regions of the log (store.h).
 //
-// A flush plans a region with as much as fits: blocks of one file after another, data before its
-// index blocks, and the inodes of files whose last block is included. The plan determines the
-// address of each item. Then the items are copied to the region's buffer in this order, and the
-// address of each block is stored in the block or inode that refers to it. One request writes the
-// region.
+// A flush plans a region with as much as fits: blocks of one file after another, a file's data
+// before its index blocks, and the inodes of those files whose last block is included. The plan
+// determines the address of each item. Then the items are copied to the region's buffer in this
+// order, and the address of each block is stored in the block or inode that refers to it. A single
+// request writes the region.
 #include <algorithm>
 #include <cstring>
 
@@ -70,7 +70,7 @@ VfsResult<void> Store::advance_segment() {
     --clean_segments_;
     return {};
   }
-  // has_room() and the reserve prevent this.
+  // This is not expected, because has_room() and the reserve prevent it.
   stop();
   return refuse(ENOSPC);
 }
@@ -82,8 +82,8 @@ VfsResult<std::unique_ptr<Store::Plan>> Store::new_plan() {
   return std::make_unique<Plan>(s_, room_in_segment());
 }
 
-/// Maximum size of an item of records: an entry counts up to 255 sectors, and a small segment needs
-/// room for the items that the records describe.
+/// Returns the maximum size of an item of records. An entry can describe at most 255 sectors, and
+/// in a small segment there must be enough room for the items that the records describe.
 std::uint32_t Store::record_sectors_max() const {
   return std::min(128U, s_.segment_sectors / 4);
 }
@@ -103,11 +103,11 @@ bool Store::room_for(const Plan& plan, std::size_t more_inodes, std::uint32_t bl
 
 // Planning.
 
-/// Prepares a flush of the inode: loads the index blocks that will change into the cache and marks
+/// Prepares a flush of the inode: loads the index blocks that will change into the cache, and marks
 /// them dirty. May read from the disk.
 VfsResult<void> Store::prepare(CoreInode& inode) {
-  // If the file size differs from that in the log's copy, the last block must be rewritten to match
-  // whichever size (old or new) survives.
+  // If the flush changes the file's size, the last block must be rewritten if its stored length is
+  // different under the old and the new size.
   for (const std::uint64_t size : {inode.placed_size, inode.disk.size_bytes}) {
     if (size == 0 || inode.placed_size == inode.disk.size_bytes) continue;
     const BlockId tail{0, static_cast<std::uint32_t>((size - 1) / s_.block_bytes)};
@@ -136,8 +136,8 @@ VfsResult<void> Store::prepare(CoreInode& inode) {
 
 VfsResult<void> Store::plan_inode(std::unique_ptr<Plan>& plan, CoreInode& inode) {
   TRY(prepare(inode));
-  // The set is ordered by level, then index, so data comes first. emit() removes written blocks
-  // from it.
+  // The set is ordered by level and then by index, so data comes first. emit() removes written
+  // blocks from it.
   const std::vector<BlockId> blocks(inode.dirty.begin(), inode.dirty.end());
   for (const BlockId block : blocks) {
     const std::uint32_t sectors = s_.stored_bytes(inode.disk.size_bytes, block) / kSectorBytes;
@@ -180,7 +180,7 @@ void Store::fill_block(Plan& plan, const PlannedBlock& planned) {
   if (keeps(Rule::usage_counts_all) || old == 0 || !inode.disk.is_regular())
     add_live(address, bytes, nanoseconds(inode.disk.modified));
   inode.disk.sectors += bytes / kSectorBytes;
-  // The stored block may be shorter than its buffer; the omitted bytes are zero.
+  // The stored block may be shorter than its buffer; the bytes that are left out are zero.
   os::HeldBuffer buffer = cache.cached(key_of(inode, planned.block));
   invariant(static_cast<bool>(buffer), "lfs: a dirty block is cached");
   const std::size_t length = std::min(buffer.bytes().size(), into.size());
@@ -237,10 +237,11 @@ VfsResult<void> Store::write_region(Region& region) {
   return write_sectors(region.start(), bytes);
 }
 
-/// Writes records that do not fit in a region together with other items.
+/// Writes the pending records in separate regions, because they do not fit in a region with other
+/// items.
 VfsResult<void> Store::write_records() {
   while (!records_.empty()) {
-    // An item contains only whole records, since it is larger than the longest record.
+    // An item contains only whole records; it always has room for the longest one.
     std::size_t bytes = 0;
     while (bytes < records_.size()) {
       const std::size_t length = load16(records_, bytes);
@@ -272,20 +273,20 @@ VfsResult<void> Store::emit(std::unique_ptr<Plan>& plan) {
 
 VfsResult<void> Store::send(std::unique_ptr<Plan>& plan) {
   while (compounds_ != 0) no_compound_.wait();
-  // From here until the region's bytes are filled in, other fibers run only while processor time is
-  // charged. They hold no lock on an inode in the plan.
+  // From here until the region's bytes are complete, other fibers can run only while processor time
+  // is being charged, and none of them holds the lock of an inode in the plan.
   const auto record_sectors =
       static_cast<std::uint32_t>((records_.size() + kSectorBytes - 1) / kSectorBytes);
   std::optional<std::size_t> records_item;
   if (!keeps(Rule::records_come_first) && !plan->empty()) {
-    // For a control: writes the directory log records with later items.
+    // For a control that breaks a rule: writes the directory log records later, with other items.
   } else if (record_sectors != 0 && record_sectors <= record_sectors_max() &&
              room_for(*plan, 0, 0, 0)) {
     records_item = plan->region.add(
         {.content = Content::directory_log, .sectors = static_cast<std::uint8_t>(record_sectors)});
   } else if (record_sectors != 0) {
-    // The records are written first, in a separate region. The plan is then repeated for the new
-    // end of the log.
+    // Writes the records first, in a separate region. After that, the plan is made again for the
+    // new end of the log.
     TRY(write_records());
     return replan(plan);
   }
@@ -312,8 +313,9 @@ VfsResult<void> Store::send(std::unique_ptr<Plan>& plan) {
   cpu.charge({{os::Cost::allocation, placed}, {os::Cost::inode_changed, inodes}});
   if (abandoned_) return refuse(EIO);
   TRY(write_region(plan->region));
-  // Only now may the cache evict the blocks, because after a failed write they would exist nowhere
-  // else. The inode locks have prevented changes.
+  // From now on the cache may evict the blocks. It could not do so earlier: if the write had
+  // failed, the blocks would have existed nowhere else. The inodes' locks have prevented changes in
+  // the meantime.
   for (const PlannedBlock& block : plan->blocks)
     if (os::HeldBuffer buffer = cache.cached(key_of(*block.inode, block.block)))
       cache.moved(std::move(buffer), plan->region.address(block.item));
@@ -348,9 +350,9 @@ VfsResult<void> Store::flush(const std::vector<CoreInode*>& inodes) {
   return send(plan);
 }
 
-/// Writes changes older than `changed_before`. If that is 0, writes the oldest changes until at
-/// most `until_dirty_bytes` are left. Skips inodes in use. The caller must not hold an inode's
-/// lock.
+/// Writes changes that were made before `changed_before`. If that is 0, writes the oldest changes
+/// until at most `until_dirty_bytes` are left. Skips inodes that are in use. The caller must not
+/// hold the lock of an inode.
 VfsResult<void> Store::flush_unlocked(os::TimeNs changed_before, std::uint64_t until_dirty_bytes) {
   std::vector<std::pair<os::TimeNs, InodeNumber>> found;
   for (const InodeNumber number : to_write_) {
@@ -382,7 +384,8 @@ VfsResult<void> Store::flush_unlocked(os::TimeNs changed_before, std::uint64_t u
   return flushed;
 }
 
-/// Issues one request, or several at once, which may complete in any order.
+/// Issues one request, or several at once, which may then complete in any order. Waits for all of
+/// them.
 VfsResult<void> Store::write_sectors(SectorAddress address, std::span<const std::byte> data) {
   const std::size_t most = options_.transfer_sectors_max == 0
                                ? data.size()

@@ -60,8 +60,9 @@ Result<Superblock> lay_out(std::uint64_t device_sectors, const MkfsOptions& o) {
   return decode_superblock(encode(s), device_sectors);
 }
 
-/// The first regions contain the root directory, its inode, its block of the map, and the usage
-/// table. There is only one region, unless a long table fills several segments.
+/// The first regions of the log. They contain the root directory, its inode, the inode's block of
+/// the map, and the usage table. There is only one region, unless a long table fills several
+/// segments.
 class FirstRegions {
  public:
   FirstRegions(const Superblock& superblock, const MkfsOptions& options)
@@ -109,8 +110,8 @@ class FirstRegions {
 
   std::int64_t time_ns() const { return o_.time.seconds * 1'000'000'000LL + o_.time.nanoseconds; }
 
-  /// Fills in the first segment's live bytes. All other segments contain at most blocks of the
-  /// table, which are not counted.
+  /// Fills in the table. Only the first segment has live bytes that are counted: all other segments
+  /// contain at most blocks of the table itself, which do not count.
   void fill_table(std::uint32_t counted) {
     for (SegmentNumber i = 0; i <= last_segment() + 1; ++i) {
       const SegmentUsage usage{i == 0 ? counted : 0,
@@ -156,7 +157,7 @@ class FirstRegions {
 
   const Superblock& s_;
   const MkfsOptions& o_;
-  std::deque<Region> regions_;  ///< one region for each segment
+  std::deque<Region> regions_;  ///< one region in each segment
   std::vector<Place> usage_;    ///< addresses of the table's blocks
 };
 

@@ -23,7 +23,7 @@ constexpr auto kOptions = std::to_array<adapters::MkfsOption>({
     {"time", 0, "SECONDS", "time stamp of new inodes, in seconds since the epoch (0)"},
 });
 
-/// Returns the first 8 hexadecimal digits, ignoring other characters.
+/// Returns the first 8 hexadecimal digits of the UUID as a number. Ignores other characters.
 Result<std::uint32_t> id_of(const std::string& uuid) {
   std::uint32_t id = 0;
   std::size_t digits = 0;

@@ -1,5 +1,5 @@
 #pragma once
-// Recovers an image after a power cut without an emulated machine; for checkers.
+// Recovers an image after a power cut, without an emulated machine. Used by checkers.
 
 #include <array>
 #include <cstdint>
@@ -19,11 +19,11 @@ struct Recovered {
   std::uint64_t moved = 0;   ///< inodes that the cleaner moved without changing them
 };
 
-/// Rolls forward, unless the image's last mount disabled that, and unmounts, which marks the image
-/// clean. Fails like a mount, or if the store fails.
+/// Mounts the image, which rolls the log forward unless the image's last mount disabled that, and
+/// unmounts it, which marks it clean. Fails if the mount fails or the store fails.
 Result<Recovered> recover_image(model::SectorStore& store);
 
-/// Keeps all writes in memory, so that a recovery does not change the image.
+/// A store that keeps all writes in memory, so that a recovery does not change the image.
 class WritesApart final : public model::SectorStore {
  public:
   /// `below` must outlive this object and stay unchanged.
@@ -51,8 +51,9 @@ class KeptRecoveries {
     Recovered taken_in;
     WrittenSectors written;
   };
-  /// `contents` must have digests of the store, computed by `digest`. The result is valid until the
-  /// next call. The store is not changed. Fails as recover_image() does.
+  /// Recovers one image. `contents` must have digests of the store that were computed by `digest`.
+  /// The result is valid until the next call. The store is not changed. Fails as recover_image()
+  /// does.
   Result<const Made*> recover(const model::SectorStore& store, const Contents& contents,
                               std::uint64_t (*digest)(std::uint64_t, std::span<const std::byte>));
 

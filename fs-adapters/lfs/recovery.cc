@@ -1,13 +1,14 @@
 // Mounts (store.h): reads the newest checkpoint and the log after it.
 //
 // First pass: follows the log from the end recorded in the checkpoint, region by region, as long as
-// each one is complete and has the next sequence number and the checkpoint's epoch. The newest copy
-// of each inode is entered in the map. The usage table is updated by the difference between its
-// blocks and those of the checkpoint's copy.
+// each region is complete and has the next sequence number and the checkpoint's epoch. The newest
+// copy of each inode is entered in the map. The usage table is updated by the difference between
+// the blocks of this copy and those of the copy that the checkpoint knows.
 //
-// Second pass: compares each record in the directory log with the log positions of its inode and
-// its directory. A copy written before the record lacks the change, so the change is applied. A
-// copy written with the record or later already has it.
+// Second pass: compares each record in the directory log with the positions in the log of its inode
+// and its directory. If the inode or the directory was written before the record, it lacks the
+// change, so the change is applied. If it was written with the record or later, it already has the
+// change.
 //
 // Before anything is written to the log, the other checkpoint region records that a mount has
 // begun. The mount's number, the epoch, is stored in each region that the mount writes. Regions
@@ -96,7 +97,8 @@ class Recovery {
     if (offset + 2 > s_.segment_sectors) return false;
     const std::uint32_t room = s_.segment_sectors - offset;
     const SectorAddress address = s_.segment_start(segment) + offset;
-    // Most summaries fit in a block, so a whole block is read, which saves a revolution.
+    // Most summaries fit in a block. Reading a whole block at once therefore usually saves a
+    // revolution.
     const std::uint32_t first = std::min(room, s_.block_sectors());
     std::vector<std::byte> bytes(std::size_t{first} * kSectorBytes);
     if (auto read = st_.read_sectors(address, bytes); !read) return forward_errno(read);
@@ -124,8 +126,8 @@ class Recovery {
     return true;
   }
 
-  /// Keeps only the records of complete operations. If an operation's last record is missing, the
-  /// power failed before it was written.
+  /// Takes over the records of operations that are complete. If an operation's last record is
+  /// missing, the power failed before that record was written.
   void take_records(const Summary& summary, const std::vector<NameRecord>& records) {
     for (const NameRecord& record : records) {
       unfinished_.push_back(record);
@@ -135,8 +137,8 @@ class Recovery {
     }
   }
 
-  /// Returns true if the checkpoint has an older copy of the inode. That copy's dead blocks must
-  /// then be found.
+  /// Returns true if the checkpoint has an older copy of the inode. The blocks that died with that
+  /// copy must then be found.
   bool had_copy(InodeNumber number) const {
     return number < s_.inodes && st_.map_[number].allocated();
   }
@@ -154,9 +156,9 @@ class Recovery {
     return is_index && (had_copy(entry.inode) || st_.options_.recovery_reads_index);
   }
 
-  /// Keeps a region's index blocks, which are needed to update the usage table; reading each of
-  /// them separately would cost a disk access. If the log is long, the index blocks of later
-  /// regions are not kept and must be read again.
+  /// Keeps the index blocks of a region in memory. They are needed to update the usage table, and
+  /// reading each of them separately would cost a disk access. If the log is long, the index blocks
+  /// of later regions are not kept and must be read again.
   void take_index_blocks(const Summary& summary, SectorAddress start,
                          std::span<const std::byte> bytes) {
     constexpr std::size_t kMostBytes = 4 << 20;
@@ -178,8 +180,9 @@ class Recovery {
     return {};
   }
 
-  /// Reads the whole region if its checksum must be verified; otherwise, reads only inodes, records
-  /// and the trailer, skipping data. The summary is already in `bytes`.
+  /// Reads the rest of the region into `bytes`, which already contains the summary. Reads all of it
+  /// if its checksum must be verified; otherwise, reads only inodes, records and the trailer, and
+  /// skips data.
   VfsResult<void> read_region(const Summary& summary, SectorAddress address,
                               std::span<std::byte> bytes) {
     std::vector<Store::Piece> pieces;
@@ -221,7 +224,7 @@ class Recovery {
   void take_inodes(const Summary& summary, SectorAddress start, std::span<const std::byte> bytes) {
     std::uint32_t at = summary.summary_sectors();
     for (const SummaryEntry& entry : summary.entries) {
-      // Keeps the inodes in the cache, because the second pass reads each of them (4.5.1.3).
+      // Puts the inodes into the cache, because the second pass reads each of them (4.5.1.3).
       for (std::uint32_t i = 0; entry.content == Content::inodes && i < entry.sectors; ++i)
         st_.keep_inode_sector(start + at + i,
                               bytes.subspan(std::size_t{at + i} * kSectorBytes, kSectorBytes));
@@ -241,7 +244,8 @@ class Recovery {
     }
   }
 
-  /// Moves the end of the log through segments that were clean in the checkpoint.
+  /// Moves the end of the log to the end of this region. The segments into which the log has
+  /// advanced were clean in the checkpoint.
   void move_end(SegmentNumber segment, std::uint32_t offset, const Summary& summary,
                 SectorAddress address) {
     st_.usage_[st_.segment_].state = SegmentState::dirty;
@@ -267,8 +271,7 @@ class Recovery {
     Inode before;
     const bool is_new = !entry.allocated();
     if (!is_new) {
-      // This is not a Handle, because a Handle to an inode without links would remove it at the
-      // end.
+      // This is not a Handle: if the inode has no links, releasing a Handle would remove it.
       CoreInode known(st_.executor, written.inode.number);
       TRY(st_.load(known));
       before = known.disk;
@@ -299,7 +302,8 @@ class Recovery {
     return {};
   }
 
-  /// Marks the blocks of the inode's old copy dead and those of its new copy live.
+  /// Marks the old copy's block dead and the new copy's block live, and does the same for the
+  /// blocks below it.
   VfsResult<void> account(BlockId id, const Inode& before, SectorAddress old_address,
                           const Inode& after, SectorAddress new_address) {
     const std::uint32_t old_bytes = s_.stored_bytes(before.size_bytes, id);
@@ -329,14 +333,15 @@ class Recovery {
 
   // Second pass.
 
-  /// Returns true if the inode was written before the record and therefore lacks the record's
-  /// change.
+  /// Returns true if the newest copy of the inode was written before the record, so that it lacks
+  /// the record's change.
   bool backward(InodeNumber number, std::uint64_t sequence) const {
     const auto at = written_.find(number);
     return at == written_.end() || at->second.sequence < sequence;
   }
 
-  /// Returns the inode of that generation; an empty handle if it was removed or never written.
+  /// Returns the inode if it still has that generation. Returns an empty handle if the inode was
+  /// removed or was never written.
   VfsResult<Store::Handle> find(InodeNumber number, std::uint32_t generation) {
     if (number < kRootInode || number >= s_.inodes) return Store::Handle{};
     if (!st_.map_[number].allocated() && !st_.inodes_.contains(number)) return Store::Handle{};
@@ -403,8 +408,9 @@ class Recovery {
   VfsResult<void> apply(std::uint64_t sequence, const NameRecord& record) {
     auto target = find(record.target, record.target_generation);
     if (!target) return forward_errno(target);
-    // If the log contains the inode after this record, the inode is missing because it lost its
-    // last name or because its number was reused. In that case it is not recreated.
+    // The inode may be missing because it lost its last name later, or because its number was
+    // reused. In these cases the log contains the inode after this record, and it must not be
+    // recreated.
     if (!*target && record.operation == NameOperation::create && backward(record.target, sequence))
       if (target = make_again(record); !target) return forward_errno(target);
     TRY(auto directory, record.operation == NameOperation::links
@@ -435,11 +441,12 @@ class Recovery {
   std::vector<std::pair<std::uint64_t, NameRecord>> records_;  ///< records of complete operations
   /// Records of an operation whose last record has not been found yet.
   std::vector<NameRecord> unfinished_;
-  SummarizedBlocks blocks_;  ///< blocks of files that the checkpoint does not contain
+  SummarizedBlocks blocks_;  ///< the blocks of files that the checkpoint does not contain
   /// Index blocks found in the log, by address.
   std::map<SectorAddress, std::vector<std::byte>> index_blocks_;
   std::int64_t modified_ns_ = 0;
-  tree::BlockBudget budget_;  ///< limits the blocks in old and new copies of all files
+  /// Limits the number of blocks visited in the old and new copies of all files.
+  tree::BlockBudget budget_;
 };
 
 Result<void> Store::load_tables(const Checkpoint& c) {
@@ -511,8 +518,8 @@ Result<void> Store::start_up() {
   sequence_ = found->region_sequence;
   last_summary_ = found->last_summary;
   epoch_ = keeps(Rule::mounts_have_numbers) ? found->next_epoch : found->epoch;
-  // From now on the mount has its own epoch, even if it fails later, and the file system is not
-  // clean.
+  // From now on, the mount has its own epoch, and the file system is no longer clean, even if the
+  // mount fails later.
   ++checkpoint_.sequence;
   ++checkpoint_.next_epoch;
   checkpoint_.clean = false;

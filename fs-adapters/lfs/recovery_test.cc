@@ -1,4 +1,5 @@
-// Tests recovery: the end of the log, the choice of the checkpoint, and files without names.
+// Tests recovery: how the end of the log is found, which checkpoint is used, and what happens to
+// files without names.
 #include "fs-adapters/lfs/recover_image.h"
 #include "fs-adapters/lfs/testing/mounted.h"
 
@@ -60,7 +61,8 @@ TEST(LfsRecovery, WithoutRollForwardUsesTheCheckpoint) {
 }
 
 /// A mount without roll-forward discarded a region. Later, this region happens to follow the end of
-/// another mount's log and has the expected sequence number, but must be ignored.
+/// the log that another mount has written, and has the sequence number that is expected there. It
+/// must be ignored.
 TEST(LfsRecovery, TheLogOfAnEarlierMountIsNotFollowed) {
   Disk disk;
   const auto overwrite = [](Machine& m, char letter) {
@@ -77,7 +79,7 @@ TEST(LfsRecovery, TheLogOfAnEarlierMountIsNotFollowed) {
   EXPECT_EQ(text_of(*disk.store, "x"), std::string(2560, '4'));
 }
 
-/// A later mount with roll-forward must not recover the discarded data either.
+/// A later mount with roll-forward must not recover the data that an earlier mount discarded.
 TEST(LfsRecovery, DiscardsDataNotCheckpointedWithoutRollForward) {
   Disk disk;
   until_the_cut(*disk.store,
@@ -90,8 +92,8 @@ TEST(LfsRecovery, DiscardsDataNotCheckpointedWithoutRollForward) {
   EXPECT_EQ(text_of(*disk.store, "f"), "old");
 }
 
-/// The power is cut between a pass of the cleaner and the next checkpoint. Inodes that the cleaner
-/// moved must be distinguished from changed inodes.
+/// The power is cut between a pass of the cleaner and the next checkpoint. Recovery must
+/// distinguish inodes that the cleaner moved from inodes that were changed.
 TEST(LfsRecovery, CountsInodesMovedByTheCleaner) {
   Disk disk;
   os::LoggedStore log(*disk.store);
@@ -152,7 +154,7 @@ TEST(LfsRecovery, RemovesAnOpenFileWithoutAName) {
     EXPECT_TRUE(fs.pwrite(*file, 0, bench::bytes_of(std::string(50'000, 'u'))));
     EXPECT_TRUE(fs.fsync(*file));
     EXPECT_TRUE(fs.unlink("f"));
-    EXPECT_TRUE(fs.sync());  // the checkpoint contains the inode, without a name
+    EXPECT_TRUE(fs.sync());  // the checkpoint now contains the inode, which has no name
     EXPECT_TRUE(fs.pwrite(*file, 0, bench::bytes_of("more")));
     EXPECT_TRUE(fs.fsync(*file));
     std::string text(4, '?');
@@ -169,7 +171,7 @@ TEST(LfsRecovery, RemovesAnOpenFileWithoutAName) {
   bench::expect_clean(*disk.store);
 }
 
-/// An inode number is reused. The old file's log records must not be applied to the new file.
+/// An inode number is reused. The log records of the old file must not be applied to the new file.
 TEST(LfsRecovery, AReusedNumberIsAnotherFile) {
   Disk disk;
   until_the_cut(*disk.store, [](Machine& m) {
@@ -194,8 +196,8 @@ TEST(LfsRecovery, AReusedNumberIsAnotherFile) {
   bench::expect_clean(*disk.store);
 }
 
-/// The log has the records of two files, and an inode without a name. Processing the first file
-/// must not prevent the second from being recreated.
+/// The log has records of two files that used the same inode number, and after them the inode
+/// itself, which has no name. Recovery must not recreate a file from these records.
 TEST(LfsRecovery, AnInodeWithoutANameIsNotRecreatedForAnOldFile) {
   Disk disk;
   until_the_cut(*disk.store, [](Machine& m) {
@@ -232,7 +234,7 @@ TEST(LfsRecovery, RecoveryCanBeCutAnywhere) {
     EXPECT_TRUE(fs.rename("f4", "f5", RenameMode::replace));
     bench::put_file(fs, "last", "l", bench::Fsync::yes);
   });
-  // Cuts a recovery after each of its writes.
+  // Cuts the power during recovery, after each of its writes.
   bench::LoggedStore log(*disk.store);
   std::vector<std::byte> before(disk.store->sectors() * kSectorBytes);
   EXPECT_TRUE(disk.store->read(0, before));

@@ -1,12 +1,12 @@
 #pragma once
-// Builds a log region: first all items are added, which determines the length of the summary and
-// all addresses; then the bytes are filled in, from the leaves of files up, and finally the summary
-// and checksums.
+// Builds a log region. First, all items are added, which determines the length of the summary and
+// all addresses. Then the bytes of the items are filled in, a file's data before its index blocks,
+// and finally the summary and the checksums.
 //
 //   | summary | data, index blocks | directory log | inodes | inode map | usage table | [trailer] |
 //
-// Sources: Rosenblum 1992, sections 4.4.5 and 4.4.6. We place the summary in front, and regions
-// forwards (FORMAT.md).
+// Sources: Rosenblum 1992, sections 4.4.5 and 4.4.6. Unlike Sprite, we place the summary at the
+// beginning of its region, and write a segment's regions in ascending order (FORMAT.md).
 
 #include <vector>
 
@@ -26,15 +26,16 @@ class Region {
   std::size_t size() const { return entries_.size(); }
   std::uint32_t sectors() const;  ///< current total size
 
-  /// Sets the address of the region and allocates its bytes, all zero. No item can be added
-  /// afterwards.
+  /// Sets the region's address and allocates its bytes, which are zero. After this call, no item
+  /// can be added.
   void place(SectorAddress start);
   SectorAddress address(std::size_t index) const { return addresses_[index]; }
   const SummaryEntry& entry(std::size_t index) const { return entries_[index]; }
   std::span<std::byte> bytes(std::size_t index);
   SectorAddress start() const { return start_; }
 
-  /// Returns the region's bytes. Fills in `sectors`, the checksum and the entries of `summary`.
+  /// Completes the region and returns its bytes. Fills in `sectors`, the checksum and the entries
+  /// of `summary`.
   std::span<const std::byte> finish(Summary summary);
 
  private:

@@ -1,4 +1,4 @@
-// Tests the requests that the log issues: read-ahead, batched inode reads, the background writer,
+// Tests which requests the log issues: read-ahead, batched reads of inodes, the background writer,
 // checkpoints only after changes, and reads during recovery.
 #include "fs-adapters/lfs/testing/mounted.h"
 
@@ -78,7 +78,7 @@ TEST(LfsRequests, InodesWrittenTogetherAreReadTogether) {
   Disk disk({.mkfs = {.block_bytes = 4096, .segment_bytes = 64 << 10, .id = 7}});
   Machine m(*disk.store);
   m.mount();
-  constexpr int kFiles = 32;  // as many files as have their inodes in one block
+  constexpr int kFiles = 32;  // number of inodes in a block
   m.as_user([&] {
     for (int i = 0; i < kFiles; ++i) bench::put_file(*m.file_system, "f" + std::to_string(i), "x");
     EXPECT_TRUE(m.file_system->drop_caches());
@@ -97,7 +97,7 @@ TEST(LfsRequests, UsersDoNotWaitWhileTheWriterKeepsUp) {
   const auto written = counted(m, [&](Vfs& fs) {
     const auto file = fs.open("f", {.create = true});
     ASSERT_TRUE(file);
-    // More than the cache of 2 MB, in small steps.
+    // Writes more than the cache of 2 MB, in small steps.
     for (int i = 0; i < 300; ++i) {
       EXPECT_TRUE(fs.append(*file, bench::bytes_of(std::string(10 * 1024, 'x'))));
       m.executor().sleep_until(m.executor().now() + 10 * model::kMillisecondNs);
@@ -105,8 +105,8 @@ TEST(LfsRequests, UsersDoNotWaitWhileTheWriterKeepsUp) {
     EXPECT_TRUE(fs.close(*file));
   });
   EXPECT_GT(written.issued_writes, 3U);
-  // The test takes 3 s. The user waits only for a block in flight; without the writer, it would
-  // wait four times as long.
+  // The test takes 3 s. The user waits only when a block that it needs is in flight. Without the
+  // background writer, the user would wait four times as long.
   EXPECT_LT(m.account.disk_wait_ns, 20 * model::kMillisecondNs) << "waiting time of the user";
   m.unmount();
   bench::expect_clean(*disk.store);
@@ -131,8 +131,8 @@ TEST(LfsRequests, CheckpointsOnlyAfterChanges) {
   EXPECT_EQ(m.file_system->log().counters().checkpoints, before + 1);
 }
 
-/// Creates files of 8 KB after the checkpoint and cuts the power before directory blocks are
-/// written. Returns the requests that the mount after the power cut issues.
+/// Creates files of 8 KB after a checkpoint, and cuts the power before the directory's blocks are
+/// written. Returns counters of the requests that the next mount issues.
 os::DiskQueueCounters recovered(bool checksums, int files) {
   Disk disk(
       {.mkfs = {.block_bytes = 4096, .segment_bytes = 128 << 10, .checksums = checksums, .id = 7}});
@@ -168,8 +168,9 @@ TEST(LfsRequests, WithoutChecksumsRecoverySkipsData) {
   EXPECT_LT(recovered(false, kFiles).sectors, kDataSectors / 2);
 }
 
-/// Creates files with index blocks and truncates the first `cut_off`, all recorded only in the log.
-/// Returns the number of reads that the mount after the power cut issues.
+/// Creates files that have index blocks and truncates the first `cut_off` of them, so that only the
+/// log records these changes. Returns the number of reads that the mount after the power cut
+/// issues.
 std::uint64_t reads_of_recovery(bool reads_index, int files, int cut_off) {
   Disk disk(
       {.mkfs = {.block_bytes = 1024, .segment_bytes = 128 << 10, .checksums = false, .id = 7}});
@@ -216,7 +217,7 @@ TEST(LfsRequests, RecoveryFindsBlocksOfNewFilesInSummaries) {
   EXPECT_GE(reads_of_recovery(false, kFiles, 10), few + 10) << "summaries do not record truncation";
 }
 
-/// The second pass must find the inodes that the first pass has read in the cache, because each
+/// The second pass must find the inodes that the first pass has read in the cache, as each further
 /// read would cost a revolution.
 TEST(LfsRequests, TheSecondRecoveryPassRereadsNoInode) {
   constexpr int kFiles = 400;

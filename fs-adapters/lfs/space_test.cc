@@ -50,7 +50,7 @@ TEST(LfsSpace, AFullDiskFailsAndDeletingMakesRoom) {
       for (int i = round % 2; i < files; i += 2) EXPECT_TRUE(fs.unlink(name_of_file(i)));
       EXPECT_TRUE(fs.sync());
       EXPECT_GT(fs.space()->free_bytes, 1'000'000U);
-      // Uses the holes left by the other files.
+      // These files fit because they use the space of the removed files.
       EXPECT_GT(fill(fs, 15'000, 1000), 1050) << "round " << round;
       for (int i = 1000; fs.unlink(name_of_file(i)); ++i) {
       }
@@ -62,7 +62,7 @@ TEST(LfsSpace, AFullDiskFailsAndDeletingMakesRoom) {
   bench::expect_clean(*disk.store);
 }
 
-/// On a full disk the log has little space left, and failed requests must not use it up.
+/// On a full disk the log has little space left. Requests that fail must not use it up.
 TEST(LfsSpace, FruitlessRequestsUseNoRoom) {
   Disk disk(
       {.device_bytes = 2 << 20, .mkfs = {.block_bytes = 512, .segment_bytes = 16 << 10, .id = 2}});
@@ -111,7 +111,7 @@ TEST(LfsSpace, AFruitlessPassWritesNothing) {
   m.unmount();
 }
 
-/// 90 % of the users' space is live, and is overwritten at random many times.
+/// The live data takes 90 % of the space for users, and is overwritten at random many times.
 class NearlyFull : public testing::TestWithParam<Selection> {};
 INSTANTIATE_TEST_SUITE_P(Lfs, NearlyFull,
                          testing::Values(Selection::greedy, Selection::cost_benefit,
@@ -159,7 +159,7 @@ TEST_P(NearlyFull, TheCleanerKeepsUp) {
   m.unmount();
 }
 
-/// The disk is filled nearly to the reported capacity; no operation may fail.
+/// The disk is filled almost to its reported capacity. No operation may fail.
 struct Use {
   const char* name;
   std::uint64_t device_bytes, cache_bytes;

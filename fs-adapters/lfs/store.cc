@@ -1,4 +1,4 @@
-// In-core inodes, hooks for names, and operations (store.h).
+// In-core inodes, hooks for changes of names, and operations (store.h).
 #include "fs-adapters/lfs/store.h"
 
 #include <algorithm>
@@ -14,7 +14,8 @@ constexpr std::size_t kIdleInodes = 1000;
 constexpr os::TimeNs kTickNs = model::kSecondNs;
 // Maximum number of cleaning passes for one operation that lacks space.
 constexpr int kPassesForOne = 16;
-// Inode sectors in the cache have one object per segment, because they are discarded together.
+// The cache object that contains the first segment's inode sectors. Each segment has its own
+// object, because its inode sectors are discarded together.
 constexpr std::uint64_t kInodeSectorsObject = std::uint64_t{1} << 40U;
 
 }  // namespace
@@ -70,15 +71,16 @@ os::BufferKey Store::inode_sector_key(SectorAddress address) const {
 }
 
 /// Returns a sector of inodes. If it is not cached, reads it and the following sectors, up to the
-/// size of a block: inodes written together are often needed together (Rosenblum 1992, section
-/// 4.4.6). Sectors without current inodes are not kept.
+/// size of a block, because inodes that were written together are often needed together (Rosenblum
+/// 1992, section 4.4.6). Of the following sectors, keeps only those whose inodes are current.
 VfsResult<os::HeldBuffer> Store::inode_sector(SectorAddress address) {
   if (auto known = cache.cached(inode_sector_key(address))) return known;
   const SectorAddress end = s_.segment_start(s_.segment_of(address)) + s_.segment_sectors;
   std::vector<std::byte> bytes(std::size_t{std::min(s_.block_sectors(), end - address)} *
                                kSectorBytes);
   if (auto read = read_sectors(address, bytes); !read) return forward_errno(read);
-  // The requested sector is added last, so that it is still cached.
+  // The requested sector is added last, so that the addition of other sectors cannot cause its
+  // eviction.
   for (SectorAddress at = address + static_cast<SectorAddress>(bytes.size() / kSectorBytes);
        at-- > address;) {
     const auto sector =
@@ -90,8 +92,8 @@ VfsResult<os::HeldBuffer> Store::inode_sector(SectorAddress address) {
     if (at != address && !is_there()) continue;
     os::HeldBuffer buffer = cache.get(inode_sector_key(at), os::Content::data, at, kSectorBytes);
     std::memcpy(buffer.bytes().data(), sector.data(), kSectorBytes);
-    // get() may have waited for memory. If the segment was cleaned in the meantime, it will be
-    // overwritten.
+    // get() may have waited for memory. If the segment was cleaned during the wait, the sector is
+    // no longer current.
     if (at == address || is_there()) cache.moved(std::move(buffer), at);
   }
   auto sector = cache.read(inode_sector_key(address), os::Content::data, address, kSectorBytes);
@@ -99,7 +101,7 @@ VfsResult<os::HeldBuffer> Store::inode_sector(SectorAddress address) {
   return std::move(*sector);
 }
 
-/// Puts the sector into the cache, which may evict it.
+/// Adds the sector to the cache, from which it may be evicted at any time.
 void Store::keep_inode_sector(SectorAddress address, std::span<const std::byte> bytes) {
   os::HeldBuffer buffer =
       cache.get(inode_sector_key(address), os::Content::data, address, kSectorBytes);
@@ -207,7 +209,8 @@ void Store::mark_changed(tree::CoreInode& tree_inode) {
   want_tick();
 }
 
-/// Updates an unreferenced inode: drops it, or moves it to the idle list.
+/// If the inode has no references: destroys it if it has been removed, or moves it to the idle list
+/// if it is clean.
 void Store::settle(CoreInode& inode) {
   if (inode.references != 0 || inode.loading) return;
   if (inode.removed) {
@@ -232,13 +235,14 @@ void Store::put(tree::CoreInode& tree_inode, tree::Operation* operation) {
   CoreInode& inode = core(tree_inode);
   if (--inode.references != 0) return;
   if (!taken_[inode.number] && !inode.removed && !inode.needs_writing()) {
-    // The inode has already been removed or never existed: the caller's InodeName is outdated.
+    // The inode was removed earlier or has never existed, so the caller had an outdated InodeName.
     inodes_.erase(inode.number);
     return;
   }
   if (inode.disk.links != 0 || inode.removed || stopped_) return settle(inode);
   if (operation == nullptr && checkpoint_wanted_ && !recovering_) {
-    // The inode stays until the deferred removal; the mark in the map records it across a crash.
+    // The inode stays until its removal after the checkpoint. The mark in the map ensures that it
+    // is also removed if the power fails before that.
     deferred_removals_.push_back(inode.number);
     return;
   }
@@ -247,7 +251,7 @@ void Store::put(tree::CoreInode& tree_inode, tree::Operation* operation) {
   if (operation == nullptr) end_operation();
 }
 
-/// Removes an inode without links and users.
+/// Removes an inode that has neither links nor users.
 void Store::remove(CoreInode& inode) {
   inode.references = 1;
   inode.lock.lock();
@@ -269,7 +273,7 @@ void Store::remove(CoreInode& inode) {
   inode.disk.mode = 0;
   to_write_.erase(inode.number);
   cache.discard_object(inode.number);
-  // A damaged directory may refer to an unallocated inode.
+  // If the directory was damaged, the inode may not have been allocated.
   if (taken_[inode.number]) --files_;
   changes_.note();
   want_tick();
@@ -378,10 +382,11 @@ VfsResult<void> Store::link_removed(tree::Operation& tree_operation,
 
 VfsResult<void> Store::fsync(tree::Operation&, tree::CoreInode& inode, tree::SyncExtent) {
   if (stopped_) return refuse(EIO);
-  // The flush also writes the records of the inode's and its parents' names. From these records, a
-  // recovery recreates a directory that was never written.
+  // The flush also writes the records of name changes of this inode and its parents. From them,
+  // recovery can recreate a directory that was never written.
   TRY(flush({&core(inode)}));
-  // The device must be flushed even if the data was written earlier because of its age.
+  // The device must be flushed even if the data was written earlier, so that the flush above wrote
+  // nothing.
   return flush_device();
 }
 
@@ -401,8 +406,8 @@ void Store::wake_writer() {
   if (writer_runs_ || recovering_ || abandoned_ || closing_) return;
   writer_runs_ = true;
   executor.spawn(os::Executor::Kind::daemon, writer_account_, [this] {
-    // One flush suffices, unless other fibers are using the remaining inodes or add to them; they
-    // wake the writer again.
+    // A single flush suffices. Inodes that it skips are in use by other fibers, and these wake the
+    // writer again.
     if (!stopped_ && !closing_ && !executor.halted())
       (void)flush_unlocked(0, cache.size_bytes() / 8);
     writer_runs_ = false;
@@ -418,7 +423,7 @@ VfsResult<void> Store::make_room_for_operation() {
   if (dirty_bytes_ > cache.size_bytes() / 5 * 2 || records_.size() > most_records)
     TRY(flush_unlocked(0, cache.size_bytes() / 4));
   if (clean_segments_ < clean_start()) wake_cleaner();
-  // The space that has_room() requires, plus room for an average operation.
+  // The space that has_room() requires, and one more segment for the operation itself.
   const std::uint64_t needed =
       dirty_bytes_ + overhead_bytes() + pass_room_bytes() + s_.segment_bytes();
   for (int pass = 0; pass < 4 && log_room_bytes() < needed; ++pass) {
@@ -457,8 +462,8 @@ SpaceStatus Store::space() const {
           .free_inodes = s_.inodes - kRootInode - files_};
 }
 
-/// Called by the syncer each second while changes are pending. Writes old data, and a checkpoint if
-/// one is due.
+/// Called by the syncer each second while changes are pending. Writes data that is old enough, and
+/// a checkpoint if one is due.
 void Store::tick() {
   if (abandoned_ || closing_) return;
   const os::TimeNs due = system_.syncer.due_since(options_.write_after_ns);
@@ -476,7 +481,8 @@ void Store::schedule_tick() {
   system_.syncer.add_work([this] { tick(); }, executor.now() + kTickNs);
 }
 
-/// Schedules tick() after a change, so that a checkpoint contains the change within one interval.
+/// Called after a change. Schedules tick(), so that a checkpoint will contain the change within one
+/// interval.
 void Store::want_tick() {
   if (ticks_ || recovering_ || stopped_) return;
   ticks_ = true;
@@ -485,7 +491,8 @@ void Store::want_tick() {
 }
 
 /// Returns the time of the next checkpoint. Without roll-forward, only checkpoints make data
-/// durable. With roll-forward, a checkpoint must not come before the time at which data is due.
+/// durable, so one must be written when data is due. With roll-forward, a checkpoint is not needed
+/// before that time.
 os::TimeNs Store::next_checkpoint_at() const {
   const os::TimeNs due = system_.syncer.due_at(os::Content::data, options_.checkpoint_interval_ns);
   return options_.roll_forward ? std::max(due, executor.now() + options_.checkpoint_interval_ns)

@@ -50,7 +50,7 @@
 
 namespace headcrash::lfs {
 
-/// The rules on which the log depends. A control breaks one of them and must be caught.
+/// The rules on which the log depends. A control breaks one of them, and the lab must detect that.
 enum class Rule : std::uint8_t {
   /// An emptied segment is rewritten only after a checkpoint has recorded it as clean.
   reuse_waits_for_checkpoint,
@@ -65,23 +65,25 @@ enum class Rule : std::uint8_t {
 struct MountOptions {
   bool roll_forward = true;  ///< if false, the log after the newest checkpoint is discarded
   os::TimeNs write_after_ns = 30 * model::kSecondNs;  ///< age at which dirty data is written
-  os::TimeNs checkpoint_interval_ns = 60 * model::kSecondNs;  ///< 0 for no timed checkpoints
-  std::uint64_t checkpoint_bytes = 0;  ///< log bytes between checkpoints; 0 for no limit
+  /// Time between checkpoints; 0 for no timed checkpoints.
+  os::TimeNs checkpoint_interval_ns = 60 * model::kSecondNs;
+  /// Number of bytes written to the log between checkpoints; 0 for no limit.
+  std::uint64_t checkpoint_bytes = 0;
   Selection selection = Selection::cost_benefit;
   WriteBackOrder order = WriteBackOrder::by_age;
-  /// Numbers of clean segments at which cleaning starts and stops; 0 to derive them from the disk
-  /// size.
+  /// Cleaning starts when fewer than `clean_start` segments are clean, and stops at `clean_stop`.
+  /// If 0, they are derived from the disk size.
   std::uint32_t clean_start = 0, clean_stop = 0;
   bool background_cleaner = true;
   /// Maximum size of a request; longer writes are split. 0 for no limit.
   std::uint32_t transfer_sectors_max = 0;
-  bool flushes = true;              ///< a volatile cache is flushed where required
-  std::optional<Rule> broken = {};  ///< the rule that a control breaks
+  bool flushes = true;              ///< flush the volatile cache where required
+  std::optional<Rule> broken = {};  ///< the rule that this mount breaks, for a control
   /// Keeps directory blocks and directory inodes in the cache until a checkpoint; the directory log
   /// contains their changes. The version of Sprite LFS whose recovery times were measured works
   /// this way (Rosenblum 1992, section 6.2.1.3).
   bool directories_wait = false;
-  /// During recovery, reads index blocks to find a file's blocks (as in 4.5.1.3), even if the log's
+  /// If true, recovery reads index blocks to find a file's blocks (as in 4.5.1.3) even if the log's
   /// summaries list them.
   bool recovery_reads_index = false;
 };
@@ -91,9 +93,9 @@ struct CoreInode : tree::CoreInode {
       : tree::CoreInode(executor, its_number, disk) {}
 
   Inode disk;
-  std::uint64_t placed_size = 0;  ///< size recorded in the log's copy
+  std::uint64_t placed_size = 0;  ///< size of the file in the inode's newest copy in the log
   std::set<BlockId> dirty;        ///< blocks that are newer in the cache than in the log
-  /// blocks in `dirty` that hold data and have never been in the log
+  /// The blocks in `dirty` that contain data and have never been in the log.
   std::set<BlockId> unplaced;
   bool changed = false;  ///< the inode itself is dirty
   bool loading = false;
@@ -112,26 +114,26 @@ struct CoreInode : tree::CoreInode {
 std::uint64_t inode_sectors_object(SegmentNumber segment);
 
 struct Operation : tree::Operation {
-  /// further name changes follow whose records belong to the same operation
+  /// More name changes will follow whose records belong to the same operation.
   bool compound = false;
-  /// Records of this operation that are not yet among the store's pending records, where they must
-  /// be consecutive.
+  /// Records of this operation that are not yet among the store's pending records. They are added
+  /// there together, so that they are consecutive.
   std::vector<NameRecord> records;
 };
 
 struct Counters {
   std::uint64_t regions = 0, sectors_written = 0, checkpoints = 0;
-  /// Sectors written, by Content. The remaining sectors are summaries and trailers.
+  /// Number of sectors written for each Content. The remaining sectors are summaries and trailers.
   std::array<std::uint64_t, kContents> sectors_of = {};
   std::uint64_t cleaner_passes = 0, segments_cleaned = 0, segments_read = 0, blocks_moved = 0;
-  /// Live bytes of cleaned segments, according to the usage table.
+  /// Live bytes that the cleaned segments had, according to the usage table.
   std::uint64_t cleaned_live_bytes = 0;
   /// Segments that became clean without the cleaner, because all their data was deleted or
   /// overwritten.
   std::uint64_t segments_emptied = 0;
   std::uint64_t regions_rolled_forward = 0, records_applied = 0, inodes_made_again = 0;
   std::uint64_t inodes_rolled_forward = 0;
-  /// Recovered inodes that the cleaner had moved unchanged.
+  /// Number of recovered inodes that were unchanged except that the cleaner had moved them.
   std::uint64_t inodes_moved = 0;
 };
 
@@ -185,11 +187,11 @@ class Store final : public tree::InodeStore, private tree::InodeOwner, private o
 
   // Operations on the whole log.
   //
-  // Writes everything, so that a mount needs no roll-forward. Must not be called within an
-  // operation.
+  // Writes everything and then a checkpoint, so that a mount needs no roll-forward. Must not be
+  // called within an operation.
   VfsResult<void> checkpoint();
-  /// Runs one pass of the cleaner, and its checkpoint. Returns the number of additional clean
-  /// segments. Must not be called within an operation.
+  /// Runs one pass of the cleaner, including its checkpoint. Returns the number of clean segments
+  /// gained. Must not be called within an operation.
   VfsResult<std::int64_t> clean();
   void stop() { stopped_ = true; }
   /// Returns true if nothing has changed since the last checkpoint.
@@ -197,9 +199,9 @@ class Store final : public tree::InodeStore, private tree::InodeOwner, private o
     return to_write_.empty() && records_.empty() && dirty_map_blocks_.empty() &&
            moving_usage_blocks_.empty();
   }
-  /// Disables the cleaner and the writer and waits until both have ended. Called before an unmount.
+  /// Stops the cleaner and the writer, and waits until both have ended. Called before an unmount.
   void end_daemons();
-  /// Cancels deferred work, before destruction.
+  /// Cancels deferred work. Afterwards the store may be destroyed without writing.
   void abandon();
   SpaceStatus space() const;
   void forget_idle(std::size_t keep);
@@ -216,7 +218,7 @@ class Store final : public tree::InodeStore, private tree::InodeOwner, private o
   Store(os::System& system, const Superblock& superblock, const MountOptions& options);
   static CoreInode& core(tree::CoreInode& inode) { return static_cast<CoreInode&>(inode); }
 
-  // os::WriteHooks: the cache must not write by itself.
+  // os::WriteHooks. The hook vetoes all writes, because only the log writer may write blocks.
   bool before_write(os::Outgoing&) override { return false; }
   void after_write(const os::BufferKey&, os::RequestId, model::Status) override {}
 
@@ -236,7 +238,7 @@ class Store final : public tree::InodeStore, private tree::InodeOwner, private o
   void end_operation();
   void record(Operation& operation, NameRecord record);
   void record_links(Operation& operation, const tree::CoreInode& inode);
-  /// Moves the operation's records to the log's pending records, consecutively.
+  /// Appends the operation's records to the pending records of the log, where they are consecutive.
   void log_records(Operation& operation);
   void end_compound(Operation& operation);
   VfsResult<void> make_room_for_operation();
@@ -248,13 +250,14 @@ class Store final : public tree::InodeStore, private tree::InodeOwner, private o
 
   // file_blocks.cc
   VfsResult<SectorAddress> address_of(CoreInode& inode, BlockId block);
-  /// Returns an index block; an empty buffer if it is missing and `make` is false.
+  /// Returns an index block. If the block does not exist, creates it if `make` is true, and
+  /// otherwise returns an empty buffer.
   VfsResult<os::HeldBuffer> index_block(CoreInode& inode, BlockId block, bool make);
   VfsResult<os::HeldBuffer> read_at(CoreInode& inode, BlockId block, SectorAddress address);
   VfsResult<void> set_address(CoreInode& inode, BlockId block, SectorAddress address);
   void mark_dirty(CoreInode& inode, BlockId block);
-  /// Marks the index blocks above a block as dirty, because they will be written with it; their
-  /// size counts from now on.
+  /// Marks the index blocks above a block dirty, because they must be written with it, and adds
+  /// their size to `dirty_bytes_` right away.
   VfsResult<void> mark_index_dirty(CoreInode& inode, BlockId block);
   VfsResult<void> free_block(CoreInode& inode, BlockId block);
   VfsResult<void> free_below(CoreInode& inode, BlockId index, std::uint64_t first,
@@ -270,15 +273,16 @@ class Store final : public tree::InodeStore, private tree::InodeOwner, private o
   }
 
   // log_writer.cc
-  VfsResult<void> flush(const std::vector<CoreInode*>& inodes);  ///< their locks must be held
+  /// The caller must hold their locks.
+  VfsResult<void> flush(const std::vector<CoreInode*>& inodes);
   VfsResult<void> flush_unlocked(os::TimeNs changed_before, std::uint64_t until_dirty_bytes);
   VfsResult<void> prepare(CoreInode& inode);
   struct PlannedBlock {
     CoreInode* inode = nullptr;
     BlockId block;
-    std::size_t item = 0;  ///< the item's index in the region
+    std::size_t item = 0;  ///< index of the block's item in the region
   };
-  /// Contents of the next region.
+  /// The planned contents of the next region.
   struct Plan {
     Plan(const Superblock& superblock, std::uint32_t room_sectors)
         : region(superblock, room_sectors) {}
@@ -294,10 +298,11 @@ class Store final : public tree::InodeStore, private tree::InodeOwner, private o
   std::uint32_t room_in_segment() const { return s_.segment_sectors - offset_; }
   VfsResult<std::unique_ptr<Plan>> new_plan();
   VfsResult<void> plan_inode(std::unique_ptr<Plan>& plan, CoreInode& inode);
-  /// Returns true if the planned region has room for these items in addition to the plan's inodes.
+  /// Returns true if the region has room for `blocks` more items with `sectors` sectors in total,
+  /// and for `more_inodes` inodes.
   bool room_for(const Plan& plan, std::size_t more_inodes, std::uint32_t blocks,
                 std::uint32_t sectors) const;
-  /// Writes the planned region and starts a new plan.
+  /// Writes the region as planned, and starts a new plan.
   VfsResult<void> emit(std::unique_ptr<Plan>& plan);
   VfsResult<void> send(std::unique_ptr<Plan>& plan);
   VfsResult<void> replan(std::unique_ptr<Plan>& plan);
@@ -362,16 +367,17 @@ class Store final : public tree::InodeStore, private tree::InodeOwner, private o
   os::DiskQueue& disk_;
   MountOptions options_;
   Superblock s_;
-  Checkpoint checkpoint_;  ///< the newest durable checkpoint, with running counters
+  Checkpoint checkpoint_;  ///< the newest durable checkpoint, except that its counters are current
   std::vector<MapEntry> map_;
   std::vector<SegmentUsage> usage_;
-  /// Usage entries as stored in the newest checkpoint's blocks, which do not count the table's own
-  /// blocks.
+  /// The usage entries in the blocks of the newest checkpoint. They do not include the blocks of
+  /// the table itself.
   std::vector<SegmentUsage> usage_in_log_;
-  /// Inode numbers that are allocated, or in core and not yet in the log.
+  /// Inode numbers that are in use: either allocated in the map, or so far allocated only in
+  /// memory.
   std::vector<bool> taken_;
   std::set<std::uint32_t> dirty_map_blocks_;
-  /// Usage table blocks in a segment that is being cleaned.
+  /// Numbers of usage table blocks that must be moved out of segments that are being cleaned.
   std::set<std::uint32_t> moving_usage_blocks_;
   std::uint64_t live_bytes_ = 0;
   std::uint32_t files_ = 0;
@@ -390,13 +396,14 @@ class Store final : public tree::InodeStore, private tree::InodeOwner, private o
   std::unordered_map<InodeNumber, std::unique_ptr<CoreInode>> inodes_;
   std::list<InodeNumber> idle_;
   os::WaitQueue loaded_;
-  std::set<InodeNumber> to_write_;  ///< inodes that need writing
+  std::set<InodeNumber> to_write_;  ///< inodes that have changes to be written
   std::uint64_t dirty_bytes_ = 0;   ///< total size of dirty blocks
   std::vector<InodeNumber> deferred_removals_;
 
-  std::vector<std::byte> records_;  ///< directory log records that are not yet in the log
+  std::vector<std::byte> records_;  ///< encoded records that are not in the log yet
   std::size_t records_made_ = 0;
-  std::uint32_t compounds_ = 0;  ///< operations with some, but not all, of their name changes made
+  /// Number of operations that have made only some of their name changes.
+  std::uint32_t compounds_ = 0;
   os::WaitQueue no_compound_;
 
   std::uint32_t operations_ = 0;
@@ -406,14 +413,14 @@ class Store final : public tree::InodeStore, private tree::InodeOwner, private o
   bool cleaner_runs_ = false, writer_runs_ = false, ticks_ = false;
   os::FiberLock clean_lock_;
   std::uint64_t passes_done_ = 0;
-  std::int64_t given_by_last_pass_ = 0;  ///< clean segments gained by the last pass
+  std::int64_t given_by_last_pass_ = 0;  ///< number of clean segments that the last pass gained
   os::TimeNs checkpoint_at_ = 0;
-  /// Segments that have been cleaned but that no checkpoint has recorded as clean yet.
+  /// Number of segments that have been cleaned, but that no checkpoint has recorded as clean yet.
   std::uint64_t cleaned_unfinished_ = 0;
   tree::ChangesByFiber changes_;
   std::uint64_t random_ = 0;
   bool recovering_ = false;
-  bool coming_up_ = false;  ///< true until mount() has written its own checkpoint
+  bool coming_up_ = false;  ///< true during a mount, until it has written its first checkpoint
   bool stopped_ = false;
   bool abandoned_ = false;
   bool closing_ = false;

@@ -2,9 +2,9 @@
 // Finds a file's blocks from the log's summaries alone. Recovery must count these blocks, and would
 // otherwise have to read every index block.
 //
-// This works for files that the checkpoint did not contain. All their blocks are in the log, and
-// the newest copy of each is valid. Blocks that have died since (truncated) are detected, because
-// the inode records the number of sectors.
+// This works for files that the checkpoint does not contain. All their blocks are in the log, and
+// the newest copy of each is valid. If blocks have died since they were written (because of a
+// truncation), this is detected, because the inode records its number of sectors.
 
 #include <cstddef>
 #include <map>
@@ -22,14 +22,15 @@ class SummarizedBlocks {
   };
   using Blocks = std::map<BlockId, Place>;
 
-  /// Adds a file block from the log's next region. After kEntriesMax entries, all_of() returns
-  /// null.
+  /// Adds a block of a file from the log's next region. Once kEntriesMax entries have been added,
+  /// all_of() returns null.
   void add(const SummaryEntry& entry, SectorAddress address);
-  /// Notes that the file's inode is in the last added region. The inode therefore refers to all
-  /// blocks added so far, but to no later ones.
+  /// Must be called if the file's inode is in the region whose blocks were added last. The inode
+  /// then refers to all blocks added so far, but to no later ones.
   void inode_follows(InodeNumber number);
-  /// Returns all blocks of the file, or null if the summaries are incomplete. Valid until the next
-  /// add(). REQUIRES: `inode` is the newest copy, and the checkpoint has no inode with that number.
+  /// Returns all blocks of the file, or null if they cannot be determined from the summaries. Valid
+  /// until the next add(). REQUIRES: `inode` is the newest copy, and the checkpoint has no inode
+  /// with that number.
   const Blocks* all_of(const Inode& inode) const;
 
   static constexpr std::size_t kEntriesMax = 1 << 20;

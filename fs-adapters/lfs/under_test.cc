@@ -72,8 +72,8 @@ class LfsChecker final : public adapters::ImageChecker {
     return options.digest_of == nullptr ? Contents() : Contents(options.digests);
   }
 
-  /// Checks a state as found on the disk. There are two checkers, one for clean or recovered states
-  /// and one for all others, so that each state is compared with a similar previous one.
+  /// Checks a state without recovering it. There are two checkers, one for clean or recovered
+  /// states and one for all others, so that each checker sees a sequence of similar states.
   Result<CheckReport> check_shown(const model::SectorStore& store, const Contents& contents) {
     if (!contents.known()) return full_.check(store);
     TRY(const auto checkpoint, newest_checkpoint(store));
@@ -129,7 +129,7 @@ class LfsChecker final : public adapters::ImageChecker {
     report.space = counters_of(std::uint64_t{made.files} + made.directories, made.live_bytes);
   }
 
-  Checker full_;  ///< used without digests, so it keeps no results
+  Checker full_;  ///< used if there are no digests; keeps no results
   Checker cut_, clean_;
   KeptRecoveries recoveries_;
   Overlay overlay_;
@@ -141,7 +141,8 @@ FileType type_of(const Inode& inode) {
   return inode.is_symlink() ? FileType::symlink : FileType::other;
 }
 
-/// Reads the newest checkpoint. The log after it is visible only after a recovery.
+/// Reads an image at its newest checkpoint. Later changes in the log become visible only after a
+/// recovery.
 class LfsReader final : public adapters::ImageReader {
  public:
   explicit LfsReader(lfs::ImageReader reader) : reader_(std::move(reader)) {}
@@ -164,7 +165,8 @@ class LfsReader final : public adapters::ImageReader {
     return (std::uint64_t{entry.address} << 8U) + entry.slot;
   }
   Result<adapters::ImageInode> inode(std::uint64_t number) const override {
-    // An unallocated inode is not an error, as in formats with inodes at fixed addresses.
+    // An inode that is not allocated is reported without an error, as in formats with inodes at
+    // fixed addresses.
     if (number < reader_.map().size() && !reader_.map()[number].allocated())
       return adapters::ImageInode{.number = number};
     TRY(const auto found, reader_.inode(number_of(number)));
@@ -201,7 +203,8 @@ class LfsReader final : public adapters::ImageReader {
   }
 
  private:
-  /// Clamps the number to 32 bits; a number that is too large remains invalid.
+  /// Converts an inode number to 32 bits. A number that is too large becomes the maximum, which is
+  /// also invalid.
   static InodeNumber number_of(std::uint64_t number) {
     return static_cast<InodeNumber>(
         std::min<std::uint64_t>(number, std::numeric_limits<InodeNumber>::max()));
@@ -262,8 +265,8 @@ struct Variant {
   std::string shown_by = {};
 };
 
-/// Number of clean segments below which the eager cleaner runs. The small test disks (lab_disk())
-/// have hardly more segments, so the cleaner is nearly always active.
+/// If fewer segments than this are clean, the eager cleaner runs. The small test disks (lab_disk())
+/// hardly have more segments, so the cleaner is nearly always active.
 constexpr std::uint32_t kEager = 24;
 constexpr std::uint32_t kSmallTransfer = 8;  // sectors
 
@@ -321,8 +324,8 @@ adapters::Promises promises_of(const Variant& variant) {
                               .allocation_bytes = MkfsOptions{}.block_bytes,
                               .keeps_allocation = true};
   if (!variant.mount.roll_forward) promises.fsync_persists = false;
-  // The age at which data is written, plus two ticks: an inode in use at the first tick is written
-  // at the next.
+  // Data is written at this age, and at the latest two ticks later: if an inode is in use at one
+  // tick, it is written at the next.
   if (variant.mount.roll_forward)
     promises.keeps_after_s = variant.mount.write_after_ns / model::kSecondNs + 2;
   return promises;
@@ -421,7 +424,7 @@ class LfsType final : public adapters::FileSystemType {
     const Superblock& s = reader.superblock();
     std::vector<os::SectorRange> areas{{kSuperblockAddress, kSuperblockAddress + 1}};
     for (const SectorAddress at : s.checkpoints) areas.push_back({at, at + s.checkpoint_sectors});
-    // The segment in which the log continues.
+    // The segment at the end of the log.
     const SectorAddress end = s.segment_start(reader.checkpoint().segment);
     areas.push_back({end, end + s.segment_sectors});
     areas.push_back({s.first_segment});

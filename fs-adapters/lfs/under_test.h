@@ -23,7 +23,7 @@ namespace headcrash::lfs {
 /// Returns the type, which is created on the first call.
 const adapters::FileSystemType& file_system_type();
 
-/// Creates a system that is not in the list above.
+/// Creates a system that is not one of those listed above.
 std::unique_ptr<const adapters::SystemUnderTest> system_of(std::string name,
                                                            const MountOptions& mount);
 

@@ -1,5 +1,5 @@
-// Tests the usage table on the disk: a checkpoint writes only changed blocks, and the cleaner moves
-// table blocks.
+// Tests the usage table on the disk: a checkpoint writes only the blocks that have changed, and the
+// cleaner moves blocks of the table.
 #include "fs-adapters/lfs/testing/mounted.h"
 
 namespace headcrash::lfs {
@@ -8,7 +8,7 @@ namespace {
 using bench::Disk;
 using bench::Machine;
 
-/// 31 segments per table block; the table has 8 blocks.
+/// A disk whose usage table has 8 blocks, each for 31 segments.
 const bench::DiskOptions kLongTable{
     .device_bytes = 4 << 20, .mkfs = {.block_bytes = 512, .segment_bytes = 16 << 10, .id = 3}};
 
@@ -36,7 +36,8 @@ TEST(LfsUsageTable, ACheckpointWritesOnlyChangedBlocks) {
   m.unmount();
 }
 
-/// Removes files all over the disk. Blocks that a checkpoint moves also leave segments empty.
+/// Removes files all over the disk. The checkpoint moves blocks of the tables, too, which may leave
+/// further segments empty.
 TEST(LfsUsageTable, MatchesLiveDataAfterEachCheckpoint) {
   Disk disk(kLongTable);
   Machine m(*disk.store);
@@ -70,8 +71,9 @@ TEST(LfsUsageTable, MatchesLiveDataAfterEachCheckpoint) {
   bench::expect_clean(*disk.store);
 }
 
-/// Removes and creates one file at a time, so that most of the table stays in place, and a block's
-/// old copy may be the only content of another block's segment.
+/// Removes and creates one file at a time, so that most blocks of the table stay in place. A table
+/// block's old copy may then be all that a segment contains, and the entry of this segment may be
+/// in another table block.
 TEST(LfsUsageTable, ASegmentLeftEmptyByABlockIsCleanAtOnce) {
   Disk disk(
       {.device_bytes = 16 << 20, .mkfs = {.block_bytes = 512, .segment_bytes = 32 << 10, .id = 3}});
@@ -93,7 +95,7 @@ TEST(LfsUsageTable, ASegmentLeftEmptyByABlockIsCleanAtOnce) {
   bench::expect_clean(*disk.store);
 }
 
-/// 31 segments per table block; the table has 33 blocks, and a segment has room for 15.
+/// A disk whose usage table has 33 blocks, each for 31 segments. A segment has room for 15 blocks.
 const bench::DiskOptions kTableOfSegments{
     .device_bytes = 8 << 20, .mkfs = {.block_bytes = 512, .segment_bytes = 8 << 10, .id = 3}};
 
@@ -128,8 +130,8 @@ TEST(LfsUsageTable, ALongTableIsWrittenInSeveralRegions) {
   bench::expect_clean(*disk.store);
 }
 
-/// The table's blocks are in segments in which the log would continue if they were considered
-/// clean.
+/// The segments that contain the table's blocks are those in which the log would continue if they
+/// were mistaken for clean ones.
 TEST(LfsUsageTable, TheLogDoesNotOverwriteALongTable) {
   Disk disk(kTableOfSegments);
   Machine m(*disk.store);
@@ -198,7 +200,7 @@ TEST(LfsUsageTable, ALongTableHasAnotherFormatVersion) {
       << refused.error().message();
 }
 
-/// The live data of the first segment consists of table blocks that are unchanged since mkfs.
+/// The first segment's live data consists of table blocks that have not changed since mkfs.
 TEST(LfsUsageTable, TheCleanerMovesTableBlocks) {
   Disk disk(kLongTable);
   Machine m(*disk.store);

@@ -1,5 +1,5 @@
 // Tests a disk with a volatile cache: fsynced and synced data survives, and the file system flushes
-// only where necessary.
+// the cache only where necessary.
 #include "fs-adapters/lfs/testing/mounted.h"
 #include "fs-adapters/substrate/os/testing/written_requests.h"
 
@@ -9,7 +9,8 @@ namespace {
 using bench::Disk;
 using bench::Machine;
 
-/// Returns the file's contents after `body` and a power cut, on a disk that caches all writes.
+/// Runs `body` on a disk that caches all writes, and then cuts the power. Returns the file's
+/// contents after that.
 std::string left_of(const char* path, const MountOptions& options,
                     const std::function<void(Vfs&)>& body) {
   Disk disk;
@@ -77,7 +78,7 @@ TEST(LfsVolatileCache, CheckpointsAreFlushedBeforeAndAfterButRegionsAreNot) {
     if (one.op == model::Op::flush) ++flushes;
     if (one.op == model::Op::write && !is_checkpoint(one)) ++regions;
     if (!is_checkpoint(one)) continue;
-    // The first checkpoint only records that a mount has begun.
+    // The first checkpoint only records that a mount has begun, so it is skipped.
     if (++checkpoints > 1) {
       EXPECT_EQ(requests.list.at(i - 1).op, model::Op::flush);
     }

@@ -81,8 +81,9 @@ Result<void> read_replay(const StrictTable& root, LinuxAdapter& adapter) {
   return parse_exits(*table, adapter.replay.good_exits);
 }
 
-/// Reads `names`, or `names-are-atomic`, the key of older adapters. If the base sets `names`,
-/// `names-are-atomic` overrides it, since the user's adapter must have added it.
+/// Reads `names`, or `names-are-atomic`, which older adapters use instead. If an adapter has both,
+/// `names` comes from its base and `names-are-atomic` from the user's adapter, so
+/// `names-are-atomic` takes precedence.
 Result<void> parse_names(const StrictTable& table, NameOrder& names) {
   constexpr std::array<std::pair<std::string_view, NameOrder>, 3> kWords{
       {{"unordered", NameOrder::unordered},
@@ -196,16 +197,17 @@ Result<void> read_log(const StrictTable& root, LinuxAdapter& adapter) {
   return table->take_size("size", adapter.log_size_bytes);
 }
 
-/// Returns true if the word is neither a path nor a file name.
+/// Returns true if the word can be the name of a kernel module, and is neither a path nor a file
+/// name.
 bool is_module_name(const std::string& word) {
   return !word.empty() && word.find_first_not_of(
                               "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
                               "0123456789_-") == std::string::npos;
 }
 
-/// Reads [guest]. Paths are relative to `from`, the folder that contains the adapter's file.
-/// headcrash's own files need not exist yet: library tests are built without them, and a guest
-/// reports missing ones.
+/// Reads [guest]. Paths are relative to `from`, the folder that contains the adapter's file. Tools
+/// that belong to headcrash need not exist yet: library tests run before they are built, and a
+/// guest reports missing ones.
 Result<void> read_guest(const StrictTable& root, const std::filesystem::path& from,
                         LinuxAdapter& adapter) {
   TRY(const auto table, root.table("guest"));
@@ -319,7 +321,7 @@ Result<void> check_places(const StrictTable& root, const LinuxAdapter& adapter) 
   return check("mount.options", adapter.mount_options);
 }
 
-/// Checks that {log} is used if and only if there is a log device.
+/// Checks that {log} is used if the adapter has a log device, and only then.
 Result<void> check_log(const StrictTable& root, const LinuxAdapter& adapter) {
   bool named = adapter.mount_options.find("{log}") != std::string::npos;
   for (const GuestCommand* command :
@@ -469,8 +471,9 @@ constexpr const char* kKernelHint =
     "use a version such as 6.12 or 6.1-rt (scripts/build-guest --list-kernels lists Debian's), the "
     "path of a bzImage, or for --guest virtual a kernel source folder such as ./linux";
 
-/// Returns the position of the '@' in "ext4@6.12" or "ext4@/src/linux". A path after it is absolute
-/// or begins with a dot; any other '@' before a '/' is part of a folder name.
+/// Returns the position of the '@' before the kernel in "ext4@6.12" or "ext4@/src/linux". A path
+/// after it is absolute or begins with a dot; an '@' followed by any other path is part of a
+/// folder's name.
 std::size_t kernel_mark(const std::string& name) {
   std::size_t at = name.find('@');
   while (at != std::string::npos && name.find('/', at) != std::string::npos &&
@@ -479,7 +482,7 @@ std::size_t kernel_mark(const std::string& name) {
   return at;
 }
 
-/// Returns the absolute path of a user's kernel: a file or a source folder.
+/// Returns the absolute path of a kernel that the user has named: a file or a source folder.
 Result<std::filesystem::path> own_kernel(const std::string& path) {
   std::error_code error;
   const bool is_folder = std::filesystem::is_directory(path, error);
@@ -504,8 +507,9 @@ std::string missing_tool_hint(const LinuxAdapter& adapter) {
 
 namespace {
 
-/// Splits "ext4:md-raid1"; the stack is empty if absent. The file system of a path ends in ".toml",
-/// perhaps with a variant, so a colon in a folder is not a separator.
+/// Splits "ext4:md-raid1" into file system and stack; the stack is empty if absent. If the file
+/// system is given as a path, its name ends in ".toml" or in a variant after that, so a colon in a
+/// folder's name is not taken as the separator.
 std::pair<std::string, std::string> split_stack(const std::string& name) {
   std::size_t colon = name.find(':');
   while (colon != std::string::npos && base::is_path(name.substr(0, colon)) &&

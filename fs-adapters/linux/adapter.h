@@ -29,7 +29,7 @@ struct Variant {
   bool first_mount_recovers = true;
 };
 
-/// A disk of the machine after the first one: a log, or a member of a stack.
+/// A disk of the guest other than the first one: a log device, or a member of a stack.
 struct OtherDisk {
   std::string name;  ///< one of virtual_guest::kOtherDisks
   std::uint64_t bytes = 0;
@@ -45,21 +45,23 @@ struct LinuxAdapter {
   std::uint64_t minimum_size_bytes = 0;
   /// Size of a second device, {log}; 0 if there is no second device.
   std::uint64_t log_size_bytes = 0;
-  /// The block devices below the file system; null if it is on the first disk itself. The commands
-  /// then have the path of the stack's device in place of {device}.
+  /// The block devices between the file system and the disks; null if the file system is on the
+  /// first disk itself. With a stack, {device} in the commands is replaced by the path of the
+  /// stack's device.
   std::shared_ptr<const Stack> stack;
-  /// Debian package of its commands; empty if scripts/setup installs it anyway.
+  /// The Debian package that contains the commands; empty if scripts/setup installs them anyway.
   std::string package;
   GuestParts guest;
   GuestCommand mkfs;
-  bool replay_by_mount = false;  ///< the kernel replays the log: mount and unmount
-  GuestCommand replay;           ///< first stage of recovery; not used with replay_by_mount
-  /// Text that appears in the output or the kernel log. `replay_sign`: the log was not empty.
-  /// `replay_damage_sign`: the log was discarded instead, which is damage whatever the exit code
-  /// is.
+  /// The kernel replays the log when the file system is mounted, so a mount and an unmount suffice.
+  bool replay_by_mount = false;
+  GuestCommand replay;  ///< first stage of recovery; not used with replay_by_mount
+  /// Texts to look for in the command's output and in the kernel log. `replay_sign` means that the
+  /// log was not empty. `replay_damage_sign` means that the log was discarded instead of replayed,
+  /// which counts as damage whatever the exit code is.
   std::string replay_sign, replay_damage_sign;
-  /// Offset of eight bytes on the disk that are not all zero if there is a log to replay. For
-  /// kernels that do not always report a replay: btrfs prints at most 100 lines in five seconds. 0
+  /// Offset on the disk of eight bytes that are not all zero if there is a log to replay. Used if
+  /// the kernel does not always report a replay: btrfs prints at most 100 lines in five seconds. 0
   /// if unused.
   std::uint64_t replay_sign_at = 0;
   GuestCommand check;   ///< second stage, read-only: a successful exit means clean
@@ -74,10 +76,10 @@ struct LinuxAdapter {
   bool first_mount_recovers = true;
   std::map<std::string, Variant> variants;
 
-  /// Returns the disks after the first one, which has `disk_bytes`. All members of a stack have the
-  /// same size.
+  /// Returns all disks except the first one, whose size is `disk_bytes`. All members of a stack
+  /// have the same size.
   std::vector<OtherDisk> other_disks(std::uint64_t disk_bytes) const;
-  /// Returns true if a crash state is a state of several disks.
+  /// Returns true if a crash state comprises the states of several disks.
   bool has_several_disks() const { return log_size_bytes != 0 || (stack && stack->disks > 1); }
 
   bool shows_replay(std::string_view words) const;
@@ -105,8 +107,8 @@ std::string missing_tool_hint(const LinuxAdapter& adapter);
 /// (set_kernel). "ext4:md-raid1" and "ext4:mine.toml" put the file system on a stack (set_stack).
 Result<LinuxAdapter> load_adapter(const std::string& name_or_path);
 
-/// Returns true for a prefix of a version, as in scripts/build-guest --kernel: "6.12", "7.3.4",
-/// "6.1-rt".
+/// Returns true for a version number or the beginning of one, as accepted by scripts/build-guest
+/// --kernel: "6.12", "7.3.4", "6.1-rt".
 bool is_kernel_version(std::string_view text);
 
 /// Puts the file system on a stack of block devices and adds the stack to the name. Fails for a
@@ -124,8 +126,8 @@ Result<void> set_kernel(LinuxAdapter& adapter, const std::string& kernel);
 /// of the user's file with the same variant and kernel.
 std::string name_to_load(const LinuxAdapter& adapter);
 
-/// Returns the name on a stack: "ext4:md-raid1@6.12" for "ext4@6.12". An empty stack changes
-/// nothing.
+/// Adds a stack to an adapter's name: "ext4:md-raid1@6.12" for "ext4@6.12". Returns the name
+/// unchanged if the stack is empty.
 std::string name_on_stack(const std::string& name_or_path, const std::string& stack);
 /// Returns the argument with which load_adapter() loads this adapter without its stack.
 std::string name_without_stack(const LinuxAdapter& adapter);
@@ -133,8 +135,8 @@ std::string name_without_stack(const LinuxAdapter& adapter);
 /// Returns the name without the kernel: "xfs" for "xfs@6.12".
 std::string name_without_kernel(const std::string& name);
 
-/// Like set_kernel(), but replaces a previously selected kernel, accepts a path without '/', and
-/// leaves the adapter's name unchanged.
+/// Like set_kernel(), but replaces a kernel that was selected earlier, accepts a path without '/',
+/// and leaves the adapter's name unchanged.
 Result<void> replace_kernel(LinuxAdapter& adapter, const std::string& version_or_path);
 
 /// Combines each adapter name with each kernel, grouped by kernel. Returns the names unchanged if

@@ -16,8 +16,8 @@ namespace headcrash::adapters {
 /// A command in the guest and its successful exit codes.
 struct GuestCommand {
   std::vector<std::string> argv;  ///< empty if there is no command
-  std::vector<int> good_exits;    ///< at least one
-  /// May also run outside the guest, without privileges, on an image file.
+  std::vector<int> good_exits;    ///< contains at least one exit code
+  /// The command may also run on the host, on an image file. It needs no privileges there.
   bool host = false;
   bool good(int exit_code) const {
     return std::find(good_exits.begin(), good_exits.end(), exit_code) != good_exits.end();
@@ -27,27 +27,29 @@ struct GuestCommand {
 /// Reads the table `section` into a command: command = [...], good = [0, 1], host = true.
 Result<void> read_command(const base::StrictTable& root, const std::string& section,
                           GuestCommand& command);
-/// Fails if a word has a placeholder {name} that is not in `places`. `key` is the word's key.
+/// Fails if a word contains a placeholder {name} that is not in `places`. `key` is the key of the
+/// list of words, for messages.
 Result<void> check_placeholders(const base::StrictTable& root, const std::string& key,
                                 const std::string& word, const std::vector<std::string>& places);
 
-/// The expected outcome of trials: `clean` if synced data must survive, `loss` for a control that
-/// must lose some, `any` if unknown.
+/// The expected outcome of trials. `clean`: synced data must survive. `loss`: a control that must
+/// lose some synced data. `any`: unknown.
 enum class Expectation : std::uint8_t { clean, loss, any };
 std::string_view name(Expectation expectation);
 /// Reads `expected = "clean"`. Leaves `expected` unchanged if the key is missing.
 Result<void> parse_expected(const base::StrictTable& table, Expectation& expected);
 
 /// Files that a user's file system needs in the guest; scripts/build-guest packs them. All paths
-/// are absolute, and were checked when the adapter was read.
+/// are absolute, and were checked when the adapter was parsed.
 struct GuestParts {
-  /// A bzImage, or a prefix of a version of Debian's kernels (is_kernel_version). Empty: the kernel
-  /// of the host's release.
+  /// The path of a bzImage, or a version of one of Debian's kernels or the beginning of one
+  /// (is_kernel_version). If empty, the kernel of the host's Debian release is used.
   std::string kernel;
   std::vector<std::string> modules;  ///< .ko files in load order, or a modules_install folder
-  /// Modules of the kernel's package by name; dependencies are added.
+  /// Names of modules to load from the kernel's package; their dependencies are added.
   std::vector<std::string> loads;
-  /// Modules of the kernel's package that a stack needs; built into a user-mode kernel.
+  /// Names of modules from the kernel's package that a stack needs. A user-mode kernel has them
+  /// built in.
   std::vector<std::string> stack_loads;
   std::vector<std::string> tools;     ///< programs and scripts; the guest finds them by file name
   std::vector<std::string> packages;  ///< Debian packages that are copied into the guest

@@ -19,7 +19,7 @@ using base::StrictTable;
 
 constexpr int kStackBasesMost = 4;
 constexpr std::uint64_t kOverheadBytesMost = 1ULL << 30;
-constexpr std::uint64_t kDiskUnitBytes = 1 << 20;  ///< disks have whole MiB
+constexpr std::uint64_t kDiskUnitBytes = 1 << 20;  ///< the size of a disk is a whole number of MiB
 constexpr const char* kDiskHint = "name a disk of this stack, such as \"hd1\"";
 
 std::string disk_name(std::size_t index) {
@@ -148,7 +148,7 @@ Result<Stack> interpret(const StrictTable& root) {
   return stack;
 }
 
-/// Returns the table of a stack, merged over those of its bases.
+/// Returns the stack's table, merged with the tables of its bases.
 Result<StrictTable> merged(const StrictTable& root, const std::filesystem::path& folder,
                            int depth) {
   std::string base;

@@ -8,8 +8,8 @@
 //
 // Each stack is a TOML file in fs-adapters/stacks, or the user's. `base = "NAME"` inherits
 // everything from another stack. Commands are lists of words that run in the guest; {device},
-// {disks}, {disk0} to {disk7} and {uuid} are replaced. md-raid1.toml explains the keys. Identifiers
-// must follow from {uuid}, so that two runs write the same bytes.
+// {disks}, {disk0} to {disk7} and {uuid} are replaced. md-raid1.toml explains the keys. All
+// identifiers must be derived from {uuid}, so that two runs write the same bytes.
 
 #include <cstddef>
 #include <cstdint>
@@ -28,14 +28,16 @@ inline constexpr std::size_t kStackDisksMost = 8;
 /// Promises of a stack that are checked on the recorded requests of its disks, without the file
 /// system (harness/explorer/guests/stack_rules.h).
 struct StackRules {
-  /// When a write to the stack has completed, no write to a disk is in flight.
+  /// When the stack reports that a write is complete, no write to its disks is in flight.
   bool answered_after_all = false;
-  /// When a flush of the stack has completed, every earlier write to a disk is durable.
+  /// When the stack reports that a flush is complete, every earlier write to its disks is durable.
   bool flushed_on_all = false;
-  /// Groups of disks with equal data, in sets of `mirror_width`; 0: no mirrors.
+  /// Consecutive disks form groups of this size, and all disks of a group have equal data. 0 if
+  /// there are no mirrors.
   std::size_t mirror_width = 0;
   bool xor_is_zero = false;  ///< the exclusive or of all disks' data is zero
-  /// Metadata of the stack, before this offset on each disk, is not data.
+  /// The stack's metadata is before this offset on each disk. The rules about equal data do not
+  /// apply to it.
   std::uint64_t data_offset_bytes = 0;
   bool any() const {
     return answered_after_all || flushed_on_all || mirror_width != 0 || xor_is_zero;
@@ -46,33 +48,36 @@ struct Stack {
   std::string name, title;
   std::string file;       ///< absolute path of the user's file; empty for a built-in stack
   std::size_t disks = 1;  ///< number of disks, 1 to kStackDisksMost
-  /// Number of disks whose space holds data; the rest holds copies or parity.
+  /// Number of disks whose combined space is available for data; the other disks hold copies or
+  /// parity.
   std::size_t data_disks = 1;
   std::uint64_t overhead_bytes = 0;  ///< space on each disk for the stack's metadata
-  std::string device;                ///< path in the guest, for the file system
+  /// Path of the stack's device in the guest, where the file system is created.
+  std::string device;
   std::vector<std::string> packages, modules;
   GuestCommand create;    ///< leaves the device ready for mkfs
-  GuestCommand assemble;  ///< after a cut, and before a workload
+  GuestCommand assemble;  ///< runs after a cut and before a workload
   GuestCommand stop;      ///< releases the disks
-  GuestCommand check;     ///< after assemble, in each state; may be empty
-  GuestCommand scrub;     ///< like `check`, but thorough: in a sample of the states; may be empty
-  /// Disks that are missing when the power returns, as hd1: {disks} omits them.
+  GuestCommand check;     ///< runs after `assemble` in each crash state; may be empty
+  /// A more thorough version of `check`, which runs in a sample of the states; may be empty.
+  GuestCommand scrub;
+  /// Names of disks, such as hd1, that are missing when the power returns; {disks} omits them.
   std::vector<std::string> absent;
   Expectation expected = Expectation::clean;
-  std::string reason, source;  ///< why, and where that is documented
+  std::string reason, source;  ///< why this outcome is expected, and where it is documented
   StackRules rules;
 
-  /// Size of each disk for a file system of `data_bytes`.
+  /// Returns the size that each disk must have for a file system of `data_bytes`.
   std::uint64_t disk_bytes(std::uint64_t data_bytes) const;
 };
 
-/// Returns a command of the stack with paths in place of placeholders. {disks} as a word becomes
-/// several words. With `after_cut`, absent disks are omitted.
+/// Returns one of the stack's commands with its placeholders replaced by paths. A word {disks}
+/// becomes one word per disk. With `after_cut`, absent disks are omitted.
 std::vector<std::string> fill_in_stack(const Stack& stack, const std::vector<std::string>& argv,
                                        std::string_view uuid, bool after_cut);
 
-/// Returns the path of the machine's disk `index` in the guest: /dev/vda, /dev/vdc, /dev/vdd ...
-/// (/dev/vdb has marks).
+/// Returns the path in the guest of the machine's disk number `index`: /dev/vda, /dev/vdc, /dev/vdd
+/// ... (/dev/vdb is the disk for marks).
 std::string disk_path(std::size_t index);
 
 /// Loads a built-in stack by name, or a file by path.

@@ -16,8 +16,8 @@ enum class Scope : std::uint8_t { newest, snapshot };
 
 class Checker {
  public:
-  /// `table` is the snapshot table's block in the checked generation; 0 if absent. `kept`
-  /// marks the blocks of snapshots.
+  /// `table` is the block of the snapshot table in the generation that is checked; 0 if it has
+  /// none. `kept` has a bit for each block that a snapshot contains.
   Checker(const ImageReader& reader, Scope scope, BlockAddress table, const std::vector<bool>& kept,
           std::size_t findings_max)
       : r_(reader),
@@ -58,7 +58,7 @@ class Checker {
       ++report_.more_findings;
   }
 
-  /// Returns false if the block already has an owner.
+  /// Records that `inode` owns the block. Returns false if the block already has an owner.
   bool own(BlockAddress address, InodeNumber inode, std::string_view what) {
     if (used_[address]) {
       find(FindingKind::doubly_used, fmt::format("block {}, here by {}", address, what), inode,
@@ -203,7 +203,7 @@ class Checker {
       const auto counted = links_.find(number);
       const std::uint32_t links = counted == links_.end() ? 0 : counted->second;
       if (links == 0 && inode.links == 0)
-        ++unlinked;  // the inode was still open when it was unlinked
+        ++unlinked;  // such an inode was unlinked while it was open
       else if (links == 0)
         find(FindingKind::unreachable, fmt::format("inode {}, with {} links", number, inode.links),
              number);

@@ -1,5 +1,5 @@
 #pragma once
-// Checks the consistency of an image at its newest committed generation. Recomputes all redundant
+// Checks that an image is consistent at its newest committed generation. Recomputes all redundant
 // information: used blocks and inodes, link counts, and the superblock's counts. After a crash at
 // any moment there must be no findings, not even leaks (Soares, Krieger and Da Silva, VI-5), so
 // there is no repair.
@@ -41,9 +41,10 @@ struct CheckReport {
   std::vector<Finding> findings;
   std::uint64_t more_findings = 0;
   Superblock superblock;
-  std::size_t logged = 0;  ///< number of intent log records that continue the superblock
+  std::size_t logged = 0;  ///< number of records in the intent log that continue the superblock
   std::uint32_t files = 0, directories = 0;
-  std::uint32_t free_blocks = 0, free_inodes = 0;  ///< as counted by the check
+  /// Numbers of free blocks and inodes that the check has counted.
+  std::uint32_t free_blocks = 0, free_inodes = 0;
   bool nothing_found() const { return findings.empty() && more_findings == 0; }
   std::string text() const;  ///< one line per finding
 };

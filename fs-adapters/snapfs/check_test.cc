@@ -1,5 +1,5 @@
-// Tests each of the checker's findings by one edit to a sound image; apart from it, only
-// consequences of the edit may be found.
+// Tests each of the checker's findings with one edit to a sound image. The check must find the edit
+// and its consequences, but nothing else.
 #include <algorithm>
 #include <set>
 
@@ -14,8 +14,8 @@ using bench::Disk;
 using bench::Machine;
 using namespace little_endian;
 
-/// An image with d, d/below, d/large (20 blocks, the last one full), small, and link (a second name
-/// of small).
+/// An image that contains d, d/below, d/large (20 blocks, the last one full), small, and link (a
+/// second name of small).
 class SnapfsCheck : public testing::Test {
  protected:
   SnapfsCheck() : disk_({.device_bytes = 512 << 10, .mkfs = {.block_bytes = 512, .id = 3}}) {
@@ -63,7 +63,7 @@ class SnapfsCheck : public testing::Test {
   void flip_bit(BlockAddress map, std::uint32_t bit) {
     edit_block(map, [&](auto block) { block[bit / 8] ^= std::byte{1} << (bit % 8); });
   }
-  /// `edit` receives the bytes of the entry.
+  /// Calls `edit` with the bytes of the entry.
   void edit_entry(const char* directory, std::string_view name,
                   const std::function<void(std::span<std::byte>)>& edit) {
     edit_block(inode(directory).pointers[0], [&](std::span<std::byte> block) {
@@ -138,7 +138,7 @@ TEST_F(SnapfsCheck, AnInvalidPointerInAnAddressBlock) {
              [](auto block) { store32(block, 8, 70'000); });
   expect(FindingKind::pointer, "invalid block address 70000", {FindingKind::leaked_block});
 }
-/// The first byte of the invalid block is the first byte past the end of the device.
+/// A block is invalid if its first byte is past the end of the device.
 TEST_F(SnapfsCheck, LimitsBlocksToTheDeviceSize) {
   Inode large = inode("d/large");
   const BlockAddress itself = large.pointers[0];
@@ -230,7 +230,7 @@ TEST_F(SnapfsCheck, AnUnreachableInodeWithALink) {
   edit_entry("d", "large", [](auto entry) { store32(entry, tree::kEntryInodeOffset, 0); });
   expect(FindingKind::unreachable, "with 1 links");
 }
-/// An open file may have no name either, but the superblock counts such inodes.
+/// An open file may also have no name, but the superblock counts such inodes.
 TEST_F(SnapfsCheck, AnUnlinkedInodeThatTheSuperblockDoesNotCount) {
   edit_entry("d", "large", [](auto entry) { store32(entry, tree::kEntryInodeOffset, 0); });
   for (InodeNumber number = kRootInode; number < reader().superblock().inodes; ++number) {

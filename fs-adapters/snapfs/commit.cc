@@ -1,4 +1,4 @@
-// Spawns a generation and writes the old one (store.h).
+// Spawns a new generation and writes the previous one (store.h).
 #include <algorithm>
 #include <map>
 #include <utility>
@@ -14,7 +14,7 @@ constexpr os::TimeNs kBusyNs = model::kMillisecondNs;
 
 }  // namespace
 
-/// Writes everything done before the call.
+/// Writes all changes made before the call.
 VfsResult<void> Store::commit_all() {
   const std::uint64_t wanted = newest_with_changes();
   const tree::FiberLockGuard lock(commit_lock_);
@@ -23,8 +23,8 @@ VfsResult<void> Store::commit_all() {
   return commit_open(Clean::no);
 }
 
-/// If metadata is changed in place, clears the clean flag before any metadata is overwritten. Runs
-/// before a mount's first operation, which must hold no lock.
+/// Clears the clean flag on the disk before metadata is overwritten in place. Called before a
+/// mount's first operation, while no lock is held.
 VfsResult<void> Store::clear_clean_flag() {
   const tree::FiberLockGuard lock(commit_lock_);
   if (stopped_) return refuse(EIO);
@@ -32,8 +32,8 @@ VfsResult<void> Store::clear_clean_flag() {
   return commit_open(Clean::no);
 }
 
-/// Writes data that belongs to no generation, and flushes the device. A commit would include such a
-/// flush, but there may be no generation to commit.
+/// Writes data that belongs to no generation, and flushes the device. A commit would include the
+/// flush, but possibly no generation has changes to commit.
 VfsResult<void> Store::write_unordered() {
   if (options_.data != DataMode::unordered) return {};
   if (cache.flush_all() != model::Status::ok) return refuse(EIO);
@@ -60,8 +60,9 @@ void Store::lift_barrier() {
   if (std::exchange(barrier_, false)) operation_ended_.wake_all();
 }
 
-/// Opens a new generation; from then on, no operation joins the previous one. Requires the commit
-/// lock. The caller must lift the barrier at the end (LiftBarrier).
+/// Opens a new generation and waits for the operations of the previous one, which no operation can
+/// join any longer. Requires the commit lock. The caller must lift the barrier at the end
+/// (LiftBarrier).
 VfsResult<void> Store::spawn() {
   wait_for_transactions();
   barrier_ = options_.spawn != Spawn::concurrent;
@@ -83,7 +84,8 @@ VfsResult<void> Store::commit_open(Clean clean) {
   return commit_closing(clean);
 }
 
-/// Commits the closing generation, including the changes in the log.
+/// Commits the generation `closing_`. If there are changes that are only in the log, they are
+/// included.
 VfsResult<void> Store::commit_closing(Clean clean) {
   if (log_.changes) closing_->continue_after(*std::exchange(log_.changes, nullptr));
   const bool has_changes = !closing_->empty();
@@ -121,13 +123,14 @@ VfsResult<void> Store::move_to_blocks(Generation& generation, Superblock& next) 
   TRY(move_inodes(generation, next));
   TRY(move_inode_bits(generation, next));
   if (snapshot_change_) TRY(own_snapshot_table(generation, next));
-  // The block map is last, because all other structures have allocated their blocks by then.
+  // The block map is written last, because all other structures have allocated their blocks by
+  // then.
   TRY(move_block_bits(generation, next));
   if (snapshot_change_) return write_snapshot_table(generation, next);
   return {};
 }
 
-/// Returns a held leaf that may be changed.
+/// Returns a leaf, held, that may be changed.
 VfsResult<os::HeldBuffer> Store::own_leaf(Generation& generation, BlockAddress& root,
                                           const TreeShape& shape, std::uint32_t leaf) {
   const Path path = path_to(root, shape, leaf);
@@ -201,8 +204,8 @@ VfsResult<void> Store::move_inode_bits(Generation& generation, Superblock& next)
   return {};
 }
 
-/// Updates the block map. Copying a leaf allocates a block, whose bit may be in another leaf, so
-/// this repeats until no further leaf needs copying.
+/// Updates the block map. Copying a leaf allocates a block whose bit may be in another leaf, so
+/// this is repeated until no further leaf needs a copy.
 VfsResult<void> Store::move_block_bits(Generation& generation, Superblock& next) {
   const std::uint32_t per_leaf = s_.bits_per_block();
   std::set<std::uint32_t> owned;
@@ -246,7 +249,8 @@ VfsResult<void> Store::write_outstanding(Generation& generation) {
     std::vector<BlockAddress> written;
     std::vector<os::RequestId> on_their_way;
     bool failed = false;
-    // Writes only the blocks outstanding now, because other fibers may add more in the meantime.
+    // Only the blocks that are outstanding now are written, because other fibers may add more in
+    // the meantime.
     const std::vector<BlockAddress> all(generation.outstanding.begin(),
                                         generation.outstanding.end());
     for (const BlockAddress address : all) {
@@ -262,7 +266,7 @@ VfsResult<void> Store::write_outstanding(Generation& generation) {
     if (on_their_way.size() > enough)
       for (std::size_t i = 0; i + enough < on_their_way.size(); ++i)
         disk_.wait_for(on_their_way[i]);
-    // The remaining blocks are held by other fibers.
+    // The remaining blocks are held by other fibers, so the commit waits for a short time.
     else if (enough == 0 || on_their_way.empty())
       executor.sleep_until(executor.now() + kBusyNs);
     else
@@ -299,14 +303,15 @@ VfsResult<void> Store::write_to_disk(std::uint64_t lba, std::span<const std::byt
 void Store::release_freed(Generation& generation) {
   for (const InodeNumber number : generation.numbers_freed)
     if (numbers_.taken(number))
-      numbers_.give_back(number);  // succeeds unless the disk's map is damaged
+      numbers_.give_back(number);  // this fails only if the map on the disk is damaged
   if (reuses_at_once()) return;
   for (const BlockAddress address : generation.freed)
     if (!kept_.held(address) || options_.reuses_snapshots) give_back(address);
 }
 
 void Store::give_back(BlockAddress address) {
-  if (!space_.taken(address)) return stop();  // the block had two owners, so the disk is damaged
+  // Only if the disk is damaged can a block have two owners.
+  if (!space_.taken(address)) return stop();
   cache.discard(key_of(address));
   space_.give_back(address);
 }

@@ -1,8 +1,8 @@
-// Cuts the power after each write of a workload, inside it, and with any subset of the writes since
-// the last superblock. The checker must have no findings; names and link counts must match a state
-// no older than the last sync; files must not contain bytes that were never written to them; and a
-// mount followed by an unmount must leave no findings. Each rule is broken once by a control, which
-// must be caught.
+// Cuts the power after each write of a workload, inside each write, and with any subset of the
+// writes since the last superblock. The checker must have no findings; names and link counts must
+// match a state that is not older than the last sync; files must not contain bytes that were never
+// written to them; and a mount followed by an unmount must leave no findings. For each rule there
+// is a control that breaks it, which the test must detect.
 
 #include <algorithm>
 #include <functional>
@@ -37,9 +37,9 @@ std::set<std::string> listing(Vfs& fs, const std::string& path = {}) {
 
 enum class Bytes : std::uint8_t { letter_of_name, not_of_old_disk };
 
-/// Returns the same listing for an image, and stores a description of wrong file contents in
-/// `wrong`. Depending on `bytes`, a file may contain only the last letter of its name, in either
-/// case, or anything except bytes from before mkfs.
+/// Returns the same listing, but for an image. If a file has wrong contents, stores a description
+/// in `wrong`. Depending on `bytes`, a file may contain only the last letter of its name (in upper
+/// or lower case), or anything except bytes from before mkfs.
 std::set<std::string> listing(const ImageReader& reader, Bytes bytes, std::string& wrong) {
   std::set<std::string> lines;
   const auto walked = reader.walk([&](const ImageReader::Found& found) {
@@ -52,7 +52,7 @@ std::set<std::string> listing(const ImageReader& reader, Bytes bytes, std::strin
     const auto got = reader.read(inode, 0, std::as_writable_bytes(std::span(text)));
     const char letter = found.path.back();
     const std::string own{'\0', letter, static_cast<char>(std::toupper(letter))};
-    // Uses library searches, because sanitizers slow down loops in the test.
+    // Searches with library functions, because sanitizers slow down loops in the test.
     const auto foreign =
         bytes == Bytes::not_of_old_disk ? text.find('#') : text.find_first_not_of(own);
     if (!got || foreign != std::string::npos)
@@ -62,15 +62,15 @@ std::set<std::string> listing(const ImageReader& reader, Bytes bytes, std::strin
   return lines;
 }
 
-/// Runs operations one at a time and records the state after each.
+/// Runs operations one at a time and records the state after each one.
 class Recorder {
  public:
   Recorder(Machine& machine, bench::LoggedStore& log) : m_(machine), log_(log) { note(); }
 
   struct State {
     std::set<std::string> names;
-    std::size_t writes = 0;  ///< disk writes at that time
-    bool synced = false;     ///< no power cut after this point may show an earlier state
+    std::size_t writes = 0;  ///< number of disk writes issued by then
+    bool synced = false;     ///< if true, no later power cut may show an earlier state
   };
 
   Vfs& fs() { return *m_.file_system; }
@@ -149,7 +149,7 @@ struct Crashes {
       });
     });
   }
-  /// Runs several users at once with cold caches, so that operations must wait for the disk before
+  /// Runs several users at once, with cold caches, so that operations must wait for the disk before
   /// they are complete.
   void run_crowd(std::uint32_t seed) {
     judges_names = false;
@@ -175,7 +175,7 @@ struct Crashes {
       m.executor().run();
     });
   }
-  /// Runs each user on a fiber; they start one after another.
+  /// Runs each user on a separate fiber. They start one after another.
   void run_concurrently(std::uint64_t cache_bytes, const Workload& before,
                         const std::vector<std::function<void(Vfs&)>>& users) {
     judges_names = false;
@@ -223,8 +223,8 @@ struct Crashes {
     }
   }
 
-  /// Checks subsets of the writes between two superblocks or records, as left by a disk with a
-  /// cache.
+  /// A power cut on a disk with a cache may leave any subset of the writes between two superblocks
+  /// or records. Checks some of these states.
   void check_subsets(std::size_t from, std::size_t to, std::mt19937& random) {
     for (int round = 0; round < 4 && problems.size() < 5; ++round) {
       copy(*image_at_commit, *scratch);
@@ -238,11 +238,12 @@ struct Crashes {
     }
   }
 
-  /// Checks subsets of the sectors in a superblock or record.
+  /// A power cut may leave any subset of the sectors of a superblock or record. Checks these
+  /// states.
   void check_torn(std::size_t number) {
     const auto& write = disk.log.log[number];
     const std::size_t sectors = write.bytes.size() / kSectorBytes;
-    // For a long record, only its first sectors.
+    // Only the first sectors of a long record are varied.
     const unsigned masks = 1U << std::min<std::size_t>(sectors, 5);
     for (unsigned mask = 0; mask + 1 < masks && problems.size() < 5; ++mask) {
       copy(*image, *scratch);
@@ -305,16 +306,17 @@ struct Crashes {
       *media::MemoryStore::create(disk.store->sectors());
   std::unique_ptr<Recorder> recorder;
   Counters counters;
-  bool judges_names = true;  ///< false for several users, whose operations have no defined order
+  /// False if several users run, because their operations have no defined order.
+  bool judges_names = true;
   Bytes bytes = Bytes::letter_of_name;
-  /// The disk has a write cache, and a flush writes its sectors in order.
+  /// The disk has a write cache, and a flush writes the cached sectors in order.
   bool write_cache = false;
   std::uint64_t first_block_lba = 0;
   int states = 0;
   std::vector<std::string> problems;
 };
 
-/// Makes all kinds of structural changes.
+/// Makes structural changes of every kind.
 void change_things(Recorder& r) {
   Vfs& fs = r.fs();
   const auto name = [](int i) { return std::string("p/f") + static_cast<char>('a' + i); };
@@ -355,7 +357,7 @@ void change_things(Recorder& r) {
   r.write("last", 0, 5'000, End::fsync);
 }
 
-/// Creates, overwrites and removes many files on a small disk.
+/// Creates, overwrites and removes many files on a small disk, so that blocks are reused.
 void wear(Recorder& r) {
   std::mt19937 random(7);
   const auto below = [&](std::uint32_t n) { return static_cast<std::size_t>(random() % n); };
@@ -371,7 +373,7 @@ void wear(Recorder& r) {
   }
 }
 
-/// A configuration of the file system and its disk.
+/// A configuration of the file system and its disk to test.
 struct Kind {
   DataMode data = DataMode::ordered;
   std::uint32_t log_bytes = 0;
@@ -410,7 +412,8 @@ TEST_P(CrashPoints, HaveNoFindingsWithAVolatileCache) {
   crashes.expect_none();
 }
 
-/// Operations of one generation continue while the next one is open and changing.
+/// Operations of one generation are still running while the next generation is open and is being
+/// changed.
 TEST_P(CrashPoints, HaveNoFindingsWithOverlappingGenerations) {
   Crashes crashes(GetParam().disk(4 << 20), {.data = GetParam().data, .dirty_blocks_max = 12});
   crashes.run_crowd(40);
@@ -420,8 +423,8 @@ TEST_P(CrashPoints, HaveNoFindingsWithOverlappingGenerations) {
   crashes.expect_none();
 }
 
-/// Blocks freed by a generation being written still belong to the committed one. Another user, with
-/// little memory, writes to new blocks at the same time.
+/// While a generation is being written, the blocks that it has freed still belong to the committed
+/// generation. At the same time, another user with little memory writes to new blocks.
 TEST_P(CrashPoints, HaveNoFindingsWithWritesDuringACommit) {
   Crashes crashes(GetParam().disk(512 << 10), {.data = GetParam().data, .dirty_blocks_max = 1000});
   const auto before = [](Recorder& r) {
@@ -434,7 +437,8 @@ TEST_P(CrashPoints, HaveNoFindingsWithWritesDuringACommit) {
   };
   const auto commits = [](Vfs& fs) {
     EXPECT_TRUE(fs.unlink("a"));
-    // Reuses the blocks of g. Each block is a separate request.
+    // This file reuses the blocks of the removed files, so each of its blocks is a separate
+    // request.
     bench::put_file(fs, "b", std::string(20'000, 'b'));
     EXPECT_TRUE(fs.sync());
   };
@@ -445,7 +449,7 @@ TEST_P(CrashPoints, HaveNoFindingsWithWritesDuringACommit) {
   crashes.expect_none();
 }
 
-// Controls, which must be caught.
+// Controls, which the test must detect.
 
 struct Control {
   const char* name = "";
@@ -496,9 +500,9 @@ TEST_P(CrashControls, AreCaught) {
   EXPECT_FALSE(crashes.problems.empty()) << crashes.states << " states";
 }
 
-// Section III-A of the paper, "another solution": writes of newer generations wait, and freed
-// blocks are allocated at once. Within one generation nothing waits, so blocks of the committed
-// generation are overwritten before the next superblock.
+// Section III-A of the paper, "another solution": freed blocks can be allocated at once, but writes
+// of newer generations wait. Within one generation nothing waits, so blocks of the committed
+// generation are overwritten before the next superblock is written.
 
 /// Returns the first problem found in any crash state, or an empty string.
 std::string first_problem(Reuse reuse, const Workload& workload) {
@@ -530,7 +534,7 @@ TEST(SnapfsReuse, WithinAGenerationOverwritesTheCommittedDirectory) {
   const auto workload = [](Recorder& r) {
     r.write("a", 0, 4'000);
     r.sync();
-    r.ok(r.fs().unlink("a"));  // copies the root's block and frees the old block
+    r.ok(r.fs().unlink("a"));  // this copies the root's block and frees the original
     r.write("b", 0, 4'000);
     r.sync();
   };

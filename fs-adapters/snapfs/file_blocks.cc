@@ -1,4 +1,4 @@
-// Block addresses, and copy-on-write (store.h).
+// Addresses of file blocks, and copy-on-write (store.h).
 #include <algorithm>
 #include <cstring>
 
@@ -11,7 +11,7 @@ namespace headcrash::snapfs {
 using namespace little_endian;
 namespace {
 
-// Maximum number of new address blocks above a block.
+// Maximum number of new address blocks that one new block can require.
 constexpr std::uint32_t kAboveMax = kIndirectLevels;
 
 }  // namespace
@@ -69,8 +69,8 @@ VfsResult<BlockAddress> Store::follow(const Path& path) {
   return at;
 }
 
-/// Stops the store with an error. Space is reserved for copies and their address blocks
-/// (has_room()), so if none is left, the disk's map must be damaged.
+/// Stops the store and returns an error. Space for copies and their address blocks is reserved
+/// (has_room()), so if no block is free, the map on the disk must be damaged.
 tl::unexpected<Errno> Store::no_room_kept() {
   stop();
   return refuse(EIO);
@@ -87,7 +87,7 @@ std::optional<BlockAddress> Store::allocate(Generation& generation, BlockAddress
 
 void Store::release(Generation& generation, BlockAddress address) {
   changes_.note();
-  // Only on a damaged disk has the block already been freed, or does it have two owners.
+  // If the block is already free, or has two owners, the disk is damaged.
   if (!s_.holds(address) || !space_.taken(address) || generation.freed.contains(address))
     return stop();
   const bool older_writes_it = closing_ && &generation != closing_.get() &&
@@ -216,9 +216,9 @@ VfsResult<os::HeldBuffer> Store::change_block(Operation& operation, CoreInode& i
   return buffer;
 }
 
-/// If data is copied on write, a write that ran out of space halfway would become visible in a
-/// generation. The check is therefore made in advance; change() then commits to reclaim space and
-/// repeats the operation.
+/// Reserves space for a write. If data is copied on write and the write ran out of space halfway, a
+/// part of it would become visible with the generation. If there is too little space, change()
+/// commits to reclaim some and repeats the operation.
 VfsResult<void> Store::make_room(tree::Operation& tree_operation, tree::CoreInode& tree_inode,
                                  const tree::BytesToChange& change) {
   if (!options_.copy_on_write || options_.data != DataMode::copy_on_write || change.length == 0)
@@ -234,7 +234,8 @@ VfsResult<void> Store::make_room(tree::Operation& tree_operation, tree::CoreInod
     if (address == 0 ? change.fills_holes : !generation.born.contains(address)) ++blocks;
   }
   if (blocks == 0) return {};
-  // Adds the address blocks on each level; the first and the last may be partly covered.
+  // Adds the address blocks on each level. One more is counted at either end, because the first and
+  // the last address block may be used only in part.
   blocks += kAboveMax * (blocks / s_.pointers_per_block() + 2);
   if (!has_room(blocks)) return refuse(ENOSPC);
   operation.room += blocks;
@@ -284,7 +285,7 @@ VfsResult<os::HeldBuffer> Store::block_for_writing(tree::Operation& tree_operati
   return read_at(*fresh, kind);
 }
 
-/// Only releases the buffer, which was marked dirty for its generation when it was acquired.
+/// Releases the buffer. The buffer was marked dirty for its generation when the caller received it.
 void Store::write_delayed(os::HeldBuffer buffer) {
   if (options_.writes_at_once)
     cache.write_async(std::move(buffer));
@@ -300,7 +301,7 @@ VfsResult<bool> Store::free_below(Generation& generation, CoreInode& inode, Bloc
   if (at == 0) return true;
   if (level == 0) {
     release(generation, at);
-    // The block has already been freed, because several pointers refer to it.
+    // If several pointers refer to the block, it has already been freed, and the store has stopped.
     if (stopped_) return refuse(EIO);
     inode.disk.blocks -= std::min(inode.disk.blocks, 1U);
     at = 0;
@@ -372,8 +373,8 @@ VfsResult<void> Store::set_size(tree::Operation& operation, tree::CoreInode& tre
   if (size_bytes < inode.disk.size_bytes) {
     const std::uint32_t tail = size_bytes % s_.block_bytes;
     if (tail != 0) {
-      // Rolling back a write that ran out of space frees blocks and must not need further space.
-      // The reserve covers a copy of the block here.
+      // This may be part of undoing a write that ran out of space, so it must not require more
+      // space. A copy of this block is covered by the operation's reserve.
       TRY(const auto buffer, change_block(static_cast<Operation&>(operation), inode,
                                           size_bytes / s_.block_bytes, Room::kept_for_operation));
       if (buffer) std::fill(buffer.bytes().begin() + tail, buffer.bytes().end(), std::byte{0});

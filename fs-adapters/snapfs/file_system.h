@@ -1,5 +1,5 @@
 #pragma once
-// A mounted meta-data snapshotting file system: its store (store.h) and its names
+// The mounted file system: its store (store.h), and the tree of names above it
 // (tree/file_system.h).
 
 #include <memory>
@@ -17,9 +17,10 @@ class FileSystem final : public tree::FileSystem {
   /// periodically.
   static Result<std::unique_ptr<FileSystem>> mount(os::System& system, const MountOptions& options);
 
-  /// Closes open files and commits. Unmounts even on an I/O error.
+  /// Closes open files and commits. If an I/O error occurs, the file system is unmounted, too.
   VfsResult<void> unmount();
-  /// Unmounts without writing, after a power cut. The executor must be halted before destruction.
+  /// Ends the mount without writing anything, after a power cut. The executor must be halted before
+  /// the destructor is called.
   void abandon();
 
   // fs-adapters/snapshots.h.

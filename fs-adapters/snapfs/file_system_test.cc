@@ -1,4 +1,5 @@
-// Tests each operation of the mounted file system, the state after an unmount, and commit times.
+// Tests each operation of the mounted file system, the state after an unmount, and the times of
+// commits.
 #include <algorithm>
 #include <set>
 
@@ -60,7 +61,7 @@ TEST(SnapfsFileSystem, FilesSurviveAnUnmount) {
   bench::expect_clean(*disk.store);
 }
 
-/// A mounted file system for one test, which must be sound at the end.
+/// Mounts a file system for one test, and checks at the end that it is sound.
 class SnapfsOperations : public testing::TestWithParam<MountOptions> {
  protected:
   SnapfsOperations() : machine_(disk_.log) { machine_.mount(GetParam()); }
@@ -115,14 +116,14 @@ TEST_P(SnapfsOperations, CommitsTenSecondsAfterTheFirstChange) {
   });
 }
 
-/// The commit becomes due while an operation of the generation waits for the disk before its first
-/// change.
+/// The generation's commit becomes due while its first operation is waiting for the disk, before
+/// that operation has changed anything.
 TEST(SnapfsFileSystem, CommitsIfDueBeforeTheFirstChange) {
   Disk disk;
   for (os::TimeNs before = 0; before < 5 * model::kMillisecondNs; before += 250'000) {
     SCOPED_TRACE(before);
     Machine m(*disk.store);
-    m.mount({.commit_interval_ns = 1});  // at the syncer's next tick, once per second
+    m.mount({.commit_interval_ns = 1});  // at the syncer's next tick, which comes once per second
     m.as_user([&] {
       Vfs& fs = *m.file_system;
       Store& store = m.file_system->snapshots();
@@ -200,8 +201,8 @@ TEST_P(SnapfsOperations, ManyDirtyBlocksSpawnAGeneration) {
   });
 }
 
-/// A client that identifies inodes by number and generation, such as NFS, must not reach a later
-/// file with the same number.
+/// A client such as NFS identifies inodes by number and generation. It must not reach a later file
+/// that has the same number.
 TEST(SnapfsFileSystem, AReusedNumberHasAnotherGeneration) {
   Disk disk;
   std::set<std::uint32_t> generations;
@@ -225,7 +226,7 @@ TEST(SnapfsFileSystem, AReusedNumberHasAnotherGeneration) {
   EXPECT_EQ(generations.size(), 4U);
 }
 
-/// The open file has an inode record but no name, and the mount after a crash removes it.
+/// The open file has an inode record but no name. After a crash, the next mount must remove it.
 TEST(SnapfsFileSystem, RemovesAnOpenFileWithoutANameAfterACrash) {
   Disk disk;
   std::uint32_t free = 0;
@@ -256,8 +257,9 @@ TEST(SnapfsFileSystem, RemovesAnOpenFileWithoutANameAfterACrash) {
   EXPECT_EQ(check(*disk.store)->superblock.unlinked, 0U);
 }
 
-/// If metadata is changed in place, it may be partly changed, so only an unmounted file system may
-/// be marked clean. With copy-on-write, the clean generation remains unchanged on the disk.
+/// If metadata is changed in place, a crash may leave it partly changed, so the superblock may say
+/// "clean" only after an unmount. With copy-on-write, the generation that is marked clean remains
+/// unchanged on the disk.
 TEST(SnapfsFileSystem, MetadataInPlaceIsNotCleanAfterAChange) {
   for (const bool copy_on_write : {false, true}) {
     SCOPED_TRACE(copy_on_write);

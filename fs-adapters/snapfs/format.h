@@ -31,7 +31,8 @@ using tree::InodeNumber;
 
 inline constexpr std::size_t kSectorBytes = model::kSectorBytes;
 inline constexpr std::size_t kSuperblockBytes = 4 * kSectorBytes;
-/// Positions of the two slots, in bytes. Nothing else is stored before kReservedBytes.
+/// Positions of the two slots for superblocks, in bytes. Nothing else is stored in the first
+/// kReservedBytes.
 inline constexpr std::array<std::uint64_t, 2> kSlotAt = {4096, 8192};
 inline constexpr std::uint64_t kReservedBytes = 12288;
 inline constexpr std::uint32_t kBlockBytesMin = 512, kBlockBytesMax = 8192;
@@ -41,51 +42,53 @@ inline constexpr std::uint32_t kDirectPointers = 12;
 inline constexpr std::uint32_t kIndirectLevels = 3;
 inline constexpr InodeNumber kRootInode = 2;
 
-/// The shape of a tree of address blocks with `leaves` leaves; a tree of depth 0 is a single leaf.
-/// An address of 0 represents a leaf of zeroes, or a subtree of such leaves.
+/// The shape of a tree of address blocks that has `leaves` leaves. A tree of depth 0 is a single
+/// leaf. In an address block, 0 represents a leaf of zeroes, or a subtree of such leaves.
 struct TreeShape {
   std::uint32_t leaves = 0;
   std::uint32_t fanout = 0;
-  std::uint32_t depth = 0;  ///< levels of address blocks above the leaves
-  std::uint32_t nodes = 0;  ///< maximum number of address blocks
+  std::uint32_t depth = 0;  ///< number of levels of address blocks above the leaves
+  std::uint32_t nodes = 0;  ///< maximum number of address blocks in the tree
 
   static TreeShape over(std::uint64_t leaves, std::uint32_t block_bytes);
   std::uint32_t blocks() const { return leaves + nodes; }
-  /// Returns the slot, in the address block on `level`, that leads to the leaf; level 0 is the top.
+  /// Returns the slot that leads to the leaf in the address block on `level`. Level 0 is the top.
   std::uint32_t slot(std::uint32_t leaf, std::uint32_t level) const;
 };
 
-/// Path to a file's block: the inode's pointer `root`, then a slot in each address block.
+/// The path to a block of a file: the pointer `root` in the inode, then a slot in each address
+/// block.
 struct PointerPath {
-  /// 0 to 11: direct pointer; 12, 13, 14: single, double, triple indirect pointer.
+  /// 0 to 11: a direct pointer; 12, 13, 14: the single, double or triple indirect pointer.
   std::uint32_t root = 0;
   std::uint32_t depth = 0;
   std::array<std::uint32_t, kIndirectLevels> slots = {};  ///< from the top down
 };
 
 enum class VersionCheck : std::uint8_t {
-  every_sector,  ///< the generation in each sector, and the checksum
-  first_sector,  ///< for a control: only the first sector's generation
+  every_sector,  ///< each sector's generation, and the checksum
+  first_sector,  ///< for a control: only the generation in the first sector
 };
 
 struct Superblock {
   std::uint32_t id = 0;  ///< file system id; each mkfs assigns a new id
   std::uint32_t block_bytes = 0, blocks = 0, inodes = 0;
   VersionCheck version_check = VersionCheck::every_sector;
-  std::uint32_t log_blocks = 0;  ///< size of the intent log (log_record.h); 0 if none
+  std::uint32_t log_blocks = 0;  ///< size of the intent log (log_record.h); 0 if there is no log
 
   std::uint64_t generation = 0;
-  bool clean = false;  ///< unmounted with this generation
+  bool clean = false;  ///< written by an unmount
   BlockAddress record_map = 0, inode_map = 0, block_map = 0;
-  BlockAddress snapshot_table = 0;  ///< 0 if no snapshot has ever been made
-  /// Number of blocks used by neither this generation nor a snapshot.
+  BlockAddress snapshot_table = 0;  ///< 0 if there has never been a snapshot
+  /// Numbers of free blocks and inodes. Blocks used by this generation or by a snapshot are not
+  /// free.
   std::uint32_t free_blocks = 0, free_inodes = 0;
-  /// Number of open inodes without links at the end of this generation.
+  /// Number of inodes without links that were still open at the end of this generation.
   std::uint32_t unlinked = 0;
   std::uint32_t next_generation = 1;  ///< generation number of the next new inode
   tree::Timestamp time;
 
-  /// First block of the log.
+  /// Number of the log's first block.
   std::uint32_t log_block() const {
     return static_cast<std::uint32_t>((kReservedBytes + block_bytes - 1) / block_bytes);
   }
@@ -110,11 +113,11 @@ struct Superblock {
 
 /// Returns kSuperblockBytes bytes.
 std::vector<std::byte> encode(const Superblock& superblock);
-/// Fails if there is no superblock of this format, or if it is torn or invalid for a device of that
-/// size.
+/// Decodes a superblock. Fails if the bytes are not a superblock of this format, or if it is torn
+/// or invalid for a device of that size.
 Result<Superblock> decode_superblock(std::span<const std::byte> bytes,
                                      std::uint64_t device_sectors);
-/// Reads the newer valid slot. The Error describes both slots.
+/// Reads the newer one of the valid superblocks. If none is valid, the Error describes both slots.
 Result<Superblock> read_superblock(const model::SectorStore& store);
 inline std::uint64_t slot_lba(std::size_t slot) {
   return kSlotAt[slot % kSlotAt.size()] / kSectorBytes;
@@ -123,16 +126,16 @@ inline std::uint64_t slot_lba(std::size_t slot) {
 struct Inode : tree::Attributes {
   InodeNumber number = 0;
   std::uint32_t blocks = 0;  ///< number of the file's blocks, including address blocks
-  /// Direct addresses, then the addresses of the single, double and triple address block.
+  /// The addresses of the first blocks, then those of the single, double and triple address block.
   std::array<BlockAddress, kDirectPointers + kIndirectLevels> pointers = {};
   bool operator==(const Inode&) const = default;
 };
 
 void encode(const Inode& inode, std::span<std::byte> record);
-/// Updates the checksum of an edited record. Leaves a record of zeroes unchanged.
+/// Updates the checksum of a record that was edited. Leaves a record of zeroes unchanged.
 void seal_inode(std::span<std::byte> record);
-/// Returns nullopt for a record of zeroes (no inode). Fails if the record is damaged or has another
-/// number.
+/// Returns nullopt for a record of zeroes, which means that there is no inode. Fails if the record
+/// is damaged or is that of another number.
 Result<std::optional<Inode>> decode_inode(std::span<const std::byte> record, InodeNumber number,
                                           const Superblock& superblock);
 

@@ -1,4 +1,4 @@
-// Tests the encoding: structures round-trip, and damaged or torn ones are rejected.
+// Tests the encoding: structures survive a round trip, and damaged or torn ones are rejected.
 #include "fs-adapters/snapfs/format.h"
 
 #include <gtest/gtest.h>
@@ -40,7 +40,7 @@ TEST(SnapfsFormat, SuperblockRoundTrip) {
   }
 }
 
-/// Writes each subset of the new superblock's sectors over the previous superblock.
+/// Overwrites the previous superblock with each subset of the new superblock's sectors.
 TEST(SnapfsFormat, RejectsATornSuperblock) {
   for (const VersionCheck check : {VersionCheck::every_sector, VersionCheck::first_sector}) {
     Superblock older = superblock(5), newer = superblock(7);

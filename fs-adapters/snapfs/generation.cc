@@ -3,7 +3,8 @@
 namespace headcrash::snapfs {
 
 std::size_t Generation::bytes_in_core() const {
-  constexpr std::size_t kAddressBytes = 32;  // estimated memory for each address in a table
+  // Estimated memory for each address in one of the tables.
+  constexpr std::size_t kAddressBytes = 32;
   return (born.size() + freed.size() + outstanding.size() + record_leaves.size() +
           numbers_born.size() + numbers_freed.size()) *
              kAddressBytes +

@@ -1,4 +1,4 @@
-// Follows an image's trees, pointers and names (image_reader.h).
+// Reads an image by following its trees, pointers and names (image_reader.h).
 #include "fs-adapters/snapfs/image_reader.h"
 
 #include <fmt/core.h>
@@ -63,7 +63,8 @@ Result<void> ImageReader::read_log() {
   return {};
 }
 
-/// Finds the record map's blocks. Invalid subtrees are omitted; the checker reports them.
+/// Finds the blocks of the record map. Leaves out subtrees with invalid addresses, which the
+/// checker reports.
 void ImageReader::find_record_blocks(BlockAddress at, const TreeShape& shape, std::uint32_t level,
                                      std::uint64_t first_leaf) {
   if (at == 0 || first_leaf >= shape.leaves) return;
@@ -125,8 +126,8 @@ std::uint64_t ImageReader::place_of(InodeNumber number) const {
   std::array<std::byte, kInodeBytes> record = {};
   if (logged->second) encode(*logged->second, record);
   constexpr std::uint64_t kNoBlock = std::uint64_t{1} << 32U;
-  // Uses the record's checksum. A checksum over the record including its own checksum would always
-  // be the same number.
+  // The record's own checksum is used. A checksum of the whole record, which includes that
+  // checksum, would be the same number for all records.
   return kNoBlock | load32(record, kInodeBytes - 4);
 }
 
@@ -136,8 +137,8 @@ Result<std::optional<Inode>> ImageReader::record(InodeNumber number) const {
   const BlockAddress at = record_block(number);
   if (at == 0 || number >= s_.inodes) return std::optional<Inode>();
   if (!s_.holds(at)) return fail("snapfs", fmt::format("has the invalid block address {}", at));
-  // Reads only the record's sector, so that callers that cache inodes need not reread this inode
-  // when another inode in the block changes.
+  // Reads only the sector that contains the record. Callers that cache inodes then need not reread
+  // this one if another inode in the block changes.
   const std::size_t offset = std::size_t{number % s_.records_per_block()} * kInodeBytes;
   std::array<std::byte, kSectorBytes> sector;
   TRY(store_->read(s_.lba_of(at) + offset / kSectorBytes, sector));

@@ -1,7 +1,8 @@
 #pragma once
-// Reads an unmounted image for the checker and for oracles, at the newest committed generation or
-// the newest generation in the intent log. The reader shares only the encoding (format.h) with the
-// mounted file system and never writes. The image is untrusted; errors name the damaged inode.
+// Reads an unmounted image, for the checker and for oracles. It shows the newest committed
+// generation or, if the intent log has newer ones, the newest generation in the log. The reader
+// shares only the encoding (format.h) with the mounted file system, and never writes. The image is
+// untrusted; errors name the damaged inode.
 
 #include <functional>
 #include <map>
@@ -19,14 +20,15 @@ namespace headcrash::snapfs {
 struct NamedInode {
   std::string name;
   InodeNumber inode = 0;
-  std::uint8_t type = 0;  ///< as d_type in a directory entry
+  std::uint8_t type = 0;  ///< as in d_type of a directory entry
 };
 
-/// Changes recorded in the log, which override the trees.
+/// Changes recorded in the log. They take precedence over the trees.
 struct LoggedChanges {
   std::size_t records = 0;
-  std::map<InodeNumber, std::optional<Inode>> inodes;  ///< nullopt if no longer allocated
-  std::map<BlockAddress, bool> blocks;                 ///< true if in use
+  /// Nullopt if the inode is no longer allocated.
+  std::map<InodeNumber, std::optional<Inode>> inodes;
+  std::map<BlockAddress, bool> blocks;  ///< true if in use
   std::map<InodeNumber, bool> numbers;
 };
 
@@ -34,7 +36,7 @@ class ImageReader {
  public:
   /// The store must outlive the reader.
   static Result<ImageReader> open(const model::SectorStore& store);
-  /// Opens a kept snapshot.
+  /// Opens a snapshot that is kept in the image.
   static Result<ImageReader> open_snapshot(const model::SectorStore& store,
                                            const Superblock& newest, const SnapshotEntry& snapshot);
 
@@ -43,8 +45,8 @@ class ImageReader {
   const Superblock& superblock() const { return s_; }
   const LoggedChanges& logged() const { return logged_; }
 
-  /// Visits every block of a tree, leaves included, parents first; `leaf` is null for an address
-  /// block. Stops at the first invalid address, or when `visit` returns false.
+  /// Visits every block of a tree, parents first, including the leaves; `leaf` is null for an
+  /// address block. Stops at the first invalid address, or when `visit` returns false.
   using VisitTree =
       std::function<bool(BlockAddress, const std::uint32_t* leaf, std::span<const std::byte>)>;
   Result<void> each_tree_block(BlockAddress root, const TreeShape& shape,
@@ -54,16 +56,17 @@ class ImageReader {
   Result<Inode> inode(InodeNumber number) const;
   /// Returns nullopt if the inode is not allocated.
   Result<std::optional<Inode>> record(InodeNumber number) const;
-  /// Returns the record map block that contains the record; 0 if there is no record.
+  /// Returns the block of the record map that contains the inode's record; 0 if there is no such
+  /// block.
   BlockAddress record_block(InodeNumber number) const;
-  /// Returns a number that changes when the record moves to another block or to another log record;
-  /// 0 if there is no record. Uses only data read by open().
+  /// Returns a number that changes when the inode's record moves to another block or to another log
+  /// record. Returns 0 if the inode has no record. Uses only data that open() has read.
   std::uint64_t place_of(InodeNumber number) const;
-  /// Visits every block of the inode, address blocks before the blocks that they map. Level 0 is
-  /// content. Stops at the first invalid address, or when `visit` returns false.
+  /// Visits every block of the inode, each address block before the blocks to which it leads. Level
+  /// 0 is file content. Stops at the first invalid address, or when `visit` returns false.
   struct Block {
     std::uint32_t level = 0;
-    std::uint64_t index = 0;  ///< block number in the file, for content
+    std::uint64_t index = 0;  ///< for content: number of the block within the file
     BlockAddress address = 0;
   };
   Result<void> each_block(const Inode& inode, const std::function<bool(const Block&)>& visit) const;
@@ -81,8 +84,8 @@ class ImageReader {
                            std::span<std::byte> into) const;
   Result<std::string> readlink(const Inode& inode) const;
 
-  /// Visits everything below the root, a directory before its children. Visits an inode once for
-  /// each of its names.
+  /// Visits everything below the root, each directory before its contents. An inode with several
+  /// names is visited once per name.
   struct Found {
     std::string path;
     Inode inode;

@@ -1,8 +1,8 @@
-// Implements fsync with a log record, and replay at mount (store.h, log_record.h).
+// Implements fsync with a log record, and the replay during a mount (store.h, log_record.h).
 //
-// Blocks freed by a logged generation stay allocated until the next superblock is written, and
-// blocks that the generation contains are copied before they are changed. A record thus stays valid
-// as long as its superblock is the newest.
+// The blocks that a logged generation has freed stay allocated until the next superblock is
+// written, and the blocks that it contains are copied before they are changed. A record thus stays
+// valid as long as its superblock is the newest one.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 
 namespace headcrash::snapfs {
 
-/// Logs everything done before the call.
+/// Logs all changes made before the call.
 VfsResult<void> Store::log_all() {
   const std::uint64_t wanted = newest_with_changes();
   const tree::FiberLockGuard lock(commit_lock_);
@@ -72,14 +72,15 @@ VfsResult<void> Store::log_closing(LogRecord& record) {
   log_.free_inodes = record.free_inodes;
   if (log_.changes) closing_->continue_after(*log_.changes);
   log_.changes = std::move(closing_);
-  // a timed commit that came due during this commit was skipped if no changes were open
+  // A timed commit that came due during this one was skipped if there were no open changes at that
+  // time, so it is scheduled again.
   schedule_commit();
   operation_ended_.wake_all();
   return {};
 }
 
-// Replays at mount, without writing anything: the next superblock will include the records'
-// changes.
+// The replay during a mount. It writes nothing: the changes in the records will be committed with
+// the next superblock.
 
 Result<void> Store::replay(const LogRecord& record) {
   const auto damaged = [&](const char* what) {

@@ -1,4 +1,5 @@
-// Tests fsync with a log record: its writes, the end of the log, and replay at mount.
+// Tests fsync with a log record: what it writes, how the end of the log is found, and the replay
+// during a mount.
 #include <set>
 
 #include "fs-adapters/snapfs/log_record.h"

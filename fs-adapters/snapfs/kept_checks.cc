@@ -1,4 +1,4 @@
-// Reuses checks whose sectors are unchanged (kept_checks.h).
+// Reuses the results of checks if the sectors that they have read are unchanged (kept_checks.h).
 #include "fs-adapters/snapfs/kept_checks.h"
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 namespace headcrash::snapfs {
 namespace {
 
-constexpr std::size_t kKeptMax = 256;  // maximum number of kept results
+constexpr std::size_t kKeptMax = 256;  // maximum number of results to keep
 
 std::vector<std::uint64_t> digests_of_slots(const model::SectorDigests& digests) {
   std::vector<std::uint64_t> slots;

@@ -2,8 +2,9 @@
 // Checks images that share nearly all sectors, such as the crash states of one run. If all sectors
 // that an earlier check has read are unchanged, its result is still valid.
 //
-// Metadata is copied on write, so all states with the same superblock have the metadata of the same
-// generation. Results are therefore indexed by superblocks. Only checks without findings are kept.
+// Because metadata is copied on write, all states with the same superblock have the same
+// generation's metadata. Results are therefore indexed by the superblocks. Only results without
+// findings are kept.
 
 #include <cstdint>
 #include <map>
@@ -25,7 +26,7 @@ class KeptChecks {
 
  private:
   struct Kept {
-    /// Sectors that were read, with their digests.
+    /// The sectors that the check has read, with their digests.
     std::vector<std::pair<std::uint32_t, std::uint64_t>> sectors;
     CheckReport report;
   };

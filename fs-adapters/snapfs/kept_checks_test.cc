@@ -1,4 +1,5 @@
-// Tests that reused checks give the same reports as full checks, after any changes.
+// Tests that checks that reuse results give the same reports as full checks, whatever has changed
+// in between.
 #include "fs-adapters/snapfs/kept_checks.h"
 
 #include <random>

@@ -1,12 +1,12 @@
 #pragma once
-// The intent log: changes of synced generations that have not been committed yet. FORMAT.md has the
-// tables.
+// The intent log: changes of generations that were synced but have not been committed yet.
+// FORMAT.md has the tables.
 //
 // A record describes one generation: its inodes, and the blocks and inode numbers that it allocated
-// and freed. The generation's directory, address and data blocks are on the disk before the record,
-// at their final addresses. A superblock and the records that continue it therefore form the file
-// system as of the last record. Records are consecutive from the beginning of the log, each in
-// separate sectors. The next superblock makes them all obsolete.
+// and freed. When the record is written, the generation's directory, address and data blocks are
+// already on the disk, at their final addresses. A superblock and the records that continue it
+// therefore form the file system in the state of the last record. Records are consecutive from the
+// beginning of the log, each in separate sectors. The next superblock makes them all obsolete.
 
 #include <cstdint>
 #include <span>
@@ -19,15 +19,15 @@ namespace headcrash::snapfs {
 
 struct LogRecord {
   std::uint64_t base = 0;  ///< generation of the superblock that the record continues
-  /// Position of the record, from 0, among the records written since the superblock. The record's
+  /// Position of the record among those written since the superblock, counted from 0. The record's
   /// generation is base + 1 + sequence.
   std::uint32_t sequence = 0;
-  // The same fields as in a superblock of its generation.
+  // Has the same meaning as in a superblock of this generation.
   std::uint32_t free_blocks = 0, free_inodes = 0, unlinked = 0, next_generation = 1;
   tree::Timestamp time;
   /// Checksum of the previous record; 0 in the first record.
   std::uint32_t previous_checksum = 0;
-  std::uint32_t checksum = 0;  ///< set by encode() and by decoding
+  std::uint32_t checksum = 0;  ///< set by encode() and when the record is decoded
 
   std::vector<Inode> inodes;
   std::vector<InodeNumber> removed;  ///< inodes whose records are cleared
@@ -41,10 +41,10 @@ struct LogRecord {
 
 /// Encodes a record and sets its checksum.
 std::vector<std::byte> encode(LogRecord& record, const Superblock& superblock);
-/// Decodes the record at the beginning of `bytes`. Fails if the record is missing, torn,
+/// Decodes the record at the beginning of `bytes`. Fails if there is no record, or if it is torn,
 /// invalid, or from another file system.
 Result<LogRecord> decode_log_record(std::span<const std::byte> bytes, const Superblock& superblock);
-/// Updates the checksums of edited records and of the inodes in these records.
+/// Updates the checksums of records that were edited, and of the inodes in them.
 void seal_log(std::span<std::byte> log);
 /// Returns the records written since the superblock, in order, up to the first invalid record.
 /// `log` must be the whole log.

@@ -14,9 +14,9 @@ namespace {
 
 constexpr std::uint32_t kInodesMin = 16;
 constexpr std::uint64_t kBlocksMax = 0xffff'ffff;
-constexpr std::uint32_t kFreeBlocksMin = 64;  // copy-on-write needs free blocks
+constexpr std::uint32_t kFreeBlocksMin = 64;  // copy-on-write does not work without free blocks
 
-/// Allocates and writes consecutive blocks.
+/// Allocates consecutive blocks and writes them.
 class Writer {
  public:
   Writer(model::SectorStore& store, const Superblock& s)
@@ -27,7 +27,7 @@ class Writer {
     TRY(store_.write(s_.lba_of(next_), block));
     return next_++;
   }
-  /// Writes the address blocks above a tree's first leaf.
+  /// Writes the address blocks that lead to a tree's first leaf.
   Result<BlockAddress> put_above(BlockAddress leaf, const TreeShape& shape) {
     Result<BlockAddress> at = leaf;
     for (std::uint32_t level = 0; level < shape.depth && at; ++level) {
@@ -95,7 +95,7 @@ Result<Superblock> mkfs(model::SectorStore& store, const MkfsOptions& options) {
   if (!laid_out) return laid_out;
   Superblock& s = *laid_out;
   Writer writer(store, s);
-  // Erases the superblocks and the log of an older file system.
+  // Erases the superblocks and the log of the previous file system.
   TRY(store.write_zeroes(s.lba_of(s.log_block()), s.log_bytes() / kSectorBytes));
   for (const std::uint64_t at : kSlotAt)
     TRY(store.write_zeroes(at / kSectorBytes, kSuperblockBytes / kSectorBytes));
@@ -127,8 +127,7 @@ Result<Superblock> mkfs(model::SectorStore& store, const MkfsOptions& options) {
   if (!at) return forward_error(at);
   s.inode_map = *at;
 
-  // The used blocks include the blocks of the map itself. All used blocks are covered by the map's
-  // first leaf.
+  // The blocks of the block map are used, too. The map's first leaf covers all used blocks.
   const std::uint32_t used = writer.next() + 1 + s.block_tree().depth;
   std::ranges::fill(block, std::byte{0});
   set_bits(block, used);

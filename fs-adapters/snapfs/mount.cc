@@ -1,5 +1,5 @@
-// Mounts (store.h), without a check: reads the newest superblock, the maps, and the log's records,
-// if there is a log.
+// Mounts the file system (store.h), without a check: reads the newest superblock, the maps and, if
+// there is a log, its records.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -96,7 +96,8 @@ Result<void> Store::read_maps() {
         }
       });
   if (!done) return done;
-  if (read_only_) s_.free_blocks = space_.free();  // not recorded for snapshots
+  // The number of free blocks is not recorded for snapshots.
+  if (read_only_) s_.free_blocks = space_.free();
   if (space_.free() != s_.free_blocks || numbers_.free() != s_.free_inodes)
     return fail("snapfs", "the free counts of the maps and of the superblock differ",
                 "run fsck; a power cut does not cause this damage");
@@ -106,7 +107,7 @@ Result<void> Store::read_maps() {
   return {};
 }
 
-/// Removes files that were open without a name when the power was cut.
+/// Removes files that had no name but were open when the power was cut.
 Result<void> Store::remove_unlinked() {
   if (s_.unlinked == 0 && !log_.changes) return {};
   for (InodeNumber number = kRootInode; number < s_.inodes; ++number) {
@@ -115,7 +116,7 @@ Result<void> Store::remove_unlinked() {
     if (!inode)
       return fail("snapfs", fmt::format("cannot read inode {}", number),
                   "run fsck; the file system is damaged");
-    // Destroying the last handle removes the inode.
+    // When the last handle is destroyed, the inode is removed.
     if ((*inode)->disk.allocated() && (*inode)->disk.links == 0) unlinked_.insert(number);
   }
   if (stopped_)

@@ -1,10 +1,10 @@
 #pragma once
-// The table of kept snapshots: a block with their roots, to which the superblock refers. FORMAT.md
-// describes it.
+// The table of kept snapshots: a block that contains their roots, and to which the superblock
+// refers. FORMAT.md describes it.
 //
-// A snapshot is a generation whose roots are kept. Its block map records its blocks, so creating a
-// snapshot copies nothing. A block may be reused when neither the newest generation's map nor any
-// snapshot's map contains it (Soares, Krieger and Da Silva, V-B).
+// A snapshot is a generation whose roots are kept. Its block map says which blocks it contains, so
+// creating a snapshot copies nothing. A block may be reused when neither the newest generation's
+// map nor any snapshot's map contains it (Soares, Krieger and Da Silva, V-B).
 
 #include <span>
 #include <string>
@@ -23,7 +23,7 @@ struct SnapshotEntry {
   std::uint64_t generation = 0;
   tree::Timestamp time;
   BlockAddress record_map = 0, inode_map = 0, block_map = 0;
-  BlockAddress table = 0;  ///< the snapshot table's block in that generation
+  BlockAddress table = 0;  ///< the block of the snapshot table in that generation
   std::uint32_t free_inodes = 0, unlinked = 0, next_generation = 1;
 };
 
@@ -34,20 +34,21 @@ bool is_snapshot_name(std::string_view name);
 std::size_t snapshots_max(std::uint32_t block_bytes);
 /// Encodes the table. Overwrites the whole block.
 void encode_snapshots(std::span<const SnapshotEntry> snapshots, std::span<std::byte> block);
-/// Fails if the block is not a table, is damaged, or has invalid roots.
+/// Decodes a table. Fails if the block is not a table, is damaged, or has invalid roots.
 Result<std::vector<SnapshotEntry>> decode_snapshots(std::span<const std::byte> block,
                                                     const Superblock& superblock);
-/// Updates the checksum of an edited table.
+/// Updates the checksum of a table that was edited.
 void seal_snapshots(std::span<std::byte> block);
-/// Returns an empty list if the superblock has no table.
+/// Reads the snapshot table. Returns an empty list if the superblock has none.
 Result<std::vector<SnapshotEntry>> read_snapshots(const model::SectorStore& store,
                                                   const Superblock& superblock);
-/// The Error lists the existing snapshots.
+/// Finds a snapshot by name. If there is no such snapshot, the Error lists the existing ones.
 Result<SnapshotEntry> find_snapshot(std::span<const SnapshotEntry> snapshots,
                                     std::string_view name);
-/// Converts to the types of fs-adapters/snapshots.h.
+/// Converts the entries to the type in fs-adapters/snapshots.h.
 std::vector<SnapshotInfo> infos_of(std::span<const SnapshotEntry> snapshots);
-/// Returns the superblock of the snapshot's generation, except for its number of free blocks.
+/// Returns the superblock of the snapshot's generation. Only the number of free blocks is not that
+/// of the snapshot.
 Superblock superblock_of(const SnapshotEntry& snapshot, const Superblock& newest);
 
 }  // namespace headcrash::snapfs

@@ -1,9 +1,10 @@
 // Kept snapshots (store.h, snapshot_table.h).
 //
-// A commit creates or drops a snapshot. The generation being written allocates a block for the new
-// snapshot table, which contains the roots of all kept snapshots; a new snapshot has the roots of
-// this generation. From the spawn on, data of this generation is also copied when it is
-// overwritten, because the overwriting operations belong to a newer generation.
+// Each creation or removal of a snapshot is made by a commit. The generation that is being written
+// allocates a block for the new snapshot table, which contains the roots of all kept snapshots. A
+// new snapshot has the roots of this generation. From the spawn on, data of this generation is also
+// copied when it is overwritten, because the operations that overwrite it belong to a newer
+// generation.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -25,8 +26,8 @@ VfsResult<void> Store::change_snapshots(SnapshotChange change) {
   if (!change.drops) {
     if (there) return refuse(EEXIST);
     if (snapshots_.size() >= snapshots_max(s_.block_bytes)) return refuse(ENOSPC);
-    // While a snapshot exists, each changed block permanently needs additional space. The blocks of
-    // the maps are the first such blocks.
+    // As long as the snapshot exists, each block that is changed needs additional space. The first
+    // such blocks are those of the maps.
     if (!has_room(2 * blocks_of_maps() + kOperationBlocks)) return refuse(ENOSPC);
   }
   copies_all_data_ = !change.drops;
@@ -46,7 +47,8 @@ VfsResult<void> Store::drop_snapshot(std::string_view name) {
   return change_snapshots({.name = std::string(name), .drops = true});
 }
 
-/// Allocates a block for the new table, before the block bits are moved.
+/// Allocates a block for the new table. Must be called before the bits of the block map are
+/// updated.
 VfsResult<void> Store::own_snapshot_table(Generation& generation, Superblock& next) {
   if (next.snapshot_table != 0) {
     TRY(const auto owned, own(generation, next.snapshot_table, Kind::metadata));
@@ -61,7 +63,7 @@ VfsResult<void> Store::own_snapshot_table(Generation& generation, Superblock& ne
   return {};
 }
 
-/// Writes the new table. Called when all roots are known.
+/// Writes the new table. Must be called when all roots are known.
 VfsResult<void> Store::write_snapshot_table(Generation& generation, Superblock& next) {
   const SnapshotChange& change = *snapshot_change_;
   snapshots_to_be_ = snapshots_;
@@ -90,8 +92,8 @@ VfsResult<void> Store::write_snapshot_table(Generation& generation, Superblock& 
   return {};
 }
 
-/// Makes the snapshot change effective in memory. Called when the generation's superblock is on the
-/// disk.
+/// Makes the change of the snapshots effective in memory. Called when the generation's superblock
+/// is on the disk.
 VfsResult<void> Store::settle_snapshots() {
   const SnapshotChange& change = *snapshot_change_;
   const auto& with_it = change.drops ? snapshots_ : snapshots_to_be_;

@@ -1,4 +1,4 @@
-// Tests that the contents of a kept snapshot never change until the snapshot is dropped.
+// Tests that a snapshot's contents never change until the snapshot is dropped.
 #include <random>
 
 #include "fs-adapters/snapfs/testing/mounted.h"
@@ -19,7 +19,7 @@ int error_of(const VfsResult<void>& result) {
   return result ? 0 : result.error().value;
 }
 
-/// Reads a file in a snapshot from the image and returns its contents.
+/// Returns the contents of a file in a snapshot, as read from the image.
 std::string kept_file(const model::SectorStore& store, const std::string& snapshot,
                       const std::string& path) {
   const auto newest = read_superblock(store);
@@ -181,8 +181,8 @@ TEST(SnapfsSnapshotErrors, AreReported) {
   }
 }
 
-/// A disk filled by snapshots rejects changes, is readable, and works again when a snapshot is
-/// dropped.
+/// If snapshots fill the disk, it rejects changes but stays readable. When a snapshot is dropped,
+/// changes succeed again.
 TEST(SnapfsSnapshotErrors, AFullDiskRecoversWhenASnapshotIsDropped) {
   Disk disk({.device_bytes = 400 << 10, .mkfs = {.block_bytes = 512, .id = 9}});
   Machine m(*disk.store);
@@ -218,8 +218,8 @@ TEST(SnapfsSnapshotErrors, AFullDiskRecoversWhenASnapshotIsDropped) {
     EXPECT_EQ(error, ENOSPC);
     EXPECT_TRUE(fs.close(*last));
     EXPECT_EQ(error_of(fs.make_snapshot("two")), ENOSPC);
-    // Removals free nothing, because the snapshot contains the blocks, and themselves need blocks
-    // for copies. Finally, even a removal fails with ENOSPC.
+    // Removals do not free blocks that the snapshot contains, but they need blocks for copies. In
+    // the end, even a removal fails with ENOSPC.
     for (int i = 0; i < 10; ++i) {
       error = error_of(fs.unlink("f" + std::to_string(i)));
       EXPECT_TRUE(error == 0 || error == ENOSPC) << error;
@@ -234,7 +234,8 @@ TEST(SnapfsSnapshotErrors, AFullDiskRecoversWhenASnapshotIsDropped) {
   expect_clean(*disk.store);
 }
 
-/// After any power cut, each snapshot must be unchanged from its creation until it is dropped.
+/// Whenever the power is cut, each snapshot must be unchanged from its creation until it is
+/// dropped.
 class SnapfsSnapshotCuts : public testing::TestWithParam<std::uint32_t> {};
 INSTANTIATE_TEST_SUITE_P(Kept, SnapfsSnapshotCuts, testing::Values(0U, 16U << 10));
 

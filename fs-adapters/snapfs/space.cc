@@ -29,7 +29,7 @@ std::optional<BlockAddress> BlockSpace::next_free(BlockAddress near) const {
     if (open == 0) continue;
     const auto address =
         static_cast<BlockAddress>(word * 64 + static_cast<unsigned>(std::countr_zero(open)));
-    if (address >= blocks_) continue;  // padding bits of the last word
+    if (address >= blocks_) continue;  // these are the unused bits of the last word
     return address;
   }
   return std::nullopt;

@@ -1,7 +1,7 @@
 #pragma once
-// The in-memory map of free blocks, also used for inode numbers. A block is in use while any
-// generation on the disk or being written contains it, even if the newest generation does not
-// (store.h).
+// A map of free blocks in memory; also used for inode numbers. A block is in use as long as a
+// generation contains it that is on the disk or is being written, even if the newest generation
+// does not (store.h).
 
 #include <cstdint>
 #include <optional>
@@ -22,10 +22,10 @@ class BlockSpace {
   std::uint32_t free() const { return free_; }
   void take(BlockAddress address);
   void give_back(BlockAddress address);
-  /// Returns the first free block at or after `near`; wraps around. Returns nullopt if no block is
-  /// free.
+  /// Returns the first free block at or after `near`, or else the first free one before it. Returns
+  /// nullopt if no block is free.
   std::optional<BlockAddress> next_free(BlockAddress near) const;
-  /// Like the above, but also allocates it.
+  /// Like next_free(), but also allocates the block.
   std::optional<BlockAddress> allocate(BlockAddress near);
   std::size_t bytes_in_core() const { return taken_.size() * sizeof(std::uint64_t); }
 

@@ -1,5 +1,5 @@
-// Tests a full disk. ENOSPC is reported while there is still enough space for removals, and
-// removals free space.
+// Tests a full disk. ENOSPC must be reported while there is still enough space for removals, and
+// removals must free space.
 #include <random>
 
 #include "fs-adapters/snapfs/testing/mounted.h"
@@ -53,7 +53,8 @@ TEST_P(FullDisk, FailsAndDeletingMakesRoom) {
       EXPECT_FALSE(store.stopped());
       EXPECT_LT(fs.space()->free_bytes, 30'000U);
       for (int i = 0; i < files; ++i) EXPECT_EQ(fs.stat(name_of_file(i))->size_bytes, 20'000U);
-      // No sync in between: each removal copies blocks, and few are left.
+      // No sync takes place between the removals. Each removal copies blocks, and few free blocks
+      // are left.
       for (int i = round % 2; i < files; i += 2) {
         const auto removed = fs.unlink(name_of_file(i));
         EXPECT_TRUE(removed) << removed.error().value;
@@ -70,8 +71,8 @@ TEST_P(FullDisk, FailsAndDeletingMakesRoom) {
   bench::expect_clean(*disk.store);
 }
 
-/// A write beyond the end that runs out of space must free its blocks. The previous last block,
-/// which contains the new end, belongs to the committed generation.
+/// If a write beyond the end of a file runs out of space, its blocks must be freed. The file's
+/// previous last block, which contains the end of the file, belongs to the committed generation.
 TEST_P(FullDisk, AWriteWithoutSpaceLeavesTheFileUnchanged) {
   for (std::size_t left = 1; left < 40; ++left) {
     SCOPED_TRACE(left);
@@ -104,8 +105,8 @@ TEST_P(FullDisk, AWriteWithoutSpaceLeavesTheFileUnchanged) {
   }
 }
 
-/// At the end of the generation, each changed inode requires a copy of a block of inode records.
-/// Operations continue until then and must leave enough space.
+/// For each changed inode, a block of inode records must be copied when the generation ends.
+/// Operations that run until then must leave enough space for these copies.
 TEST_P(FullDisk, CanChangeInodesInManyBlocks) {
   Disk disk(
       {.device_bytes = 1 << 20, .mkfs = {.block_bytes = 512, .bytes_per_inode = 1024, .id = 2}});
@@ -130,8 +131,9 @@ TEST_P(FullDisk, CanChangeInodesInManyBlocks) {
   bench::expect_clean(*disk.store);
 }
 
-/// A leaf of the block map is copied to a place whose bit is in another leaf, which has not been
-/// changed so far. A file grows across the end of the first leaf, one generation per block.
+/// When a leaf of the block map is copied, the bit of the new block may be in another leaf that has
+/// not been changed so far. To cause this, a file grows across the end of the first leaf, by one
+/// block in each generation.
 TEST(SnapfsSpace, TheMapContainsItsOwnCopies) {
   Disk disk({.device_bytes = 3 << 20, .mkfs = {.block_bytes = 512, .id = 2}});
   Machine m(*disk.store);
@@ -160,9 +162,10 @@ TEST(SnapfsSpace, TheMapContainsItsOwnCopies) {
   m.unmount();
 }
 
-/// Several users run all kinds of operations; each must succeed or fail with ENOSPC.
+/// Several users run operations of every kind. Each operation must either succeed or fail with
+/// ENOSPC.
 TEST_P(FullDisk, EveryOperationSucceedsOrReportsNoSpace) {
-  // HEADCRASH_SEEDS=n runs n more seeds, for use after changes.
+  // HEADCRASH_SEEDS=n in the environment adds n seeds, for thorough tests after a change.
   const auto seeds = static_cast<std::uint32_t>(3 + number_from_environment("HEADCRASH_SEEDS", 0));
   for (std::uint32_t seed = 1; seed <= seeds; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));

@@ -9,7 +9,7 @@ using bench::Disk;
 
 /// Each request takes as long as a seek and a revolution.
 constexpr os::TimeNs kRequest = 20 * model::kMillisecondNs;
-constexpr os::TimeNs kInTheMiddle = kRequest / 2;  // in the middle of the first request
+constexpr os::TimeNs kInTheMiddle = kRequest / 2;  // a time in the middle of the first request
 
 struct SlowMachine : tree::bench::MountedMachine<FileSystem, MountOptions> {
   explicit SlowMachine(model::SectorStore& store, std::uint64_t cache_bytes = 2 << 20)
@@ -17,7 +17,7 @@ struct SlowMachine : tree::bench::MountedMachine<FileSystem, MountOptions> {
                                .system = {.cache = {.bytes = cache_bytes, .block_copy = true}}}) {}
 };
 
-/// Fixture: a user changes a mode while a commit writes many blocks.
+/// Runs a user that changes a mode while a commit is writing many blocks.
 struct Beside {
   explicit Beside(Spawn spawn) {
     Disk disk;
@@ -64,8 +64,8 @@ TEST(SnapfsSpawn, ABarrierUntilTheCommitBlocksOperations) {
   EXPECT_GE(seen.others_ns, seen.commit_ns - kRequest);
 }
 
-/// With a barrier, the older generation's operations have ended by the time a newer generation is
-/// opened.
+/// With a barrier, all operations of the older generation must have ended when a newer generation
+/// is opened.
 TEST(SnapfsSpawn, ABarrierWaitsForRunningOperations) {
   for (const Spawn spawn : {Spawn::concurrent, Spawn::barrier}) {
     Disk disk;
@@ -87,8 +87,8 @@ TEST(SnapfsSpawn, ABarrierWaitsForRunningOperations) {
   }
 }
 
-/// Blocks of a generation being written are written even if they have been freed since, and are
-/// counted.
+/// Blocks of a generation that is being written are still written, and counted, even if a newer
+/// generation has freed them.
 TEST(SnapfsSpawn, CountsBlocksFreedWhileBeingWritten) {
   Disk disk;
   SlowMachine m(*disk.store);

@@ -1,4 +1,4 @@
-// In-core inodes, the generation of an operation, and space for it (store.h).
+// In-core inodes, the generation to which an operation belongs, and the space for it (store.h).
 #include "fs-adapters/snapfs/store.h"
 
 #include <algorithm>
@@ -82,8 +82,8 @@ VfsResult<void> Store::load(CoreInode& inode) {
     inode.changed_in = generation->number;
     return {};
   }
-  // A concurrent commit may free blocks on the path, and other inodes may reuse them. In that case
-  // the lookup is repeated.
+  // During the lookup, a commit may free blocks on the path, and other inodes may reuse them. The
+  // lookup is then repeated.
   for (;;) {
     const std::uint64_t newest = committed_;
     auto loaded = load_record(inode);
@@ -144,13 +144,14 @@ tree::InodeHandle Store::share(tree::CoreInode& inode, tree::Operation* operatio
   return {*this, inode, operation};
 }
 
-/// Selects a number near that of its directory, so that a directory's records share blocks.
+/// Selects a number close to that of the directory, so that the records of files in one directory
+/// share blocks.
 std::optional<InodeNumber> Store::free_number(InodeNumber near) const {
   const auto first = numbers_.next_free(near + 1);
   for (auto number = first; number;) {
     if (*number >= kRootInode && !inodes_.contains(*number)) return number;
     number = numbers_.next_free(*number + 1);
-    if (number == first) break;  // every number is still in use
+    if (number == first) break;  // all free numbers belong to inodes that are still in core
   }
   return std::nullopt;
 }
@@ -175,8 +176,8 @@ VfsResult<tree::InodeHandle> Store::make(tree::Operation& tree_operation,
   return tree::InodeHandle(*this, inode, &operation);
 }
 
-/// Copies the inode to its generation, because the next generation may change it before this one is
-/// written.
+/// Copies the inode to its generation now, because the next generation may change the inode before
+/// this generation is written.
 void Store::mark_changed(tree::CoreInode& tree_inode) {
   CoreInode& inode = core(tree_inode);
   changes_.note();
@@ -193,12 +194,13 @@ void Store::mark_changed(tree::CoreInode& tree_inode) {
   generation.record_leaves.insert(inode.number / s_.records_per_block());
 }
 
-/// For a control: stores attributes of the next generation in the record of the generation being
-/// written.
+/// For a control that breaks a rule: stores attributes from the next generation in the inode's
+/// record of the generation that is being written.
 void Store::mix_into_closing(const Inode& inode) {
   const auto older = closing_->inodes.find(inode.number);
   if (older == closing_->inodes.end() || !older->second.allocated()) return;
-  // In the older generation, the number belonged to another inode.
+  // If the inode's generation differs, the number belonged to another inode in the older
+  // generation.
   if (older->second.generation != inode.generation) return;
   older->second.mode = inode.mode;
   older->second.user = inode.user;
@@ -208,7 +210,7 @@ void Store::mix_into_closing(const Inode& inode) {
   const std::uint64_t mixed_into = closing_->number;
   BlockAddress root = record_map_;
   const auto address = follow(path_to(root, record_tree_, inode.number / s_.records_per_block()));
-  // The commit may have ended while this fiber waited for a block.
+  // While this fiber was waiting for a block, the commit may have ended.
   if (!closing_ || closing_->number != mixed_into) return;
   if (!closing_is_moved_ || !address || !closing_->outstanding.contains(*address)) return;
   const auto buffer = read_at(*address, Kind::metadata);
@@ -217,7 +219,8 @@ void Store::mix_into_closing(const Inode& inode) {
   encode(record, buffer->bytes().subspan(at, kInodeBytes));
 }
 
-/// Updates an unreferenced inode: drops it, or moves it to the idle list.
+/// If the inode has no references: destroys it if it has been removed, and otherwise moves it to
+/// the idle list.
 void Store::settle(CoreInode& inode) {
   if (inode.references != 0 || inode.loading) return;
   if (inode.removed) {
@@ -246,8 +249,8 @@ void Store::put(tree::CoreInode& tree_inode, tree::Operation* tree_operation) {
   const bool newer_than_operation = operation != nullptr && operation->generation != nullptr &&
                                     operation->generation->number < inode.changed_in;
   if (operation != nullptr && !newer_than_operation) return remove(inode, *operation);
-  // An operation of a newer generation has used the inode since, so the removal must be a new
-  // operation.
+  // An operation of a newer generation has used the inode in the meantime, so the removal must be a
+  // separate operation of that generation.
   Operation removal;
   Operation* const before = std::exchange(operations_[executor.current()], &removal);
   remove(inode, removal);
@@ -258,7 +261,7 @@ void Store::put(tree::CoreInode& tree_inode, tree::Operation* tree_operation) {
     operations_[executor.current()] = before;
 }
 
-/// Removes an inode without links and users.
+/// Removes an inode that has neither links nor users.
 void Store::remove(CoreInode& inode, Operation& operation) {
   inode.references = 1;
   inode.lock.lock();
@@ -286,7 +289,7 @@ void Store::remove(CoreInode& inode, Operation& operation) {
 VfsResult<void> Store::link_added(tree::Operation& operation, const tree::LinkAddition& addition,
                                   os::HeldBuffer directory_block) {
   drop_link(addition.replaced);
-  // The size of a new inode has been set since make().
+  // The inode may be new, and its size was set after make(), so it is recorded again.
   mark_changed(addition.target);
   Generation& generation = generation_of(static_cast<Operation&>(operation));
   set_dirty(generation, static_cast<BlockAddress>(directory_block.key().block), Kind::metadata);
@@ -305,8 +308,9 @@ VfsResult<void> Store::fsync(tree::Operation& operation, tree::CoreInode& inode,
   if (stopped_) return refuse(EIO);
   if (in_transaction()) return refuse(EBUSY);
   leave(static_cast<Operation&>(
-      operation));  // a generation is committed only after its operations have ended
-  // The commit also waits for running transactions, which may be about to change this inode.
+      operation));  // the generation can be committed only after its operations have ended
+  // The commit also waits for transactions in progress, and these may be about to change this
+  // inode.
   inode.lock.unlock();
   const auto durable = [&]() -> VfsResult<void> {
     if (s_.log_blocks == 0) return sync();
@@ -340,7 +344,7 @@ void Store::begin_operation(Operation& operation) {
   operations_[executor.current()] = &operation;
 }
 
-/// Removes an operation that will make no more changes from its generation.
+/// Removes an operation from its generation. The operation must make no more changes in it.
 void Store::leave(Operation& operation) {
   if (operation.generation != nullptr) --operation.generation->operations;
   operation.generation = nullptr;
@@ -356,8 +360,8 @@ void Store::end_operation(Operation& operation) {
   if (open_->outstanding.size() > options_.dirty_blocks_max && !closing_) wake_spawner();
 }
 
-/// Returns true if a commit would free blocks: those freed by operations, or old copies of record
-/// blocks.
+/// Returns true if a commit would free blocks: those that operations have freed, or old copies of
+/// record blocks.
 bool Store::something_deferred() const {
   return closing_ != nullptr || log_.changes != nullptr || !open_->freed.empty() ||
          !open_->record_leaves.empty();
@@ -367,7 +371,7 @@ std::uint32_t Store::blocks_of_maps() const {
   return record_tree_.nodes + inode_tree_.blocks() + block_tree_.blocks();
 }
 
-/// Returns the number of blocks needed to commit the current generations.
+/// Returns the number of blocks that are needed to commit all current generations.
 std::uint32_t Store::kept_for_commits() const {
   if (!options_.copy_on_write) return 0;
   const std::uint32_t maps = blocks_of_maps();
@@ -375,8 +379,8 @@ std::uint32_t Store::kept_for_commits() const {
   if (log_.changes) kept += static_cast<std::uint32_t>(log_.changes->record_leaves.size());
   if (closing_ && !closing_is_moved_)
     kept += maps + static_cast<std::uint32_t>(closing_->record_leaves.size());
-  // Snapshots may keep the old versions of the blocks that a commit copies. Enough space must be
-  // left to drop a snapshot.
+  // A commit copies blocks whose old versions a snapshot may keep. There must still be enough space
+  // to drop a snapshot.
   if (!snapshots_.empty()) kept += maps + 2;
   return kept;
 }
@@ -391,16 +395,16 @@ bool Store::is_short_of_room() const {
   return space_.free() < kept_for_commits() + (reserving_ + 1) * kOperationBlocks;
 }
 
-/// Returns true if snapshots contain all freed blocks, so that even a removal fails with ENOSPC.
+/// Returns true if all freed blocks belong to snapshots, so that even a removal fails with ENOSPC.
 bool Store::is_permanently_full() const {
   return !snapshots_.empty() && reserving_ == 0 && !something_deferred() && is_short_of_room();
 }
 
-/// Waits for free space before an operation begins, without locks. Blocks freed by a generation
-/// become usable once it has been committed.
+/// Called before an operation begins, while no lock is held. Waits for free space. The blocks that
+/// a generation has freed can be used once that generation has been committed.
 VfsResult<void> Store::wait_for_room() {
   if (in_transaction() && is_short_of_room())
-    return refuse(ENOSPC);  // a commit would wait for this transaction
+    return refuse(ENOSPC);  // a commit would have to wait for this transaction
   for (bool committed = false; is_short_of_room() && !stopped_;) {
     if (!committed && something_deferred()) {
       TRY(commit_all());
@@ -469,8 +473,8 @@ void Store::wake_spawner() {
   });
 }
 
-/// Returns the open generation for a change, and schedules its commit. The commit interval begins
-/// with the generation's first change.
+/// Returns the open generation, which is about to be changed, and schedules its commit. The commit
+/// interval begins with the first change in the generation.
 Generation& Store::generation_to_change() {
   schedule_commit();
   return *open_;
@@ -484,7 +488,7 @@ void Store::schedule_commit() {
     if (!open_->empty() || log_.changes)
       (void)commit_all();
     else if (open_->operations != 0)
-      schedule_commit();  // a running operation is about to make a change
+      schedule_commit();  // an operation in progress is about to make a change
   };
   system_.syncer.add_work(work,
                           system_.syncer.due_at(os::Content::data, options_.commit_interval_ns));

@@ -49,7 +49,7 @@
 
 namespace headcrash::snapfs {
 
-// Counts, for each block, how many snapshots contain it (snapshot_table.h).
+// For each block, the number of snapshots that contain it (snapshot_table.h).
 
 class KeptBlocks {
  public:
@@ -59,12 +59,12 @@ class KeptBlocks {
     return holders_.empty() ? 0 : holders_[address];
   }
   bool held(BlockAddress address) const { return holders(address) != 0; }
-  /// Adds a snapshot to the block's count; there are at most 255 (snapshots_max()).
+  /// Counts one more snapshot that contains the block. There are at most 255 (snapshots_max()).
   void hold(BlockAddress address) {
     if (holders_.empty()) holders_.resize(blocks_);
     ++holders_[address];
   }
-  /// Removes a snapshot from the block's count.
+  /// Decrements the number of snapshots that contain the block.
   void release(BlockAddress address) {
     if (held(address)) --holders_[address];
   }
@@ -76,56 +76,59 @@ class KeptBlocks {
 };
 
 enum class DataMode : std::uint8_t {
-  ordered,        ///< changed in place; written before the generation's superblock
-  unordered,      ///< changed in place; written at any time
+  ordered,  ///< changed in place; written before the generation's superblock
+  /// Changed in place; may be written at any time, even before or after the superblock.
+  unordered,
   copy_on_write,  ///< copied on write, like directory blocks
 };
 
-/// When a block freed by a generation may be allocated.
+/// The time at which a block that a generation has freed may be allocated again.
 enum class Reuse : std::uint8_t {
-  after_commit,  ///< once that generation is on the disk (III-A, the first solution)
-  /// A control: at once, but writes of newer generations wait until the older one is on the disk.
-  /// This is "another solution" of III-A, as printed.
+  after_commit,  ///< when that generation is on the disk (III-A, the first solution)
+  /// For a control: at once, but writes of newer generations wait until the older generation is on
+  /// the disk. This is "another solution" in III-A, exactly as printed.
   newer_writes_wait,
-  at_spawn,  ///< a control: when writing the generation begins
-  at_once,   ///< a control: immediately
+  at_spawn,  ///< for a control: when the generation is about to be written
+  at_once,   ///< for a control: at once
 };
 
-/// Whether operations continue while a generation is spawned (III-B).
+/// What operations do while a generation is spawned (III-B).
 enum class Spawn : std::uint8_t {
-  concurrent,  ///< operations continue, each in its own generation
+  concurrent,  ///< operations in progress continue, each in its own generation
   barrier,     ///< "a synchronization barrier": new operations wait until running ones have ended
-  /// Like `barrier`, but new operations also wait until the generation is on the disk.
+  /// Like `barrier`, but new operations wait until the old generation is on the disk.
   barrier_until_committed,
 };
 
 struct MountOptions {
-  bool copy_on_write = true;  ///< if false, metadata is changed in place: KFS without snapshots
+  bool copy_on_write = true;  ///< If false, metadata is changed in place: KFS without snapshots.
   DataMode data = DataMode::ordered;
-  /// Time from the first change after a commit until the next commit.
+  /// Time from the first change after a commit to the next commit.
   os::TimeNs commit_interval_ns = 10 * model::kSecondNs;
-  /// limit for the open generation; 0 for a third of the cache
+  /// Limit on the outstanding blocks of the open generation; 0 for a third of the cache.
   std::uint32_t dirty_blocks_max = 0;
   Reuse reuse = Reuse::after_commit;
   Spawn spawn = Spawn::concurrent;
-  /// File and directory blocks are written immediately, not at the end of a generation.
+  /// If true, file and directory blocks are written immediately, not only when their generation
+  /// ends.
   bool writes_at_once = false;
   std::string snapshot = {};  ///< if not empty, this snapshot is mounted read-only
-  bool flushes = true;        ///< a volatile cache is flushed before and after a superblock
+  /// Flush a volatile cache before and after each write of a superblock.
+  bool flushes = true;
 
-  // Controls, each of which breaks one rule.
-  bool one_superblock = false;  ///< always use the same slot
-  /// A change belongs to the generation that is open at that moment, not to its operation's
-  /// generation.
+  // Controls. Each of these breaks one rule.
+  bool one_superblock = false;  ///< superblocks are always written to the same slot
+  /// A change belongs to the generation that is open when it is made, not to the generation of its
+  /// operation.
   bool operations_straddle = false;
-  bool commits_early = false;  ///< does not wait for the last outstanding block
-  /// Freed blocks are also removed from the generation being written.
+  bool commits_early = false;  ///< a commit does not wait for the last outstanding block
+  /// When a block is freed, it is also removed from the generation that is being written.
   bool drops_in_flight = false;
   bool logs_early = false;           ///< a log record does not wait for the generation's blocks
   bool reuses_snapshots = false;     ///< blocks that only snapshots contain count as free
   bool writes_in_snapshots = false;  ///< data of snapshots is overwritten in place
   bool splits_transactions = false;  ///< generations are spawned during transactions
-  /// A change of mode, owner or time also goes to the generation being written.
+  /// A change of mode, owner or time also affects the generation that is being written.
   bool mixes_generations = false;
 };
 
@@ -134,7 +137,7 @@ struct CoreInode : tree::CoreInode {
       : tree::CoreInode(executor, its_number, disk) {}
 
   Inode disk;
-  std::uint64_t changed_in = 0;  ///< the newest generation that has changed the inode
+  std::uint64_t changed_in = 0;  ///< number of the newest generation in which the inode was changed
   bool loading = false;
   bool removed = false;
   bool is_idle = false;
@@ -142,36 +145,39 @@ struct CoreInode : tree::CoreInode {
 };
 
 struct Counters {
-  std::uint64_t commits = 0;        ///< commits of generations with changes
+  std::uint64_t commits = 0;        ///< number of commits of generations that had changes
   std::uint64_t records = 0;        ///< records written to the intent log
   std::uint64_t blocks_copied = 0;  ///< blocks copied by copy-on-write
-  /// Blocks that were outstanding at a commit, including ordered data.
+  /// Number of blocks that were outstanding at a commit, including ordered data.
   std::uint64_t blocks_written = 0;
-  std::uint64_t never_written = 0;  ///< dirty blocks created and freed in the same generation
-  /// Dirty blocks freed while the older generation to which they belong was being written.
+  /// Number of dirty blocks that were created and freed in the same generation.
+  std::uint64_t never_written = 0;
+  /// Number of dirty blocks that were freed while the older generation to which they belong was
+  /// being written.
   std::uint64_t freed_in_flight = 0;
-  /// Maximum number of the old generation's operations that were running at a spawn.
+  /// Maximum number of operations of the old generation that were in progress at a spawn.
   std::uint64_t most_concurrent = 0;
 };
 
 struct SnapshotChange {
   std::string name;
-  bool drops = false;  ///< the snapshot is dropped instead of created
+  bool drops = false;  ///< true to drop the snapshot, false to create it
 };
 
-/// The intent log's state, and the changes since the newest superblock that are only in the log.
+/// The state of the intent log, and the changes since the newest superblock that only the log
+/// contains.
 struct LogState {
-  std::size_t end_bytes = 0;  ///< end of the last record
+  std::size_t end_bytes = 0;  ///< position of the end of the last record
   std::uint32_t records = 0;
   std::uint32_t checksum = 0;                      ///< checksum of the last record
   std::uint32_t free_blocks = 0, free_inodes = 0;  ///< counts in the last record
-  /// Changes in all records; null if there are no records.
+  /// The changes in all records; null if the log has no records.
   std::unique_ptr<Generation> changes = {};
 };
 
 class Store final : public tree::InodeStore, private tree::InodeOwner, private os::WriteHooks {
  public:
-  /// Reads the superblock and the maps, and removes files that were open without a name. Writes
+  /// Reads the superblock and the maps, and removes files that were open but had no name. Writes
   /// nothing to the disk.
   static Result<std::unique_ptr<Store>> mount(os::System& system, const MountOptions& options);
   ~Store() override;
@@ -218,13 +224,13 @@ class Store final : public tree::InodeStore, private tree::InodeOwner, private o
                              os::HeldBuffer directory_block) override;
   VfsResult<void> link_removed(tree::Operation& operation, const tree::LinkRemoval& removal,
                                os::HeldBuffer directory_block) override;
-  /// Writes the whole generation (III-B), with its superblock or with a log record.
+  /// Makes the whole generation durable (III-B), by committing it or by writing a log record.
   VfsResult<void> fsync(tree::Operation& operation, tree::CoreInode& inode,
                         tree::SyncExtent extent) override;
 
   // Operations on the whole file system.
   //
-  /// Writes everything done so far. Must not be called within an operation.
+  // Makes all changes made so far durable. Must not be called within an operation.
   VfsResult<void> sync();
   /// Like sync(), but also marks the superblock clean.
   VfsResult<void> unmount();
@@ -237,12 +243,12 @@ class Store final : public tree::InodeStore, private tree::InodeOwner, private o
   /// calling fiber.
   VfsResult<void> begin_transaction();
   VfsResult<void> end_transaction();
-  /// Ends all transactions in progress, before an unmount.
+  /// Ends all transactions in progress. Called before an unmount.
   void end_transactions();
   const std::vector<SnapshotEntry>& snapshots() const { return snapshots_; }
-  /// Disables the spawner and the timer and waits until both have ended. Called before an unmount.
+  /// Stops the spawner and the timer, and waits until both have ended. Called before an unmount.
   void end_daemons();
-  /// Cancels deferred work, before destruction.
+  /// Cancels deferred work; the store may then be destroyed.
   void abandon();
   SpaceStatus space() const;
   void forget_idle(std::size_t keep);
@@ -253,9 +259,10 @@ class Store final : public tree::InodeStore, private tree::InodeOwner, private o
   std::uint32_t free_blocks_now() const { return space_.free(); }
   std::uint32_t free_inodes_now() const { return numbers_.free(); }
   const Generation& open_generation() const { return *open_; }
-  /// Returns true while the generation before the open one is not yet on the disk.
+  /// Returns true while the generation before the open one is not on the disk yet.
   bool commit_under_way() const { return closing_ != nullptr; }
-  /// Number of blocks that only committed generations still need.
+  /// Returns the number of blocks that are not free only because a committed generation contains
+  /// them.
   std::size_t blocks_held_back() const {
     return open_->freed.size() + (closing_ ? closing_->freed.size() : 0);
   }
@@ -263,9 +270,9 @@ class Store final : public tree::InodeStore, private tree::InodeOwner, private o
  private:
   using Handle = tree::Handle<CoreInode>;
   enum class Kind : std::uint8_t { metadata, data };
-  /// Maximum number of blocks that an operation may copy when the disk is full. An exchange changes
-  /// two entries in each of two directories and two "..", each possibly below three address blocks,
-  /// and as many record blocks.
+  /// Maximum number of blocks that one operation may copy when the disk is full. An exchange
+  /// changes two entries in each of two directories and two entries "..", each possibly below three
+  /// address blocks, and as many record blocks.
   static constexpr std::uint32_t kOperationBlocks = 24;
   Store(os::System& system, const Superblock& superblock, std::size_t slot,
         const MountOptions& options);
@@ -301,7 +308,7 @@ class Store final : public tree::InodeStore, private tree::InodeOwner, private o
   void wake_spawner();
   void schedule_commit();
 
-  // file_blocks.cc. A path from a pointer through address blocks to a block.
+  // file_blocks.cc. A path to a block: it begins at a pointer and leads through address blocks.
   struct Path {
     BlockAddress* root = nullptr;
     std::uint32_t depth = 0;
@@ -312,7 +319,7 @@ class Store final : public tree::InodeStore, private tree::InodeOwner, private o
   enum class Room : std::uint8_t { checked, kept_for_operation };
   VfsResult<os::HeldBuffer> change_block(Operation& operation, CoreInode& inode,
                                          std::uint64_t block, Room room);
-  /// Returns 0 if there is no block.
+  /// Returns the address of the block at the end of the path; 0 if there is no block.
   VfsResult<BlockAddress> follow(const Path& path);
   VfsResult<os::HeldBuffer> read_at(BlockAddress address, Kind kind);
   os::HeldBuffer new_at(BlockAddress address, Kind kind);
@@ -323,9 +330,10 @@ class Store final : public tree::InodeStore, private tree::InodeOwner, private o
   }
   std::optional<BlockAddress> allocate(Generation& generation, BlockAddress near);
   void release(Generation& generation, BlockAddress address);
-  /// Returns the address at which the block may be changed, and marks it dirty.
+  /// Returns the address at which the block may be changed in this generation, and marks it dirty.
+  /// Copies the block if necessary.
   VfsResult<BlockAddress> own(Generation& generation, BlockAddress address, Kind kind);
-  /// Makes the path's last pointer refer to `target`. Adds the number of new address blocks to
+  /// Makes the last pointer of the path refer to `target`. Adds the number of new address blocks to
   /// `made`.
   VfsResult<void> lead_to(Generation& generation, const Path& path, BlockAddress target,
                           std::uint32_t& made);
@@ -399,37 +407,40 @@ class Store final : public tree::InodeStore, private tree::InodeOwner, private o
   os::DiskQueue& disk_;
   MountOptions options_;
   Superblock s_;          ///< superblock of the newest committed generation
-  std::size_t slot_ = 0;  ///< slot of `s_`
+  std::size_t slot_ = 0;  ///< the slot that contains `s_`
   TreeShape record_tree_, inode_tree_, block_tree_;
-  /// The record map's root in the newest generation whose inodes have been copied to records; used
-  /// to look up records.
+  /// Root of the record map in the newest generation whose inodes have been copied to records.
+  /// Records are looked up there.
   BlockAddress record_map_ = 0;
 
   BlockSpace space_;
   BlockSpace numbers_;  ///< free inode numbers
   std::uint32_t next_inode_generation_ = 1;
-  /// Open inodes without links in the newest generation whose inodes have been copied to records.
+  /// Inodes that are open but have no links, in the newest generation whose inodes have been copied
+  /// to records.
   std::set<InodeNumber> unlinked_;
 
   std::vector<SnapshotEntry> snapshots_;
-  /// Snapshots that exist in the generation being written.
+  /// The snapshots that will exist after the generation that is being written.
   std::vector<SnapshotEntry> snapshots_to_be_;
-  /// The change that the generation being written makes.
+  /// The change of the snapshots that is part of the generation that is being written.
   std::optional<SnapshotChange> snapshot_change_;
   KeptBlocks kept_;
-  std::vector<bool> live_;  ///< blocks of the newest committed generation
-  std::unordered_set<const os::Fiber*> transactions_;  ///< fibers that have a transaction
-  bool spawn_waits_ = false;  ///< a spawn waits for transactions to end; none may begin
+  std::vector<bool> live_;  ///< for each block, whether the newest committed generation contains it
+  std::unordered_set<const os::Fiber*> transactions_;  ///< fibers that are in a transaction
+  bool spawn_waits_ = false;  ///< a spawn is waiting for transactions to end; no new one may begin
   os::WaitQueue transactions_changed_;
-  bool copies_all_data_ = false;  ///< a snapshot is being created
+  bool copies_all_data_ = false;  ///< set while a snapshot is being created
   bool read_only_ = false;
 
   std::unique_ptr<Generation> open_;
-  std::unique_ptr<Generation> closing_;  ///< the generation being written; null if absent
-  /// The inodes of `closing_` have been copied to records, so it needs no more blocks.
+  /// The generation that is being written; null if there is no such generation.
+  std::unique_ptr<Generation> closing_;
+  /// True if the inodes of `closing_` have been copied to records, so that it needs no more blocks.
   bool closing_is_moved_ = false;
-  bool barrier_ = false;         ///< no operation may begin
-  std::uint64_t committed_ = 0;  ///< number of the newest generation with a superblock
+  bool barrier_ = false;  ///< no operation may begin now
+  /// Number of the newest generation whose superblock is on the disk.
+  std::uint64_t committed_ = 0;
   LogState log_;
   bool commit_scheduled_ = false;
   tree::ChangesByFiber changes_;

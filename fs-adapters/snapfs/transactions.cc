@@ -1,11 +1,12 @@
 // Several operations in one generation (Soares, Krieger and Da Silva, V-A;
 // fs-adapters/transactions.h).
 //
-// Operations belong to the open generation. A transaction's operations therefore belong to the same
-// generation if no generation is spawned before the transaction ends. A commit waits for running
-// transactions before it spawns, and no transaction may begin during that wait, which is therefore
-// finite. Operations outside of transactions continue. A fiber that waits for a transaction must
-// not hold an inode's lock; otherwise the transaction could not end.
+// An operation belongs to the generation that is open. If no generation is spawned before a
+// transaction ends, all operations of the transaction therefore belong to the same generation.
+// Before a commit spawns a generation, it waits for running transactions. During that wait no new
+// transaction may begin, so the wait is finite. Operations outside of transactions continue. A
+// fiber that waits for a transaction must not hold an inode's lock; otherwise the transaction might
+// never end.
 #include "fs-adapters/snapfs/store.h"
 
 namespace headcrash::snapfs {
@@ -31,7 +32,7 @@ void Store::end_transactions() {
   transactions_changed_.wake_all();
 }
 
-/// Requires the commit lock. On return, no transaction is running, and none can begin until the
+/// Requires the commit lock. On return, no transaction is in progress, and none can begin until the
 /// caller waits for something else.
 void Store::wait_for_transactions() {
   if (options_.splits_transactions) return;

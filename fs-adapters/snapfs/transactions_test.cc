@@ -35,7 +35,7 @@ TEST(SnapfsTransactions, RejectCallsThatWouldDeadlock) {
       EXPECT_TRUE(fs.begin_transaction());
       put_file(fs, "b", "text");
     });
-    m.unmount();  // unmounting ends the transaction
+    m.unmount();  // the unmount ends the second transaction
   }
   bench::expect_clean(*disk.store);
   EXPECT_TRUE(ImageReader::open(*disk.store)->lookup("b"));
@@ -44,7 +44,7 @@ TEST(SnapfsTransactions, RejectCallsThatWouldDeadlock) {
   m.as_user([&] { EXPECT_EQ(failure_of(m.file_system->begin_transaction()), ENOTSUP); });
 }
 
-/// While one user is inside a transaction, others sync and begin further transactions.
+/// While one user is in a transaction, other users sync and begin further transactions.
 class SnapfsTransactionCuts : public testing::TestWithParam<std::uint32_t> {};
 INSTANTIATE_TEST_SUITE_P(Cut, SnapfsTransactionCuts, testing::Values(0U, 16U << 10));
 
@@ -109,7 +109,8 @@ TEST_P(SnapfsTransactionCuts, AreAtomic) {
         };
         const bool b = there(who + "b" + std::to_string(round));
         const bool next = there(who + "b" + std::to_string(round + 1));
-        // The next transaction renames the file.
+        // The file has the name that this round gave it, unless the next transaction has already
+        // renamed it.
         EXPECT_EQ(there(who + "a" + std::to_string(round)), b && !next)
             << who << round << " after write " << i;
         if (round > 0) {

@@ -40,7 +40,7 @@ class SnapfsChecker final : public adapters::ImageChecker {
                                  .text = std::move(finding.text)});
     return report;
   }
-  /// Only checks: there is no recovery, and damage is not repaired.
+  /// Only checks the image: no recovery is needed, and damage cannot be repaired.
   Result<adapters::CheckReport> repair(model::SectorStore& store,
                                        const adapters::CheckOptions& options) override {
     auto report = check(store, options);
@@ -78,7 +78,8 @@ class SnapfsReader final : public adapters::ImageReader {
   }
   Result<adapters::ImageInode> inode(std::uint64_t number) const override {
     TRY(const auto found, reader_.record(number_of(number)));
-    // An unallocated inode is not an error, as in formats with inodes at fixed addresses.
+    // An inode that is not allocated is reported without an error, as in formats with inodes at
+    // fixed addresses.
     if (!found) return adapters::ImageInode{.number = number};
     const Inode& inode = *found;
     return adapters::ImageInode{
@@ -123,7 +124,8 @@ class SnapfsReader final : public adapters::ImageReader {
   }
 
  private:
-  /// Clamps the number to 32 bits; a number that is too large remains invalid.
+  /// Converts an inode number to 32 bits. A number that is too large becomes the maximum, which is
+  /// also invalid.
   static InodeNumber number_of(std::uint64_t number) {
     return static_cast<InodeNumber>(
         std::min<std::uint64_t>(number, std::numeric_limits<InodeNumber>::max()));
@@ -173,7 +175,7 @@ struct Variant {
   bool keeps_snapshots = false;
 };
 
-/// A limit so low that generations are spawned all the time.
+/// A limit on dirty blocks that is so low that generations are spawned all the time.
 constexpr std::uint32_t kFewBlocks = 6;
 
 std::vector<Variant> variants() {
@@ -291,8 +293,8 @@ std::vector<Variant> variants() {
   };
 }
 
-/// Returns true if the variant changes blocks of kept snapshots permanently, so that the defect is
-/// visible even without a power cut.
+/// Returns true if the variant permanently changes blocks that kept snapshots contain. The defect
+/// is then visible even without a power cut.
 bool breaks_snapshots(const Variant& variant) {
   return variant.mount.reuses_snapshots || variant.mount.writes_in_snapshots;
 }
@@ -303,7 +305,7 @@ adapters::Promises promises_of(const Variant& variant) {
           .fsync_keeps_links = true,
           .fsync_keeps_moved_path = true,
           .fsync_keeps_new_name = true,
-          // Only for metadata, and for data for which a commit waits.
+          // This promise covers metadata, and data only if commits wait for it.
           .keeps_after_s = ordered ? variant.mount.commit_interval_ns / model::kSecondNs + 2 : 0,
           .replace_keeps_content = ordered,
           .names = adapters::NameOrder::atomic,
@@ -339,7 +341,7 @@ class SnapfsSystem final : public adapters::SystemUnderTest {
   bool may_leave(const adapters::FindingKind&) const override { return false; }
   std::optional<adapters::LabDisk> lab_disk(std::string_view name) const override {
     constexpr std::uint64_t kKiB = 1 << 10;
-    constexpr const char* kLogBytes = "4096";  // small enough that the log fills up now and then
+    constexpr const char* kLogBytes = "4096";  // small enough that the log is sometimes full
     const auto disk = [&](std::uint64_t bytes, const char* block, const char* inodes) {
       return adapters::LabDisk{
           .bytes = bytes,
@@ -413,7 +415,7 @@ class SnapfsType final : public adapters::FileSystemType {
     if (!reader) return forward_error(reader);
     return std::make_unique<SnapfsReader>(*std::move(reader));
   }
-  /// Returns the superblocks, the file system's initial blocks, and the area of their first copies.
+  /// Returns the superblocks, the roots of the three maps, and the whole area for blocks.
   Result<std::vector<os::SectorRange>> fault_areas(const model::SectorStore& store) const override {
     TRY(const auto reader, snapfs::ImageReader::open(store));
     const Superblock& s = reader.superblock();

@@ -8,7 +8,7 @@ namespace headcrash::snapfs {
 
 const adapters::FileSystemType& file_system_type();
 
-/// Creates a variant that is not among the type's systems. `mount.flushes` applies to the mount.
+/// Creates a variant that is not one of the type's systems. `mount.flushes` is used for the mount.
 std::unique_ptr<const adapters::SystemUnderTest> system_of(std::string name,
                                                            const MountOptions& mount);
 

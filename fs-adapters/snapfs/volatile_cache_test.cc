@@ -1,5 +1,5 @@
 // Tests a disk with a volatile cache: fsynced and synced data survives, and the file system flushes
-// only where necessary.
+// the cache only where necessary.
 #include "fs-adapters/snapfs/testing/mounted.h"
 #include "fs-adapters/substrate/os/testing/written_requests.h"
 
@@ -15,7 +15,8 @@ bool is_commit(const os::WrittenRequests::One& one, const Disk& disk) {
   return one.op == model::Op::write && one.lba < s->lba_of(s->first_block());
 }
 
-/// Returns the file's contents after `body` and a power cut, on a disk that caches all writes.
+/// Runs `body` on a disk that caches all writes, and then cuts the power. Returns the file's
+/// contents after that.
 std::string left_of(const char* path, const MountOptions& options,
                     const std::function<void(Vfs&)>& body, const bench::DiskOptions& with = {}) {
   Disk disk(with);
@@ -53,8 +54,8 @@ TEST(SnapfsVolatileCache, FsyncAndSyncSurviveAPowerCut) {
   }
 }
 
-/// The generation is committed when it is due. Its unordered data is written later, because of its
-/// age, so the fsync finds no generation to commit.
+/// First, the generation is committed when it is due. After that, its unordered data is written
+/// because of its age. The fsync then finds nothing to commit, but must still flush the cache.
 TEST(SnapfsVolatileCache, FsyncFlushesDataWrittenByAge) {
   const auto written_before = [](Vfs& fs) {
     const auto file = fs.open("f", {.create = true});
@@ -67,7 +68,7 @@ TEST(SnapfsVolatileCache, FsyncFlushesDataWrittenByAge) {
   EXPECT_EQ(left_of("f", {.data = DataMode::ordered}, written_before), "kept");
 }
 
-/// Expects flushes before and after each superblock or record, and nowhere else.
+/// Expects a flush before and after each write of a superblock or a record, and no other flushes.
 void expect_flushes(const bench::DiskOptions& with, const std::function<void(Machine&)>& body) {
   Disk disk(with);
   Machine m(*disk.store);

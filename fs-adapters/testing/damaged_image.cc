@@ -24,12 +24,12 @@ using model::kSectorBytes;
 constexpr std::size_t kAreasMax = 256;  // one byte of an edit selects an area
 constexpr std::uint32_t kReach = kSectorBytes;
 constexpr std::uint64_t kPlainBytesMax = 4 << 20, kLargeBlock = 4 << 10;
-/// File offsets that require at most three levels of indirect blocks. The first one that a type
+/// File offsets that require up to three levels of indirect blocks. The first offset that a type
 /// supports is used.
 constexpr std::array<std::uint64_t, 4> kDeep = {std::uint64_t{1} << 36, std::uint64_t{1} << 33,
                                                 9'000'000, 90'000};
-/// Possible address units, in sectors. An edit tries each, so that with the right unit a word
-/// points to its own sector.
+/// The units in which a format may count addresses, in sectors. Each is tried in turn, so that with
+/// the format's own unit a damaged word refers to the sector that contains it.
 constexpr std::array<std::uint32_t, 5> kUnits = {1, 2, 4, 8, 16};
 constexpr std::array<std::uint64_t, 10> kSizes = {0,
                                                   1,
@@ -53,10 +53,11 @@ enum class Kind : std::uint8_t {
   size,         ///< sets a 64-bit word to one of kSizes
   fill_itself,  ///< fills the rest of the sector with the sector's own address
   copy_sector,  ///< copies a sector from another area
-  /// Sets the next two words to the same value: a higher-level pointer then points to the same
+  /// Copies the word into the next two words. Pointers of different levels then refer to the same
   /// block.
   deeper,
-  /// like `deeper`, but the unit or large block to which it points contains only its own address
+  /// Like `deeper`, but also fills the unit or the large block to which the word points with that
+  /// block's own address.
   loop,
   flip_bit
 };

@@ -22,21 +22,22 @@
 namespace headcrash::adapters::damaged {
 
 struct ImageFormat {
-  /// Name of the first system, followed by '@' and the name of the disk unless it is the small one:
-  /// "ufs-netra-bmap", "lfs-roll-forward@plain".
+  /// The name of the first system, followed by '@' and the name of the disk unless that is the
+  /// small one ("deep"): "ufs-netra-bmap", "lfs-roll-forward@plain".
   std::string name;
-  /// All systems that mount the format. The first system creates the image.
+  /// All systems that can mount the format. The first one has created the image.
   std::vector<const SystemUnderTest*> systems;
   LabDisk disk;
   const SystemUnderTest& maker() const { return *systems.front(); }
   const FileSystemType& type() const { return maker().type(); }
 };
-/// Returns a small disk for each system (the lab's "deep"), and a "plain" disk with large blocks
-/// for each type's default system. Systems with the same disk share a format.
+/// Returns a format for each system's small disk (the lab's "deep"), and one with large blocks on a
+/// "plain" disk for the default system of each type. Systems with identical disks share a format.
 std::vector<ImageFormat> image_formats();
 
 inline constexpr std::size_t kEditsMax = 100;
-/// Maximum number of requests for one damaged image, per sector of the device.
+/// Maximum number of requests that the test may make to one damaged image, per sector of the
+/// device.
 inline constexpr std::uint64_t kRequestsPerSector = 100;
 
 class ImageTarget {
@@ -46,11 +47,12 @@ class ImageTarget {
 
   const std::string& name() const { return format_.name; }
   const std::vector<const SystemUnderTest*>& systems() const { return format_.systems; }
-  /// Returns the first bytes of sectors that contain pointers, at most 256 of them.
+  /// Returns the positions of sectors that contain pointers, at most 256 of them, each given by its
+  /// first byte.
   const std::vector<std::uint64_t>& areas() const { return areas_; }
   /// Returns `count` edit programs, equally distributed over the kinds of edits and over the
   /// positions in the image. The edits create cyclic pointers, pointers to unused blocks or past
-  /// the end, huge sizes, and trees of maximum depth.
+  /// the end of the device, huge sizes, and trees of maximum depth.
   std::vector<std::string> crafted(std::size_t count) const;
   /// Returns an edit program that is derived from `number`.
   std::string random(std::uint64_t number) const;
@@ -78,13 +80,13 @@ class ImageTarget {
   std::vector<std::uint64_t> areas_;
 };
 
-/// Recomputes the checksums of structures, because otherwise all damage would be rejected by its
-/// checksum. `type` is the type's name; unknown types have no checksums. `sound` is the image
-/// before the damage.
+/// Recomputes the checksums of damaged structures; otherwise a checker would detect all damage by
+/// its checksum alone. `type` is the type's name; other types than the known ones have no
+/// checksums. `sound` is the image before the damage.
 void seal(std::string_view type, std::span<const std::byte> sound, std::span<std::byte> image);
 
-/// Returns false if a mount has changed bytes that no mount of the type changes. For lfs these are
-/// all bytes outside checkpoint regions and segments.
+/// Returns false if a mount has changed bytes that a mount of this type must never change. In lfs,
+/// these are all bytes outside the checkpoint regions and the segments.
 bool is_in_place(std::string_view type, std::span<const std::byte> before,
                  std::span<const std::byte> after);
 

@@ -1,5 +1,5 @@
-// Type-specific knowledge: checksums of edited structures, and areas that a mount may write
-// (damaged_image.h).
+// What these tests know about particular types: how to recompute checksums after an edit, and which
+// areas a mount may write (damaged_image.h).
 #include <algorithm>
 
 #include "fs-adapters/examples/shadow/format.h"
@@ -76,7 +76,7 @@ void seal_snapfs(std::span<std::byte> image) {
       });
 }
 
-/// Recomputes the checksum of shadow's table, at its position in the sound image.
+/// Recomputes the checksum of shadow's table. The table's position is taken from the sound image.
 void seal_shadow(std::span<const std::byte> sound, std::span<std::byte> image) {
   const auto state = shadow::read_state(
       [&](std::uint64_t lba, std::span<std::byte> into) -> Result<void> {

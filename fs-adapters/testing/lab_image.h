@@ -45,8 +45,8 @@ class LabImage : public testing::TestWithParam<const SystemUnderTest*> {
     ASSERT_TRUE(made) << made.error().message();
   }
   enum class End : std::uint8_t { unmount, abandon };
-  /// Mounts the system, calls `body`, and ends the mount as specified by `end`. Stores the final
-  /// counters in `counted_`.
+  /// Mounts the system, calls `body`, and ends the mount by an unmount or a power cut, as specified
+  /// by `end`. Stores the final counters in `counted_`.
   void with_mounted(const std::function<void(Vfs&)>& body, End end) {
     with_mounted(system(), body, end);
   }
@@ -96,7 +96,7 @@ class LabImage : public testing::TestWithParam<const SystemUnderTest*> {
   }
 
   std::unique_ptr<media::MemoryStore> store_,
-      log_store_;  ///< the latter only for systems with two devices
+      log_store_;  ///< log_store_ is used only for systems with two devices
   std::uint64_t log_sectors_ = 0;
   std::unique_ptr<os::DeviceStores> image_;  ///< both devices
   Counters counted_;

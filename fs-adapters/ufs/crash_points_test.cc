@@ -1,6 +1,6 @@
 // Cuts the power after each write of a workload, and inside each write. fsck must find only what
-// the scheme permits, a repair must leave nothing to find, and synced data must exist. The control
-// No Order must be caught.
+// the scheme permits, a repair must leave nothing to find, and synced data must exist. The test
+// must detect the control No Order.
 
 #include <algorithm>
 #include <functional>
@@ -21,7 +21,7 @@ using bench::Setup;
 constexpr const char* kLink = "q/link";
 const std::string kLongTarget(1200, 't');
 
-/// Makes all kinds of structural changes, in such a way that fragments move and blocks are reused.
+/// Makes structural changes of every kind, so that fragments move and blocks are reused.
 void change_things(Mounted& m, std::size_t& synced_at) {
   Vfs& fs = *m.file_system;
   const auto settle = [&](int seconds) {
@@ -71,13 +71,13 @@ void change_things(Mounted& m, std::size_t& synced_at) {
 
 constexpr std::size_t kNever = std::numeric_limits<std::size_t>::max();
 
-/// Returns a name so long that it fills a chunk; a block of 4 KiB has eight.
+/// Returns a name so long that its entry fills a chunk; a block of 4 KiB has eight chunks.
 std::string long_name(int i) {
   return "d/" + std::string(250, 'n') + std::to_string(1000 + i);
 }
 constexpr int kNamesInDirectBlocks = 8 * static_cast<int>(kDirectPointers);
 
-/// Uses up the directory's direct pointers, except for a few names.
+/// Fills the directory until its direct pointers have room for only a few more names.
 void fill_direct_blocks(Mounted& m) {
   Vfs& fs = *m.file_system;
   EXPECT_TRUE(fs.mkdir("d", 0755));
@@ -95,8 +95,8 @@ void outgrow_direct_blocks(Mounted& m, std::size_t& synced_at) {
     if (i % 3 == 0) m.executor.sleep_until(m.executor.now() + model::kSecondNs);
   }
   m.executor.sleep_until(m.executor.now() + 5 * model::kSecondNs);
-  // Synced names below the indirect block must be reachable, so no update on their path may be
-  // undone any longer.
+  // This name is below the indirect block. After the fsync it must be reachable, so no update on
+  // the path to it may still be rolled back.
   const std::string last = long_name(kNamesInDirectBlocks + 12);
   const auto file = fs.open(last, {.create = true});
   ASSERT_TRUE(file);
@@ -110,20 +110,21 @@ void outgrow_direct_blocks(Mounted& m, std::size_t& synced_at) {
 }
 
 struct Workload {
-  std::function<void(Mounted&)> prepare;  ///< no cuts occur until this preparation is synced
+  /// The power is cut only after this preparation has been synced.
+  std::function<void(Mounted&)> prepare;
   std::function<void(Mounted&, std::size_t& synced_at)> change;
 };
 
 struct CrashReport {
   int states = 0;
-  /// Number of states for each kind of damage, with the text of the first state.
+  /// Number of states with each kind of damage; `example` has the text of the first one.
   std::map<std::string, int> damage;
   std::map<std::string, std::string> example;
 };
 
 constexpr const char* kSyncedFile = "q/g2";
 
-/// Checks that synced data exists, before any repair.
+/// Checks that synced data exists in the unrepaired image.
 std::string problem_of_synced(const model::SectorStore& image) {
   const auto reader = ImageReader::open(image);
   if (!reader) return reader.error().message();
@@ -138,7 +139,7 @@ std::string problem_of_synced(const model::SectorStore& image) {
                                          : "other contents, of " + std::to_string(*got) + " bytes";
 }
 
-/// If the link exists, its target must be complete.
+/// Checks that the link, if it exists, has its complete target.
 std::string problem_of_link(const model::SectorStore& image) {
   const auto reader = ImageReader::open(image);
   if (!reader) return reader.error().message();
@@ -180,7 +181,8 @@ class CrashStates {
     ++report_.states;
     const auto found = fsck_.check(image_);
     if (!found) return damaged("refused", where + " " + found.error().message());
-    // With a journal, a check sees the disk as after a replay, where even the totals are correct.
+    // With a journal, a check examines the disk as it will be after a replay. Even the totals are
+    // then correct, so no finding is permitted.
     const bool replayed = setup_.mount.scheme == SchemeKind::journal;
     for (const Finding& finding : found->findings)
       if (replayed || !permitted(setup_, finding.kind))

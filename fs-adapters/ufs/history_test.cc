@@ -1,5 +1,5 @@
 // Tests random operations by several concurrent users (tree/testing/history.h). Compares the
-// contents before and after an unmount, and expects a sound file system.
+// contents before and after an unmount, and expects the file system to be sound.
 
 #include <memory>
 #include <vector>
@@ -20,7 +20,7 @@ class History : public testing::TestWithParam<Setup> {};
 INSTANTIATE_TEST_SUITE_P(Ufs, History, testing::ValuesIn(bench::all_setups()), bench::test_name);
 
 TEST_P(History, WithSeveralConcurrentUsers) {
-  // HEADCRASH_SEEDS=N runs N more seeds.
+  // HEADCRASH_SEEDS=N in the environment adds N seeds.
   const auto seeds = static_cast<std::uint32_t>(2 + number_from_environment("HEADCRASH_SEEDS", 0));
   for (std::uint32_t seed = 11; seed < 11 + seeds; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));

@@ -1,6 +1,6 @@
-// Tests I/O errors under every scheme: reported errors, surviving data, and writes that must not
-// occur afterwards (volume.h). Errors drawn from seeds and judged by the oracle are in
-// harness/explorer/in_process/io_errors_test.cc.
+// Tests I/O errors under every scheme: which errors are reported, which data survives, and which
+// writes must not occur afterwards (volume.h). harness/explorer/in_process/io_errors_test.cc draws
+// errors from seeds and lets the oracle judge the results.
 #include <cerrno>
 
 #include "fs-adapters/ufs/format/image_reader.h"
@@ -27,7 +27,7 @@ os::SectorRange inode_table(const Mounted& m) {
   return {geometry.lba_of(geometry.inode_table(0)), geometry.lba_of(geometry.data_start(0))};
 }
 
-/// Returns the address to which a cached block of a file will be written.
+/// Returns the sectors to which a cached block of a file will be written.
 os::SectorRange place_of(Mounted& m, const std::string& path, std::int64_t block = 0) {
   const auto status = m.file_system->stat(path);
   const auto buffer =
@@ -92,8 +92,8 @@ TEST_P(IoErrors, FsyncFailsWhileTheFileIsNotOnTheDisk) {
     for (int attempt = 0; attempt < 3; ++attempt) EXPECT_EQ(error_of(fs.fsync(*file)), EIO);
     EXPECT_EQ(error_of(fs.sync()), EIO);
     m_.machine.faulty_disk.clear();
-    // The disk works again: either the file is written now, or the file system has stopped and
-    // reports it.
+    // The disk works again. Now either the file is written, or the file system has stopped and
+    // reports an error.
     if (const auto done = fs.fsync(*file)) {
       EXPECT_EQ(text_of(*as_after_a_cut(m_), "f"), "text");
     } else {
@@ -114,8 +114,9 @@ TEST_P(IoErrors, ADataErrorPersistsUntilARetrySucceeds) {
     ASSERT_TRUE(file && inode);
     m_.machine.faulty_disk.add({.sectors = place_of(m_, "f"), .times = 2});
     write_block(m_, Volume::block_of(static_cast<InodeNumber>(inode->inode),
-                                     0));  // the syncer writes; no caller waits
-    // false if the data is journalled
+                                     // The syncer writes the block, and no caller waits for it.
+                                     0));
+    // This is false if the scheme writes the data to a journal.
     const bool failed_behind = m_.machine.faulty_disk.failed() > 0;
     const auto first = fs.fsync(*file);
     if (failed_behind) {
@@ -135,7 +136,8 @@ TEST_P(IoErrors, FsyncReportsMetadataThatFailsInFlight) {
       FileSystem& fs = *m.file_system;
       bench::put_file(fs, "before", "b");
       EXPECT_TRUE(fs.sync());
-      const auto file = fs.open("f", {.create = true});  // empty, so only metadata
+      // The file is empty, so there is only metadata to write.
+      const auto file = fs.open("f", {.create = true});
       ASSERT_TRUE(file || GetParam().mount.scheme != SchemeKind::soft_updates);
       if (!file) return;
       m.machine.faulty_disk.add({.sectors = inode_table(m), .leaves = leaves});
@@ -192,8 +194,8 @@ TEST_P(IoErrors, AStoppedFileSystemWritesNothingAndIsNotClean) {
   });
 }
 
-/// Fails each read in a few operations once. If the file system is marked clean, it must be clean;
-/// if it has stopped, it must be as after a cut.
+/// In each round, one read in a few operations fails once. If the unmount succeeds, the file system
+/// must be clean; otherwise, it must be as after a power cut.
 TEST_P(IoErrors, AFailedReadInsideAnOperation) {
   int stopped = 0, went_on = 0;
   for (std::uint64_t nth = 1; nth <= 14; ++nth) {
@@ -227,8 +229,8 @@ TEST_P(IoErrors, AFailedReadInsideAnOperation) {
   EXPECT_GT(went_on, 0);
 }
 
-/// Fails each write of operations that remove a last name once. An entry that stays on the disk
-/// must keep its inode.
+/// In each round, one write in operations that remove a last name fails once. If an entry stays on
+/// the disk, its inode must stay, too.
 TEST_P(IoErrors, AFailedWriteInsideAnOperation) {
   for (std::uint64_t nth = 1; nth <= 14; ++nth) {
     Mounted m(GetParam(), only_who_asks_writes());
@@ -253,9 +255,9 @@ TEST_P(IoErrors, AFailedWriteInsideAnOperation) {
   }
 }
 
-/// Fails each read during a file's removal once. Space that cannot be freed leaks, so the file
-/// system must not be marked clean. This holds for frees by the operation, at its end, and by a
-/// later work item.
+/// In each round, one read during the removal of a file fails once. Space that cannot be freed is
+/// lost, so the file system must not be marked clean. This applies whether the space is freed by
+/// the operation, at its end, or by a later work item.
 TEST_P(IoErrors, AFailedReadWhileFreeingSpace) {
   for (const std::size_t size_bytes : {std::size_t{0}, std::size_t{60000}}) {
     for (std::uint64_t nth = 1; nth <= 10; ++nth) {
@@ -287,11 +289,11 @@ TEST_P(IoErrors, AFailedReadWhileFreeingSpace) {
   }
 }
 
-/// A write of another file's metadata fails while an fsync waits for its own.
+/// While an fsync waits for its file's metadata, a write of another file's metadata fails.
 TEST_P(IoErrors, FsyncFailsIfTheFileSystemStops) {
   m_.as_user([&] {
     FileSystem& fs = *m_.file_system;
-    constexpr int kFiles = 40;  // their inodes are in two blocks
+    constexpr int kFiles = 40;  // these files have inodes in two blocks
     for (int i = 0; i < kFiles; ++i) bench::put_file(fs, "f" + std::to_string(i), "text");
     EXPECT_TRUE(fs.sync());
     const auto block_of = [&](const std::string& path) {
@@ -312,7 +314,8 @@ TEST_P(IoErrors, FsyncFailsIfTheFileSystemStops) {
   });
 }
 
-/// The allocation's initialisation, on which the pointer depends, fails.
+/// The write that initialises a new block fails, and the pointer to the block depends on that
+/// write.
 TEST_P(IoErrors, FailedInitializationStopsTheFileSystem) {
   m_.as_user([&] {
     FileSystem& fs = *m_.file_system;
@@ -330,8 +333,8 @@ TEST_P(IoErrors, FailedInitializationStopsTheFileSystem) {
   });
 }
 
-/// The inode is written with the new pointer after the data has failed, because its block had to be
-/// read first.
+/// Because the inode's block must be read first, the inode is written with its new pointer only
+/// after the write of the data has failed.
 TEST_P(IoErrors, NoPointerToMovedDataThatFailed) {
   if (GetParam().control) GTEST_SKIP() << "enforces no rule";
   m_.as_user([&] {
@@ -350,7 +353,8 @@ TEST_P(IoErrors, NoPointerToMovedDataThatFailed) {
   });
 }
 
-/// The inode's block cannot be read at the last close, so the inode stays changed and in core.
+/// When the file is closed for the last time, the inode's block cannot be read, so the changed
+/// inode stays in core.
 TEST_P(IoErrors, AChangedInodeStaysUntilItCanBeCopied) {
   m_.as_user([&] {
     FileSystem& fs = *m_.file_system;
@@ -374,7 +378,8 @@ TEST_P(IoErrors, AChangedInodeStaysUntilItCanBeCopied) {
   });
 }
 
-/// Other users defer work all the time: a sync ends without them, and an unmount is not clean.
+/// Another user keeps deferring work. A sync does not wait for that work, and an unmount does not
+/// mark the file system clean.
 TEST_P(IoErrors, AnIncompleteUnmountIsNotClean) {
   m_.as_user([&] {
     FileSystem& fs = *m_.file_system;
@@ -390,7 +395,8 @@ TEST_P(IoErrors, AnIncompleteUnmountIsNotClean) {
   });
 }
 
-/// Users continue although all writes fail; the memory for unwritten blocks must be bounded.
+/// Users continue to write although all writes fail. The memory for blocks that cannot be written
+/// must be bounded.
 TEST_P(IoErrors, UnwritableBlocksAreBounded) {
   m_.as_user([&] {
     FileSystem& fs = *m_.file_system;
@@ -417,7 +423,8 @@ TEST(IoErrorsOfAJournal, NoCommitWithoutItsData) {
   m.as_user([&] {
     FileSystem& fs = *m.file_system;
     bench::put_file(fs, "f", "text");
-    // The request fails once in a concatenated run, and once more when it is retried alone.
+    // The request fails once as part of a concatenated run, and a second time when it is retried
+    // alone.
     m.machine.faulty_disk.add({.sectors = place_of(m, "f"), .times = 2});
     EXPECT_FALSE(fs.sync());
     EXPECT_TRUE(fs.volume().stopped());
@@ -431,7 +438,8 @@ TEST(IoErrorsOfAJournal, FsyncReportsFailedDataOutsideTheJournal) {
   m.mount();
   m.as_user([&] {
     FileSystem& fs = *m.file_system;
-    bench::put_file(fs, "f", std::string(400'000, 'x'));  // an eighth of the ring is 128 KiB
+    // More than an eighth of the ring, which is 128 KiB.
+    bench::put_file(fs, "f", std::string(400'000, 'x'));
     const auto file = fs.open("f", {});
     ASSERT_TRUE(file);
     m.machine.faulty_disk.add({.sectors = place_of(m, "f", 80), .times = 2});
@@ -442,7 +450,7 @@ TEST(IoErrorsOfAJournal, FsyncReportsFailedDataOutsideTheJournal) {
 }
 
 TEST(IoErrorsOfAJournal, AFailedJournalWriteStopsTheFileSystem) {
-  for (std::uint64_t nth = 1; nth <= 2; ++nth) {  // descriptor and images; commit record
+  for (std::uint64_t nth = 1; nth <= 2; ++nth) {  // 1: descriptor and images; 2: commit record
     Mounted m(bench::journal_setup(), only_who_asks_writes());
     m.mount();
     m.as_user([&] {

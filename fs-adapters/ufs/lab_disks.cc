@@ -15,7 +15,8 @@ namespace {
 constexpr std::uint64_t kKiB = 1 << 10;
 constexpr std::uint64_t kPlainBytes = 16 << 20, kPlainLogBytes = 1 << 20;
 
-/// Four transactions of two operations each, as in journal_fragments_min(), in whole blocks.
+/// Returns the size of a journal for four transactions of two operations each, as in
+/// journal_fragments_min(), but in whole blocks.
 constexpr std::uint64_t shortest_journal(std::uint64_t block_bytes, std::uint64_t groups = 2) {
   return (4 * (16 + groups) + 1) * block_bytes;
 }
@@ -34,7 +35,7 @@ adapters::LabDisk small_disk(std::uint64_t block_bytes, std::uint64_t group_byte
     disk.log_bytes = shortest_journal(block_bytes, groups);
     disk.mkfs["external-journal"] = std::to_string(disk.log_bytes);
   } else if (needs.journal) {
-    // A journal must fit in one group and leave some room there.
+    // The journal must fit in one group and leave some of its space free.
     group_bytes = std::max(group_bytes, shortest_journal(block_bytes) + group_bytes * 3 / 4) /
                   block_bytes * block_bytes;
     groups = 2;
@@ -49,7 +50,8 @@ adapters::LabDisk small_disk(std::uint64_t block_bytes, std::uint64_t group_byte
   return disk;
 }
 
-/// Returns the first scheme, other than a control, whose required features are present.
+/// Returns the name of the first Netra scheme that is not a control and requires no features other
+/// than these.
 std::string netra_scheme(const Features& features) {
   for (const SchemeVariant& variant : scheme_variants())
     if (variant.mount.scheme == SchemeKind::netra && !variant.control &&

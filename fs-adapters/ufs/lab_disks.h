@@ -6,12 +6,13 @@
 //   tiny   a few hundred blocks of 2 KiB, fragments of 512 bytes; 2 or 3 groups with 2 inode blocks
 //   deep   a few hundred blocks of 512 bytes, 2 groups with 8 inode blocks; single indirect blocks
 //          from 6 KiB on, double from 70 KiB, triple from 8.07 MiB
-//   used   as deep, but mounted and unmounted before: directories were created and removed under
-//          Soft Updates, or under a journal, which still contains them, if the scheme needs one;
-//          with Netra features, under the first of its schemes that needs no others
+//   used   like deep, but directories were created and removed on it before. It was then mounted
+//          under Soft Updates. If the scheme needs a journal, it was mounted with one, which still
+//          contains these changes; if the scheme needs Netra features, it was mounted under the
+//          first Netra scheme that needs no other features.
 //
-// tiny, deep and used have the minimum journal if the scheme uses one. With inode extensions there
-// are twice as many slots.
+// tiny, deep and used have a journal of minimum size if the scheme uses one. With inode extensions
+// there are twice as many slots.
 
 #include <optional>
 #include <string_view>
@@ -21,7 +22,7 @@
 
 namespace headcrash::ufs {
 
-/// The requirements of the scheme.
+/// The properties of a disk that the scheme requires.
 struct LabDiskNeeds {
   bool journal = false;
   Features features = {};

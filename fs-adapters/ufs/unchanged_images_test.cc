@@ -1,6 +1,6 @@
-// Tests that file systems without features are unaffected by them: each scheme writes the same
-// bytes, in the same order and at the same virtual times as before features were added (the
-// checksums are from commit aa55efc).
+// Tests that file systems without features are not affected by the code for features: each scheme
+// writes the same bytes, in the same order and at the same virtual times, as before features were
+// added (the checksums are from commit aa55efc).
 
 #include <fmt/format.h>
 

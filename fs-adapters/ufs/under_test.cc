@@ -153,7 +153,8 @@ class UfsReader final : public adapters::ImageReader {
   }
 
  private:
-  /// Clamps the number to 32 bits; a number that is too large remains invalid.
+  /// Converts an inode number to 32 bits. A number that is too large becomes the maximum, which is
+  /// also invalid.
   static InodeNumber number_of(std::uint64_t number) {
     return static_cast<InodeNumber>(std::min<std::uint64_t>(number, UINT32_MAX));
   }
@@ -313,7 +314,8 @@ Result<std::vector<os::SectorRange>> UfsType::fault_areas(const model::SectorSto
   return areas;
 }
 
-/// If the disk records a journal in use, only variants with a journal count.
+/// If the disk's journal is in use, only systems with a journal are considered, otherwise only
+/// those without.
 bool UfsType::left_by_a_cut(const adapters::CheckReport& report) const {
   const auto may_be_left = [&](const adapters::CheckFinding& finding) {
     return std::ranges::any_of(systems_, [&](const auto& system) {

@@ -11,11 +11,11 @@ namespace headcrash::ufs {
 /// Returns the type, which is created on the first call.
 const adapters::FileSystemType& file_system_type();
 
-/// Creates a system from a variant that is not in the table.
+/// Creates a system from a variant that is not in the table scheme_variants().
 std::unique_ptr<const adapters::SystemUnderTest> system_of(SchemeVariant variant);
 
-/// Converts the checker's kind of finding to the common type. `order` is the kind's enumerator
-/// value.
+/// Converts a kind of finding of this checker to the common type. `order` is the value of the
+/// enumerator.
 adapters::FindingKind kind_of(FindingKind kind);
 
 }  // namespace headcrash::ufs

@@ -1,6 +1,6 @@
 #pragma once
 // The cells of an experiment. A cell is a workload on a machine with one scheme. Each cell is run
-// only once, however many claims use it.
+// only once, even if several claims use it.
 
 #include <functional>
 #include <map>
@@ -12,7 +12,7 @@
 
 namespace headcrash::experiment {
 
-/// Returns the CPU time of this process so far.
+/// Returns the CPU time that this process has used so far.
 double cpu_seconds_here();
 
 struct Setup {
@@ -21,20 +21,20 @@ struct Setup {
 };
 
 struct Cell {
-  std::string key;  ///< "n-user-copy users=4 / no-order"
+  std::string key;  ///< for example "n-user-copy users=4 / no-order"
   Setup setup;
   WorkloadRun run;
   std::uint32_t executions = 1;
-  std::optional<WorkloadOutcome> outcome;  ///< mean over the executions
+  std::optional<WorkloadOutcome> outcome;  ///< mean over all executions
   double spread = 0;                       ///< of the elapsed times: (longest - shortest) / mean
-  std::string remark;  ///< the reason if there is no outcome: "not built", or the error
-  double host_s = 0;   ///< time spent on this host
+  std::string remark;  ///< the reason if there is no outcome: "not built", or the error message
+  double host_s = 0;   ///< CPU time on this host
 
   bool missing() const { return !outcome && remark == kNotBuilt; }
   static constexpr const char* kNotBuilt = "not built";
   static constexpr const char* kInterrupted = "interrupted";
 
-  /// Returns a quantity of a measured phase, or nullopt if there is no outcome.
+  /// Returns a quantity of a measured phase, or nullopt if the cell has no outcome.
   Figure of(std::string_view phase,
             const std::function<double(const PhaseOutcome&)>& quantity) const;
 };
@@ -43,9 +43,10 @@ struct CellOptions {
   std::uint64_t seed = 1;
   bool scaled = false;  ///< for tests: use the workloads' small variants
   bool verify = true;
-  /// Runs each cell once, even if more executions are requested.
+  /// Runs each cell once, even if the caller requests more executions.
   bool once = false;
-  /// Extra delay of all executions of a cell, added to their spacing (kBetweenBeginnings).
+  /// Additional delay before each execution, added to the spacing between executions
+  /// (kBetweenBeginnings).
   os::TimeNs begins_after_ns = 0;
   std::function<void(const Cell&)> on_cell = {};  ///< reports progress
   std::function<bool()> interrupted = {};
@@ -55,10 +56,10 @@ class Cells {
  public:
   explicit Cells(CellOptions options) : options_(std::move(options)) {}
 
-  /// Returns the cell; runs it on first use. `executions` is the number of runs, which start at
-  /// different times between two ticks of the syncer. 0 selects the number last set by
-  /// executions(). With `scaled` there is always one run. The reference is valid while this object
-  /// exists. A failed cell has a remark instead of an outcome.
+  /// Returns the cell, and runs it on first use. `executions` is the number of runs, which start at
+  /// different times between two ticks of the syncer; 0 selects the number last set by
+  /// executions(). With `scaled`, the cell runs only once. The reference is valid as long as this
+  /// object exists. A failed cell has a remark instead of an outcome.
   const Cell& get(const Setup& setup, const std::string& workload,
                   const timed::Arguments& arguments = {}, std::uint32_t executions = 0);
   void executions(std::uint32_t usual) { usual_executions_ = usual; }

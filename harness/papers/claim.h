@@ -3,9 +3,9 @@
 // hold or do not hold.
 //
 // A row contains a number from the paper (absent if the paper has only a figure) and our number. A
-// rule is a qualitative result that a reproduction on other hardware must show. If a scheme does
-// not exist, its cell is "not built"; if a cell failed, the reason is given. Such a cell has no
-// number, and rules about it are undecided.
+// rule is a qualitative result that a reproduction on other hardware must show. If a scheme is not
+// implemented, its cell is "not built". If a cell failed, its remark gives the reason. In both
+// cases the cell has no number, and rules about it are undecided.
 
 #include <cstdint>
 #include <optional>
@@ -17,16 +17,16 @@
 
 namespace headcrash::experiment {
 
-/// Our number; nullopt if we have none.
+/// A measured or printed number; nullopt if there is no number.
 using Figure = std::optional<double>;
 
 struct ClaimNumber {
   std::string cell;      ///< "conventional, initialization"
   std::string quantity;  ///< "elapsed"
-  std::string unit;      ///< "s", "%", ""
+  std::string unit;      ///< for example "s" or "%"; may be empty
   Figure paper, ours;
-  std::string remark;  ///< the reason if there is no number: "not built", or the error
-  /// Lowest and highest value over all executions; in `compare`, the 95 % interval of the mean.
+  std::string remark;  ///< the reason if there is no number: "not built", or the error message
+  /// Lowest and highest value over all executions. In `compare`, the 95 % interval of the mean.
   Figure low = {}, high = {};
 
   Figure ratio() const {
@@ -50,9 +50,10 @@ inline constexpr Verdict kVerdicts[] = {Verdict::holds, Verdict::does_not_hold, 
 /// paper.
 enum class RuleClass : std::uint8_t {
   paper,
-  ours,        ///< our own question, interpretation or threshold
-  arithmetic,  ///< follows from printed numbers, a formula or the construction; no run decides it
-  calibrated,  ///< the number against which one of our constants was calibrated
+  ours,  ///< our own question, interpretation or threshold
+  /// Follows from printed numbers, a formula or the construction; independent of any run.
+  arithmetic,
+  calibrated,  ///< compares with a number that was used to calibrate one of our constants
 };
 inline const char* name(RuleClass kind) {
   static constexpr auto kNames =
@@ -63,7 +64,7 @@ inline constexpr RuleClass kRuleClasses[] = {RuleClass::paper, RuleClass::ours,
                                              RuleClass::arithmetic, RuleClass::calibrated};
 
 struct ClaimRule {
-  std::string text;  ///< "Conventional > Flag > Chains > Soft Updates > No Order"
+  std::string text;  ///< for example "Conventional > Flag > Chains > Soft Updates > No Order"
   Verdict verdict = Verdict::undecided;
   std::string detail;  ///< the numbers that decided the rule
   RuleClass kind = RuleClass::paper;
@@ -72,23 +73,24 @@ struct ClaimRule {
   std::uint32_t executions = 1;
 };
 
-/// A table that is not a comparison with the paper, for example a calculator's output. Columns of
+/// A table that does not compare with the paper, for example a calculator's output. Columns of
 /// numbers are right-aligned.
 struct Table {
-  std::string name;                            ///< "delays", unique in its claim
+  std::string name;                            ///< for example "delays"; unique within the claim
   std::string title;                           ///< one line
   std::vector<std::string> columns;            ///< headings, with units
-  std::vector<std::vector<std::string>> rows;  ///< each row has as many cells as `columns`
+  std::vector<std::vector<std::string>> rows;  ///< each row has one cell per column
 };
 
 /// One line in a plot.
 struct Series {
   std::string name;
   std::vector<std::pair<double, double>> points;  ///< x and y, in drawing order
-  bool from_paper = false;                        ///< the paper's points, drawn without lines
+  /// True for the paper's points, which are drawn without lines.
+  bool from_paper = false;
 };
 struct Plot {
-  std::string name;   ///< "figure3", unique in its claim
+  std::string name;   ///< for example "figure3"; unique within the claim
   std::string title;  ///< one line
   std::string x, y;   ///< axis labels, with units
   bool logarithmic_x = false;
@@ -97,15 +99,15 @@ struct Plot {
 
 struct ClaimAnswer {
   std::string id;     ///< "GP-15"
-  std::string part;   ///< name of the part that a user selects, for example "table1"
+  std::string part;   ///< name by which a user selects the part, for example "table1"
   std::string title;  ///< description of the runs
-  RuleClass kind = RuleClass::paper;  ///< the class of its rules, unless a rule sets another
+  RuleClass kind = RuleClass::paper;  ///< class of its rules, unless a rule has its own class
   std::vector<ClaimNumber> numbers = {};
   std::vector<ClaimRule> rules = {};
-  std::vector<std::string> remarks = {};  ///< inputs that we chose, and counterfactuals
+  std::vector<std::string> remarks = {};  ///< describe inputs that we chose, and counterfactuals
   std::vector<Table> tables = {};
-  std::vector<Plot> plots = {};  ///< drawn in the report
-  /// The tables contain all numbers of the plots, so a terminal shows only the tables.
+  std::vector<Plot> plots = {};  ///< drawn only in the report
+  /// True if the tables contain all numbers of the plots, so that a terminal shows only the tables.
   bool tables_tell_all = false;
 };
 

@@ -11,7 +11,7 @@ namespace headcrash::experiment {
 namespace {
 
 constexpr std::uint64_t kPieceSectors = 128;
-// Maximum amount that a cache may write back to one drive.
+// Maximum number of bytes that a cache may write back to one drive.
 constexpr std::uint64_t kKeptBytesMost = 1 << 30;
 
 /// Copies a range of `cache` to `store` and translates its addresses.
@@ -37,12 +37,12 @@ Result<void> copy_all_kept(const states::StateImage& cache, model::SectorStore& 
   return done;
 }
 
-/// Returns, in ascending order, the sectors that are dirty in the cache at the cut. A sector is
+/// Returns the sectors that are dirty in the cache at the cut, in ascending order. A sector is
 /// dirty if it has not been written to the device below since the cache last accepted it. Data
 /// written through the cache counts as accepted.
 std::vector<std::uint64_t> dirty_in(const states::RunHistory& run, model::DeviceId cache,
                                     std::uint64_t cut_event) {
-  // By sector: the event in which the cache accepted the sector.
+  // For each sector, the event in which the cache accepted it.
   std::map<std::uint64_t, std::uint64_t> taken_at;
   const auto was_complete = [&](const states::RecordedWrite& write) {
     return write.acked_event && *write.acked_event < cut_event;
@@ -92,7 +92,7 @@ Result<CutMachine> cut_machine_of(const std::shared_ptr<const states::RunHistory
     if (!devices[id].medium) continue;
     TRY(const auto image, run->image(state, id));
     auto drive = std::make_shared<states::OverlayStore>(image, kKeptBytesMost);
-    // Ids are assigned depth-first, so the cache precedes its drive.
+    // Ids are assigned depth-first, so the cache's id immediately precedes its drive's.
     if (id > 0 && has_cache(id - 1)) {
       TRY(const auto kept, run->image(state, id - 1));
       TRY(copy_all_kept(kept, *drive));

@@ -4,8 +4,8 @@
 // time can be compared with those in the guest.
 //
 // The recording also contains the contents of battery-backed caches. A cache in front of a drive is
-// written back before the array starts. For a cache above the first device, its dirty data is
-// written again through the cache, which is exactly the data that the cache keeps over a power cut.
+// written back before the array starts. If a cache is above the first device, its dirty data is
+// written through the cache again, because the cache keeps exactly this data during a power cut.
 
 #include "harness/papers/modelled_machine.h"
 #include "plugin/states/run_history.h"
@@ -13,13 +13,12 @@
 namespace headcrash::experiment {
 
 /// Returns the state's media and cache contents. `run` must outlive the result and the machines
-/// created from it. Fails if the recording lacks the state, or if a cache is in front of an array
-/// that is a member of another array.
+/// created from it. Fails if the recording does not contain the state, or if a cache is in front of
+/// an array that is a member of another array.
 Result<CutMachine> cut_machine_of(const std::shared_ptr<const states::RunHistory>& run,
                                   const states::CrashState& state);
 
-/// Returns the options that follow from the recording's header: profile and size of the first
-/// device.
+/// Returns the options that the recording's header specifies: profile and size of the first device.
 ModelledMachineOptions machine_of(const states::RunHistory& run);
 
 }  // namespace headcrash::experiment

@@ -1,4 +1,5 @@
-// Tests virtual-time machines that start from a recording made with hardware in front of a stage.
+// Tests machines in virtual time that start from a recording made with hardware in front of a
+// stage.
 #include "harness/papers/cut_machine.h"
 
 #include "fs-adapters/registry.h"
@@ -27,8 +28,8 @@ void write_file_system(stages::StageClient& client) {
   }
 }
 
-/// Two states of a recording: in the first, the caches hold the whole file system; in the second,
-/// the drives do.
+/// Two states of a recording. In the first, the caches contain the whole file system; in the
+/// second, the drives contain it.
 struct Recorded {
   std::shared_ptr<const states::RunHistory> run;
   states::CrashState at_mark, at_end;
@@ -51,7 +52,7 @@ Recorded record(const std::filesystem::path& path) {
 }
 
 /// Starts a machine from the state, and verifies that it recovers to a correct file system. Returns
-/// the number of blocks that the cache writes again.
+/// the number of blocks that are rewritten through the cache.
 std::uint64_t blocks_written_again(const Recorded& recorded, const states::CrashState& state,
                                    const std::vector<const char*>& faults = {}) {
   ModelledMachineOptions options = machine_of(*recorded.run);

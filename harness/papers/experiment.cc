@@ -119,7 +119,7 @@ tl::unexpected<Error> unknown(const std::string& name, const std::vector<std::st
       near.empty() ? "see headcrash list experiments" : fmt::format("did you mean {}?", near));
 }
 
-/// Returns the parts with that name; empty if the name is unknown.
+/// Returns the parts with that name, or an empty vector if the name is unknown.
 std::vector<const Part*> parts_of(const std::string& name) {
   std::vector<const Part*> parts;
   for (const Paper& paper : papers()) {
@@ -191,7 +191,7 @@ std::vector<ClaimAnswer> answer(const Part& part, Context& context,
   return part.answer(context);
 }
 
-/// Returns the paper's main claim, and its main figures alongside ours.
+/// Returns the paper's main claim, and its main figures next to ours.
 ClaimAnswer in_short(const Paper& paper, const std::vector<ClaimAnswer>& answers) {
   Table table{.name = "figures",
               .title = paper.main_claim,
@@ -228,7 +228,7 @@ class Executions {
   const Execution& first() const { return *all_.front(); }
   bool interrupted() const { return first().cells.interrupted(); }
 
-  /// Answers the part with all its seeds.
+  /// Runs the part with all its seeds.
   std::vector<ClaimAnswer> answer(const Part& part) {
     auto answers = experiment::answer(part, all_.front()->context, options_);
     std::vector<std::vector<ClaimAnswer>> others;
@@ -243,7 +243,7 @@ class Executions {
     return answers;
   }
 
-  /// Model time of runs other than the cells of the first execution.
+  /// Returns the model time of all runs except the cells of the first execution.
   double modelled_s() const {
     double sum = 0;
     for (const auto& each : all_) {

@@ -1,9 +1,9 @@
 #pragma once
 // Lists and runs the papers' experiments, and stores their results.
 //
-// Everything runs in virtual time on the calling thread; the same seed gives the same results. A
-// stored run contains a trial for each cell with its phases, and the numbers and rules of all
-// claims.
+// All runs use virtual time on the calling thread, so the same seed gives the same results. A
+// stored run contains one trial per cell with the phases of that cell, and the numbers and rules of
+// all claims.
 
 #include <functional>
 #include <map>
@@ -18,16 +18,16 @@
 namespace headcrash::experiment {
 
 struct ExperimentSummary {
-  std::string name;  ///< "ganger94", or "ganger94/table1"
+  std::string name;  ///< a paper or one of its parts: "ganger94", or "ganger94/table1"
   std::string title;
-  std::vector<Parameter> parameters = {};  ///< parameters that can be set
+  std::vector<Parameter> parameters = {};  ///< parameters that a user can set
 };
 std::vector<ExperimentSummary> known_experiments();
 
 struct ExperimentOptions {
   std::string name;
   std::uint64_t seed = 1;
-  /// For tests: use small file trees. The numbers are then not comparable with the paper's.
+  /// For tests: use small file trees. The numbers are then not comparable with those in the paper.
   bool scaled = false;
   std::map<std::string, double> parameters = {};  ///< overrides for the parts to run
   std::function<void(const Cell&)> on_cell = {};
@@ -39,29 +39,30 @@ struct ExperimentOutcome {
   std::uint64_t seed = 1;
   std::vector<ClaimAnswer> answers;
   std::vector<Cell> cells;
-  double host_s = 0;      ///< CPU time on this host
-  double wall_s = 0;      ///< wall time on this host; shorter if parts use several threads
-  double modelled_s = 0;  ///< total model time of all cells and other runs
+  double host_s = 0;  ///< CPU time on this host
+  /// Wall time on this host; shorter than the CPU time if parts use several threads.
+  double wall_s = 0;
+  double modelled_s = 0;  ///< total model time of all runs, including the cells
   bool interrupted = false;
 
-  /// Counts the rules of one class, or of all classes.
+  /// Returns the number of rules with this verdict, in one class or in all classes.
   std::size_t count(Verdict verdict, std::optional<RuleClass> kind = std::nullopt) const;
-  /// Returns the number of cells that failed. Cells that are "not built" are not counted.
+  /// Returns the number of cells that failed. Cells that are "not built" do not count as failed.
   std::size_t failed() const;
 };
 
-/// Runs an experiment. Fails if the experiment or a parameter is unknown (the error suggests the
-/// closest name). If a cell fails, its rows contain the error.
+/// Runs an experiment. Fails if the experiment or a parameter is unknown; the error suggests the
+/// closest name. If a cell fails, its rows contain the error.
 Result<ExperimentOutcome> run_experiment(const ExperimentOptions& options);
 
 /// Stores a finished run of kind "experiment". Returns its number.
 Result<std::int64_t> keep(db::Database& database, const ExperimentOutcome& outcome);
 
-// The results of these functions contain no times measured on the host, so the same seed gives the
-// same bytes.
+// The following functions omit times measured on the host, so the same seed gives the same bytes.
 std::string as_text(const ExperimentOutcome& outcome);
 nlohmann::json as_json(const ExperimentOutcome& outcome);
-/// Formats the claims' numbers and then their rules, one per line (plugin/base/csv.h).
+/// Formats the numbers of all claims and then the rules, with one number or rule per line
+/// (plugin/base/csv.h).
 std::string as_csv(const ExperimentOutcome& outcome);
 
 }  // namespace headcrash::experiment

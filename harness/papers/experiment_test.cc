@@ -1,5 +1,5 @@
-// Tests parts of the experiment with small trees. Every claim is answered, and answers are
-// reproducible.
+// Tests parts of the experiment with small trees. Every claim must be answered, and the answers
+// must be reproducible.
 #include "harness/papers/experiment.h"
 
 #include <gtest/gtest.h>

@@ -51,7 +51,7 @@ const char* columns_of(const ExperimentOutcome& outcome) {
   return any_interval(outcome) ? "means over seeds" : "";
 }
 
-/// Returns the mark for a rule that does not compare a run with the paper.
+/// Returns the mark of a rule that does not compare a run with the paper.
 std::string mark_of(const ClaimRule& rule) {
   return rule.kind == RuleClass::paper ? "" : fmt::format("({}) ", name(rule.kind));
 }
@@ -126,7 +126,8 @@ json json_of(const ClaimAnswer& answer) {
 
 namespace {
 
-/// Counts the rules by class and verdict. Only the first class compares runs with the paper.
+/// Formats the number of rules by class and verdict. Only rules of the first class compare runs
+/// with the paper.
 std::string totals_of(const ExperimentOutcome& outcome) {
   std::vector<std::string> titles{"rules, by class"};
   for (const Verdict verdict : kVerdicts) titles.push_back(fmt::format(">{}", name(verdict)));

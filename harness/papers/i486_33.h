@@ -1,32 +1,29 @@
 #pragma once
-// The costs of operations on one i486 at 33 MHz: a documented estimate. Other papers' machines are
-// multiples of it (scaled_costs), and it is the default of a modelled machine.
+// The costs of operations on one i486 at 33 MHz: a documented estimate. The machines of other
+// papers use multiples of these costs (scaled_costs), and a modelled machine uses them by default.
 //
-// It is an older calibration to the machine of Ganger and Patt 1994, an NCR 3433 with UNIX SVR4 MP,
-// by two of the 14 CPU times in the paper. Their experiment has a separate table, fitted to all of
-// them (ganger94/ncr3433.h). The other machines keep this one: none of them is an NCR 3433, their
-// factors were chosen with it, and their numbers remain comparable with earlier ones. The counts
-// (thousands, four users) were measured on our own runs with one cost at a time:
+// This table is an older calibration to the machine of Ganger and Patt 1994, an NCR 3433 with UNIX
+// SVR4 MP. It uses two of the 14 CPU times in the paper. The experiment on that paper has a
+// separate table, which is fitted to all 14 times (ganger94/ncr3433.h). All other machines use this
+// table: none of them is an NCR 3433, their factors were chosen for this table, and their numbers
+// remain comparable with earlier ones. The counts (thousands, four users) were measured on our own
+// runs with one cost at a time:
 //
-//              system calls  components  blocks asked  inodes  allocations  requests   KiB    sum
-//                                                                                      of CPU
-//   copy            30.1        26.5         107.5       6.6       17.7        15.7     111.7
-//                                                                                       68.4 s
-//   remove           2.4         7.8          36.6       4.5       17.7         0.3       0
-//                                                                                         7.4 s
-//   remove, Soft Updates: users' own work
-//   5.6 s
-//                    2.4         7.8          19.0       0         0            0.05      0
+//            system calls  components  blocks asked  inodes  allocations  requests  KiB    CPU time
+//   copy         30.1         26.5        107.5        6.6      17.7        15.7    111.7    68.4 s
+//   remove        2.4          7.8         36.6        4.5      17.7         0.3      0       7.4 s
+//   remove with Soft Updates, only the work charged to the users
+//                 2.4          7.8         19.0        0         0           0.05     0       5.6 s
 //
 //   request    Conventional minus No Order: table 2, (12.68 - 7.44) s / 4 322 = 1.2 ms; table 1
-//              with initialization, (82.4 - 72.8) s / 15 344 = 0.6 ms, and for Flag 1.1 ms: 1.0 ms
-//              for issue, two switches and a share of interrupts
+//              with initialization, (82.4 - 72.8) s / 15 344 = 0.6 ms, and for Flag 1.1 ms. Result:
+//              1.0 ms for issue, two switches and a share of the interrupts
 //   remove     two sums: Soft Updates delays the freeing, so 5.6 s are for names and 1.8 s for
-//              blocks and inodes. 7.8 x 560 us + 19.0 x 40 us + 2.4 x 100 us + dependencies 0.2 s =
-//              5.6 s: a path component includes the work of rm for a file; 17.6 x 40 us + 17.7 x 40
-//              us + 4.5 x 100 us = 1.9 s
-//   transfer   copy, in the same way: 68.4 s minus all costs except bytes, divided by 111.7
-//              thousand KiB
+//              blocks and inodes. 7.8 x 560 us + 19.0 x 40 us + 2.4 x 100 us + 0.2 s for
+//              dependencies = 5.6 s, where a path component includes the work of rm for a file;
+//              17.6 x 40 us + 17.7 x 40 us + 4.5 x 100 us = 1.9 s
+//   transfer   copy, in the same way: 68.4 s minus all costs except those of bytes, divided by
+//              111.7 thousand KiB
 //   dependency Soft Updates minus No Order in table 1: 1.2 s for 2 140 creations with about five
 //              structures each
 
@@ -36,33 +33,33 @@ namespace headcrash::experiment {
 
 /// Costs that depend on the machine and its kernel.
 inline constexpr os::MachineCosts kI486At33MhzMachine{
-    // Estimate: trap, copy of arguments, dispatch; 3 300 cycles.
+    // Estimate: 3 300 cycles for trap, copy of arguments and dispatch.
     .system_call = 100 * model::kMicrosecondNs,
-    // Estimate: 1993 memory, 15 MB per second.
+    // Estimate: memory of 1993 copies 15 MB per second.
     .copy_per_kib = 66 * model::kMicrosecondNs,
-    // Calibrated (transfer): a page of 4 KiB in 1.05 ms; mapping and fault cost far more than the
-    // copy.
+    // Calibrated (transfer): a page of 4 KiB takes 1.05 ms. Mapping and page fault cost far more
+    // than the copy.
     .transfer_per_kib = 263 * model::kMicrosecondNs,
-    // Estimate: half of a copy.
+    // Estimate: half the time of a copy.
     .clear_per_kib = 33 * model::kMicrosecondNs,
-    // Calibrated (remove): hash chain, lock, list; 1 300 cycles.
+    // Calibrated (remove): 1 300 cycles for hash chain, lock and list.
     .buffer_found = 40 * model::kMicrosecondNs,
     // Calibrated (request).
     .request_issued = 1000 * model::kMicrosecondNs,
-    // Estimate: time not charged to any user; 6 600 cycles.
+    // Estimate: 6 600 cycles, which are not charged to any user.
     .interrupt = 200 * model::kMicrosecondNs,
-    // Estimate; no workload of the experiment forks.
+    // Estimate; no workload of the experiment creates processes.
     .process_created = 20 * model::kMillisecondNs,
 };
 
-/// The costs of the file system: the UFS of SVR4 with the paper's additions.
+/// The costs of the file system, which is the UFS of SVR4 with the paper's additions.
 inline constexpr os::FileSystemCosts kI486At33MhzUfs{
-    // Calibrated (remove): copying the name, finding and locking the inode, and the program's
-    // related work.
+    // Calibrated (remove): copying the name, finding and locking the inode, and the related work of
+    // the program.
     .path_component = 560 * model::kMicrosecondNs,
-    // Estimate: 30 cycles to compare a name's length and first bytes.
+    // Estimate: 30 cycles to compare the length and the first bytes of a name.
     .directory_entry = 900,
-    // Estimate: 128 bytes, and locking the block.
+    // Estimate: copying 128 bytes, and locking the block.
     .inode_changed = 100 * model::kMicrosecondNs,
     // Calibrated (remove).
     .allocation = 40 * model::kMicrosecondNs,
@@ -72,12 +69,12 @@ inline constexpr os::FileSystemCosts kI486At33MhzUfs{
 
 inline constexpr os::CpuCosts kI486At33Mhz{kI486At33MhzMachine, kI486At33MhzUfs};
 
-/// Returns all costs multiplied by `times`, for the machines of other papers.
+/// Returns all costs multiplied by `times`. Used for the machines of other papers.
 constexpr os::CpuCosts scaled_costs(const os::CpuCosts& costs, double times) {
   const auto scaled = [times](os::TimeNs ns) {
     const double exact = static_cast<double>(ns) * times;
     const auto whole = static_cast<os::TimeNs>(exact);
-    // Rounds manually, because std::lround is not constexpr.
+    // Rounds without std::lround, which is not constexpr.
     return exact - static_cast<double>(whole) < 0.5 ? whole : whole + 1;
   };
   return {{.system_call = scaled(costs.system_call),

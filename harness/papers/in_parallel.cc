@@ -28,8 +28,8 @@ std::vector<Group> grouped(const std::vector<std::string>& names) {
   return groups;
 }
 
-/// Returns the group that a thread serves next after a run of group `mine`; null if no run can
-/// start now.
+/// Returns the group from which a thread takes its next run after a run of group `mine`. Returns
+/// null if no run can start now.
 Group* next(std::vector<Group>& groups, Group* mine) {
   if (mine != nullptr && mine->left()) return mine;
   auto group = std::ranges::find(groups, std::size_t{0}, &Group::begun);

@@ -8,19 +8,20 @@
 
 namespace headcrash::experiment {
 
-/// Returns true if the runs should stop. May be empty if they cannot be interrupted.
+/// Returns true if the runs should stop. The function may be empty if the runs cannot be
+/// interrupted.
 using Interrupted = std::function<bool()>;
 
-/// Calls `run` with each number below `count`, on at most two threads because each run may need the
-/// memory of a whole machine. Returns false if interrupted, in which case some numbers are skipped.
-/// Both threads call `interrupted`.
+/// Calls `run` with each number below `count`. Uses at most two threads, because each run may need
+/// the memory of a whole machine. Returns false if the runs were interrupted, in which case some
+/// numbers are skipped. Both threads call `interrupted`.
 bool in_parallel(const Interrupted& interrupted, std::size_t count,
                  const std::function<void(std::size_t)>& run);
 
 /// Calls `run` with the index of each element of `names`. Elements with the same name form a group.
-/// The first run of a group ends before any other run in the group starts, so it can prepare data
-/// for them. A thread stays with its group as long as possible, and helps the other thread when no
-/// new group is left.
+/// The first run of a group ends before any other run of the group starts, so it can prepare data
+/// for the others. A thread remains with its group as long as possible, and joins the other
+/// thread's group when no new group is left.
 bool in_parallel(const Interrupted& interrupted, const std::vector<std::string>& names,
                  const std::function<void(std::size_t)>& run);
 

@@ -1,5 +1,5 @@
 #pragma once
-// Helpers for claims: they add rows of numbers, and rules that compare numbers.
+// Helpers for claims, which add rows of numbers, and rules that compare numbers.
 
 #include <fmt/format.h>
 
@@ -11,8 +11,8 @@
 
 namespace headcrash::experiment {
 
-/// A number that decides a rule, formatted as "LFS 153.8" or "LFS 153.8 files/s"; without a name,
-/// as "2.497 s" or "9 of 11".
+/// A number that decides a rule. It is formatted as "LFS 153.8" or "LFS 153.8 files/s", or without
+/// a name as "2.497 s" or "9 of 11".
 struct Named {
   std::string name;
   Figure value;
@@ -41,7 +41,7 @@ inline std::string text_of(const std::vector<Named>& values) {
   return text;
 }
 
-/// Adds a rule. Calls `holds` only if all values are available; otherwise the rule is undecided.
+/// Adds a rule. If a value is missing, the rule is undecided and `holds` is not called.
 template <typename Holds>
 void add_rule(ClaimAnswer& answer, std::string text, const std::vector<Named>& values,
               const Holds& holds) {
@@ -51,13 +51,13 @@ void add_rule(ClaimAnswer& answer, std::string text, const std::vector<Named>& v
   answer.rules.push_back(std::move(rule));
 }
 
-/// Sets the class of the last rule if it differs from its claim's.
+/// Sets the class of the last rule, if it differs from that of its claim.
 inline void mark(ClaimAnswer& answer, RuleClass kind) {
   answer.rules.back().kind = kind;
 }
 
-/// Makes the last rule vacuous if a counter shows that the mechanism did not act during the run. An
-/// undecided rule remains undecided.
+/// Makes the last rule vacuous if a counter shows that the mechanism did not act during the run. A
+/// rule that is undecided remains undecided.
 inline void require_action(ClaimAnswer& answer, const Named& counter, double least = 1) {
   ClaimRule& rule = answer.rules.back();
   if (rule.verdict == Verdict::undecided || !counter.value || *counter.value >= least) return;
@@ -65,9 +65,9 @@ inline void require_action(ClaimAnswer& answer, const Named& counter, double lea
   rule.detail += "; " + text_of(counter);
 }
 
-/// Adds a rule about a quantity known only to within the fraction `precision`. `holds` receives a
-/// factor for the quantity. The rule is undecided if some factor within the precision changes the
-/// result.
+/// Adds a rule about a quantity that is known only to within the fraction `precision`. `holds`
+/// receives a factor by which the quantity is multiplied. The rule is undecided if some factor
+/// within the precision changes the result.
 template <typename Holds>
 void add_rule_within(ClaimAnswer& answer, std::string text, const std::vector<Named>& values,
                      double precision, const Holds& holds) {
@@ -85,8 +85,8 @@ inline bool within_times(double ours, double paper, double times) {
   return ours <= paper * times && ours * times >= paper;
 }
 
-/// Adds a rule that the values decrease. A value may exceed its predecessor by at most the fraction
-/// `slack`.
+/// Adds a rule that the values decrease. Each value may exceed its predecessor by at most the
+/// fraction `slack`.
 inline void add_falling(ClaimAnswer& answer, std::string text, const std::vector<Named>& values,
                         double slack = 0) {
   add_rule(answer, std::move(text), values, [&] {
@@ -109,7 +109,7 @@ inline Figure part_of(const Figure& value, const Figure& whole, double times = 1
   return *value / *whole * times;
 }
 
-/// Adds a row for a number that belongs to no cell. If we have no number, `remark` gives the
+/// Adds a row for a number that does not belong to a cell. If we have no number, `remark` gives the
 /// reason.
 inline void add_row(ClaimAnswer& answer, std::string cell, std::string quantity, std::string unit,
                     Figure paper, Figure ours, const std::string& remark = {}) {

@@ -16,7 +16,7 @@
 
 namespace headcrash::experiment {
 
-/// A machine and the first error of any of its users.
+/// A machine, and the first error that any of its users encountered.
 class LoadedMachine {
  public:
   explicit LoadedMachine(const Result<ModelledMachineOptions>& options) {
@@ -38,7 +38,7 @@ class LoadedMachine {
   os::TimeNs now() const { return machine_->now(); }
   void sleep_until(os::TimeNs at) { machine_->system().executor.sleep_until(at); }
 
-  /// Records the error of a call. Returns true if the call succeeded.
+  /// Records the error if a call failed. Returns true if the call succeeded.
   template <typename Value>
   bool ok(const VfsResult<Value>& result) {
     if (!result && error_.empty())
@@ -54,7 +54,7 @@ class LoadedMachine {
     machine_->system().executor.run();
   }
 
-  /// Creates a file of that size that is on the disk but not in the cache.
+  /// Creates a file of that size, which is on the disk but not in the cache.
   void make_cold_file(const std::string& path, std::uint64_t bytes) {
     run({[&] {
       const auto file = vfs().open(path, {.create = true});

@@ -33,7 +33,7 @@ std::string second_name(std::uint64_t number) {
   return fmt::format("{}/r{}", folder_of(number), number);
 }
 
-/// Returns contents unique to change `number`.
+/// Returns contents that are unique to change `number`.
 std::vector<std::byte> contents(std::uint64_t number, std::uint64_t bytes) {
   std::vector<std::byte> made(bytes);
   Random random(number);
@@ -44,7 +44,7 @@ std::vector<std::byte> contents(std::uint64_t number, std::uint64_t bytes) {
   return made;
 }
 
-/// A view of the current medium. Writes by a repair are kept in memory.
+/// The current contents of the medium. Writes by a repair are kept in memory.
 class CutImage final : public model::SectorStore {
  public:
   explicit CutImage(const model::SectorStore& medium) : medium_(medium) {}
@@ -77,19 +77,19 @@ class CutImage final : public model::SectorStore {
 struct Change {
   enum class Kind : std::uint8_t { overwrite, create, write, append, rename, remove };
   Kind kind = Kind::overwrite;
-  std::uint64_t number = 0;   ///< determines the contents
+  std::uint64_t number = 0;   ///< determines the contents that the change writes
   std::uint64_t subject = 0;  ///< number of the changed block, file or log
   std::uint64_t offset = 0, bytes = 0;
   TimeNs returned_at = 0;
-  bool promised = false;  ///< covered by an fsync that has returned
+  bool promised = false;  ///< covered by an fsync call that has returned
 };
 
-/// A file's state, indexed by the file's number. Numbers are in order of creation.
+/// The state of a file. States are indexed by file number; files are numbered in order of creation.
 struct FileLife {
   bool renamed = false, removal_begun = false;
 };
 
-/// Determines which changes are present in an image.
+/// Determines which changes have reached an image.
 class Survivors {
  public:
   Survivors(const adapters::ImageReader& reader, const std::vector<FileLife>& files)
@@ -188,7 +188,7 @@ class LossRun {
   }
 
  private:
-  /// Calls `each` at random times until the run ends or a call fails.
+  /// Calls `each` at random times until the run ends or a call of `each` fails.
   template <typename Each>
   void at_random(Random random, double per_s, const Each& each) {
     auto due = static_cast<double>(begin_);
@@ -280,7 +280,7 @@ class LossRun {
     returned({.kind = Change::Kind::rename, .subject = number});
     return true;
   }
-  /// Removes the newest file. Half of the removed files have never been written to the disk.
+  /// Removes the newest file. About half of the removed files have never been written to the disk.
   bool remove() {
     for (std::size_t number = files_.size(); number-- > 0;) {
       FileLife& file = files_[number];
@@ -309,10 +309,11 @@ class LossRun {
     seen_.lost_kb.push_back(lost.bytes / 1000);
   }
 
-  /// Cuts the power. All subsequent calls by users fail.
+  /// Cuts the power. All calls by users fail afterwards.
   LossSeen cut() {
     const TimeNs at = machine_.now();
-    over_ = true;  // without power, data in the cache could still be read and changed
+    // Must be set first, because data in the cache could still be read and changed without power.
+    over_ = true;
     machine_.modelled().cut();
     const auto recovered = machine_.modelled().recover(asked_.repair);
     seen_.modelled_s = seconds_of(machine_.now());

@@ -1,16 +1,17 @@
 #pragma once
-// Measures the loss at a power cut: a machine works without fsync and is examined at many instants.
+// Measures the loss caused by a power cut: a machine runs a load, usually without fsync, and its
+// medium is examined at many instants.
 //
-//   user      ten changes per second at random times: overwrites blocks of a large file, creates,
-//             writes, renames and removes files, appends to logs
+//   user      makes ten changes per second at random times: overwrites blocks of a large file;
+//             creates, writes, renames and removes files; appends to logs
 //   reader    reads five blocks per second of an uncached file, to measure the cost of a policy
-//   instant   the content of the medium is repaired and read as after a cut; a change that had
-//             returned and is missing is lost, and its age is the time since it returned
+//   instant   a copy of the medium is repaired and read, as after a cut. A change whose call had
+//             returned is lost if the copy does not contain it. Its age is the time since then
 //
-// The age of the loss at an instant is that of its oldest lost change, or 0 without loss. A change
-// that a later one has made irrelevant is not counted: changes to a file whose removal had begun. A
-// write in flight counts as not on the medium, whereas a cut would keep the sectors that the head
-// had passed.
+// The age of the loss at an instant is the age of the oldest lost change, or 0 without loss. A
+// change does not count if a later change has made it irrelevant: the removal of its file had
+// begun. A write in flight counts as missing from the medium, whereas a real cut would keep the
+// sectors that the head had already passed.
 
 #include <array>
 #include <optional>
@@ -23,18 +24,18 @@
 namespace headcrash::experiment {
 
 struct LossAsked {
-  /// The machine. Must have a single drive, because its medium is examined at each instant; if
-  /// `instants` is 0, any device is permitted. The run creates the files of make_loss_files(),
-  /// unless the machine has an image, which must then contain them.
+  /// The machine. It must have a single drive, because its medium is examined at each instant; if
+  /// `instants` is 0, any device is permitted. If the machine has no image, the run creates the
+  /// files of make_loss_files(); an image must already contain them.
   ModelledMachineOptions machine;
   os::TimeNs warm_ns = 70 * model::kSecondNs;  ///< no measurements before this time
   os::TimeNs measured_ns = 120 * model::kSecondNs;
   std::size_t instants = 60;
   double synced = 0;  ///< fraction of the data changes that are followed by fsync
   /// Cut the power at the last instant (or at the end of `warm_ns` if there are no instants) and
-  /// recover. The result then also contains the loss after the cut.
+  /// recover. The result then also contains the loss caused by the cut.
   bool cut_at_last = false;
-  Repair repair = Repair::as_needed;  ///< repair after the cut
+  Repair repair = Repair::as_needed;  ///< when to repair after the cut
   std::uint64_t seed = 1;
 };
 
@@ -43,23 +44,25 @@ inline constexpr std::array<const char*, 6> kChangeKinds{"overwrite", "create", 
                                                          "append",    "rename", "remove"};
 
 struct LossSeen {
-  std::vector<double> oldest_s;  ///< age of the oldest lost change at each instant
+  std::vector<double> oldest_s;  ///< age of the oldest lost change at each instant, 0 without loss
   std::array<double, kChangeKinds.size()> oldest_of_kind_s = {};  ///< maximum over all instants
-  std::vector<double> lost_changes;                               ///< at each instant
+  /// Number of lost changes at each instant.
+  std::vector<double> lost_changes;
   std::vector<double> lost_kb;             ///< bytes of lost writes at each instant, in kB of 1000
-  std::vector<double> read_ms, change_ms;  ///< response times after warm_ns
+  std::vector<double> read_ms, change_ms;  ///< response times of calls after warm_ns
   double written_kb_s = 0;                 ///< rate of writes to the disk
   double modelled_s = 0;
-  std::uint64_t promised = 0;  ///< changes covered by an fsync, checked at each instant
-  std::uint64_t broken = 0;    ///< promised changes that are missing
-  std::uint64_t damaged = 0;   ///< number of instants at which fsck reports forbidden findings
-  std::string first_damage;    ///< the first forbidden finding
-  Figure cut_oldest_s, cut_lost_changes;  ///< set only with cut_at_last on a drive
+  std::uint64_t promised = 0;  ///< number of changes covered by an fsync, summed over all instants
+  std::uint64_t broken = 0;    ///< number of promised changes that are missing
+  /// Number of instants at which fsck reports findings that the scheme forbids.
+  std::uint64_t damaged = 0;
+  std::string first_damage;               ///< the first forbidden finding
+  Figure cut_oldest_s, cut_lost_changes;  ///< set only with cut_at_last and a single drive
   std::optional<Recovery> recovery;       ///< set only with cut_at_last
-  std::string error;                      ///< empty if everything was measured
+  std::string error;                      ///< empty if the run succeeded
 };
 
-/// Measures the loss. Equal arguments give equal results.
+/// Measures the loss. Equal arguments yield equal results.
 LossSeen run_loss(const LossAsked& asked);
 
 /// Creates the files that the user and the reader use, 80 MB in total.

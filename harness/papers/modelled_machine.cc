@@ -1,4 +1,4 @@
-// Builds machines, and destroys their parts in the right order (modelled_machine.h).
+// Builds machines, and destroys their parts in the correct order (modelled_machine.h).
 #include "harness/papers/modelled_machine.h"
 
 #include <fmt/format.h>
@@ -24,10 +24,10 @@ namespace {
 
 constexpr std::uint32_t kLoadSectors = 2048, kLoadPieceSectors = 16;
 constexpr std::uint64_t kPlaceSectors =
-    2;  // granularity at which kinds are stored: the smallest fragment in any experiment
+    2;  // granularity in sectors at which kinds are stored: the smallest fragment in any experiment
 
-/// The disk as a checker uses it: requests take time, and each processed byte costs processor time
-/// once.
+/// The disk from a checker's point of view: requests take time, and each processed byte is charged
+/// once to the processor.
 class CheckedStore final : public model::SectorStore {
  public:
   CheckedStore(os::System& system, std::uint32_t request_sectors_max)
@@ -54,7 +54,7 @@ class CheckedStore final : public model::SectorStore {
   os::FiberStore store_;
 };
 
-/// Returns a copy of the stack in which every drive has this queue.
+/// Returns a copy of the stack in which every drive has this queue profile.
 std::shared_ptr<const profiles::Stack> with_queue(const profiles::Stack& stack,
                                                   const model::QueueProfile& queue) {
   auto copy = std::make_shared<profiles::Stack>(stack);
@@ -63,8 +63,8 @@ std::shared_ptr<const profiles::Stack> with_queue(const profiles::Stack& stack,
   return copy;
 }
 
-/// Writes the pieces of `now` that differ from `before`. Adjacent pieces form one request. Both
-/// spans must have the same size.
+/// Writes the pieces of `now` that differ from `before`. Adjacent pieces are combined into one
+/// request. Both spans must have the same size.
 Result<void> write_what_differs(model::SectorStore& store, std::uint64_t lba,
                                 std::span<const std::byte> before,
                                 std::span<const std::byte> bytes) {
@@ -82,7 +82,8 @@ Result<void> write_what_differs(model::SectorStore& store, std::uint64_t lba,
   return {};
 }
 
-/// Returns the end of the contiguous packed pieces that begin at `lba`, limited to kLoadSectors.
+/// Returns the end of the contiguous packed pieces that begin at `lba`, at most kLoadSectors after
+/// `lba`.
 std::uint64_t end_of_packed(const media::PackedStore& image, std::uint64_t lba) {
   const std::uint64_t last = std::min<std::uint64_t>(lba + kLoadSectors, image.sectors());
   std::uint64_t end = lba;
@@ -90,15 +91,15 @@ std::uint64_t end_of_packed(const media::PackedStore& image, std::uint64_t lba) 
   return std::min(end, last);
 }
 
-/// Returns the packed contents of the medium on which an image was created. The medium may overlay
-/// another image.
+/// Returns the packed contents of a medium from which an image was created. The medium may be an
+/// overlay over another image.
 std::shared_ptr<const media::PackedStore> packed(const model::SectorStore& medium) {
   if (const auto* const overlay = dynamic_cast<const media::MemoryOverlay*>(&medium))
     return media::PackedStore::of(*overlay);
   return media::PackedStore::of(dynamic_cast<const media::MemoryStore&>(medium));
 }
 
-/// Returns a writable medium: a copy of `base`, or blank if `base` is null.
+/// Returns a writable medium, which is a copy of `base`, or blank if `base` is null.
 Result<std::unique_ptr<model::SectorStore>> medium_over(
     std::shared_ptr<const model::SectorStore> base, std::uint64_t sectors) {
   if (!base) return media::MemoryStore::create(sectors);
@@ -205,8 +206,8 @@ Result<void> ModelledMachine::assemble(Contents contents) {
                 "needs a separate log device, but the machine has none",
                 "add the log device as the first of more_disks");
   TRY(open_stores(plan));
-  // A drive contains what its host sees, even with a cache in between. This does not hold for the
-  // members of an array.
+  // The contents of a drive are those that its host sees, even with a cache in between. This does
+  // not apply to the members of an array.
   arrays_.resize(used);
   if (makes_image) {
     std::vector<std::unique_ptr<model::SectorStore>> flat(used);
@@ -288,8 +289,8 @@ Result<void> ModelledMachine::make_image(model::SectorStore& image, std::uint64_
   return done;
 }
 
-/// Writes the image through the array, because the array determines where data and parity are
-/// stored.
+/// Writes the image through the array, because the array determines the placement of data and
+/// parity.
 Result<void> ModelledMachine::load(std::size_t device, const media::PackedStore& image) {
   return write_uncounted(device, [&image](model::SectorStore& store) {
     std::vector<std::byte> before, bytes;
@@ -311,7 +312,7 @@ Result<void> ModelledMachine::load(std::size_t device, const media::PackedStore&
 Result<void> ModelledMachine::write_uncounted(
     std::size_t device, const std::function<Result<void>(model::SectorStore&)>& write) {
   constexpr os::TimeNs kRest =
-      2 * model::kSecondNs;  // after this time without writes, an array marks itself clean
+      2 * model::kSecondNs;  // an array marks itself clean after this time without writes
   os::System loader(*clock_, *disks_[device], {.queue = {.flush_for_order = has_write_cache()}});
   Result<void> done;
   loader.run_as(operator_, [&] {
@@ -374,7 +375,7 @@ Result<void> ModelledMachine::mount() {
   return done;
 }
 
-/// Destroys the mounted system, since its memory is lost.
+/// Destroys the mounted system, because its memory is lost.
 void ModelledMachine::end_system() {
   if (!system_) return;
   if (mounted_) system_->run_as(operator_, [this] { mounted_->abandon(); });
@@ -396,7 +397,8 @@ void ModelledMachine::cut_after(os::TimeNs delay_ns) {
 void ModelledMachine::cut() {
   built_.machine->disarm();
   built_.machine->power_cut();
-  // Requests in flight must fail before the system is destroyed, so run the events that fail them.
+  // Pending requests must fail before the system is destroyed, so run the events that make them
+  // fail.
   if (system_) system_->executor.run_until(now() + 1);
   end_system();
   system_.reset();
@@ -460,7 +462,7 @@ Result<Recovery> ModelledMachine::recover(Repair when) {
   Recovery recovery;
   if (when == Repair::as_needed) {
     if (const auto mounted = as_step(recovery.mount, [this] { return mount(); })) return recovery;
-    // Discards the blocks cached by the checker, because they differ from the repaired disk.
+    // Discards the blocks that the checker has cached, because they differ from the repaired disk.
     recovery.mount = {};
     end_system();
     start_system();
@@ -540,7 +542,7 @@ model::NvramCounters ModelledMachine::nvram_counters(NvramPlace place) const {
   return sum;
 }
 
-/// Starts recording the kinds of writes. Writes that load an image have no kind.
+/// Starts recording the kinds of written blocks. Writes that load an image have no kind.
 void ModelledMachine::count_kinds() {
   kinds_.resize(host_devices_.size());
   for (std::size_t i = 0; i < host_devices_.size(); ++i) {

@@ -1,7 +1,7 @@
 #pragma once
 // A complete machine: emulated devices, a driver's queue, a processor with a cost table, a buffer
-// cache, a syncer, and one of our file systems mounted on it. It runs in virtual time on one
-// thread, and equal options give equal runs.
+// cache, a syncer, and one of our file systems, which is mounted. The machine runs in virtual time
+// on one thread, and equal options yield equal runs.
 //
 //   start()      mkfs and optionally a populated image, both outside of model time; power on; mount
 //   cut()        power cut: users' calls fail, memory is lost, the content of the media remains
@@ -10,17 +10,17 @@
 // The defaults are those of Ganger and Patt 1994, section 2, for every cell of that paper:
 //
 //   drive          hp-c2447, its write cache off: completion means durable; one request at a time
-//   driver         C-LOOK. Adjacent blocks are concatenated up to a page, 4 KiB: table 1 counts 31
-//                  574 requests for 4 x 14.3 MB read and written, 3.6 KiB each, and 10 ms each.
-//                  SVR4 moves file data by pages, and its ufs leaves a gap of half a rotation after
-//                  each block, so blocks of a file are rarely adjacent on its disk. Ours allocates
+//   driver         C-LOOK. Adjacent blocks are concatenated up to a page of 4 KiB: table 1 counts
+//                  31 574 requests for 4 x 14.3 MB read and written, 3.6 KiB and 10 ms each. SVR4
+//                  moves file data by pages, and its ufs leaves a gap of half a rotation after each
+//                  block, so blocks of a file are rarely adjacent on its disk. Our ufs allocates
 //                  without gaps; a driver with requests of 64 KiB would differ from the paper's
-//                  (the experiment shows the effect).
-//   memory         44 MB for the system: 8 MB for kernel and processes, 36 MB for the buffer cache;
-//                  copies (-CB) take at most 9.6 MB of it. SVR4 keeps file data in the virtual
-//                  memory system and metadata in a buffer cache with a limit (bufhwm). In its
-//                  descendant Solaris, the maximum is a fifth of memory (Solaris Tunable Parameters
-//                  Reference Manual); NCR's setting is unknown
+//                  (the experiment shows the effect)
+//   memory         44 MB for the system: 8 MB for kernel and processes, and 36 MB for the buffer
+//                  cache, of which copies (-CB) use at most 9.6 MB. SVR4 keeps file data in the
+//                  virtual memory system, and metadata in a buffer cache with a limit (bufhwm). In
+//                  its descendant Solaris, the maximum is a fifth of memory (Solaris Tunable
+//                  Parameters Reference Manual); NCR's setting is unknown
 //   syncer         every second it marks a thirtieth of the cache, which it writes at the next pass
 
 #include <cstdint>
@@ -44,33 +44,34 @@
 namespace headcrash::experiment {
 
 /// A device in addition to the first one. If the system needs a log device
-/// (SystemDescription::devices), the first additional device serves as the log. All others are
-/// blank at the start.
+/// (SystemDescription::devices), the first additional device is the log. All other additional
+/// devices are blank at the start.
 struct MachineDisk {
   std::string profile;
-  std::optional<std::uint64_t> size_bytes = {};  ///< nullopt for the whole device
+  std::optional<std::uint64_t> size_bytes = {};  ///< nullopt to use the whole device
   bool write_cache = false;
 };
 
-/// The media of a machine that was formatted, populated and shut down. Machines with the same
-/// drives in the same array, with or without NVRAM, can start with copies of these media. A copy
+/// The media of a machine that was formatted, populated and shut down. Copies of these media can be
+/// used to start machines with the same drives in the same array, with or without NVRAM. A copy
 /// uses memory only for the sectors that it overwrites.
 struct MachineImage {
-  /// in the order of the leaves' ids
+  /// In the order of the ids of the drives and flash devices.
   std::vector<std::shared_ptr<const model::SectorStore>> leaves;
-  // Only in images created by image_of(): the contents of each array, as its host sees them.
+  // Set only in images created by image_of(): the contents of each array from its host's point of
+  // view.
   std::vector<std::shared_ptr<const media::PackedStore>> arrays;
   std::uint64_t bytes = 0;  ///< size in memory, excluding parts shared with `grown_from`
   std::shared_ptr<const MachineImage> grown_from;
 };
 
-/// The state that a power cut left on another machine, for found_cut().
+/// The state of another machine after a power cut, for found_cut().
 struct CutMachine {
-  /// One medium per drive, in the order of the drives' ids. Includes the content of a
-  /// battery-backed cache in front of the drive.
+  /// One medium per drive, in the order of the drives' ids. If a drive has a battery-backed cache
+  /// in front of it, the medium includes the cache's content.
   MachineImage media = {};
-  /// Rewrites the contents of the battery-backed cache above the first device. Empty if there is no
-  /// such cache. The time of these writes is not counted.
+  /// Rewrites the contents of the battery-backed cache above the first device; empty if there is no
+  /// such cache. The time of these writes does not count.
   std::function<Result<void>(model::SectorStore& device)> write_back = {};
   /// Model time between power-on and recover(). Data written back during this time is not part of
   /// the recovery.
@@ -78,91 +79,92 @@ struct CutMachine {
 };
 
 struct ModelledMachineOptions {
-  /// The file system's device: a drive, flash, an array, or NVRAM above one of these.
+  /// The device of the file system: a drive, flash, an array, or NVRAM above one of these.
   std::string profile = "hp-c2447";
-  std::optional<std::uint64_t> size_bytes = {};  ///< nullopt for the whole device
-  /// State of the drives' write caches. If they are on, the driver sends a flush after each write,
-  /// and completes the write after the flush.
+  std::optional<std::uint64_t> size_bytes = {};  ///< nullopt to use the whole device
+  /// State of the drives' write caches. If the caches are on, the driver sends a flush after each
+  /// write, and completes the write only after the flush.
   bool write_cache = false;
   /// If false, neither the driver nor the file system sends flushes, as in Linux 2.4, so a
-  /// completed write may be in a volatile cache. A power cut then loses the cache's contents,
-  /// including promised data.
+  /// completed write may exist only in a volatile cache. A power cut then loses the cache's
+  /// contents, including promised data.
   bool flushes = true;
   std::vector<MachineDisk> more_disks = {};
   /// The system to mount. Its description determines the driver's ordering and `block_copy`.
   std::shared_ptr<const adapters::SystemUnderTest> system = {};
-  adapters::Settings mkfs = {};  ///< overrides of the mkfs settings in the system's description
-  /// Creates a file system that wraps the mounted one and that users call instead. If empty, users
-  /// call the mounted file system directly.
+  adapters::Settings mkfs = {};  ///< override the mkfs settings in the system's description
+  /// Creates a file system that wraps the mounted one and receives the users' calls. If empty,
+  /// users call the mounted file system directly.
   std::function<std::unique_ptr<Vfs>(Vfs&)> front = {};
-  /// Fills the file system before the machine starts. The processor and the disk take no time. The
+  /// Fills the file system before the machine starts, without using processor or disk time. The
   /// file system is then cleanly unmounted. An error makes start() fail.
   std::function<VfsResult<void>(Vfs&)> populate = {};
   /// Alternative to `populate` for files that contain only zeroes. The callback periodically calls
-  /// `forget_data`, which discards the files' dirty data, because the disk already contains zeroes.
-  /// Must not be used with soft updates, which would wait for these writes.
+  /// `forget_data`, which discards the dirty data of files, because the disk already contains
+  /// zeroes. Must not be used with soft updates, which would wait for the discarded writes.
   std::function<VfsResult<void>(Vfs&, const std::function<void()>& forget_data)>
       populate_with_zeroes = {};
-  /// Image created by image_of(). start() then runs neither mkfs nor `populate`. image_of() extends
-  /// this image: it runs `populate` but not mkfs.
+  /// An image created by image_of(). start() then runs neither mkfs nor `populate`. image_of()
+  /// extends this image, for which it runs `populate` but not mkfs.
   std::shared_ptr<const MachineImage> image = {};
   os::Schedule schedule = os::Schedule::c_look;
-  /// Number of concurrent requests at each device; more than one for an array.
+  /// Number of concurrent requests at each device. Usually larger than 1 for an array.
   std::uint32_t outstanding = 1;
   std::vector<model::FaultSpec> faults = {};  ///< faults that exist before the first power-on
-  /// Overrides the queue of every drive profile. The drives of an array serve their requests in
-  /// this order.
+  /// Overrides the queue in every drive profile. The drives of an array also use this queue.
   std::optional<model::QueueProfile> drive_queue = {};
   std::uint32_t concatenated_sectors = 8;
   std::uint64_t cache_bytes = 36 << 20;
-  /// Cache size while an image is created. A small cache is faster, because it fits into the host's
-  /// processor caches. nullopt to use `cache_bytes`.
+  /// Cache size while an image is created. A small cache makes this faster, because it fits into
+  /// the host's processor caches. nullopt selects `cache_bytes`.
   std::optional<std::uint64_t> image_cache_bytes = {};
   std::uint64_t copies_bytes = (48 << 20) / 5;  ///< BufferCacheOptions::copies_bytes
   std::uint64_t metadata_bytes = 0;             ///< BufferCacheOptions::metadata_bytes
   bool structures_count = false;                ///< BufferCacheOptions::structures_count
-  os::SyncerOptions syncer = {};      ///< ignored if the system's description sets its own
-  std::uint32_t check_sectors = 128;  ///< longest request of a repair, and of mkfs in model time
+  os::SyncerOptions syncer = {};  ///< ignored if the system's description specifies its own
+  /// Maximum request size of a repair, and of mkfs in model time.
+  std::uint32_t check_sectors = 128;
   os::CpuCosts costs = kI486At33Mhz;
-  std::uint64_t seed = 1;  ///< seed of the devices; the workload has a separate seed
+  std::uint64_t seed = 1;  ///< seed for the devices; the workload has a separate seed
 };
 
-/// Returns options for a system in the registry (fs-adapters/registry.h). For an unknown name, the
-/// error lists all systems.
+/// Returns options for a system in the registry (fs-adapters/registry.h). If the name is unknown,
+/// the error lists all systems.
 Result<ModelledMachineOptions> machine_with(std::string_view type, std::string_view system);
 
-/// Determines when a file system is checked and repaired before it is mounted.
+/// Conditions under which a file system is checked and repaired before it is mounted.
 enum class Repair : std::uint8_t {
-  /// Only if the mount fails; file systems that replay a journal when mounted are then not checked.
+  /// Only if the mount fails. File systems that replay a journal during the mount are thus not
+  /// checked.
   as_needed,
   always,  ///< check everything, even if the file system is mountable
-  fast,    ///< check the parts marked busy; check everything if that does not suffice
+  fast,    ///< check the parts that are marked busy; check everything if this is not sufficient
 };
 
 /// One step of a recovery.
 struct RecoveryStep {
-  bool done = false;  ///< false if the step was not needed; the other members are then 0
+  bool done = false;  ///< false if the step was unnecessary; the other members are then 0
   os::TimeNs elapsed_ns = 0, cpu_ns = 0, device_busy_ns = 0;
-  std::uint64_t requests = 0, sectors = 0;  ///< counted at the disk, after concatenation
+  std::uint64_t requests = 0, sectors = 0;  ///< at the disk, after concatenation
 };
 struct Recovery {
   /// `mount` excludes a failed mount, which reads only a few blocks.
   RecoveryStep repair, mount;
-  std::uint64_t findings = 0;  ///< number of findings of the repair
+  std::uint64_t findings = 0;  ///< number of findings that the repair reported
 };
 
 /// Counts the blocks of one kind that were written to NVRAM. A write counts once for each cache
-/// block that it covers.
+/// block that it overlaps.
 struct WriteHits {
   std::string_view kind;  ///< one of adapters::FileSystemType::block_kinds()
   std::uint64_t writes = 0;
   std::uint64_t block_hits = 0;  ///< writes to a block that was present and dirty
-  /// Writes in `block_hits` that overlap the block's dirty range and thus save a write-back. An
-  /// append to a log hits the block but not its dirty range.
+  /// Subset of `block_hits`: writes that overlap the block's dirty range and thus save a
+  /// write-back. An append to a log hits the block but does not overlap its dirty range.
   std::uint64_t dirty_hits = 0;
 };
 
-/// Where the NVRAM is: between the host and a device, or between an array and its members.
+/// Position of the NVRAM: between the host and a device, or between an array and its members.
 enum class NvramPlace : std::uint8_t { above, below };
 
 inline double seconds_of(os::TimeNs ns) {
@@ -171,29 +173,30 @@ inline double seconds_of(os::TimeNs ns) {
 
 class ModelledMachine : private os::DiskTracer {
  public:
-  /// Starts a machine. `options.system` is required. Fails if the profile is invalid, or if mkfs,
+  /// Starts a machine. `options.system` must be set. Fails if the profile is invalid, or if mkfs,
   /// `populate` or the mount fails.
   static Result<std::unique_ptr<ModelledMachine>> start(const ModelledMachineOptions& options);
   /// Creates, populates and shuts down a machine, and returns its image. If `options.image` matches
-  /// the device and file system, extends that image: the result stores only the differences and
-  /// keeps the other image alive. Fails like start(), except that nothing is mounted.
+  /// the device and file system, this function extends that image: the result stores only the
+  /// differences and keeps the other image alive. Fails under the same conditions as start(),
+  /// except that nothing is mounted.
   static Result<std::shared_ptr<const MachineImage>> image_of(
       const ModelledMachineOptions& options);
-  /// Powers on a machine with these media, without mounting. Call recover() next. Takes the same
-  /// options as start(), without `image`. Fails if the profile is invalid, a drive has a different
-  /// size, or an array does not start.
+  /// Powers on a machine with these media, without mounting a file system. Call recover() next.
+  /// Takes the same options as start(), except `image`. Fails if the profile is invalid, a drive
+  /// has a different size, or an array does not start.
   static Result<std::unique_ptr<ModelledMachine>> found_cut(const ModelledMachineOptions& options,
                                                             const CutMachine& found);
-  /// Returns the model time that mkfs takes on the machine's blank devices. Its processor time is
-  /// charged like a repair's.
+  /// Returns the model time that mkfs takes on the machine's blank devices. Processor time is
+  /// charged in the same way as for a repair.
   static Result<RecoveryStep> time_of_mkfs(const ModelledMachineOptions& options);
   ~ModelledMachine() override;
   ModelledMachine(const ModelledMachine&) = delete;
   ModelledMachine& operator=(const ModelledMachine&) = delete;
 
-  /// Runs the daemons until nothing is dirty, delayed or in flight, for at most `most_ns`. Returns
+  /// Runs the daemons for at most `most_ns`, until nothing is dirty, delayed or in flight. Returns
   /// the time at which the last request completed, or now() if nothing was written. Fails if the
-  /// machine does not become idle.
+  /// machine does not become idle in time.
   Result<os::TimeNs> become_quiet(os::TimeNs most_ns = 600 * model::kSecondNs);
 
   // The following functions control the power. They must not be called on a fiber. Pending calls by
@@ -201,61 +204,63 @@ class ModelledMachine : private os::DiskTracer {
   //
   // Cuts the power after `delay_ns`, while users work. Their calls fail from then on.
   void cut_after(os::TimeNs delay_ns);
-  /// Cuts the power now if it is on. Afterwards no user is active and nothing is mounted.
+  /// Cuts the power immediately, if it is on. Afterwards no user is active and no file system is
+  /// mounted.
   void cut();
   bool has_power() const {
     return system_ != nullptr && built_.machine->power() == model::PowerState::on;
   }
-  /// Recovers after cut(). Charges the machine for each request that a repair issues, and for each
-  /// byte that it reads or writes (CpuCosts::clear_per_kib, an estimate for one pass over memory).
-  /// Fails if the file system cannot be repaired or mounted; the machine is then unusable.
+  /// Recovers after cut(). The processor is charged for each request of a repair, and for each byte
+  /// that the repair reads or writes (CpuCosts::clear_per_kib, an estimate for one pass over
+  /// memory). Fails if the file system cannot be repaired or mounted; the machine is then unusable.
   Result<Recovery> recover(Repair repair);
 
   os::TimeNs now() const { return built_.machine->simulation().now(); }
   // The following functions require power.
   os::System& system() { return *system_; }
   Vfs& vfs() { return front_ ? *front_ : mounted_->vfs(); }
-  /// Returns an additional device. Numbers start at 1, in the order of more_disks.
+  /// Returns an additional device. Numbers start at 1 and follow the order of more_disks.
   os::BlockDevice& disk(std::size_t index) { return *disks_.at(index); }
 
-  /// Returns the contents of the first device if it is a drive; null for an array, whose contents
-  /// are distributed over its members.
+  /// Returns the contents of the first device if it is a drive. Returns null for an array, whose
+  /// contents are distributed over its members.
   const model::SectorStore* medium() const;
-  /// Returns the counters summed over all drives and flash devices below any cache.
+  /// Returns the sums of the counters over all drives and flash devices, which are below any cache.
   model::DeviceCounters device_counters() const;
 
-  /// Returns the counters summed over all NVRAM in that position since the start.
+  /// Returns the sums of the counters over all NVRAM in that position since the start.
   model::NvramCounters nvram_counters(NvramPlace place) const;
   /// Returns the counts summed over all NVRAM above devices since the first mount, with one element
-  /// for each kind in the order of block_kinds(). The kind of a cached block is that of the running
-  /// file system's last write to it. Writes by a repair, and those that load an image, count as
+  /// per kind in the order of block_kinds(). The kind of a cached block is the kind of the running
+  /// file system's last write to it. Writes by a repair, and writes that load an image, count as
   /// `other`.
   std::vector<WriteHits> write_hits() const;
-  /// Returns the first device, or the device below its NVRAM; null if that device is not an array.
+  /// Returns the first device, or the device below its NVRAM. Returns null if that device is not an
+  /// array.
   const model::Array* array() const;
 
-  /// The driver's request counters since the last clear_trace(), defined as in the paper.
+  /// Counters of the driver's requests since the last clear_trace(), defined as in the paper.
   struct Trace {
     std::uint64_t completed = 0;
-    /// Time in the queue and at the device, summed over issued requests.
+    /// Time in the queue and at the device, summed over all issued requests.
     os::TimeNs response_ns = 0;
     os::TimeNs last_completed_at = 0;
   };
   const Trace& trace() const { return trace_; }
-  void clear_trace();  ///< also clears the counters of the queue
+  void clear_trace();  ///< also clears the queue's counters
 
  private:
   explicit ModelledMachine(ModelledMachineOptions options) : options_(std::move(options)) {}
   enum class Contents : std::uint8_t {
-    image,  ///< start with the image in the options, or a new one
-    grown,  ///< create a new image, which extends the one in the options, if any
+    image,  ///< start with the image in the options, or with a new one
+    grown,  ///< create a new image, which extends the image in the options, if any
     blank,
   };
   Result<void> assemble(Contents contents = Contents::image);
   Result<void> open_stores(const profiles::Plan& plan);
   Result<void> make_image(model::SectorStore& image, std::uint64_t second_sectors);
   Result<void> load(std::size_t device, const media::PackedStore& image);
-  /// Calls `write` on the device. The time of the requests is not counted.
+  /// Calls `write` on the device. The duration of the requests does not count.
   Result<void> write_uncounted(std::size_t device,
                                const std::function<Result<void>(model::SectorStore&)>& write);
   os::SystemOptions system_options() const;
@@ -271,18 +276,20 @@ class ModelledMachine : private os::DiskTracer {
   void completed(const os::DiskTrace& request) override;
   void count_kinds();
 
-  // Members are ordered from the bottom layer to the top, so lower layers outlive higher ones.
+  // Members are ordered from the bottom layer to the top layer, so each layer outlives the layers
+  // above it.
   ModelledMachineOptions options_;
   model::NullObserver observer_;
-  /// Indexed by the id of the drive or flash device.
+  /// Indexed by the id of a drive or flash device.
   std::map<model::DeviceId, std::unique_ptr<model::SectorStore>> stores_;
-  /// Indexed by device: the ids of the drives and flash devices below it.
+  /// Indexed by device. Each element contains the ids of the drives and flash devices below that
+  /// device.
   std::vector<std::vector<model::DeviceId>> leaves_;
-  /// MachineImage::arrays of an image that this object creates.
+  /// Contents of MachineImage::arrays for an image that this object creates.
   std::vector<std::shared_ptr<const media::PackedStore>> arrays_;
   profiles::BuiltMachine built_;
-  std::vector<model::DeviceId> host_devices_;  ///< devices that the driver sees; index i is disk(i)
-  /// Indexed by host device, for devices with NVRAM above them: the kind of the last write to each
+  std::vector<model::DeviceId> host_devices_;  ///< devices that the driver uses; index i is disk(i)
+  /// Indexed by host device. For devices with NVRAM above them, the kind of the last write to each
   /// range of kPlaceSectors.
   std::vector<std::vector<std::uint8_t>> kinds_;
   std::unique_ptr<os::VirtualClock> clock_;
@@ -292,7 +299,8 @@ class ModelledMachine : private os::DiskTracer {
   std::unique_ptr<Vfs> front_;
   os::Account operator_{.name = "operator"};
   Trace trace_;
-  std::uint64_t under_way_before_ = 0;  ///< number of requests pending at the last clear_trace()
+  /// Number of requests that were pending at the last clear_trace().
+  std::uint64_t under_way_before_ = 0;
 };
 
 }  // namespace headcrash::experiment

@@ -1,4 +1,4 @@
-// Tests the modelled machine: all kinds of devices, images created in advance, and cuts and
+// Tests the modelled machine with all kinds of devices, images created in advance, and cuts and
 // recoveries in model time.
 #include "harness/papers/modelled_machine.h"
 
@@ -50,7 +50,7 @@ bool is_there(ModelledMachine& machine, const std::string& name) {
   return found;
 }
 
-/// Creates one synced file and twenty unsynced files.
+/// Creates one file that is synced, and twenty that are not.
 void work(ModelledMachine& machine) {
   os::Account account{.name = "test"};
   machine.system().run_as(account, [&] {
@@ -76,7 +76,7 @@ TEST(ModelledMachine, RecoversFromACutInModelTime) {
   EXPECT_TRUE(recovery.mount.done);
   EXPECT_GE(machine->now() - cut_at, recovery.repair.elapsed_ns + recovery.mount.elapsed_ns);
   EXPECT_TRUE(is_there(*machine, "synced"));
-  EXPECT_FALSE(is_there(*machine, "young3"));  // had not been written when the power was cut
+  EXPECT_FALSE(is_there(*machine, "young3"));  // not yet written when the power was cut
   work(*machine);
   machine->cut();
   EXPECT_TRUE(machine->recover(Repair::always)->repair.done);
@@ -156,7 +156,7 @@ TEST(ModelledMachine, PopulatesAnImageBeforeTimeBegins) {
     return VfsResult<void>{};
   };
   const auto machine = taken(ModelledMachine::start(options));
-  EXPECT_LT(machine->now(), model::kSecondNs);  // only as long as a mount takes
+  EXPECT_LT(machine->now(), model::kSecondNs);  // no longer than a mount takes
   EXPECT_TRUE(is_there(*machine, "old0"));
   EXPECT_TRUE(is_there(*machine, "old299"));
   options.populate = [](Vfs& vfs) { return make(vfs, "no-such-folder/f"); };
@@ -182,7 +182,7 @@ TEST(ModelledMachine, SupportsArraysAndNvram) {
   }
 }
 
-/// With the write cache on, fsync flushes it, so synced data survives.
+/// If the write cache is on, fsync flushes it, so synced data survives.
 TEST(ModelledMachine, FlushesADriveWithAWriteCache) {
   for (const bool on : {false, true}) {
     ModelledMachineOptions options = small_machine("soft-updates", "atlas-10k");
@@ -207,7 +207,7 @@ TEST(ModelledMachine, SupportsSeveralDisks) {
   EXPECT_TRUE(machine->recover(Repair::as_needed));
 }
 
-/// Creates files and syncs each one, like an NFS server. Returns the NVRAM hits.
+/// Creates files and syncs each one, as an NFS server does. Returns the NVRAM hits.
 std::vector<WriteHits> hits_of(const char* system, const char* profile, const char* log_profile) {
   ModelledMachineOptions options = small_machine(system, profile);
   if (log_profile != nullptr) options.more_disks = {{.profile = log_profile, .size_bytes = kSmall}};
@@ -244,7 +244,7 @@ double share(const std::vector<WriteHits>& hits, std::string_view kind) {
   return -1;
 }
 
-/// Peacock 1998, section 4: metadata that is repeatedly written in place stays in the cache, but
+/// Peacock 1998, section 4: metadata that is repeatedly written in place remains in the cache, but
 /// the blocks of a circular log do not.
 TEST(ModelledMachine, CountsNvramHitsByKindOfBlock) {
   const auto in_place = hits_of("conventional", "netra-raid0-presto", nullptr);
@@ -307,7 +307,7 @@ std::size_t bytes_other_than(ModelledMachine& machine, const std::string& name, 
   return others;
 }
 
-/// Includes an array with a dead member, whose parity must cover the added data.
+/// One of the arrays has a dead member, so its parity must cover the added data.
 TEST(ModelledMachine, AnExtendedImageHasBothContents) {
   for (const char* profile : {"hp-c2447", "raid5-5"}) {
     SCOPED_TRACE(profile);

@@ -1,16 +1,16 @@
 #pragma once
-// The structure of experiments: papers, whose parts can be selected by name.
+// The structure of experiments. Each paper has parts, which a user selects by name.
 //
 // A paper has a folder here (ganger94/) with its setups, printed numbers and judgements. This
-// folder holds the shared code: the modelled machine, its workloads, cells, claims. One table
-// (papers.cc) lists the papers; `headcrash list experiments`, `headcrash experiment PAPER[/PART]`
-// and the report use it.
+// folder contains the shared code: the modelled machine, its workloads, cells and claims. One table
+// (papers.cc) lists the papers for `headcrash list experiments`, `headcrash experiment
+// PAPER[/PART]` and the report.
 //
 // comparison/ is our own experiment. It has the same structure, but there are no printed numbers.
 //
-// A part is a function from a context to claims. It may run cells on the modelled machine, use a
-// simulator, or only compute. It returns numbers alongside the paper's, rules, tables and plots
-// (claim.h).
+// A part is a function that takes a context and returns claims. It may run cells on the modelled
+// machine, use a simulator, or only compute. The result contains our numbers next to the paper's,
+// rules, tables and plots (claim.h).
 
 #include <cstdint>
 #include <functional>
@@ -24,62 +24,66 @@
 
 namespace headcrash::experiment {
 
-/// A part's input that a user may set, for example with `--set cache-mb=85`.
+/// An input of a part that a user may set, for example with `--set cache-mb=85`.
 struct Parameter {
-  std::string name;  ///< ends in the unit: "cache-mb"
+  std::string name;  ///< ends with the unit, for example "cache-mb"
   double usual = 0;
-  std::string meaning;  ///< one line, for messages
+  std::string meaning;  ///< one line, used in messages
 };
 
-/// The arguments of a part. run_experiment() owns the context, which outlives the call to the part.
+/// The arguments of a part. run_experiment() owns the context, which is valid until the part
+/// returns.
 struct Context {
-  Cells& cells;            ///< shared by all parts of a run, so the same cell runs only once
+  Cells& cells;            ///< shared by all parts of a run, so that each cell runs only once
   std::uint64_t seed = 1;  ///< seed for all random choices
-  bool scaled = false;     ///< for tests: small runs, whose numbers are meaningless
-  std::vector<std::string> parts = {};            ///< names of all parts of this run, in order
-  std::map<std::string, double> parameters = {};  ///< the part's parameters, including defaults
+  bool scaled = false;     ///< for tests: small runs, whose numbers have no meaning
+  std::vector<std::string> parts = {};  ///< names of all parts in this run, in order
+  /// The parameters of the part, including those with default values.
+  std::map<std::string, double> parameters = {};
   std::function<bool()> interrupt_requested = {};
-  double modelled_s = 0;  ///< each part adds the model time of those of its runs that are not cells
+  double modelled_s = 0;  ///< model time; each part adds the time of its runs that are not cells
   std::shared_ptr<void> shared = {};  ///< data shared by the parts of a paper during one run
-  /// True if only the rules in the answer are used, to compare them with those for another seed.
-  /// The part then omits counterfactual runs.
+  /// True if the caller uses only the rules in the answer, to compare them with those for another
+  /// seed. The part then omits counterfactual runs.
   bool rules_only = false;
 
-  /// Returns true if the run was interrupted. Long parts poll this function and return partial
-  /// results.
+  /// Returns true if the run was interrupted. Long parts must call this function regularly and
+  /// return partial results.
   bool interrupted() const { return interrupt_requested && interrupt_requested(); }
   double parameter(const std::string& name) const { return parameters.at(name); }
 };
 
 struct Part {
   std::string name;   ///< "table1"
-  std::string title;  ///< one line that ends with the claims in brackets
-  /// Default number of executions of each cell (Cells::get). Results are means over the executions.
+  std::string title;  ///< one line, which ends with the claims in brackets
+  /// Default number of executions of each cell (Cells::get). The results are means over the
+  /// executions.
   std::uint32_t executions = 1;
   std::function<std::vector<ClaimAnswer>(Context&)> answer;
   std::vector<Parameter> parameters = {};
-  /// Number of executions with consecutive seeds. A rule holds only if it holds in all of them. 0
-  /// if the answer does not depend on the seed.
+  /// Number of executions with consecutive seeds. A rule holds only if it holds in all of these
+  /// executions. 0 if the answer does not depend on the seed.
   std::uint32_t seeds = 1;
 };
-/// Number of executions of a part whose rules are compared over seeds.
+/// Number of executions of a part whose rules are compared over several seeds.
 inline constexpr std::uint32_t kSeeds = 5;
 
 /// A number shown at the beginning of a paper's results.
 struct MainFigure {
-  std::string name;                   ///< for readers who do not know the claims
-  std::string claim, cell, quantity;  ///< the number, as in ClaimAnswer and ClaimNumber
+  std::string name;                   ///< understandable without knowledge of the claims
+  std::string claim, cell, quantity;  ///< identify the number, as in ClaimAnswer and ClaimNumber
 };
 
 struct Paper {
   std::string name;                           ///< "ganger94"
   std::string title;                          ///< authors, year, title
-  std::vector<Part> parts;                    ///< in the order of the paper
+  std::vector<Part> parts;                    ///< in the same order as in the paper
   std::string main_claim = {};                ///< what the paper claims, in one sentence
-  std::vector<MainFigure> main_figures = {};  ///< two or three
+  std::vector<MainFigure> main_figures = {};  ///< two or three figures
 };
 
-/// Name of the claim that begins the results of a whole paper: its main claim and figures.
+/// Name of the claim at the beginning of a whole paper's results, which contains the main claim and
+/// main figures.
 inline constexpr const char* kInShort = "in short";
 
 /// Returns all papers in the order in which they are listed.

@@ -1,5 +1,5 @@
 #pragma once
-// Creates files for measurements on a modelled machine other than timed workloads.
+// Creates files for measurements on a modelled machine that are not timed workloads.
 
 #include <string>
 
@@ -7,19 +7,19 @@
 
 namespace headcrash::experiment {
 
-/// Creates a file whose bytes are all `number`, using the calls that a program would: open with
-/// O_CREAT, write, close.
+/// Creates a file in which every byte is `number`. Uses the calls that a program would make: open
+/// with O_CREAT, write, close.
 VfsResult<void> make_file(Vfs& vfs, const std::string& path, std::uint64_t number,
                           std::uint64_t bytes);
 
-/// Creates `files` files of the same size, with `files_per_folder` files in each folder.
+/// A set of `files` files of the same size, with `files_per_folder` files in each folder.
 struct FileSet {
   std::uint64_t files = 0, file_bytes = 0, files_per_folder = 100;
 
   std::uint64_t folders() const { return (files + files_per_folder - 1) / files_per_folder; }
   VfsResult<void> make_folders(Vfs& vfs) const;
   VfsResult<void> make_files(Vfs& vfs) const;
-  /// Returns true if all files exist and have the right size.
+  /// Returns true if all files exist and have the correct size.
   VfsResult<bool> complete(Vfs& vfs) const;
 };
 

@@ -8,14 +8,15 @@
 namespace headcrash::experiment {
 namespace {
 
-/// Returns the element of `all` for which `matches` is true; null if there is no such element.
+/// Returns the element of `all` for which `matches` returns true, or null if there is no such
+/// element.
 template <typename Element, typename Matches>
 const Element* find_in(const std::vector<Element>& all, const Matches& matches) {
   const auto found = std::ranges::find_if(all, matches);
   return found == all.end() ? nullptr : &*found;
 }
 
-/// Returns the same claim from each of the other executions.
+/// Returns the corresponding claim of each of the other executions.
 std::vector<const ClaimAnswer*> same_claims(const ClaimAnswer& answer,
                                             const std::vector<std::vector<ClaimAnswer>>& others) {
   std::vector<const ClaimAnswer*> found;

@@ -1,4 +1,4 @@
-// Tests that rules that hold for only some seeds are undecided.
+// Tests that rules are undecided if they hold for only some seeds.
 #include "harness/papers/repetitions.h"
 
 #include <gtest/gtest.h>

@@ -33,7 +33,7 @@ struct UserRun {
   TimeNs ended_at = 0;
 };
 
-/// Counters at the start of a phase.
+/// The values of the counters at the start of a phase.
 struct Snapshot {
   TimeNs at = 0, syncer_cpu = 0, interrupt_cpu = 0, cpu = 0, busy = 0;
   std::uint64_t lock_waits = 0, drive_writes = 0, generations = 0;
@@ -67,7 +67,7 @@ class Runner {
     return outcome;
   }
 
-  /// Returns the `repair` and `mount` phases.
+  /// Cuts the power and recovers. Returns the `repair` and `mount` phases.
   Result<std::vector<PhaseOutcome>> cut_and_recover() {
     machine_.cut();
     TRY(const auto recovery, machine_.recover(run_.repair));
@@ -97,7 +97,7 @@ class Runner {
             .generations = generations()};
   }
 
-  /// Number of generations committed by snapfs; 0 for other file systems.
+  /// Returns the number of generations that snapfs has committed; 0 for other file systems.
   std::uint64_t generations() {
     const auto* snapshots = dynamic_cast<const snapfs::FileSystem*>(&machine_.vfs());
     return snapshots == nullptr ? 0 : snapshots->snapshots().counters().commits;
@@ -215,7 +215,7 @@ constexpr std::uint64_t PhaseOutcome::* kCounts[] = {
 
 WorkloadOutcome mean_of(const std::vector<WorkloadOutcome>& executions) {
   WorkloadOutcome mean = executions.front();
-  // Some executions may have skipped the verification at the end.
+  // In some executions, the verification at the end may have been skipped.
   const auto average_of = [&](std::size_t phase, const auto& value) {
     double sum = 0, count = 0;
     for (const WorkloadOutcome& one : executions) {
@@ -256,7 +256,7 @@ Result<WorkloadOutcome> run_workload(ModelledMachine& machine, const WorkloadRun
     outcome.parameters +=
         fmt::format("{}{}={}", outcome.parameters.empty() ? "" : " ", name, value);
   std::vector<timed::Phase> phases = workload->phases(arguments);
-  // If there is a power cut, the phases after it are what the workload is for and cannot be
+  // If there is a power cut, the phases after it are the purpose of the workload and must not be
   // skipped.
   if (!run.verify && std::ranges::none_of(phases, &timed::Phase::after_cut)) {
     while (!phases.empty() && !phases.back().measured) phases.pop_back();

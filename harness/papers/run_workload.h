@@ -1,17 +1,17 @@
 #pragma once
-// A timed workload (harness/workload/timed) on a modelled machine, with one fiber per user and Pace
-// in model time.
+// Runs a timed workload (harness/workload/timed) on a modelled machine, with one fiber per user and
+// Pace in model time.
 //
 // After an unmeasured phase, the machine waits until it is idle (nothing dirty or in flight).
 // Measured phases follow each other without a pause, like a user's commands; after the last
 // measured phase, the machine waits until it is idle. Disk activity is counted up to that instant,
-// since the paper's driver traces continue until the last request: table 2 counts writes that the
-// syncer sends after the user has finished. Phases are separated by the dispatch times of requests,
-// so only the last measured one includes later writes.
+// because the paper's driver traces continue until the last request: table 2 counts writes that the
+// syncer sends after the user has finished. Requests are assigned to phases by their dispatch
+// times, so only the last measured phase includes later writes.
 //
-// Before the first phase that requires it (after_cut), the power is cut with whatever data is dirty
-// at that instant, and the machine recovers. This is reported as two phases, `repair` and `mount`;
-// an unnecessary repair takes no time. Their CPU time is charged to the operator.
+// Before the first phase with after_cut, the power is cut regardless of which data is dirty at that
+// instant, and the machine recovers. The recovery is reported as two phases, `repair` and `mount`;
+// an unnecessary repair takes no time. The CPU time of these phases is charged to the operator.
 
 #include <string>
 #include <vector>
@@ -21,21 +21,21 @@
 
 namespace headcrash::experiment {
 
-/// Interval between the start times of a cell's executions. It is a multiple of neither a second
-/// nor a revolution.
+/// Interval between the start times of a cell's executions. It is neither a multiple of a second
+/// nor of a revolution.
 inline constexpr os::TimeNs kBetweenBeginnings = 377'123'457;
 
 struct WorkloadRun {
   std::string workload;
-  timed::Arguments replaced = {};  ///< overrides of the workload's exact parameters
-  bool scaled = false;             ///< for tests: start from the scaled-down parameters
-  bool verify = true;              ///< run the verification phases; they always run after a cut
+  timed::Arguments replaced = {};  ///< override the workload's exact parameters
+  bool scaled = false;             ///< for tests: use the scaled-down parameters as defaults
+  bool verify = true;              ///< run the verification phases; after a cut they always run
   std::uint64_t seed = 1;
-  /// Pause before the measurement. Varies the disk's angle and the syncer's phase.
+  /// Pause before the measurement, which varies the angle of the disk and the phase of the syncer.
   os::TimeNs begins_after_ns = 0;
   Repair repair = Repair::as_needed;  ///< repair after a cut
-  /// When to cut the power, relative to the start of the preceding phase, whose calls may then
-  /// fail. If 0, the cut is at the end of that phase.
+  /// Time of the power cut, relative to the start of the preceding phase, whose calls may then
+  /// fail. 0 cuts the power at the end of that phase.
   os::TimeNs cut_after_ns = 0;
 };
 
@@ -43,30 +43,31 @@ struct PhaseOutcome {
   std::string name;
   bool measured = true;
   std::size_t users = 1;
-  /// Time from the phase's start until a user's last call returns, averaged over the users.
+  /// Time from the start of the phase until a user's last call returns, averaged over the users.
   double elapsed_s = 0;
   double longest_s = 0;    ///< time of the slowest user
-  double quiescent_s = 0;  ///< time until idle; 0 if the run did not wait
-  double user_cpu_s = 0;   ///< summed over the users, until each ends
-  /// Components of `user_cpu_s` according to the cost table, summed over the users.
+  double quiescent_s = 0;  ///< time until the machine is idle; 0 if the run did not wait for this
+  double user_cpu_s = 0;   ///< sum over all users, each until the user ends
+  /// Components of `user_cpu_s` according to the cost table, summed over all users.
   os::Charged user_charged = {};
   double user_wait_s = 0;
   double syncer_cpu_s = 0, interrupt_cpu_s = 0;  ///< until the machine is idle
-  double cpu_busy_s = 0;       ///< total until the machine is idle, including other daemons
+  double cpu_busy_s = 0;       ///< total until the machine is idle, including the other daemons
   std::uint64_t requests = 0;  ///< at the disk, after concatenation
-  std::uint64_t requests_while_elapsed = 0;  ///< requests before the slowest user ended
+  std::uint64_t requests_while_elapsed = 0;  ///< number of requests before the slowest user ended
   std::uint64_t issued_reads = 0, issued_writes = 0;
   std::uint64_t sectors = 0, queued_most = 0, lock_waits = 0;
-  double response_ms = 0;  ///< mean time from issue to completion, "driver response"
+  double response_ms = 0;  ///< mean time from issue to completion, the paper's "driver response"
   double access_ms = 0;    ///< mean time from dispatch to completion
   double disk_busy_s = 0;
-  /// Requests sent to all drives until the machine is idle, including drives in an array.
+  /// Requests sent to all drives until the machine is idle. Includes the drives in an array.
   std::uint64_t drive_writes = 0;
   std::uint64_t operations = 0, bytes_read = 0, bytes_written = 0;
-  std::uint64_t generations = 0;  ///< snapfs only: committed before the slowest user ended
-  double operation_ms = 0,
-         /// Latency of single operations, as users see it; 0 if not recorded.
-      operation_p99_ms = 0;
+  /// Only for snapfs: number committed before the slowest user ended.
+  std::uint64_t generations = 0;
+  /// Latency of single operations from the users' point of view: the mean and the 99th percentile.
+  /// 0 if not recorded.
+  double operation_ms = 0, operation_p99_ms = 0;
 
   double operations_per_s() const {
     return longest_s > 0 ? static_cast<double>(operations) / longest_s : 0;
@@ -77,9 +78,9 @@ struct WorkloadOutcome {
   std::string parameters;  ///< "files=535 users=4"
   std::string operation;   ///< unit of the counts
   std::vector<PhaseOutcome> phases;
-  double modelled_s = 0;  ///< model time of all phases; for a mean, over all executions
+  double modelled_s = 0;  ///< model time of all phases; in a mean, summed over all executions
 
-  /// Returns the measured phase with that name; null if it does not exist.
+  /// Returns the measured phase with that name, or null if there is no such phase.
   const PhaseOutcome* phase(std::string_view name) const;
 };
 
@@ -87,8 +88,8 @@ struct WorkloadOutcome {
 /// execution. The first execution must contain all phases.
 WorkloadOutcome mean_of(const std::vector<WorkloadOutcome>& executions);
 
-/// Runs a workload. Fails for an unknown workload or parameter, wrong data, or an error of the file
-/// system.
+/// Runs a workload. Fails if the workload or a parameter is unknown, if data is wrong, or if the
+/// file system returns an error.
 Result<WorkloadOutcome> run_workload(ModelledMachine& machine, const WorkloadRun& run);
 
 }  // namespace headcrash::experiment

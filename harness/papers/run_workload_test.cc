@@ -1,4 +1,4 @@
-// Tests small cells: they end, are reproducible, and rank the schemes correctly.
+// Tests that small cells end and are reproducible, and that they rank the schemes correctly.
 #include "harness/papers/run_workload.h"
 
 #include <gtest/gtest.h>
@@ -90,7 +90,7 @@ TEST(RunWorkload, APauseShiftsTheStartOfTheMeasurement) {
               0.3 * first.phase("copy")->elapsed_s);
 }
 
-/// This holds for any workload in which a directory contains two files whose inodes share a block.
+/// This applies to any workload in which a directory contains two files whose inodes share a block.
 TEST(CoarseDependencies, ACreationAndARemovalCloseACycle) {
   const auto machine = must(ModelledMachine::start(must(machine_with("ufs", "no-order"))));
   ufs::Volume& volume = dynamic_cast<ufs::FileSystem&>(machine->vfs()).volume();
@@ -137,7 +137,7 @@ TEST(RunWorkload, ACutInsideAPhaseEndsIt) {
   WorkloadRun run = scaled("recovery");
   run.cut_after_ns = 500 * model::kMillisecondNs;
   const auto machine = must(ModelledMachine::start(must(machine_with("ufs", "soft-updates"))));
-  // The last phase expects files that do not exist.
+  // Fails, because the last phase expects files that do not exist.
   const auto outcome = run_workload(*machine, run);
   EXPECT_FALSE(outcome.has_value());
   EXPECT_NE(outcome.error().message().find("verify"), std::string::npos)

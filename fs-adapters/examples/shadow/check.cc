@@ -1,4 +1,4 @@
-// The checker (image.h), which checks blocks, directories, names and link counts.
+// The checker (image.h). It checks blocks, directories, names and link counts.
 #include <fmt/format.h>
 
 #include <array>
@@ -93,7 +93,8 @@ class Check {
       if (entry->is_dot() && entry->inode != directory.number)
         wrong("does not point to the directory");
       if (entry->is_dot() || !target->attributes.is_directory()) continue;
-      ++names_[directory.number];  // the subdirectory's ".." refers to this directory
+      // Counts the ".." of the subdirectory, which refers to this directory.
+      ++names_[directory.number];
       if (!directories_.insert(entry->inode).second) {
         wrong("is the second name of a directory");
         continue;

@@ -42,8 +42,8 @@ Result<std::unique_ptr<Store>> Store::mount(os::System& system, const MountOptio
   return store;
 }
 
-/// Encodes all named inodes. Each fsync writes the whole table, even if there are a hundred
-/// thousand inodes; this is the price of a simple format.
+/// Encodes all inodes that have a name. Each fsync writes the whole table, even if there are a
+/// hundred thousand inodes; this is the price of a simple format.
 std::vector<std::byte> Store::table() const {
   std::vector<const CoreInode*> named;
   for (const auto& [number, inode] : inodes_)
@@ -70,8 +70,8 @@ VfsResult<void> Store::commit(Clean clean) {
   const bool clean_wanted = clean == Clean::yes;
   if (changes_ == committed_changes_ && (committed_.clean || !clean_wanted)) return {};
 
-  // Copies the state to write. While the writes are in flight, the only possible change is the
-  // release of inodes without a name, which the table does not contain.
+  // Copies the state that is to be written. While the writes are in flight, only inodes without a
+  // name can change, as they may be released; the table does not contain them.
   const std::uint64_t changes = changes_;
   std::vector<std::byte> bytes = table();
   cpu.charge(os::Cost::transfer_per_kib, static_cast<std::int64_t>(bytes.size()));
@@ -84,7 +84,8 @@ VfsResult<void> Store::commit(Clean clean) {
   const std::vector<BlockAddress> fresh = fresh_;
   const std::size_t freed = freed_.size();
 
-  // Even the control that omits flushes flushes before it sets the clean flag.
+  // The cache is flushed before the clean flag is set, even in the control that otherwise omits
+  // flushes.
   const bool flush_first = options_.flush_first || clean_wanted;
 
   const auto flush = [&] {
@@ -100,8 +101,8 @@ VfsResult<void> Store::commit(Clean clean) {
                                               .sectors = 1,
                                               .data = sector});
   if (status != model::Status::ok || system_.queue.flush() != model::Status::ok) {
-    // It is unknown whether the header is on the disk. Both possible states must be kept, so all
-    // writes stop.
+    // It is unknown whether the header has reached the disk. All writes stop, because the blocks of
+    // both states must be kept.
     stopped_ = true;
     return refuse(EIO);
   }

@@ -18,7 +18,7 @@
 namespace headcrash::shadow {
 
 using tree::InodeNumber;
-using BlockAddress = std::uint32_t;  ///< index of a block after the tables, from 0
+using BlockAddress = std::uint32_t;  ///< number of a block, counted from 0 at the end of the tables
 
 inline constexpr std::uint32_t kSectorBytes = model::kSectorBytes;
 inline constexpr InodeNumber kRootInode = 2;
@@ -26,18 +26,18 @@ inline constexpr InodeNumber kRootInode = 2;
 inline constexpr std::array<std::uint64_t, 2> kHeaderSectors{0, 8};
 inline constexpr std::uint64_t kFirstTableSector = 16;
 inline constexpr std::uint64_t kFileBytesMax = std::uint64_t{1} << 30U;
-/// Size of an inode record, excluding block addresses.
+/// Size of an inode's record without its block addresses.
 inline constexpr std::size_t kRecordBytes = 56;
 inline constexpr std::size_t kPointerBytes = 8;
 
-/// Layout of the file system. mkfs chooses it, and both headers repeat it unchanged.
+/// The layout of the file system. mkfs determines it, and each header contains a copy.
 struct Geometry {
   std::uint64_t id = 0;
   std::uint32_t block_bytes = 0, blocks = 0, inodes = 0;
   bool operator==(const Geometry&) const = default;
 
   std::uint32_t block_sectors() const { return block_bytes / kSectorBytes; }
-  /// Returns the size of one table, with space for every inode and every block.
+  /// Returns the size of one table, which has room for all inodes and the addresses of all blocks.
   std::uint64_t table_sectors() const;
   std::uint64_t table_lba(std::size_t slot) const {
     return kFirstTableSector + slot * table_sectors();
@@ -46,7 +46,7 @@ struct Geometry {
   std::uint64_t device_sectors() const { return lba_of(blocks); }
 };
 
-/// One complete state of the file system.
+/// A header, which represents one complete state of the file system.
 struct Header {
   Geometry geometry;
   std::uint64_t sequence = 0;  ///< number of the commit that wrote this header
@@ -59,7 +59,8 @@ struct Header {
 struct Record {
   InodeNumber number = 0;
   tree::Attributes attributes;
-  /// Addresses by block number within the file; missing numbers are holes.
+  /// Address of each block, by the block's number within the file. Blocks that are not in the map
+  /// are holes.
   std::map<std::int64_t, BlockAddress> blocks;
 };
 

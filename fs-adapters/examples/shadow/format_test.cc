@@ -31,7 +31,7 @@ Result<State> state_of(const model::SectorStore& store) {
       store.sectors());
 }
 
-/// Writes a header and its table with correct checksums.
+/// Writes a header and its table, both with correct checksums.
 void put(model::SectorStore& store, Header header, std::vector<std::byte> table) {
   header.table_bytes = static_cast<std::uint32_t>(table.size());
   header.table_checksum = crc32c(table);
@@ -86,7 +86,7 @@ TEST(Format, NewerValidHeaderIsUsed) {
   torn[40] ^= std::byte{1};
   ASSERT_TRUE(store->write(kHeaderSectors[0], torn));
   EXPECT_EQ(state_of(*store)->header.sequence, 1U);
-  // A header in the other slot is ignored.
+  // The header is ignored because it is in the wrong slot for its sequence number.
   state.header.sequence = 3;
   ASSERT_TRUE(store->write(kHeaderSectors[0], encode(state.header)));
   EXPECT_EQ(state_of(*store)->header.sequence, 1U);
@@ -138,7 +138,7 @@ TEST(Format, TableThatDoesNotMatchItsHeaderIsRejected) {
   EXPECT_NE(state.error().message().find("table"), std::string::npos);
 }
 
-/// Creates one finding of each kind.
+/// Creates findings of each kind.
 TEST(Check, ReportsEachKindOfFinding) {
   struct Case {
     FindingKind kind;

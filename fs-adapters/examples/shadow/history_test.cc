@@ -25,7 +25,7 @@ INSTANTIATE_TEST_SUITE_P(Shadow, History,
                          [](const auto& made) { return made.param.name; });
 
 TEST_P(History, WithSeveralConcurrentUsers) {
-  // HEADCRASH_SEEDS=N runs N more seeds.
+  // HEADCRASH_SEEDS=N in the environment adds N seeds.
   const auto seeds = static_cast<std::uint32_t>(2 + number_from_environment("HEADCRASH_SEEDS", 0));
   const Arrangement& setup = GetParam();
   for (std::uint32_t seed = 31; seed < 31 + seeds; ++seed) {

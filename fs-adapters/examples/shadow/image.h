@@ -16,7 +16,7 @@ class Image final : public adapters::ImageReader {
   const std::vector<Record>& records() const { return state_.records; }
   /// Returns null if the inode is not allocated.
   const Record* find(std::uint64_t number) const;
-  /// Returns all blocks of a directory. Fails if it has holes.
+  /// Returns the contents of all blocks of a directory. Fails if it has holes.
   Result<std::vector<std::byte>> directory_bytes(const Record& record) const;
 
   std::uint64_t root() const override { return kRootInode; }
@@ -36,8 +36,8 @@ class Image final : public adapters::ImageReader {
   State state_;
 };
 
-/// Every kind of finding is damage: a power cut leaves no residue, so each finding indicates a
-/// defect or a broken disk.
+/// Every kind of finding is damage. A power cut leaves no residue, so each finding is the result of
+/// a defect or of a broken disk.
 enum class FindingKind : std::uint8_t {
   block,      ///< a block has two owners, or is beyond the end of its file
   directory,  ///< a directory has an invalid or missing block
@@ -48,8 +48,8 @@ enum class FindingKind : std::uint8_t {
 };
 adapters::FindingKind kind_of(FindingKind kind);
 
-/// Returns a checker that repairs nothing, because the disk has no redundant data. repair() reports
-/// findings as `unrepaired`.
+/// Returns a checker that cannot repair damage, because the disk has no redundant data. Its
+/// repair() reports each finding as `unrepaired`.
 std::unique_ptr<adapters::ImageChecker> make_checker();
 
 }  // namespace headcrash::shadow

@@ -53,7 +53,7 @@ Result<Options> options_of(const adapters::Settings& settings) {
   return options;
 }
 
-/// Computes the layout with the most blocks that fit next to their tables.
+/// Computes the layout with the maximum number of blocks that still leaves room for their tables.
 Result<Geometry> lay_out(std::uint64_t sectors, const Options& options) {
   Geometry geometry{.id = options.id,
                     .block_bytes = static_cast<std::uint32_t>(options.block_bytes)};
@@ -74,7 +74,7 @@ Result<Geometry> lay_out(std::uint64_t sectors, const Options& options) {
   while (geometry.blocks > kBlocksMin && geometry.device_sectors() > sectors) {
     const std::uint64_t beyond = geometry.device_sectors() - sectors;
     const std::uint64_t taken =
-        /// a block and the part of the tables that it needs, rounded up
+        /// Size of a block and of its entries in both tables, rounded up.
         geometry.block_sectors() + 1;
     geometry.blocks -= static_cast<std::uint32_t>(std::min<std::uint64_t>(
         std::max<std::uint64_t>(beyond / taken, 1), geometry.blocks - kBlocksMin));

@@ -1,5 +1,5 @@
-// Tests space and block states. A full disk can be changed and emptied, committed blocks are not
-// overwritten, and the state is consistent after disk errors.
+// Tests the use of space and the states of blocks. A full disk can be changed and emptied,
+// committed blocks are not overwritten, and the state is consistent after disk errors.
 #include "fs-adapters/examples/shadow/testing/mounted.h"
 #include "fs-adapters/substrate/tree/testing/history.h"
 #include "plugin/base/crc32c.h"
@@ -40,7 +40,7 @@ TEST(Space, FullDiskCanBeChangedAndEmptied) {
     ASSERT_TRUE(large);
     EXPECT_GT(large->size_bytes, 50'000U);
     EXPECT_EQ(vfs.mkdir("more", 0755).error().value, ENOSPC);
-    // Overwrites the file, which needs several times as many blocks as are free.
+    // Overwriting the file needs several times as many blocks as are free.
     const auto file = vfs.open("large", {});
     ASSERT_TRUE(file);
     ASSERT_TRUE(vfs.pwrite(*file, 0, bytes_of(std::string(large->size_bytes, 'm'))));
@@ -74,7 +74,7 @@ TEST(Space, OpenFileWithoutANameIsNotInTheTable) {
     ASSERT_TRUE(vfs.sync());
     bench::expect_clean(*disk);
     EXPECT_EQ(free_on(*disk), free);
-    // The file keeps its blocks until it is closed.
+    // The blocks of the file remain in use until the file is closed.
     ASSERT_TRUE(vfs.pwrite(*file, 1, bytes_of("new")));
     put_file(vfs, "g", std::string(20'000, 'g'), tree::bench::Fsync::yes);
     std::string text(5, '?');
@@ -104,7 +104,7 @@ TEST(Space, TruncatedContentDoesNotReappear) {
   bench::expect_clean(*disk);
 }
 
-/// Makes disk requests of each kind fail, then retries.
+/// Makes one disk request of each kind fail once, and retries the operation.
 TEST(Errors, LeaveThePreviousOrTheNextState) {
   const auto plain = bench::make_disk(1 << 20, {});
   const Geometry geometry = Image::open(*plain)->header().geometry;

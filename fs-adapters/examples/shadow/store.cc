@@ -11,7 +11,7 @@
 namespace headcrash::shadow {
 namespace {
 
-// The store stops if unwritable blocks exceed this fraction of the cache.
+// The store stops if the blocks that could not be written exceed 1/kShareOfFailures of the cache.
 constexpr std::uint64_t kShareOfFailures = 4;
 
 }  // namespace
@@ -25,7 +25,7 @@ std::uint64_t Store::allocated_bytes(const tree::CoreInode& inode) const {
 }
 
 std::size_t Store::bytes_in_core() const {
-  constexpr std::size_t kBlockBytes = 32;  // estimated memory for each block of an inode
+  constexpr std::size_t kBlockBytes = 32;  // estimated memory for each block
   return inodes_.size() * tree::kCoreInodeBytes + (geometry_.blocks - free_) * kBlockBytes +
          use_.size();
 }
@@ -40,8 +40,8 @@ VfsResult<void> Store::change(const std::function<VfsResult<void>(tree::Operatio
   const std::uint64_t changes = changes_;
   tree::Operation operation;
   auto result = body(operation);
-  // The operation has changed only memory, and only in part. All writes stop, so the disk keeps the
-  // previous state.
+  // The operation has failed halfway, but it has changed only memory. All writes stop, so that the
+  // disk keeps the previous state.
   if (!result && result.error().value == EIO && !operation.sync_failed && changes_ != changes)
     stopped_ = true;
   schedule_commit();
@@ -74,8 +74,8 @@ VfsResult<tree::InodeHandle> Store::make(tree::Operation& operation, tree::CoreI
   return share(*inode, &operation);
 }
 
-/// Releases the last reference to an inode that has no name. No table contains it, so nothing is
-/// written and no commit is needed.
+/// Called when an inode has lost its last reference; removes it if it has no name. No table
+/// contains such an inode, so nothing is written and no commit is needed.
 void Store::put(tree::CoreInode& tree_inode, tree::Operation*) {
   CoreInode& inode = core(tree_inode);
   if (--inode.references != 0 || inode.attributes.links != 0) return;
@@ -124,9 +124,9 @@ VfsResult<os::HeldBuffer> Store::read_block(tree::CoreInode& inode, std::int64_t
 
 VfsResult<os::HeldBuffer> Store::block_for_writing(tree::Operation&, tree::CoreInode& inode,
                                                    const tree::BlockWanted& wanted) {
-  // A long write may need more blocks than the operation's reserve, so it may commit before it is
-  // complete. A power cut may then leave a partly written file. Name changes must stay atomic, and
-  // never need more than the reserve.
+  // A long write may need more blocks than are reserved for an operation, so it may have to commit
+  // before it is complete. After a power cut, the file may then be partly written. Name changes
+  // must stay atomic, but they never need more blocks than are reserved.
   if (inode.attributes.is_regular() && free_ < kOperationBlocks)
     if (auto done = commit(Clean::no); !done) return forward_errno(done);
   auto& blocks = core(inode).record.blocks;
@@ -147,8 +147,8 @@ VfsResult<os::HeldBuffer> Store::block_for_writing(tree::Operation&, tree::CoreI
   return read_block(inode, wanted.block);
 }
 
-/// Marks a block dirty. Only this function moves blocks: a committed block is replaced by a fresh
-/// one.
+/// Marks a block dirty. A block moves only in this function: a committed block is replaced by a
+/// newly allocated one.
 void Store::write_delayed(os::HeldBuffer buffer) {
   const os::BufferKey key = buffer.key();
   BlockAddress& address = inodes_.at(key.object)->record.blocks.at(key.block);
@@ -187,7 +187,7 @@ VfsResult<void> Store::set_size(tree::Operation& operation, tree::CoreInode& ino
   return free_blocks(operation, inode, last + (kept != 0 ? 1 : 0), INT64_MAX);
 }
 
-/// Grows the directory by one block of formatted, unused chunks.
+/// Adds a block of empty chunks to the directory.
 VfsResult<std::int64_t> Store::grow_directory(tree::Operation& operation,
                                               tree::CoreInode& directory) {
   const auto block =

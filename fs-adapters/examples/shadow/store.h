@@ -40,7 +40,7 @@ inline constexpr std::uint32_t kReserveBlocks = 16;
 inline constexpr std::uint32_t kBlocksMin = 64;
 
 struct MountOptions {
-  // Only controls set one of these two options to false.
+  // True except in controls, each of which sets one of these two options to false.
   bool flush_first = true;
   bool keep_freed = true;
   os::TimeNs commit_interval_ns = 5 * model::kSecondNs;
@@ -52,7 +52,7 @@ struct CoreInode : tree::CoreInode {
   Record record;
 };
 
-/// Space statistics. Counts only inodes that have a name, as the checker does.
+/// The free space. Inodes count as free if they have no name, as in the checker.
 struct Space {
   std::uint64_t free_blocks = 0, free_inodes = 0;
 };
@@ -100,7 +100,7 @@ class Store final : public tree::InodeStore, private tree::InodeOwner {
   VfsResult<void> fsync(tree::Operation& operation, tree::CoreInode& inode,
                         tree::SyncExtent extent) override;
 
-  /// Commits: on return, the state in memory is on the disk. Must not be called within an
+  /// Commits. On return, the state in memory is also on the disk. Must not be called within an
   /// operation.
   VfsResult<void> sync();
   /// Syncs everything and marks the disk clean. Afterwards, only space() and the destructor may be
@@ -127,7 +127,7 @@ class Store final : public tree::InodeStore, private tree::InodeOwner {
   void make_free(BlockAddress address);
   bool may_grow() const { return free_ + freed_.size() > kReserveBlocks; }
 
-  /// The operation lock must be held.
+  /// The caller must hold the operation lock.
   VfsResult<void> commit(Clean clean);
   std::vector<std::byte> table() const;
   VfsResult<void> write_table(const Header& header, std::vector<std::byte> bytes);
@@ -144,8 +144,8 @@ class Store final : public tree::InodeStore, private tree::InodeOwner {
   std::vector<Use> use_;  ///< state of each block
   std::uint64_t free_ = 0;
   std::vector<BlockAddress> fresh_,
-      freed_;  ///< blocks freed since the last commit; `fresh_` may still contain them
-  BlockAddress lowest_free_ = 0;  ///< no lower block is free
+      freed_;  ///< blocks freed since the last commit; some of them may also be in `fresh_`
+  BlockAddress lowest_free_ = 0;  ///< all blocks below this one are in use
 
   os::FiberLock operation_lock_;
   std::uint64_t changes_ = 0, committed_changes_ = 0;

@@ -23,7 +23,8 @@ adapters::Promises promises() {
           .fsync_keeps_links = true,
           .fsync_keeps_moved_path = true,
           .fsync_keeps_new_name = true,
-          .keeps_after_s = kCommitS + 2,  // + the syncer's tick and a running operation
+          // One tick of the syncer and the time of an operation in progress are added.
+          .keeps_after_s = kCommitS + 2,
           .replace_keeps_content = true,
           .names = adapters::NameOrder::atomic,
           .keeps_allocation = true};

@@ -42,11 +42,11 @@ struct DiskOptions {
 inline const DiskOptions kDiskWithLog = {
     .device_bytes = 4 << 20, .mkfs = {.block_bytes = 1024, .log_bytes = 16 << 10, .id = 7}};
 
-/// A disk with an empty file system.
+/// An in-memory disk with an empty file system.
 struct Disk {
   explicit Disk(const DiskOptions& options = {})
       : store(*media::MemoryStore::create(options.device_bytes / kSectorBytes)), log(*store) {
-    // Marks content that was never written, so that tests can detect it.
+    // Fills the disk with '#', so that tests can detect contents that were never written.
     EXPECT_TRUE(store->write(0, std::vector<std::byte>(options.device_bytes, std::byte{'#'})));
     const auto made = mkfs(*store, options.mkfs);
     EXPECT_TRUE(made) << made.error().message();
@@ -55,7 +55,7 @@ struct Disk {
   LoggedStore log;
 };
 
-/// Reconstructs the disk after each of the following writes.
+/// Reconstructs the contents of the disk after each of the writes that follow.
 class WriteReplay {
  public:
   explicit WriteReplay(Disk& disk)

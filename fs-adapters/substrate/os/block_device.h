@@ -15,8 +15,8 @@ struct BlockRequest {
   std::uint32_t sectors = 0;
   std::span<std::byte> into;        ///< destination of a read; valid until completion
   std::span<const std::byte> data;  ///< source of a write; valid until completion
-  /// For a write, the kind of its content, as numbered by its file system
-  /// (adapters::FileSystemType::block_kinds()); 0 means other. Only tracers see it
+  /// For a write, the kind of data that it contains, as numbered by its file system
+  /// (adapters::FileSystemType::block_kinds()); 0 means any other kind. Only tracers use it
   /// (DiskTracer::issued); devices do not.
   std::uint8_t kind = 0;
 };
@@ -29,17 +29,18 @@ class BlockDone {
   virtual void done(model::Status status) = 0;
 };
 
-/// A disk's interface to its driver. Durability, overlapping requests and TRIM behave as in
+/// The driver's interface to a disk. Durability, overlapping requests and TRIM behave as in
 /// model::Device. Errors are reported through the status passed to done(). All calls come from the
-/// executor's thread. A real device may use other threads, but completes requests on this one.
+/// executor's thread. A real device may use other threads internally, but completes requests on
+/// this one.
 class BlockDevice {
  public:
   virtual ~BlockDevice() = default;
   virtual std::uint64_t sectors() const = 0;
   virtual bool volatile_cache() const = 0;  ///< true if durability requires a flush
   /// Starts a request. Calls `done` exactly once, after start() has returned. Buffers must stay
-  /// valid until then. Any number of requests may be outstanding; the caller is responsible for
-  /// their order (disk_queue.h).
+  /// valid until then. Any number of requests may be outstanding; the caller must not start a
+  /// request too early if its order matters (disk_queue.h).
   virtual void start(const BlockRequest& request, BlockDone& done) = 0;
 };
 

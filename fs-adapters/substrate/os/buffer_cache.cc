@@ -58,7 +58,7 @@ Buffer* BufferCache::State::find(const BufferKey& key) {
   return it == index.end() ? nullptr : it->second;
 }
 
-/// Returns a new buffer with arbitrary content, locked by the calling fiber.
+/// Returns a new buffer, locked by the calling fiber. Its content is undefined.
 Buffer& BufferCache::State::create(const BufferKey& key, Content content, std::uint64_t lba,
                                    std::size_t bytes) {
   std::size_t slot = slots.size();
@@ -92,7 +92,7 @@ void BufferCache::State::destroy(Buffer& buffer) {
   free_slots.push_back(slot);
 }
 
-/// Removes the buffer from the index, so that it can no longer be found.
+/// Removes the buffer from all lists and from the index, so that it can no longer be found.
 void BufferCache::State::forget(Buffer& buffer) {
   if (buffer.forgotten) return;
   set_clean(buffer);
@@ -104,8 +104,8 @@ void BufferCache::State::forget(Buffer& buffer) {
   buffer.forgotten = true;
 }
 
-/// Must follow any change to the buffer's state. Adds the buffer to the clean list, removes it from
-/// that list, or destroys it. The reference may dangle afterwards.
+/// Must be called after any change to the buffer's state. Adds the buffer to the clean list,
+/// removes it from that list, or destroys it. Afterwards the reference may be dangling.
 void BufferCache::State::settle(Buffer& buffer) {
   const bool unused = buffer.lock == Buffer::Lock::free && buffer.waiting == 0 && buffer.pins == 0;
   if (buffer.forgotten) {
@@ -135,7 +135,7 @@ bool BufferCache::State::lock(Buffer& buffer) {
   if (buffer.lock == Buffer::Lock::device && buffer.known) ++counters.lock_waits;
   const TimeNs before = executor.now();
   ++buffer.waiting;
-  buffer.waiters.wait();  // unlock() passes the lock on
+  buffer.waiters.wait();  // unlock() gives the lock to this fiber
   --buffer.waiting;
   if (for_the_disk) executor.account().disk_wait_ns += executor.now() - before;
   if (!buffer.forgotten) return true;
@@ -203,7 +203,7 @@ Buffer* BufferCache::State::to_be_dropped() {
   return metadata->clean_number < data->clean_number ? metadata : data;
 }
 
-/// Evicts clean buffers until `bytes` fit. Does not wait.
+/// Evicts clean buffers until `bytes` fit. Returns false if that is not enough. Does not wait.
 bool BufferCache::State::try_room(std::size_t bytes) {
   const std::size_t kept = options.reserve_bytes == 0 || has_reserve() ? 0 : options.reserve_bytes;
   while (used_bytes + bytes + kept > options.bytes) {
@@ -215,8 +215,8 @@ bool BufferCache::State::try_room(std::size_t bytes) {
   return true;
 }
 
-/// Frees memory; the calling fiber writes dirty buffers and waits for them. Does not wait if
-/// nothing can be written and nothing is in flight.
+/// Frees memory. If no clean buffer is left, the calling fiber writes dirty ones and waits for
+/// them. Does not wait if nothing can be written and nothing is in flight.
 void BufferCache::State::make_room(std::size_t bytes) {
   while (!executor.halted() && !try_room(bytes)) {
     const std::uint64_t made_before = room_made;
@@ -276,7 +276,7 @@ HeldBuffer BufferCache::get(const BufferKey& key, Content content, std::uint64_t
       return {*this, *buffer};
     }
     s.make_room(bytes);
-    if (s.find(key) != nullptr) continue;  // another fiber has created it since
+    if (s.find(key) != nullptr) continue;  // another fiber has created it in the meantime
     ++s.counters.misses;
     Buffer& made = s.create(key, content, lba, bytes);
     std::ranges::fill(made.bytes, std::byte{0});
@@ -296,12 +296,13 @@ Buffer* BufferCache::State::held_or_room(const BufferKey& key, std::size_t bytes
       return buffer;
     }
     make_room(bytes);
-    if (find(key) == nullptr) return nullptr;  // otherwise, another fiber has created it since
+    // Otherwise, another fiber has created the buffer in the meantime.
+    if (find(key) == nullptr) return nullptr;
   }
 }
 
-/// Reads an uncached block from the disk; there must be room for it. Returns null if the read
-/// fails.
+/// Reads a block that is not cached. The caller must have made room for it. Returns null if the
+/// read fails.
 Buffer* BufferCache::State::read_missing(const BufferKey& key, Content content, std::uint64_t lba,
                                          std::size_t bytes, model::Status& status) {
   ++counters.misses;

@@ -69,8 +69,8 @@ TEST(BufferCache, ReusedMemoryIsZeroed) {
   });
 }
 
-/// Fills a cache of eight blocks with `blocks` metadata blocks, then many data blocks. Returns
-/// which metadata blocks are still cached.
+/// Fills a cache of eight blocks with `blocks` metadata blocks, then with many data blocks.
+/// Returns, for each metadata block, whether it is still cached.
 std::vector<bool> metadata_left(std::uint64_t metadata_bytes, std::int64_t blocks) {
   CachedWorld w({.bytes = 8 * 512, .metadata_bytes = metadata_bytes});
   std::vector<bool> left;
@@ -486,7 +486,7 @@ TEST(BufferCache, AFailedBlockIsDirtyAndStaysCached) {
     w.run_as_user([&] {
       w.cache.write_async(w.fill({0, 1}, 10, 7));
       w.queue.drain();
-      // Other blocks need memory, and the bad sector must not hold any of them up.
+      // Other blocks need the memory. The bad sector must not delay these blocks.
       for (std::int64_t block = 20; block < 40; ++block)
         EXPECT_EQ(w.cache.write(w.fill({0, block}, static_cast<std::uint64_t>(block), 1)),
                   Status::ok);
@@ -537,7 +537,7 @@ TEST(BufferCache, AFailedCopyRestoresAnEvictedBuffer) {
     w.cache.drop_clean();
     w.queue.drain();
     EXPECT_EQ(w.read_word({0, 1}, 10), 0U);
-    // A read of the block is already queued behind the write that will fail.
+    // The read below is queued behind the write, which will fail.
     w.cache.write_async(w.fill({0, 1}, 10, 8));
     w.cache.drop_clean();
     EXPECT_EQ(w.read_word({0, 1}, 10), 8U);
@@ -555,7 +555,8 @@ TEST(BufferCache, AFailedCopyDoesNotReplaceANewerVersion) {
     w.cache.write_async(w.fill({0, 1}, 10, 7));
     w.cache.write_async(w.fill({0, 1}, 10, 8));
     w.cache.drop_clean();
-    w.disk.bad_sectors = {};  // the first write is already at the disk
+    // Takes effect only for the second write, as the first one is already at the disk.
+    w.disk.bad_sectors = {};
     w.queue.drain();
     EXPECT_EQ(w.read_word({0, 1}, 10), 8U);
     EXPECT_EQ(w.cache.flush_all(), Status::ok);
@@ -641,7 +642,8 @@ TEST(BufferCache, HooksCanSubstituteBytes) {
     hooks.undone = 1;
     w.run_as_user([&] {
       w.cache.write_async(w.fill({0, 1}, 10, 1));
-      // The buffer must not be evicted while only its rolled-back version is in flight.
+      // While only a rolled-back version of the buffer is in flight, the buffer must not be
+      // evicted.
       for (std::int64_t block = 20; block < 23; ++block) w.cache.release(w.fill({0, block}, 20, 1));
       w.queue.drain();
       EXPECT_EQ(w.medium.word(10), 77U);
@@ -708,7 +710,8 @@ TEST(BufferCache, TheSweepMarksThenWrites) {
     w.cache.sweep(0, 2);
     w.cache.sweep(1, 2);
     EXPECT_TRUE(w.disk.log.empty());
-    const HeldBuffer held = w.cache.cached({0, 2});  // this buffer is in one of the part's slots
+    // One of the slots of part 0. Its buffer is skipped, because the buffer is held.
+    const HeldBuffer held = w.cache.cached({0, 2});
     w.cache.sweep(0, 2);
     w.queue.drain();
   });

@@ -61,8 +61,8 @@ void BufferCache::State::pay_for_gathered(const std::vector<GatheredPart>& parts
   cpu.charge({{Cost::request_issued}, {Cost::copy_per_kib, static_cast<std::int64_t>(copied)}});
 }
 
-/// Calls the hook for each buffer and copies the bytes to be sent. Returns false if a hook vetoed a
-/// write; nothing may be sent in that case.
+/// Asks the hooks about each buffer and copies the bytes to be sent. Returns false if a hook vetoed
+/// a write; nothing may be sent in that case.
 bool BufferCache::State::let_go(Gathered& gathered, std::vector<GatheredPart>& parts,
                                 std::uint64_t lba, Ordering& ordering,
                                 std::vector<RequestId>& after) {
@@ -102,7 +102,8 @@ bool BufferCache::State::let_go(Gathered& gathered, std::vector<GatheredPart>& p
   return true;
 }
 
-/// Reports an error for the parts before `refused`, whose writes the hooks had permitted.
+/// Called after the hooks have vetoed part `refused`. Reports an error for each part that precedes
+/// it, because the hooks had permitted the write of these parts.
 void BufferCache::State::take_back(const std::vector<GatheredPart>& parts, std::size_t refused) {
   for (std::size_t i = 0; i < refused; ++i)
     if (parts[i].buffer) hooks->after_write(parts[i].buffer.key(), 0, model::Status::device_failed);
@@ -110,7 +111,8 @@ void BufferCache::State::take_back(const std::vector<GatheredPart>& parts, std::
     if (part.buffer && part.buffer.buffer_->fresh) set_dirty(*part.buffer.buffer_);
 }
 
-/// Decides for each buffer whether it stays locked, is pinned, or is sent as a counted copy.
+/// Decides for each buffer whether it stays locked, is pinned, or is sent as a copy that counts as
+/// cache memory.
 void BufferCache::State::choose_copies(Gathered& gathered) {
   std::size_t bytes = 0;
   for (const Gathered::Part& part : gathered.parts)
@@ -223,7 +225,7 @@ bool BufferCache::charge(std::size_t bytes) {
   };
   if (!fits()) return false;
   s.make_room(bytes);
-  if (!fits()) return false;  // other fibers have charged memory since
+  if (!fits()) return false;  // other fibers may have charged memory during the wait
   s.take(bytes);
   s.charged_bytes += bytes;
   return true;

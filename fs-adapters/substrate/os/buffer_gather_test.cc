@@ -53,7 +53,8 @@ struct RecordsCompletions final : DiskDone {
   std::vector<Status> statuses;
 };
 
-/// A BufferOwner that writes consecutive segments, either in need_room() or on a separate fiber.
+/// A BufferOwner that writes consecutive segments, either within need_room() or on a separate
+/// fiber.
 struct LogOwner final : BufferOwner {
   explicit LogOwner(GatherWorld& w) : world(w) { w.cache.owner(this); }
   bool need_room(std::size_t) override {
@@ -99,7 +100,7 @@ TEST(BufferGather, TheCacheDoesNotWriteBuffersWithoutAHome) {
     w.cache.sweep(0, 1);
     w.cache.sweep(0, 1);
     EXPECT_EQ(w.cache.flush_all(), Status::device_failed) << "there is no owner";
-    // A stale home passed by a caller is ignored.
+    // get() and read() ignore the home that is passed while the buffer has none.
     EXPECT_EQ(w.cache.read({1, 0}, Content::metadata, 40, 512)->lba(), kUnassigned);
     EXPECT_EQ(w.cache.get({1, 0}, Content::metadata, 40, 512).lba(), kUnassigned);
     EXPECT_TRUE(w.cache.any_dirty());
@@ -384,8 +385,8 @@ TEST(BufferGather, CountsTheExcessIfTheOwnerCannotWrite) {
   w.cache.owner(nullptr);
 }
 
-/// The owner's writer is a separate fiber that needs memory itself, while waiting fibers hold
-/// buffers that it would write.
+/// The owner's writer is a separate fiber that needs memory itself. The fibers that wait for memory
+/// hold buffers that the writer would otherwise write.
 TEST(BufferGather, ASeparateWriterUsesTheReserve) {
   GatherWorld w({.bytes = 16 * 512, .reserve_bytes = 2 * 512});
   struct Owner final : BufferOwner {
@@ -408,7 +409,7 @@ TEST(BufferGather, ASeparateWriterUsesTheReserve) {
     while (!ended && !w.executor.halted()) {
       while (!owner.asked && !ended) owner.wake.wait();
       owner.asked = false;
-      // A read in between, for example of an indirect block.
+      // The writer itself must read a block, for example an indirect block.
       EXPECT_TRUE(w.cache.read({50, 0}, Content::metadata, 50, 512));
       EXPECT_LE(w.cache.used_bytes(), 16U * 512);
       if (log.write_segment(nullptr) == 0) w.cache.wake_room_waiters();
@@ -480,8 +481,8 @@ TEST(BufferGather, UnchargedMemoryGoesToWaiters) {
 }
 
 /// Simulates a log with random users. Reads through the log's map must return the newest version,
-/// regardless of evictions, failed writes and moves. At the end, the disk must have these versions
-/// at the mapped addresses.
+/// regardless of evictions, failed writes and moves. At the end, the disk must contain these
+/// versions at the addresses in the map.
 void log_history(std::uint64_t seed, bool block_copy) {
   Random random(seed);
   GatherWorld w({.bytes = 24 * 512, .block_copy = block_copy, .lock_data = seed % 3 == 0},

@@ -146,7 +146,8 @@ class BufferHistory : private WriteHooks {
       default:
         change(key, block);
     }
-    // The current home of a moved block is the address of its last write.
+    // The step must end with a change, because the current home of a moved block is the address of
+    // its last write.
     if (key.object == 3) change(key, block);
     if (alone) block.lock->unlock();
     if (random_.below(3) == 0)
@@ -193,7 +194,8 @@ class BufferHistory : private WriteHooks {
 
   void discard(const BufferKey& key, Block& block) {
     cache_.discard(key);
-    // The result may be any version issued so far, but none older than an acknowledged one.
+    // The block may now have any version issued so far, but none older than one that was
+    // acknowledged.
     const auto buffer = cache_.read(key, content_of(key), block.home, bytes_of(key));
     if (!buffer) return;
     std::uint64_t seen = 0;
@@ -211,8 +213,8 @@ class BufferHistory : private WriteHooks {
     const bool held = random_.below(2) == 0;
     const model::Status status = held ? cache_.flush_object(object) : cache_.flush_all();
     if (status != model::Status::ok || shape_.hooks) return;
-    // A fiber may have been changing the block when the list was made; its version may already
-    // exist but need not be durable.
+    // A block that has changed since the list was made is ignored, because its listed version may
+    // never have been written.
     for (const auto& [key, version] : then) {
       Block& block = blocks_[key];
       if (block.newest == version) block.durable = std::max(block.durable, version);
@@ -263,7 +265,7 @@ class BufferHistory : private WriteHooks {
   }
   void after_write(const BufferKey& key, RequestId, model::Status) override {
     std::deque<bool>& sent = in_flight_[key];
-    if (sent.empty()) return;  // the write was sent while the hooks were disabled
+    if (sent.empty()) return;  // the hooks were disabled when this write was sent
     if (sent.front()) {
       EXPECT_TRUE(cache_.mark_dirty(key));
     }
@@ -318,7 +320,7 @@ TEST(BufferHistory, AllWritesArriveAndReadersSeeTheNewest) {
     lock_waits += history.lock_waits();
     if (::testing::Test::HasFailure()) return;
   }
-  EXPECT_GT(forced, 100U);  // otherwise the histories cover too little
+  EXPECT_GT(forced, 100U);  // otherwise the histories are not hard enough
   EXPECT_GT(lock_waits, 100U);
 }
 

@@ -35,24 +35,26 @@ class Buffer {
   Content content = Content::metadata;
   std::uint64_t lba = 0;
   std::vector<std::byte> bytes;
-  /// Set while the buffer is being read: the bytes of a failed write, which are newer than those on
-  /// the disk.
+  /// Used only while the buffer is being read. If an earlier write of the block has failed, these
+  /// are its bytes, which are newer than those on the disk.
   std::vector<std::byte> newer;
   Lock lock = Lock::free;
   WaitQueue waiters;
   std::uint32_t waiting = 0;
-  /// Number of transfers that need the buffer after they complete, or whose copy is not counted.
+  /// Number of transfers that will still need the buffer when they complete, or that have sent a
+  /// copy that does not count as cache memory.
   std::uint32_t pins = 0;
-  bool known = false;  ///< has the disk's bytes or newer ones; false while being read
+  /// True if the buffer has the disk's bytes or newer ones; false until a read completes.
+  bool known = false;
   bool fresh = false;  ///< created by get() and never written
   bool dirty = false;
-  bool marked = false;  ///< was dirty at the last sweep
+  bool marked = false;  ///< true if the buffer was dirty when the sweep last visited it
   bool forgotten = false;
   RequestId last_write = 0;
   TimeNs dirtied_at = 0;
-  std::uint64_t dirty_number = 0;  ///< position in the order of `dirty`
+  std::uint64_t dirty_number = 0;  ///< position in the order in which buffers became dirty
   TimeNs modified_at = 0;
-  /// Position in last-use order, over both clean lists.
+  /// Position in the order of last use, over both clean lists.
   std::uint64_t clean_number = 0;
   std::size_t slot = 0;
   Links<Buffer> in_object;
@@ -61,11 +63,11 @@ class Buffer {
   Links<Buffer> in_modified;
 };
 
-/// Memory from destroyed buffers, reused for new ones, because a full cache evicts a buffer for
-/// each new one.
+/// Memory of destroyed buffers, kept for new ones, because a full cache evicts a buffer for each
+/// new one.
 class SpareBytes {
  public:
-  /// Returns `bytes` bytes of zeroes or stale content.
+  /// Returns a block of `bytes` bytes, whose content is either zeroes or stale.
   std::vector<std::byte> take(std::size_t bytes) {
     if (spare_.empty() || bytes != bytes_) return std::vector<std::byte>(bytes);
     std::vector<std::byte> taken = std::move(spare_.back());
@@ -82,14 +84,14 @@ class SpareBytes {
   }
 
  private:
-  // AddressSanitizer builds keep no memory, so that any use of a buffer's bytes after its
+  // AddressSanitizer builds keep no memory, so that any use of a buffer's bytes after the buffer's
   // destruction is detected.
 #ifdef HEADCRASH_ASAN
   static constexpr std::size_t kBytesMax = 0;
 #else
   static constexpr std::size_t kBytesMax = 16 << 20;
 #endif
-  std::size_t bytes_ = 0;  ///< size of each kept block: the largest size requested so far
+  std::size_t bytes_ = 0;  ///< size of each kept block, which is the largest size requested so far
   std::vector<std::vector<std::byte>> spare_;
 };
 
@@ -102,7 +104,7 @@ struct BufferKeyHash {
     const std::uint64_t mixed =
         (key.object * 0x9e3779b97f4a7c15U) ^ static_cast<std::uint64_t>(key.block);
     const std::uint64_t hash = (mixed ^ (mixed >> 29)) * 0xbf58476d1ce4e5b9U;
-    return hash ^ (hash >> 32);  // the map uses the low bits
+    return hash ^ (hash >> 32);  // mixes in the upper half, because the map uses the low bits
   }
 };
 
@@ -126,7 +128,8 @@ struct BufferCache::State {
     bool locks = false;      ///< the buffer is locked until completion
     bool pins = false;
     bool forced = false;
-    bool moves = false;        ///< the write assigns a new home, which is dropped if it fails
+    /// The write assigns a new home, which the buffer loses if the write fails.
+    bool moves = false;
     Buffer* buffer = nullptr;  ///< set if the transfer locks or pins the buffer
     std::vector<std::byte> copy;
     std::size_t counted_bytes = 0;  ///< size of the private copy, if it counts as cache memory
@@ -250,7 +253,7 @@ struct BufferCache::State {
   std::uint64_t dirty_numbers = 0;
   ModifiedList modified;  ///< the same buffers as in `dirty`, by modified_at
   TransferList transfers;
-  /// Writes in flight by block, in issue order for each block.
+  /// Writes in flight, by block; those of one block are in issue order.
   std::multimap<BufferKey, Transfer*> writes;
   void set_out(Transfer& transfer);
   void take_in(Transfer& transfer);
@@ -260,7 +263,7 @@ struct BufferCache::State {
   SpareBytes spare;
   std::size_t used_bytes = 0;      ///< buffers, counted copies and charges
   std::size_t metadata_bytes = 0;  ///< metadata buffers
-  std::size_t copied_pages = 0;    ///< pages used by the counted copies
+  std::size_t copied_pages = 0;    ///< pages that the counted copies occupy
   std::size_t forced_in_flight = 0;
   std::size_t writes_in_flight = 0;
   BufferOwner* owner = nullptr;
@@ -268,8 +271,9 @@ struct BufferCache::State {
   std::size_t charged_bytes = 0;
   std::vector<const Fiber*> with_reserve;
   WaitQueue room;
-  std::uint64_t room_made = 0;                       ///< number of wake-ups because room was made
-  std::map<BufferKey, model::Status> failed_writes;  ///< blocks whose last write failed
+  std::uint64_t room_made = 0;  ///< total size of dirty buffers without a home
+  /// Number of times that fibers were woken because room was made.
+  std::map<BufferKey, model::Status> failed_writes;
 };
 
 }  // namespace headcrash::os

@@ -68,7 +68,7 @@ void BufferCache::State::set_clean(Buffer& buffer) {
   modified.remove(buffer);
 }
 
-/// Waits until a copy of `bytes` fits within the limit on copies.
+/// Waits until copies of `bytes` in total fit within the limit on copies.
 void BufferCache::State::wait_for_copies(std::size_t bytes) {
   if (options.copies_bytes == 0) return;
   const TimeNs before = executor.now();
@@ -77,7 +77,7 @@ void BufferCache::State::wait_for_copies(std::size_t bytes) {
   executor.account().disk_wait_ns += executor.now() - before;
 }
 
-/// Waits until another write may be issued.
+/// Waits until the number of writes in flight permits another one.
 void BufferCache::State::wait_for_writes() {
   if (writes_in_flight < options.writes_max) return;
   const TimeNs before = executor.now();
@@ -85,7 +85,7 @@ void BufferCache::State::wait_for_writes() {
   executor.account().disk_wait_ns += executor.now() - before;
 }
 
-/// Charges the cost of a write. The calling fiber must hold the buffer.
+/// Charges the processor for a write. The calling fiber must hold the buffer.
 void BufferCache::State::pay_for_write(const Buffer& buffer) {
   wait_for_writes();
   const bool copied = travels_as_copy(buffer) && !needs_no_copy(buffer.bytes);
@@ -94,8 +94,8 @@ void BufferCache::State::pay_for_write(const Buffer& buffer) {
               {Cost::copy_per_kib, copied ? static_cast<std::int64_t>(buffer.bytes.size()) : 0}});
 }
 
-/// Returns the bytes that the device reads. Decides whether the buffer stays locked, is pinned, or
-/// is released.
+/// Returns the bytes that the device will read. Decides whether the buffer stays locked, is pinned,
+/// or is released at once.
 std::span<const std::byte> BufferCache::State::prepare(Transfer& transfer, Buffer& buffer,
                                                        std::span<const std::byte> source) {
   const bool undone = source.data() != buffer.bytes.data();
@@ -227,7 +227,8 @@ void BufferCache::State::write_arrived(Transfer& transfer, model::Status status)
   if (wanted && failed) hooks->write_failed(transfer.key, transfer.content);
 }
 
-/// True if a later write of the same block is in flight. `transfer` itself must be in no list.
+/// True if a later write of the same block is in flight. `transfer` must have been removed from the
+/// list of writes.
 bool BufferCache::State::later_write_of(const Transfer& transfer) const {
   const auto [first, last] = writes.equal_range(transfer.key);
   return std::any_of(first, last, [&](const auto& each) {
@@ -235,22 +236,22 @@ bool BufferCache::State::later_write_of(const Transfer& transfer) const {
   });
 }
 
-/// Makes the block of a failed write dirty again. The write may have sent a copy whose buffer has
-/// been evicted since. A read of the block may already be queued behind the failed write; it would
-/// return stale bytes.
+/// Makes the block of a failed write dirty again. If a copy was sent, its buffer may have been
+/// evicted in the meantime. If a read of the block is already queued behind the failed write, that
+/// read would return stale bytes, so the newer bytes are kept for it.
 void BufferCache::State::keep_unwritten(Transfer& transfer) {
   Buffer* buffer = transfer.buffer != nullptr ? transfer.buffer : find(transfer.key);
-  // The write to the new address failed, so the buffer has no home; the owner must select another
-  // address.
+  // The buffer's home was the address of this write, which has failed. The buffer now has no home,
+  // and the owner must select another address.
   if (buffer != nullptr && transfer.moves && buffer->lba == transfer.lba)
     set_home(*buffer, kUnassigned);
   if (buffer != nullptr && buffer->known) {
-    // If get() has just created the buffer, it is not made dirty here, because its holder will
-    // overwrite it completely.
+    // If get() has just created the buffer, its holder will overwrite it completely, so it is not
+    // made dirty here.
     if (!buffer->fresh) set_dirty_again(*buffer);
     return;
   }
-  // A later write has newer bytes. If it fails, too, this function is called again.
+  // A later write has newer bytes. If that one fails, too, this function is called for it.
   if (later_write_of(transfer)) return;
   std::vector<std::byte> sent = std::move(transfer.copy);
   sent.resize(transfer.bytes);  // zeroes are sent without a copy
@@ -281,10 +282,11 @@ void BufferCache::State::set_dirty_again(Buffer& buffer) {
   settle(buffer);
 }
 
-/// Marks the writes in flight to these blocks as discarded, so that their failures are ignored.
+/// Marks the writes in flight of these blocks as discarded, so that their failures are ignored.
 void BufferCache::State::discard_writes(const BufferKey& first, const BufferKey& last) {
   failed_writes.erase(failed_writes.lower_bound(first), failed_writes.upper_bound(last));
-  // Without copies, a transfer refers to its buffer, which records whether it is being written.
+  // Without copies, each write in flight still has its buffer, and the failure of a discarded
+  // buffer's write is ignored anyway.
   if (!options.block_copy) return;
   for (auto at = writes.lower_bound(first); at != writes.end() && !(last < at->first); ++at)
     at->second->discarded = true;
@@ -298,7 +300,8 @@ RequestId BufferCache::State::write_unheld(const BufferKey& key, Cause cause) {
   if (buffer->lba == kUnassigned) return 0;
   lock(*buffer);
   pay_for_write(*buffer);
-  // If the buffer has been discarded since, another block may own its address now.
+  // If the buffer has been discarded in the meantime, its address may already belong to another
+  // block.
   if (!buffer->dirty) {
     unlock(*buffer);
     return 0;
@@ -389,7 +392,8 @@ void BufferCache::write_behind(const BufferKey& key) {
 
 void BufferCache::sweep(std::size_t part, std::size_t parts) {
   State& s = *state_;
-  // Other fibers may run while this one pays for a write, so each slot is checked again.
+  // Other fibers may run while the processor time for this write is charged, so each slot is
+  // examined again before it is written.
   for (std::size_t slot = part; slot < s.slots.size(); slot += parts) {
     Buffer* buffer = s.slots[slot].get();
     if (buffer == nullptr || !buffer->dirty) continue;
@@ -400,8 +404,8 @@ void BufferCache::sweep(std::size_t part, std::size_t parts) {
   }
 }
 
-/// Returns the error of a block that has not been written since its failure, for `object` (null:
-/// any object).
+/// Returns the error of a block whose last write failed: a block of `*object`, or any block if
+/// null. Returns ok if no write has failed.
 model::Status BufferCache::State::failure_of(const std::uint64_t* object) const {
   const auto first = object == nullptr
                          ? failed_writes.begin()
@@ -411,7 +415,8 @@ model::Status BufferCache::State::failure_of(const std::uint64_t* object) const 
   return any ? first->second : model::Status::ok;
 }
 
-/// Issues the dirty buffers that have a home. Returns true if some dirty buffers have no home.
+/// Issues writes of those buffers that are dirty and have a home. Returns true if some dirty
+/// buffers have none.
 bool BufferCache::State::issue_dirty(const std::vector<BufferKey>& keys) {
   const auto is_unassigned = [](const Buffer& buffer) {
     return buffer.dirty && buffer.lba == kUnassigned;

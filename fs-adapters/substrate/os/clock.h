@@ -2,9 +2,9 @@
 // A system's source of time (system.h): the events of emulated hardware, or a real clock.
 //
 // An executor uses a clock to read the time and to let time pass until an event. A VirtualClock
-// runs the next event of the simulation that contains the disk, so half an hour in 1994 takes a
-// second. A WallClock sleeps, and its events come from the threads that serve a real block device.
-// Code above this file works with either.
+// runs the next event of the simulation that contains the disk, so that half an hour of model time
+// takes about a second. A WallClock sleeps, and its events come from the threads that serve a real
+// block device. Code that uses this interface works with either.
 
 #include <condition_variable>
 #include <cstdint>
@@ -23,7 +23,7 @@ class Clock {
   virtual ~Clock() = default;
   virtual TimeNs now() const = 0;
 
-  /// Lets time pass until `until` (kNever: without limit), but returns after the first external
+  /// Lets time pass until `until` (kNever for no limit), but returns early after the first external
   /// event. Returns false if `until` is kNever and no event can ever occur.
   virtual bool pass_until(TimeNs until) = 0;
 };
@@ -42,16 +42,17 @@ class VirtualClock : public Clock {
 /// Time from CLOCK_MONOTONIC. Other threads post events to it.
 class WallClock : public Clock {
  public:
-  /// Origin of the reported time: the machine's boot, or the epoch as known when the clock was
-  /// created. Later changes to the system's date do not affect the reported time.
+  /// Origin of the reported time: the boot of the machine, or the epoch. The offset to the epoch is
+  /// determined once, when the clock is created, so later changes to the system's date do not
+  /// affect the reported time.
   enum class Origin : std::uint8_t { boot, epoch };
   explicit WallClock(Origin origin = Origin::boot);
   TimeNs now() const override;
   bool pass_until(TimeNs until) override;
 
-  /// Calls `happened` inside the next pass_until(), on the executor's thread. May be called from
-  /// any thread. Callers bound the number of pending events: one for each outstanding request to a
-  /// disk or server.
+  /// Schedules a call of `happened` on the executor's thread, inside the next pass_until(). May be
+  /// called from any thread. Callers must bound the number of pending events: there is one for each
+  /// outstanding request to a disk or server.
   void post(std::function<void()> happened);
 
  private:

@@ -14,8 +14,8 @@ Cpu::~Cpu() {
   executor_.on_stop(nullptr);
 }
 
-/// Passes the processor to a waiter. It is reserved for this fiber even if other fibers request it
-/// before this one runs.
+/// Passes the processor to a fiber that waits for it. The processor is then reserved for that
+/// fiber, even if other fibers request it before that fiber runs.
 void Cpu::give_up() {
   holder_ = nullptr;
   WaitQueue& next = woken_.empty() ? sliced_ : woken_;

@@ -1,13 +1,14 @@
 #pragma once
-// The modelled machine's processor: a single server shared in time slices, with accounting.
+// The modelled machine's processor: a single server that is shared in time slices, with accounting.
 //
 // A fiber that computes acquires the processor. It holds the processor until it waits for something
-// else, or for at most one slice while others wait. Fibers just woken by the disk precede those
-// that have used up a slice, as in UNIX schedulers. Interrupt work delays the running fiber. Under
-// a real clock all costs are zero and nothing here waits.
+// else or, if other fibers are waiting for the processor, until its slice has ended. Fibers just
+// woken by the disk precede those that have used up a slice, as in UNIX schedulers. Interrupt
+// handling delays the running fiber. Under a real clock all costs are zero and nothing here waits.
 //
-// Each charge is paid immediately and in order. While no other fiber can run, a charge only checks
-// for the next event. A charge is a possible switch (fiber_schedule.h), even if it costs nothing.
+// Each charge is paid immediately and in order. While no other fiber can run, paying a charge only
+// requires a check for the next event. Each charge is a possible switch (fiber_schedule.h), even if
+// it costs nothing.
 
 #include <cstdint>
 #include <initializer_list>
@@ -31,7 +32,8 @@ class Cpu : private Executor::StopListener {
   /// Like the above, for the total cost of `charges`. Counts each charge in the account.
   void charge(std::initializer_list<Charge> charges);
   void charge(Cost cost, std::int64_t amount = 1) { charge({{cost, amount}}); }
-  /// For event handlers: delays the running fiber, or the next one, by this cost.
+  /// For event handlers: delays the running fiber, or the next one if the processor is idle, by
+  /// this cost.
   void interrupt(Cost cost);
   const Account& interrupts() const { return interrupts_; }
   TimeNs busy_ns() const { return busy_ns_; }  ///< sum over all accounts
@@ -48,14 +50,16 @@ class Cpu : private Executor::StopListener {
   TimeNs slice_ns_;
   Account interrupts_{.name = "interrupts"};
   TimeNs busy_ns_ = 0;
-  Fiber* holder_ = nullptr;    ///< keeps the processor across use() calls until it stops
-  bool promised_ = false;      ///< granted to a woken fiber that has not run yet
-  bool computing_ = false;     ///< the holder sleeps while it computes
-  TimeNs slice_left_ns_ = 0;   ///< rest of the holder's slice
+  /// The fiber that has the processor; it keeps it across calls of use() until it stops.
+  Fiber* holder_ = nullptr;
+  /// True if the processor is granted to a woken fiber that has not run yet.
+  bool promised_ = false;
+  bool computing_ = false;     ///< true if the holder is sleeping because it is computing
+  TimeNs slice_left_ns_ = 0;   ///< remaining part of the holder's slice
   TimeNs computes_until_ = 0;  ///< end of the holder's current work; interrupts extend it
   TimeNs taken_until_ = 0;     ///< end of interrupts that arrived while the processor was idle
-  WaitQueue woken_;            ///< fibers that have not had their slice
-  WaitQueue sliced_;           ///< fibers that have used up a slice
+  WaitQueue woken_;            ///< waiting fibers that have not used up a slice
+  WaitQueue sliced_;           ///< waiting fibers that have used up a slice
 };
 
 }  // namespace headcrash::os

@@ -1,5 +1,5 @@
 #pragma once
-// Costs of operations on a modelled processor, and their names in counts.
+// Costs of operations on a modelled processor, and the names under which they are counted.
 
 #include <array>
 #include <cstddef>
@@ -15,24 +15,24 @@ namespace headcrash::os {
 struct MachineCosts {
   TimeNs system_call = 0;   ///< entry, exit and argument checks
   TimeNs copy_per_kib = 0;  ///< copying between buffers (-CB)
-  /// Between a process and the cache: copying, page mapping and page faults.
+  /// Transfer between a process and the cache: copying, page mapping and page faults.
   TimeNs transfer_per_kib = 0;
   TimeNs clear_per_kib = 0;    ///< zero-filling
   TimeNs buffer_found = 0;     ///< a cache lookup
-  TimeNs request_issued = 0;   ///< the path through the driver
+  TimeNs request_issued = 0;   ///< path through the driver for one request
   TimeNs interrupt = 0;        ///< completion of a request
   TimeNs process_created = 0;  ///< fork, exec and exit, for workloads that run commands
 };
 
-/// Costs of file system operations on that machine. In a comparison, each kind of file system has
-/// its own table; all share the same MachineCosts.
+/// Costs of file system operations on the same machine. In a comparison, each kind of file system
+/// has its own table of these; all share one table of MachineCosts.
 struct FileSystemCosts {
   TimeNs path_component = 0;   ///< one component of a path, without the directory search
   TimeNs directory_entry = 0;  ///< one entry in a linear search for a name
   TimeNs name_changed = 0;     ///< creating or removing an entry, or pointing it at another file
   TimeNs inode_changed = 0;    ///< copying an in-core inode to its block
-  TimeNs allocation = 0;       ///< bitmap search for a block or an inode
-  TimeNs dependency = 0;       ///< creating, satisfying or undoing a soft-updates structure
+  TimeNs allocation = 0;       ///< search of a bitmap for a free block or inode
+  TimeNs dependency = 0;       ///< creating, satisfying or rolling back a soft-updates dependency
 };
 
 /// All costs that a processor charges.
@@ -69,7 +69,7 @@ constexpr bool is_per_kib(Cost cost) {
          cost == Cost::clear_per_kib;
 }
 
-/// A cost and its multiplier; the multiplier is in bytes for costs per KiB.
+/// A cost and the number of times that it is charged; for costs per KiB, the number of bytes.
 struct Charge {
   Cost cost;
   std::int64_t amount = 1;
@@ -81,7 +81,7 @@ constexpr TimeNs price_of(const CpuCosts& costs, const Charge& charge) {
   return is_per_kib(charge.cost) ? whole / kKib : whole;
 }
 
-/// Amount charged for each cost.
+/// For each cost, the total of Charge::amount.
 using Charged = std::array<std::int64_t, kCostCount>;
 
 }  // namespace headcrash::os

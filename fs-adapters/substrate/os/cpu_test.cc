@@ -103,7 +103,8 @@ TEST(Cpu, TwoFibersShareTheProcessorInSlices) {
     });
   }
   w.executor.run();
-  // ann keeps the processor for a slice of 10, which ends during the second piece of work.
+  // ann keeps the processor for a whole slice of 10 units, which ends during her second piece of
+  // work.
   EXPECT_EQ(w.log, (Log{"6 ann", "16 bob", "22 ann", "28 ann", "32 bob", "38 bob", "44 ann",
                         "50 ann", "54 bob", "60 bob"}));
   EXPECT_EQ(w.ann.cpu_ns, 30);
@@ -147,9 +148,10 @@ TEST(Cpu, WokenFibersPrecedeThoseThatHadASlice) {
 TEST(Cpu, InterruptsDelayOnlyTheRunningFiber) {
   CpuWorld w;
   Calls interrupt([&] { w.cpu.interrupt(Cost::interrupt); });
-  w.simulation.schedule(5, interrupt, 0);    // while ann computes
-  w.simulation.schedule(100, interrupt, 0);  // while the processor is idle; ends at 107
-  w.simulation.schedule(200, interrupt, 0);  // together with the next piece of work
+  w.simulation.schedule(5, interrupt, 0);  // arrives while ann computes
+  // Arrives while the processor is idle; its handling ends at 107.
+  w.simulation.schedule(100, interrupt, 0);
+  w.simulation.schedule(200, interrupt, 0);  // arrives together with the next piece of work
   w.executor.spawn(Kind::user, w.ann, [&] {
     w.cpu.use(9);
     w.say(w.ann);

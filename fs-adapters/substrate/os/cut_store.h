@@ -1,5 +1,5 @@
 #pragma once
-// A store on a disk whose power is cut during a repair or a replay.
+// A store whose device loses power during a repair or a replay.
 
 #include <cstdint>
 #include <span>
@@ -9,7 +9,7 @@
 
 namespace headcrash::os {
 
-/// Passes the first writes through, each as a whole, and fails all later ones. Reads always
+/// Lets a given number of writes through, each as a whole, and fails all later ones. Reads always
 /// succeed.
 class CutStore final : public model::SectorStore {
  public:

@@ -1,4 +1,5 @@
-// Tests several devices as one store and as one in-memory disk, and tests flushing each device.
+// Tests several devices that are presented as one store, several devices on one in-memory disk, and
+// flushes of each device.
 #include "fs-adapters/substrate/os/device_stores.h"
 
 #include <gtest/gtest.h>
@@ -55,7 +56,8 @@ TEST_F(DeviceStoresTest, AccessBeyondADeviceFails) {
   EXPECT_EQ(gone.error().message(), "device 2: does not exist");
 }
 
-/// Each device has its own write cache; flushing one leaves the other's cached writes.
+/// Each device has its own write cache: a flush of one leaves the cached writes of the other one
+/// where they are.
 TEST_F(DeviceStoresTest, AFlushCoversOneDevice) {
   DeviceStores stores({{.store = &flat_, .sectors = 200}, {.store = &other_, .sectors = 40}});
   MemoryMachine machine(stores, {.second_sectors = 40});

@@ -54,7 +54,7 @@ bool DiskOrder::gated_by_flags(RequestId id) const {
   return last_flagged_ >= slots_.oldest() || slot.flagged;
 }
 
-/// Returns the first pending request in the list; the maximum id if the list has none.
+/// Returns the first request in the list that is still pending; the maximum id if no request is.
 RequestId DiskOrder::first_of(std::deque<RequestId>& ids) {
   while (!ids.empty() && !pending(ids.front())) ids.pop_front();
   return ids.empty() ? std::numeric_limits<RequestId>::max() : ids.front();
@@ -81,7 +81,7 @@ void DiskOrder::follow(RequestId before, RequestId after, Link link) {
   ++(link == Link::sectors ? slot.held_by_sectors : slot.held_by_order);
 }
 
-/// Splits the run that covers `lba`, if any, at `lba`. Returns the first run at or after `lba`.
+/// If a run covers `lba`, splits it there. Returns the first run that starts at or after `lba`.
 DiskOrder::Runs::iterator DiskOrder::split(std::uint64_t lba) {
   const auto next = runs_.lower_bound(lba);
   if (next == runs_.begin()) return next;
@@ -148,8 +148,9 @@ void DiskOrder::finish(RequestId id, Outcome outcome, Changes& changes) {
   forget_sectors(id);
   const std::vector<Follower> followers = std::exchange(slot.followers, {});
   if (outcome == Outcome::failed && slot.kind == Kind::write) {
-    // If a write was not sent because of its chain, later writes of its sectors must fail as well:
-    // they contain the same bytes, but their chains name only what has changed since.
+    // If a write was not sent because of its chain, later writes of its sectors must fail, too.
+    // They contain the changes of the failed write, but their chains name only the requests on
+    // which the changes made since then depend.
     for (const Follower& follower : followers)
       if ((follower.link == Link::chain || slot.doomed) && slots_[follower.id].kind == Kind::write)
         doom(follower.id, changes);
@@ -163,7 +164,7 @@ void DiskOrder::finish(RequestId id, Outcome outcome, Changes& changes) {
   }
 }
 
-/// Dooms the requests that a failed write's flag has held back.
+/// Dooms the writes that this failed write's flag or barrier has held back.
 void DiskOrder::doom_followers(RequestId id, Changes& changes) {
   const bool flagged = slots_[id].flagged;
   const bool barrier = slots_[id].barrier;
@@ -187,7 +188,7 @@ void DiskOrder::consider(RequestId id, Changes& changes) {
   if (slot.complete || slot.held_by_sectors > 0) return;
   if (slot.doomed) {
     slot.complete = true;
-    // complete() processes the list iteratively, because a chain may be too long for recursion.
+    // A chain may be too long for recursion, so complete() processes this list in a loop.
     changes.failed.push_back(id);
   } else if (slot.held_by_order == 0) {
     changes.ready.push_back(id);

@@ -26,14 +26,14 @@ using RequestId = std::uint64_t;  ///< ascending in issue order, from 1
 
 enum class FlagMeaning : std::uint8_t { full, back, part, ignore };
 
-/// Ordering constraints of a request.
+/// The constraints on the order of a request, in addition to those of its sectors.
 struct Ordering {
   bool flagged = false;
   /// Scheduler chains: earlier requests that must complete first. Requests that are already
   /// complete are ignored.
   std::span<const RequestId> after = {};
-  /// Acts as a Part-NR barrier, whatever `flag` the queue uses: de-allocation with chains
-  /// (3.2).
+  /// Makes the request a barrier as under the Part-NR meaning of the flag, whatever the queue's
+  /// meaning is. Used for de-allocation with chains (section 3.2).
   bool barrier = false;
 };
 
@@ -43,22 +43,22 @@ class DiskOrder {
   enum class Outcome : std::uint8_t { done, failed };
   struct Changes {
     std::vector<RequestId> ready;  ///< in the order in which they became ready
-    /// Requests completed as failed, because they had to follow a failed request.
+    /// Requests that are complete with a failure, because they had to follow a failed request.
     std::vector<RequestId> failed;
   };
 
   DiskOrder(FlagMeaning flag, bool reads_bypass) : flag_(flag), reads_bypass_(reads_bypass) {}
 
-  /// Adds a request and returns its number. Adds it to `changes` if it is ready at once.
+  /// Adds a request and returns its number. If it is ready at once, also adds it to `changes`.
   RequestId add(Kind kind, std::uint64_t lba, std::uint32_t sectors, const Ordering& ordering,
                 Changes& changes);
-  /// Completes a request that was ready. Adds released requests to `changes`.
+  /// Completes a request that was ready. Adds the requests that this releases to `changes`.
   void complete(RequestId id, Outcome outcome, Changes& changes);
 
   bool pending(RequestId id) const { return slots_.contains(id) && !slots_[id].complete; }
   RequestId oldest() const {
     return slots_.oldest();
-  }  ///< oldest pending request; newest() + 1 if none
+  }  ///< the oldest pending request; newest() + 1 if no request is pending
   RequestId newest() const { return slots_.beyond() - 1; }
 
  private:
@@ -72,16 +72,17 @@ class DiskOrder {
     bool flagged = false;
     bool barrier = false;
     bool complete = false;
-    /// The request will fail once no earlier request for its sectors is pending.
+    /// A request that this one had to follow has failed. This request fails, too, once no earlier
+    /// request for its sectors is pending.
     bool doomed = false;
     std::uint64_t lba = 0;
     std::uint64_t end = 0;
     std::uint32_t held_by_sectors = 0;
     std::uint32_t held_by_order = 0;
-    RequestId flagged_before = 0;  ///< the last flagged request at the time this request was issued
+    RequestId flagged_before = 0;  ///< the last flagged request issued before this one
     std::vector<Follower> followers;
   };
-  /// Pending requests for a run of sectors, keyed by its first sector.
+  /// A run of sectors with the same pending requests; the map's key is its first sector.
   struct Run {
     std::uint64_t end = 0;
     RequestId writer = 0;            ///< the last write; 0 if none
@@ -108,8 +109,10 @@ class DiskOrder {
   bool reads_bypass_;
   IdWindow<Slot> slots_;
   Runs runs_;
-  std::deque<RequestId> flagged_;   ///< pending flagged requests; may still contain completed ones
-  std::deque<RequestId> barriers_;  ///< pending barriers; may still contain completed ones
+  /// Pending flagged requests; may also contain requests that are already complete.
+  std::deque<RequestId> flagged_;
+  /// Pending barriers; may also contain requests that are already complete.
+  std::deque<RequestId> barriers_;
   RequestId last_flagged_ = 0;
   std::deque<RequestId> flag_gate_;
   std::deque<RequestId> barrier_gate_;

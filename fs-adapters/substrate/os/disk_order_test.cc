@@ -1,5 +1,5 @@
-// Tests the ordering rules (disk_order.h) against a naive version that checks every pair of
-// requests.
+// Tests the ordering rules (disk_order.h) by comparison with a naive implementation that checks
+// every pair of requests.
 //
 // After every step, the ready requests must be exactly those that the rules allow.
 #include "fs-adapters/substrate/os/disk_order.h"
@@ -25,7 +25,8 @@ struct OrderRules {
   bool reads_bypass = false;
 };
 
-/// All requests so far, and a literal implementation of the rules.
+/// A simple implementation of DiskOrder's rules, which keeps all requests. Its results must equal
+/// those of DiskOrder.
 class NaiveOrder {
  public:
   explicit NaiveOrder(const OrderRules& rules) : rules_(rules) {}
@@ -51,7 +52,8 @@ class NaiveOrder {
       if (!(*this)[i].complete && shares_sectors(i, j)) return false;
     return true;
   }
-  /// True if i's flag or barrier, or j's chain, makes j wait for i.
+  /// Returns true if request j must wait for i because of i's flag or barrier or because of j's
+  /// chain.
   bool ordered_before(RequestId i, RequestId j) {
     const Request &a = (*this)[i], &b = (*this)[j];
     if (b.kind == OrderKind::flush) return true;
@@ -84,8 +86,8 @@ class NaiveOrder {
       if (ready(j)) ids.insert(j);
     return ids;
   }
-  /// Completes a request. A failed write dooms pending writes after it: those that name it, those
-  /// behind its flag or barrier, and, if it was itself doomed, those to its sectors.
+  /// Completes a request. A failed write dooms later writes that are pending: those that name it,
+  /// those held back by its flag or barrier, and, if it was doomed itself, those to its sectors.
   void complete(RequestId id, OrderOutcome outcome) {
     (*this)[id].complete = true;
     if (outcome == OrderOutcome::failed && (*this)[id].kind == OrderKind::write) {
@@ -164,7 +166,7 @@ class OrderHistory {
     ordering.flagged = request.flagged;
     ordering.barrier = request.barrier;
     ordering.after = request.after;
-    // Named requests that are already complete have no effect.
+    // A chain may also name requests that are already complete; these have no effect.
     auto& names = naive_[naive_.newest()].after;
     names.erase(
         std::remove_if(names.begin(), names.end(), [&](RequestId i) { return naive_[i].complete; }),
@@ -218,7 +220,7 @@ TEST_P(DiskOrderRules, ReadyRequestsMatchTheRules) {
     OrderHistory(rules, seed).run(sums);
     if (HasFatalFailure()) return;
   }
-  EXPECT_GT(sums.held, sums.steps);  // otherwise the rules have not been exercised
+  EXPECT_GT(sums.held, sums.steps);  // otherwise the test has hardly exercised the rules
   EXPECT_GT(sums.ready_most, 3U);
   EXPECT_GT(sums.doomed, 0U);
 }
@@ -229,8 +231,8 @@ INSTANTIATE_TEST_SUITE_P(AllMeanings, DiskOrderRules,
                                                               FlagMeaning::ignore),
                                             ::testing::Bool()));
 
-/// Returns the ids that are ready after a plain write, a flagged one, another plain one, and a
-/// read, none of which overlap.
+/// Issues a plain write, a flagged write, another plain write and a read, none of which overlap.
+/// Returns the ids of those that are ready.
 std::vector<RequestId> ready_of_four(FlagMeaning flag, bool reads_bypass) {
   DiskOrder order(flag, reads_bypass);
   DiskOrder::Changes changes;

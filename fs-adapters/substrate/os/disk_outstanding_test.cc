@@ -1,6 +1,6 @@
-// Tests several outstanding requests, reads first, several devices, and flushes (disk_queue.h). The
-// paper's rules are checked on the complete history: when a request was dispatched, all requests
-// that had to precede it were complete.
+// Tests several outstanding requests, precedence of reads, several devices, and flushes
+// (disk_queue.h). The paper's rules are checked on the complete history: when a request was
+// dispatched, all requests that had to precede it must have been complete.
 #include <fmt/core.h>
 #include <gtest/gtest.h>
 
@@ -90,7 +90,7 @@ class Recorder final : public DiskTracer {
   }
   std::map<RequestId, Request> all;
 
-  /// True if request i must be complete before j is dispatched.
+  /// Returns true if request i must be complete before j is dispatched.
   bool before(RequestId i, RequestId j, const DiskQueueOptions& options) const {
     const Request& a = all.at(i);
     const Request& b = all.at(j);
@@ -146,7 +146,8 @@ struct UnrulyWorld {
   Account account{.name = "ann"};
 };
 
-/// Runs random requests. Returns the maximum number that were outstanding.
+/// Runs random requests and checks their order. Returns the maximum number of requests that were
+/// outstanding at once.
 std::size_t check_order(std::uint64_t seed, const DiskQueueOptions& options) {
   Random random(seed);
   UnrulyWorld w(seed, options);
@@ -204,7 +205,7 @@ TEST(DiskOutstanding, OrderHoldsForAnyNumberOutstanding) {
       most = std::max(most, there);
     }
   }
-  EXPECT_GT(most, 5U);  // otherwise nothing has been tested
+  EXPECT_GT(most, 5U);  // otherwise the test has exercised too little
 }
 
 TEST(DiskOutstanding, SeveralRequestsAreOutstandingAtOnce) {
@@ -244,7 +245,7 @@ TEST(DiskOutstanding, AnOrderFlushCoversOnlyEarlierWrites) {
   Issuing issuing(system.queue);
   system.run_as(account, [&] {
     const RequestId first = issuing.write(100, 1, 7);
-    system.executor.sleep_until(2 * kMillisecondNs);  // the flush is in progress
+    system.executor.sleep_until(2 * kMillisecondNs);  // by now, the flush is in progress
     const RequestId second = issuing.write(200, 1, 8);
     system.queue.wait_for(first);
     EXPECT_EQ(system.executor.now(), 6 * kMillisecondNs);

@@ -25,12 +25,13 @@ struct DiskQueue::State {
     BlockRequest request;
     DiskDone* done = nullptr;
     DiskTrace trace;
-    bool alone = false;  ///< failed in a concatenated run; must be retried alone
+    /// True if the request failed as part of a concatenated run, so that it must be retried alone.
+    bool alone = false;
     bool queued = false;
     bool complete = false;
   };
   struct Spindle;
-  /// Concatenated requests at a device, in sector order.
+  /// Concatenated requests that have been sent to a device, in sector order.
   struct Run final : BlockDone {
     Run(State& queue, Spindle& device) : state(queue), spindle(device) {}
     void done(model::Status status) override { state.run_done(*this, status); }
@@ -57,7 +58,8 @@ struct DiskQueue::State {
     DiskSchedule schedule;
     DiskSchedule reads;  ///< used if reads_first is set; otherwise, reads are in `schedule`
     std::uint32_t reads_in_row = 0;
-    std::vector<std::unique_ptr<Run>> runs;  ///< reused; as many as were ever outstanding at once
+    /// All runs that exist, for reuse; as many as were ever outstanding at once.
+    std::vector<std::unique_ptr<Run>> runs;
     std::vector<Run*> spare;
     std::vector<RequestId> unflushed;
     std::vector<RequestId> in_flush;  ///< requests that complete with the current flush
@@ -157,8 +159,8 @@ void DiskQueue::State::take_ready() {
   changes.ready.clear();
 }
 
-/// Returns true if a flush must be sent now. As long as the limit permits, a flush waits until no
-/// request is outstanding.
+/// Returns true if a flush must be sent now. A flush waits until nothing else can be sent and no
+/// request is outstanding, unless too many requests have been dispatched in the meantime.
 bool DiskQueue::State::flush_is_due(const Spindle& spindle) const {
   if (spindle.unflushed.empty() || spindle.flushing) return false;
   const bool nothing_else = spindle.schedule.empty() && spindle.reads.empty() && spindle.idle();
@@ -193,8 +195,8 @@ void DiskQueue::State::dispatch(Spindle& spindle) {
 }
 
 RequestId DiskQueue::State::choose(Spindle& spindle) {
-  // The oldest pending request does not wait for any other request, so only the schedule can have
-  // passed over it.
+  // The oldest pending request does not wait for any other. If it has been overtaken by too many
+  // requests, only the schedule can be the reason.
   const RequestId oldest = requests.oldest();
   if (requests.beyond() - oldest > options.requests_max && requests.front().queued &&
       &spindle_of(requests.front().request) == &spindle)
@@ -206,7 +208,7 @@ RequestId DiskQueue::State::choose(Spindle& spindle) {
   return (reads ? spindle.reads : spindle.schedule).choose();
 }
 
-/// Adds the leader to the run, and the ready requests that follow it on the disk.
+/// Adds the leader to the run, and then the ready requests whose sectors follow directly.
 void DiskQueue::State::gather(Run& run, RequestId leader) {
   const BlockRequest& first = requests[leader].request;
   DiskSchedule& schedule = schedule_of(run.spindle, first.op);
@@ -292,7 +294,7 @@ void DiskQueue::State::run_done(Run& run, model::Status status) {
   dispatch();
 }
 
-/// Records the completion of a run in traces and counters.
+/// Records a run that is complete in the traces and the counters.
 void DiskQueue::State::went(Run& run, model::Status status) {
   const TimeNs now = executor.now();
   Spindle& spindle = run.spindle;
@@ -315,8 +317,8 @@ void DiskQueue::State::went(Run& run, model::Status status) {
   }
 }
 
-/// Queues a failed run's requests to be retried one by one, so that a bad sector fails only the
-/// request for it.
+/// If a bad sector has made a run fail, queues its requests again, to be sent one by one. Only the
+/// request for the bad sector will then fail.
 bool DiskQueue::State::try_again_alone(Run& run, model::Status status) {
   if (status != model::Status::medium_error || run.ids.size() < 2) return false;
   for (const RequestId id : std::exchange(run.ids, {})) {
@@ -333,8 +335,8 @@ void DiskQueue::State::complete(const std::vector<RequestId>& ids, model::Status
   const std::vector<RequestId> failed = std::exchange(changes.failed, {});
   take_ready();
   for (const RequestId id : ids) tell(id, status);
-  // These were not sent. They have waited for earlier writes of their sectors, which may have
-  // succeeded.
+  // These requests were not sent, because they had to follow a failed write. They had to wait for
+  // earlier writes of their sectors; even if those succeeded, these report an error.
   const auto unsent = status == model::Status::ok ? model::Status::medium_error : status;
   for (const RequestId id : failed) tell(id, unsent);
 }
@@ -408,7 +410,7 @@ void DiskQueue::wait_for(RequestId id) {
   auto& queue = s.waiters[id];
   if (!queue) queue = std::make_unique<WaitQueue>(s.executor);
   while (pending(id)) queue->wait();
-  s.waiters.erase(id);  // the waiters of this request have been woken
+  s.waiters.erase(id);  // all fibers that waited for this request have been woken
   s.executor.account().disk_wait_ns += s.executor.now() - before;
 }
 

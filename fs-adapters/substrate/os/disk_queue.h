@@ -51,18 +51,20 @@ struct DiskQueueOptions {
   /// Longest request made by concatenation: 64 KiB.
   std::uint32_t concatenated_sectors = 128;
   /// For a disk with a volatile cache: a write counts as complete only after a flush. The queue
-  /// sends these flushes itself, when nothing else can be dispatched, or 32 requests after the
-  /// first write that needs a flush. If false, a completed write is assumed to be durable.
+  /// sends these flushes itself: when nothing else can be dispatched, or at the latest 32 requests
+  /// after the first write that needs the flush. If false, a write counts as durable once the disk
+  /// has completed it.
   bool flush_for_order = false;
-  /// maximum number of requests at each device at a time, after concatenation
+  /// Maximum number of requests outstanding at each device, after concatenation.
   std::uint32_t outstanding = 1;
-  /// Dispatches reads before other requests; after `reads_in_row_max` such reads, dispatches one
-  /// other request.
+  /// If true, reads are dispatched before other requests, but after `reads_in_row_max` reads one
+  /// other request is dispatched.
   bool reads_first = false;
   std::uint32_t reads_in_row_max = 16;
-  /// Limit on pending requests, which also bounds memory. transfer() waits at the limit. issue()
-  /// must not be called at the limit; the cache bounds the writes that it issues. A request that
-  /// has been overtaken by this many later ones is dispatched next, regardless of the schedule.
+  /// Limit on the number of pending requests, which also bounds memory. At the limit, transfer()
+  /// waits. issue() must not be called at the limit; the cache bounds the writes that it issues. A
+  /// request that this many later requests have overtaken is dispatched next, regardless of the
+  /// schedule.
   std::uint64_t requests_max = std::uint64_t{1} << 22;
 };
 
@@ -80,9 +82,9 @@ struct DiskTrace {
   std::uint64_t lba = 0;
   std::uint32_t sectors = 0;
   bool flagged = false;
-  std::uint32_t named = 0;  ///< number of requests that its chain names (Ordering::after)
-  /// First request in the concatenated run in which this request was dispatched; 0 if it was never
-  /// dispatched.
+  std::uint32_t named = 0;  ///< number of requests named in its chain (Ordering::after)
+  /// The first request of the concatenated run with which this request was dispatched; 0 if it was
+  /// never dispatched.
   RequestId went_with = 0;
   model::Status status = model::Status::ok;
   TimeNs issued_at = 0, dispatched_at = 0, completed_at = 0;
@@ -103,44 +105,47 @@ struct DiskQueueCounters {
   std::uint64_t issued_reads = 0;
   std::uint64_t issued_writes = 0;   ///< writes, trims and flushes
   std::uint64_t issued_flushes = 0;  ///< issued by the file system
-  std::uint64_t requests = 0;        ///< requests at the disk, after concatenation
+  std::uint64_t requests = 0;        ///< requests sent to the disk, after concatenation
   std::uint64_t sectors = 0;
-  /// From the issue of the first request to completion, summed over requests as the disk saw them:
-  /// "driver response".
+  /// Time from the issue of a request to its completion, summed over the requests that the disk
+  /// saw. For a concatenated request, the time begins with the issue of the first one. This is the
+  /// paper's "driver response".
   TimeNs response_ns = 0;
-  TimeNs access_ns = 0;  ///< time from dispatch to completion, summed likewise
+  TimeNs access_ns = 0;  ///< time from dispatch to completion, summed over the same requests
   std::uint64_t queued_most = 0;
-  std::uint64_t flushes = 0;  ///< sent by the queue itself; not in `requests`
-  /// Maximum number of requests outstanding at once, over all devices.
+  std::uint64_t flushes = 0;  ///< flushes that the queue itself has sent; not counted in `requests`
+  /// Maximum number of requests that were outstanding at once, over all devices.
   std::uint64_t outstanding_most = 0;
 };
 
 class DiskQueue {
  public:
-  /// Call drain() before destruction, unless the simulation never runs again.
+  /// Call drain() before destruction, unless the simulation will not run again.
   DiskQueue(Executor& executor, Cpu& cpu, BlockDevice& device, const DiskQueueOptions& options);
   /// Drives several devices, at least one. The options apply to each.
   DiskQueue(Executor& executor, Cpu& cpu, std::span<BlockDevice* const> devices,
             const DiskQueueOptions& options);
   ~DiskQueue();
 
-  /// Issues a request from a fiber or handler, without waiting. `done` is called once, later.
-  /// Buffers must stay valid until then and match the request in length. The request must be on one
-  /// device. A fiber pays CpuCosts::request_issued itself.
+  /// Issues a request from a fiber or an event handler, without waiting. `done` is called once,
+  /// later. The buffers must stay valid until then and must have the length of the request. All
+  /// sectors of the request must be on one device. A calling fiber must pay
+  /// CpuCosts::request_issued itself.
   RequestId issue(const BlockRequest& request, const Ordering& ordering, DiskDone& done);
 
   /// Issues a request and waits on the calling fiber until it completes.
   model::Status transfer(const BlockRequest& request, const Ordering& ordering = {});
 
-  /// Waits on the calling fiber until all issued requests are complete and the device's volatile
-  /// cache is on the medium. Sends a flush only to a device that has such a cache, and only if
-  /// `flush_for_order` has not done so already. Returns only an error of the flush itself; earlier
-  /// requests report their errors to their issuers.
+  /// Makes the calling fiber wait until all requests issued so far are complete and the contents of
+  /// the device's volatile cache are on the medium. Sends a flush only to a device that has such a
+  /// cache, and only if `flush_for_order` has not already caused one. Returns only an error of the
+  /// flush itself; earlier requests report their errors to their issuers.
   model::Status flush(std::size_t device = 0);
 
-  bool pending(RequestId id) const;  ///< issued and not yet complete
-  void wait_for(RequestId id);       ///< waits on the calling fiber until it is complete
-  void drain();                      ///< waits until all requests pending at the call are complete
+  bool pending(RequestId id) const;  ///< true if issued and not yet complete
+  void wait_for(RequestId id);       ///< the calling fiber waits until the request is complete
+  /// Waits until all requests that are pending at the time of the call are complete.
+  void drain();
 
   std::uint64_t sectors(std::size_t device = 0) const;
   std::size_t devices() const;

@@ -115,7 +115,7 @@ TEST(DiskQueue, TransferWaitsAndAccountsTheWait) {
     request.data = bytes;
     EXPECT_EQ(w.queue.transfer(request), Status::ok);
     EXPECT_EQ(w.executor.now(), model::kMillisecondNs + 10'000);
-    w.cpu.use(1);  // the interrupt is paid for only now
+    w.cpu.use(1);  // the fiber pays for the interrupt only now
   });
   EXPECT_EQ(w.executor.now(), model::kMillisecondNs + 30'001);
   EXPECT_EQ(w.account.disk_wait_ns, model::kMillisecondNs);
@@ -152,9 +152,10 @@ TEST(DiskQueue, LaterVersionsOfAnUnsentBlockAreNotWritten) {
     const std::vector<RequestId> names{first};
     const RequestId second = issuer.write(200, 1, 2, {.after = names});
     const RequestId newer =
-        issuer.write(200, 1, 3);  // a later version of the same block, without a chain
+        // A later version of the same block, which names no other request.
+        issuer.write(200, 1, 3);
     const RequestId newer_bad =
-        issuer.write(100, 1, 4);  // the failed write itself depends on nothing
+        issuer.write(100, 1, 4);  // Another write of the bad sector, which depends on nothing.
     w.queue.drain();
     EXPECT_EQ(issuer.statuses[second], Status::medium_error);
     EXPECT_EQ(issuer.statuses[newer], Status::medium_error);
@@ -223,7 +224,7 @@ TEST(DiskQueue, OrderFlushesAreNotDelayedForever) {
     for (std::uint64_t i = 0; i < 100; ++i) issuer.write(i * 10, 1, i);
     w.queue.wait_for(1);
     EXPECT_EQ(w.disk.log[33], "f0+0");
-    EXPECT_EQ(w.disk.log.size(), 35U);  // the next request is dispatched before any fiber runs
+    EXPECT_EQ(w.disk.log.size(), 35U);  // the next request was dispatched before any fiber ran
     w.queue.drain();
   });
 }

@@ -2,14 +2,14 @@
 // Selects the next of the dispatchable requests, by address.
 //
 // fcfs selects the oldest request. sstf selects the request nearest to the end of the previous
-// request. look selects the next request in the current direction, and reverses the direction after
-// the last one. c_look selects the next higher address, and wraps around from the highest to the
-// lowest (Worthington, Ganger and Patt, "Scheduling algorithms for modern disk drives", SIGMETRICS
-// 1994, section 3). The driver knows block numbers, not cylinders.
+// request. look selects the next request in the current direction, and reverses the direction when
+// no request is left in it. c_look selects the next higher address, and wraps around from the
+// highest to the lowest (Worthington, Ganger and Patt, "Scheduling algorithms for modern disk
+// drives", SIGMETRICS 1994, section 3). The driver knows block numbers, not cylinders.
 //
-// shuffled is for testing only. The seed gives each request a rank (an even seed ranks addresses
-// instead), and the lowest rank goes first. A request with a high rank therefore waits until no
-// other request is left.
+// shuffled is for testing only. It gives each request a rank, derived from the seed and from the
+// request's number (or, if the seed is even, from its address), and selects the lowest rank. A
+// request with a high rank therefore waits until no other request is left.
 
 #include <cstdint>
 #include <optional>

@@ -1,6 +1,6 @@
 #pragma once
-// One of several devices on a shared in-memory disk. To the driver it is a separate device. Its
-// sectors are stored at the device's addresses (device_address.h) on the shared disk. A flush
+// One of several devices that share an in-memory disk. The driver sees it as a separate device. Its
+// sectors are stored on the shared disk at the addresses of this device (device_address.h). A flush
 // covers only this device.
 
 #include <cstdint>
@@ -12,7 +12,7 @@ namespace headcrash::os {
 
 class DiskWindow final : public BlockDevice {
  public:
-  /// The disk must outlive this object.
+  /// `disk` must outlive this object.
   DiskWindow(BlockDevice& disk, std::size_t device, std::uint64_t sectors)
       : disk_(disk), base_(device_address(device, 0)), sectors_(sectors) {}
 

@@ -31,15 +31,16 @@ class Fiber {
   std::function<void()> body;
   Account* account = nullptr;
   Executor::Kind kind = Executor::Kind::user;
-  std::uint64_t number = 0;            ///< number of the fiber, in spawn order
-  Fiber* next = nullptr;               ///< next fiber in the run queue or a wait queue
-  std::int64_t priority = 0;           ///< always 0 without a schedule
-  const FiberLock* awaited = nullptr;  ///< the lock that the fiber waits for
+  std::uint64_t number = 0;  ///< number of the fiber, in spawn order
+  Fiber* next = nullptr;     ///< next fiber in the run queue or a wait queue
+  /// Higher values run first; 0 for all fibers if the executor has no schedule.
+  std::int64_t priority = 0;
+  const FiberLock* awaited = nullptr;  ///< the FiberLock for which the fiber is waiting
 };
 
 namespace {
 
-/// Inserts a fiber into a list sorted by priority, behind those of equal priority.
+/// Inserts a fiber into a list that is sorted by priority, after those of equal priority.
 void insert_by_priority(Fiber& fiber, Fiber*& first, Fiber*& last) {
   fiber.next = nullptr;
   if (first == nullptr || last->priority >= fiber.priority) {
@@ -73,13 +74,13 @@ struct Executor::State {
   }
 
   void make_runnable(Fiber& fiber);
-  /// Moves the fiber that the schedule chooses to the front of the run queue.
+  /// Moves the fiber that the schedule selects to the front of the run queue.
   void choose_first();
   void move_to_front(std::size_t number);
   std::size_t equals_of_first() const;
   void possible_switch();
-  /// Stops the current fiber and runs other fibers until it is runnable again. The fiber must be in
-  /// a list, or be put into one later.
+  /// Stops the current fiber and runs other fibers until it is runnable again. The fiber must
+  /// already be in a list, or other code must put it into one later.
   void stop_current();
   void switch_to_first();
   void stopping();
@@ -102,9 +103,9 @@ struct Executor::State {
   FiberSchedule* schedule;  ///< null for FIFO order
   FiberContext main;
   std::vector<std::unique_ptr<Fiber>> fibers;
-  Fiber* first = nullptr;  ///< runnable, by priority
+  Fiber* first = nullptr;  ///< the run queue: runnable fibers, by priority
   Fiber* last = nullptr;
-  std::vector<Sleeper> sleepers;  ///< a heap, earliest first
+  std::vector<Sleeper> sleepers;  ///< a heap; the sleeper that wakes first is on top
   Fiber* current = nullptr;
   Fiber* ended = nullptr;
   StopListener* listener = nullptr;
@@ -122,7 +123,7 @@ void Executor::State::make_runnable(Fiber& fiber) {
   insert_by_priority(fiber, first, last);
 }
 
-/// Returns the number of runnable fibers with the highest priority.
+/// Returns the number of runnable fibers that share the highest priority.
 std::size_t Executor::State::equals_of_first() const {
   std::size_t count = 0;
   for (const Fiber* at = first; at != nullptr && at->priority == first->priority; at = at->next)
@@ -207,7 +208,7 @@ void Executor::State::reap(Fiber& fiber) {
   fibers.erase(it);
 }
 
-/// Runs the run queue once, up to the limit of switches.
+/// Runs fibers until no fiber is runnable, but returns early after a limited number of switches.
 void Executor::State::run_runnable() {
   if (schedule != nullptr) choose_first();
   Fiber& fiber = *first;
@@ -415,7 +416,7 @@ void FiberLock::lock() {
   if (locked_) {
     invariant(fiber != nullptr, "a handler must not wait");
     fiber->awaited = this;
-    waiters_.wait();  // unlock() makes this fiber the holder
+    waiters_.wait();  // unlock() makes this fiber the holder before it wakes it
     return;
   }
   (void)try_lock();

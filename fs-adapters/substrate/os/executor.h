@@ -27,21 +27,23 @@
 
 namespace headcrash::os {
 
-/// An account for CPU time: of a user's process, the syncer, or the interrupt handlers.
+/// An account to which CPU time is charged: that of a user's process, of the syncer, or of the
+/// interrupt handlers.
 struct Account {
   std::string name;
-  TimeNs cpu_ns = 0;  ///< time spent computing
-  /// Time that the account's fibers spent waiting for their own requests, or for a buffer in
-  /// flight.
+  TimeNs cpu_ns = 0;  ///< time that the account's fibers spent computing
+  /// Time that the account's fibers spent waiting for their own requests, or for a buffer that was
+  /// in flight.
   TimeNs disk_wait_ns = 0;
-  Charged charged = {};  ///< how often each cost was charged; they add up to `cpu_ns`
+  Charged charged = {};  ///< how often each cost was charged; their total is `cpu_ns`
 };
 
 class Fiber;  ///< opaque; see executor.cc
 
 struct ExecutorOptions {
-  std::size_t stack_bytes = 256 << 10;  ///< per fiber; a guard page is below
-  std::size_t fibers_max = 1 << 16;     ///< limit on live fibers; exceeding it stops the program
+  /// Stack size of each fiber; there is a guard page below the stack.
+  std::size_t stack_bytes = 256 << 10;
+  std::size_t fibers_max = 1 << 16;  ///< limit on live fibers; exceeding it stops the program
   FiberScheduleOptions schedule = {};
   /// Overrides `schedule` if not null. Must outlive the executor.
   FiberSchedule* own_schedule = nullptr;
@@ -50,34 +52,34 @@ struct ExecutorOptions {
 class Executor {
  public:
   explicit Executor(Clock& clock, const ExecutorOptions& options = {});
-  ~Executor();  ///< all fibers must have ended; call halt() first
+  ~Executor();  ///< all fibers must have ended before; call halt() first
   Executor(const Executor&) = delete;
   Executor& operator=(const Executor&) = delete;
 
-  /// run() waits for users, not for daemons.
+  /// Users are fibers for which run() waits; it does not wait for daemons.
   enum class Kind : std::uint8_t { user, daemon };
   void spawn(Kind kind, Account& account, std::function<void()> body);
 
-  /// Runs until every user has ended. Stops the program with an invariant's message if all fibers
-  /// are waiting and no event can occur.
+  /// Runs until every user has ended. Stops the program with an error message if all fibers are
+  /// waiting and no event can occur.
   void run();
-  /// Runs until time `until`, even if all users have ended. Used to run a machine that is idle or
-  /// has only daemons.
+  /// Runs until the clock reaches `until`, even if all users have ended. Used when the machine is
+  /// idle or has only daemons.
   void run_until(TimeNs until);
-  /// Runs until `done` returns true, without a time limit. For a machine whose users come from
-  /// outside (events posted to a WallClock) and may be absent for days. Checks `done` between fiber
-  /// turns and after each posted event.
+  /// Runs until `done` returns true, without a time limit. For a machine whose work comes from
+  /// outside (events posted to a WallClock) and may be interrupted for days. Checks `done` between
+  /// turns of fibers and after each posted event.
   void run_until(const std::function<bool()>& done);
-  /// Makes all sleeps end immediately from now on. Runs until every fiber has ended, daemons
+  /// Makes all sleeps end immediately from now on, and runs until every fiber has ended, daemons
   /// included.
   void halt();
   bool halted() const;
 
   TimeNs now() const;
 
-  // The following run on a fiber.
+  // The following functions must be called from a fiber.
   Account& account();
-  void yield();                 ///< queues behind all runnable fibers
+  void yield();                 ///< lets all runnable fibers run first
   void sleep_until(TimeNs at);  ///< returns at once after halt()
   /// A point at which a schedule may run another fiber. Does nothing without a schedule, outside of
   /// fibers, and after halt().
@@ -85,11 +87,11 @@ class Executor {
     if (schedule_ != nullptr) switch_if_scheduled();
   }
 
-  /// The running fiber; null in an event handler and outside of run().
+  /// Returns the running fiber, or null in an event handler and outside of run().
   Fiber* current() const;
-  /// Sets the listener that is called whenever a fiber stops running (it waits, sleeps, yields or
-  /// ends); null removes it. The listener may wake fibers but must not wait. The processor is
-  /// released this way (cpu.h).
+  /// Sets a listener that is called whenever a fiber stops running, because it waits, sleeps,
+  /// yields or ends; null removes it. The listener may wake fibers but must not wait. The processor
+  /// uses it to be released when its holder stops (cpu.h).
   class StopListener {
    public:
     virtual ~StopListener() = default;
@@ -107,10 +109,10 @@ class Executor {
   FiberSchedule* schedule_ = nullptr;  ///< null for FIFO order
 };
 
-/// A queue of fibers that wait for the same event. Any code on the thread may wake them, including
-/// event handlers. Fibers are woken in FIFO order, or by the priorities of a schedule. Waking makes
-/// a fiber runnable; it does not run it. halt() does not wake waiters here: they wait for other
-/// fibers or for requests, all of which end.
+/// A queue of fibers that wait for the same event. Any code on the executor's thread may wake them,
+/// including event handlers. Fibers are woken in FIFO order, or in the order of their priorities if
+/// there is a schedule. Waking makes a fiber runnable; it does not run it. halt() does not wake
+/// these fibers: they wait for other fibers or for requests, all of which end.
 class WaitQueue {
  public:
   explicit WaitQueue(Executor& executor) : executor_(executor) {}
@@ -128,19 +130,20 @@ class WaitQueue {
   Fiber* last_ = nullptr;
 };
 
-/// A mutex for fibers, passed on in WaitQueue order. Not recursive.
+/// A mutex for fibers. The waiting fibers get it in the order of a WaitQueue. Not recursive.
 class FiberLock {
  public:
   explicit FiberLock(Executor& executor) : waiters_(executor) {}
-  /// May wait. A possible switch even if the lock is free.
+  /// Takes the lock, and waits for it if necessary. This is a possible switch even if the lock is
+  /// free.
   void lock();
-  /// Takes the lock if it is free. Never waits and is not a possible switch. Returns false if the
-  /// lock is held.
+  /// Takes the lock if it is free, and otherwise returns false. Never waits and is not a possible
+  /// switch.
   bool try_lock();
   void unlock();
   bool locked() const { return locked_; }
-  /// Returns true if lock() would never return: the holder waits, directly or through other
-  /// holders, for a FiberLock of the running fiber. Call from within a fiber.
+  /// Returns true if lock() would never return, because the holder is waiting, directly or through
+  /// other holders, for a FiberLock that the running fiber holds. Must be called from a fiber.
   bool would_deadlock() const;
 
  private:

@@ -161,7 +161,8 @@ TEST(FiberLock, ReportsADeadlockThroughOtherHolders) {
   w.executor.spawn(Kind::user, w.account, [&] {
     first.lock();
     w.executor.sleep_until(2);
-    EXPECT_TRUE(third.would_deadlock());  // the deadlock would involve the two fibers below
+    // A deadlock in which the two fibers below would also be involved.
+    EXPECT_TRUE(third.would_deadlock());
     EXPECT_TRUE(first.would_deadlock());
     first.unlock();
     EXPECT_FALSE(third.would_deadlock()) << "its holder runs soon";
@@ -211,13 +212,14 @@ TEST(Executor, TheListenerIsCalledForEachStop) {
   w.executor.spawn(Kind::user, w.account, [&] {
     w.executor.sleep_until(5);  // 1
     w.executor.sleep_until(2);  // already passed
-    w.executor.yield();         // stop 2; the end of the fiber is stop 3
+    w.executor.yield();         // the second stop; the third one is the end of the fiber
   });
   w.executor.run();
   EXPECT_EQ(listener.stops, 3);
 }
 
-/// Runs many fibers with random actions; returns the actions in order.
+/// Runs many fibers that perform random actions; returns the actions in the order in which they
+/// were performed.
 std::vector<std::string> random_fibers(std::uint64_t seed) {
   FiberWorld w;
   Random random(seed);
@@ -402,7 +404,7 @@ TEST(WallClock, RunsUntilAnExternalUserIsDone) {
   EXPECT_GT(ticks, 0);
   bool said = false;
   clock.post([&] { said = true; });
-  executor.run_until([&] { return said; });  // no fiber sets `said`
+  executor.run_until([&] { return said; });  // the event sets `said`, not a fiber
   outside.join();
   executor.halt();
 }

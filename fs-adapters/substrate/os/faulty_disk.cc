@@ -22,7 +22,7 @@ bool touches(const BlockRequest& request, const DiskFault& fault) {
   return request.lba < fault.sectors.end && fault.sectors.lba < request.lba + request.sectors;
 }
 
-/// Returns the part of a failing request that is passed to the underlying disk.
+/// Returns the part of a failing request that is still sent to the disk below.
 BlockRequest rest_of(const BlockRequest& request, DiskFault::Leaves leaves) {
   if (request.op != model::Op::write || leaves == DiskFault::Leaves::nothing)
     return {model::Op::flush};
@@ -69,8 +69,8 @@ FaultyDisk::FaultyDisk(BlockDevice& disk, std::span<const DiskFault> faults) : d
   for (const DiskFault& fault : faults) add(fault);
 }
 
-/// Returns the first fault that applies to the request, or null. Counts the request for every
-/// fault.
+/// Returns the first fault that makes this request fail, or null. Counts the request for each fault
+/// that covers it.
 const DiskFault* FaultyDisk::fault_of(const BlockRequest& request) {
   const DiskFault* decides = nullptr;
   for (Armed& one : armed_) {

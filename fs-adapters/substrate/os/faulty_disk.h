@@ -32,14 +32,14 @@ struct SectorRange {
 
 struct DiskFault {
   static constexpr std::uint64_t kForGood = std::numeric_limits<std::uint64_t>::max();
-  /// The part of a failed write that reaches the medium.
+  /// The part of a failed write that still reaches the medium.
   enum class Leaves : std::uint8_t { nothing, first_half, everything };
 
   model::Op op = model::Op::write;  ///< read, write or flush
-  /// the fault applies to requests that overlap this range; a flush always does
+  /// The fault covers requests that overlap this range. If `op` is flush, it covers every flush.
   SectorRange sectors = {};
   std::uint64_t nth = 1;    ///< first request that fails, counted from 1
-  std::uint64_t times = 1;  ///< number of failures; kForGood for all from the nth on
+  std::uint64_t times = 1;  ///< number of failures; kForGood: all requests from the nth on fail
   Leaves leaves = Leaves::nothing;
   model::Status status = model::Status::medium_error;
 };
@@ -48,14 +48,14 @@ struct DiskFault {
 /// medium_error".
 std::string format(const DiskFault& fault);
 
-/// Draws one fault for reads or writes in one of `areas` (at least one), early enough to take
-/// effect in a run of a few hundred requests. One in four is permanent.
+/// Draws one fault for reads or writes in one of `areas` (at least one). It takes effect early
+/// enough for a run of a few hundred requests. One fault in four is permanent.
 DiskFault draw_fault(Random& random, std::span<const SectorRange> areas);
 
 class FaultyDisk final : public BlockDevice {
  public:
-  /// `disk` must outlive this object, which must outlive its requests. If there are no faults, all
-  /// requests are forwarded.
+  /// `disk` must outlive this object, which must outlive its requests. Without faults, all requests
+  /// are forwarded.
   FaultyDisk(BlockDevice& disk, std::span<const DiskFault> faults = {});
 
   std::uint64_t sectors() const override { return disk_.sectors(); }
@@ -73,7 +73,7 @@ class FaultyDisk final : public BlockDevice {
     DiskFault fault;
     std::uint64_t seen = 0;
   };
-  /// A request that will fail.
+  /// A request that will be reported as failed.
   struct Failing final : BlockDone {
     explicit Failing(FaultyDisk& its_owner) : owner(its_owner) {}
     void done(model::Status status) override;

@@ -1,4 +1,4 @@
-// Tests injected faults (faulty_disk.h): which requests fail, and which bytes the medium has
+// Tests injected faults (faulty_disk.h): which requests fail, and which bytes are on the medium
 // afterwards.
 #include "fs-adapters/substrate/os/faulty_disk.h"
 
@@ -13,7 +13,7 @@ using bench::filled;
 using model::Op;
 using model::Status;
 
-/// A disk without a driver: each request completes before the next one.
+/// A disk without a driver; each request is complete before the next one is sent.
 struct FaultyWorld {
   struct Heard final : BlockDone {
     void done(Status how) override { status = how; }

@@ -54,8 +54,8 @@ std::unique_ptr<FiberStack> FiberStacks::take() {
   auto stack = std::move(free_.back());
   free_.pop_back();
 #if defined(HEADCRASH_ASAN)
-  // AddressSanitizer's shadow memory still marks frames that were left without a return as
-  // poisoned.
+  // Frames on the stack that were left without a return are still marked as poisoned in
+  // AddressSanitizer's shadow memory.
   __asan_unpoison_memory_region(stack->bottom(), stack->bytes());
 #endif
   return stack;
@@ -96,7 +96,7 @@ void FiberContext::begin() {
   invariant(false, "a fiber's first function returned");
 }
 
-/// Called first on a stack after a switch to it.
+/// Must be the first call on a stack after each switch to it.
 void FiberContext::arrived() {
 #if defined(HEADCRASH_ASAN)
   const void* bottom = nullptr;

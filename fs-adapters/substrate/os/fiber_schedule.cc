@@ -8,17 +8,17 @@
 namespace headcrash::os {
 namespace {
 
-/// The number of changes is drawn from 1 to 2^n, where n is less than this. Short histories need
-/// few changes, long histories many.
+/// The number of change points is drawn from 1 to 2^n, where n is itself drawn from the numbers
+/// below this one. Short histories need few change points, and long histories need many.
 constexpr std::uint64_t kChangesBits = 7;
-/// Change points are drawn from the first 2^n possible switches, where n is at most this. Runs
-/// differ in length, so each order of magnitude is equally likely.
+/// Change points are drawn from the first 2^n possible switches, where n is itself drawn from this
+/// range. Runs differ in length, so each order of magnitude is equally likely.
 constexpr std::uint64_t kBitsLeast = 4, kBitsMost = 12;
-/// Hold times are drawn in the same way, starting at about 1 ms. One in three changes holds
-/// nothing.
+/// Hold times are drawn in the same way, and the smallest range is 0 to about 2 ms. At one change
+/// point in three, the fiber is not held.
 constexpr std::uint64_t kHoldBitsLeast = 20;
 constexpr std::uint64_t kHoldsNothingOneIn = 3;
-constexpr std::size_t kOmittedMost = 64;  // bits of FiberScheduleOptions::omitted
+constexpr std::size_t kOmittedMost = 64;  // number of bits in FiberScheduleOptions::omitted
 
 TimeNs draw_hold(Random& random, TimeNs most) {
   if (random.below(kHoldsNothingOneIn) == 0 || most <= 0) return 0;

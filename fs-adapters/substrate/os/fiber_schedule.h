@@ -30,21 +30,22 @@
 
 namespace headcrash::os {
 
-/// Called by an executor, which it must outlive. A schedule must be used for one run only.
+/// Decides which fiber an executor runs next. It must outlive the executor that calls it, and must
+/// be used for one run only.
 class FiberSchedule {
  public:
-  /// The running fiber's state after a possible switch.
+  /// The effect of a possible switch on the running fiber.
   struct Step {
     std::int64_t priority = 0;
-    TimeNs hold_ns = 0;  ///< how long the fiber sleeps
+    TimeNs hold_ns = 0;  ///< time for which the fiber sleeps
   };
   virtual ~FiberSchedule() = default;
 
-  /// Returns the priority of the next new fiber.
+  /// Returns the initial priority of a new fiber.
   virtual std::int64_t first_priority() { return 0; }
   /// Called at each possible switch with the priority of the running fiber.
   virtual Step step(std::int64_t priority) { return {.priority = priority}; }
-  /// Returns the priority of a fiber that yields.
+  /// Returns the new priority of a fiber that yields; `priority` is its current one.
   virtual std::int64_t after_yield(std::int64_t priority) { return priority; }
   /// Returns which of the `count` fibers with the highest priority runs next; `count` is at least
   /// 2. At a possible switch, 0 is the running fiber. Otherwise, 0 is the fiber that has been
@@ -57,9 +58,10 @@ struct FiberScheduleOptions {
   std::uint64_t seed = 0;
   /// Number of change points; nullopt for 1 to 64, drawn from the seed.
   std::optional<std::uint32_t> changes = {};
-  /// Maximum time that a fiber is held at a change point.
+  /// Maximum time for which a fiber is held at a change point.
   TimeNs hold_ns_max = 4 * model::kSecondNs;
-  /// Bit n omits change point n, for the first 64. For minimising.
+  /// If bit n is set, change point n is omitted. Covers the first 64 change points. Used to
+  /// minimise a failing schedule.
   std::uint64_t omitted = 0;
 };
 
@@ -77,9 +79,9 @@ class RandomPriorities final : public FiberSchedule {
   Step step(std::int64_t priority) override;
   std::int64_t after_yield(std::int64_t priority) override;
 
-  /// A change point: the running fiber gets the lowest priority and is held for `hold_ns`.
+  /// A change point: there, the running fiber gets the lowest priority and is held for `hold_ns`.
   struct Change {
-    std::uint64_t at = 0;  ///< number of the possible switch, from 1
+    std::uint64_t at = 0;  ///< number of the possible switch, counted from 1
     TimeNs hold_ns = 0;
   };
   const std::vector<Change>& changes() const { return changes_; }
@@ -87,21 +89,22 @@ class RandomPriorities final : public FiberSchedule {
  private:
   Random random_;
   std::vector<Change> changes_;  ///< by time
-  std::size_t passed_ = 0;       ///< number of changes made
+  std::size_t passed_ = 0;       ///< number of change points passed
   std::uint64_t steps_ = 0;
-  std::int64_t lowest_ = 0;  ///< lowest priority so far
+  std::int64_t lowest_ = 0;  ///< lowest priority given so far
 };
 
 class ScheduleEnumerator final : public FiberSchedule {
  public:
-  /// `deviations_max` is the maximum number of choices per schedule that differ from 0.
+  /// `deviations_max` is the maximum number of choices in a schedule that deviate from FIFO order,
+  /// that is, differ from 0.
   explicit ScheduleEnumerator(std::size_t deviations_max) : deviations_max_(deviations_max) {}
 
   /// Prepares the next schedule. Must be called after each run. Returns false if all schedules have
   /// been run.
   bool next();
   std::size_t choose(std::size_t count) override;
-  /// Describes the current schedule by its deviations, such as "12:1 40:2", or "FIFO".
+  /// Returns the current schedule's deviations as text, such as "12:1 40:2", or "FIFO".
   std::string name() const;
 
  private:
@@ -112,7 +115,7 @@ class ScheduleEnumerator final : public FiberSchedule {
 
   std::size_t deviations_max_;
   std::vector<Choice> choices_;  ///< the current schedule's choices
-  std::size_t at_ = 0;           ///< number of choices made in the current run
+  std::size_t at_ = 0;           ///< number of choices made so far in the current run
 };
 
 }  // namespace headcrash::os

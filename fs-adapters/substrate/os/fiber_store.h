@@ -1,6 +1,6 @@
 #pragma once
-// A store whose reads and writes are requests in a driver's queue; the calling fiber waits for
-// each. A checker that uses model::SectorStore thus takes realistic device time.
+// A store that turns reads and writes into requests in a driver's queue; the calling fiber waits
+// for each. A checker written for model::SectorStore thus takes realistic device time.
 
 #include "fs-adapters/substrate/os/disk_queue.h"
 #include "plugin/model/core/store.h"
@@ -19,7 +19,7 @@ class FiberStore final : public model::SectorStore {
       : disk_(disk), options_(options) {}
 
   std::uint64_t sectors() const override { return disk_.sectors(); }
-  // Errors name the sector and the device's status.
+  // The Error of a failed read or write contains the sector and the device's status.
   Result<void> read(std::uint64_t lba, std::span<std::byte> into) const override;
   Result<void> write(std::uint64_t lba, std::span<const std::byte> data) override;
   Result<void> write_zeroes(std::uint64_t lba, std::uint64_t count) override;

@@ -1,6 +1,6 @@
 #pragma once
-// A window of consecutively numbered items that are removed oldest first: a deque whose index
-// starts at the oldest item.
+// A window of consecutively numbered items, from which the oldest is removed first. It is a deque
+// that is indexed by the items' numbers.
 
 #include <cstdint>
 #include <deque>
@@ -11,7 +11,8 @@ namespace headcrash::os {
 template <typename T>
 class IdWindow {
  public:
-  std::uint64_t oldest() const { return oldest_; }  ///< the next number if the window is empty
+  /// Number of the oldest item. If the window is empty, number of the next item.
+  std::uint64_t oldest() const { return oldest_; }
   std::uint64_t beyond() const { return oldest_ + things_.size(); }
   bool empty() const { return things_.empty(); }
   bool contains(std::uint64_t id) const { return id >= oldest_ && id - oldest_ < things_.size(); }

@@ -1,5 +1,5 @@
 #pragma once
-// An intrusive list: insertion and removal need no memory and no search.
+// An intrusive list: inserting and removing an item needs no allocation and no search.
 
 #include <cstddef>
 

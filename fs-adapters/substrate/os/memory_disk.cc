@@ -26,7 +26,7 @@ void MemoryDisk::on_event(std::uint64_t /*tag*/) {
 
 model::Status MemoryDisk::serve(const BlockRequest& request) {
   using model::Op;
-  // For the other devices, the store checks the bounds.
+  // For requests to the other devices, the store itself checks the bounds.
   const bool is_first = device_of(request.lba) == 0;
   if (is_first && (request.lba > sectors() || request.sectors > sectors() - request.lba))
     return model::Status::out_of_range;
@@ -43,8 +43,8 @@ void MemoryDisk::write_cache(bool on) {
   has_cache_ = on;
 }
 
-/// Executes a write or a trim. With a write cache, a write goes only to the cache, and a trim goes
-/// to the store as well.
+/// Executes a write, a trim or a write of zeroes. If the write cache is on, written data goes only
+/// to the cache, but trimmed sectors are also zeroed in the store.
 Result<void> MemoryDisk::write_through(const BlockRequest& request) {
   if (request.op != model::Op::write) {
     cached_.erase(cached_.lower_bound(request.lba),

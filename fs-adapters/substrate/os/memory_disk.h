@@ -16,14 +16,14 @@ namespace headcrash::os {
 
 class MemoryDisk final : public BlockDevice, private model::EventTarget {
  public:
-  /// Requests complete after `latency_ns` (0: in the next event). References must outlive the disk,
-  /// and the disk must outlive its requests.
+  /// Each request completes after `latency_ns` (0: in the next event). The referenced objects must
+  /// outlive the disk, and the disk must outlive its requests.
   MemoryDisk(model::Simulation& simulation, model::SectorStore& store, model::TimeNs latency_ns)
       : simulation_(simulation), store_(store), latency_ns_(latency_ns) {}
 
-  /// Switches the volatile write cache on or off; it is off at first. Cached writes reach the store
-  /// with the next flush, and are lost if the power is cut before then. The cache must be empty
-  /// when it is switched off.
+  /// Switches the volatile write cache on or off; initially it is off. Cached writes reach the
+  /// store with the next flush, and are lost if the power is cut before then. The cache must be
+  /// empty when it is switched off.
   void write_cache(bool on);
   std::size_t cached_sectors() const { return cached_.size(); }
 
@@ -31,8 +31,8 @@ class MemoryDisk final : public BlockDevice, private model::EventTarget {
   bool volatile_cache() const override { return has_cache_; }
   void start(const BlockRequest& request, BlockDone& done) override;
 
-  /// Drops the requests in flight; each fails with power_lost in a separate event. Requests started
-  /// before power_on() fail in the same way.
+  /// Drops the requests in flight. Each of them fails with power_lost, in a separate event.
+  /// Requests that are started before power_on() fail in the same way.
   void power_cut();
   void power_on() { on_ = true; }
 
@@ -53,7 +53,7 @@ class MemoryDisk final : public BlockDevice, private model::EventTarget {
   model::TimeNs latency_ns_;
   bool on_ = true;
   bool has_cache_ = false;
-  /// Write cache; holds at most the whole disk.
+  /// The write cache: written sectors that have not been flushed.
   std::map<std::uint64_t, std::array<std::byte, model::kSectorBytes>> cached_;
   /// Requests in flight; all have the same latency, so they complete in FIFO order.
   std::deque<Command> commands_;

@@ -1,6 +1,6 @@
 #pragma once
 // A system on a disk of plain bytes, in virtual time. Tests and crash exploration mount file
-// systems on it. For a drive with mechanics, give a System a ModelDisk instead.
+// systems on it. To emulate a drive with mechanics, give a System a ModelDisk instead.
 
 #include <memory>
 #include <vector>
@@ -16,8 +16,8 @@ struct MemoryMachineOptions {
   TimeNs latency_ns = model::kMillisecondNs;  ///< latency of every request
   SystemOptions system = {};
   std::vector<DiskFault> faults = {};  ///< injected faults, at driver addresses
-  /// Size of the second device, which is at driver addresses in the store (device_stores.h); 0 if
-  /// absent.
+  /// Size of the second device, whose sectors are in the store at driver addresses
+  /// (device_stores.h); 0 if there is only one device.
   std::uint64_t second_sectors = 0;
 };
 

@@ -1,8 +1,8 @@
 #pragma once
-// A device of an emulated machine, as a driver sees it. Completions come from the machine's
-// simulation, which must be the one that the VirtualClock drives. The machine's power cuts and
-// faults appear as statuses. The disk must not be destroyed while a request is pending, unless the
-// simulation never runs again.
+// A device of an emulated machine, with the interface that a driver uses. Completions come from the
+// machine's simulation, which must be the one that the VirtualClock drives. The machine's power
+// cuts and faults appear as statuses. The disk must not be destroyed while a request is pending,
+// unless the simulation will not run again.
 
 #include <utility>
 #include <vector>
@@ -26,7 +26,8 @@ class ModelDisk final : public BlockDevice, private model::Initiator {
 
   model::Machine& machine_;
   std::size_t device_index_;
-  /// Requests in flight; only a few, because the driver limits outstanding requests.
+  /// Requests in flight. There are only a few, because the driver limits the number of outstanding
+  /// requests.
   std::vector<std::pair<model::RequestId, BlockDone*>> under_way_;
 };
 

@@ -33,7 +33,7 @@ struct World {
   os::System system;
   os::Account account{.name = "bench"};
 
-  /// Runs `body` in `fibers` fibers and prints the rate.
+  /// Runs `body` on each of `fibers` fibers and prints the rate.
   template <typename Body>
   void measure(const char* what, int fibers, double things, const Body& body) {
     const std::clock_t before = std::clock();

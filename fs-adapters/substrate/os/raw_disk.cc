@@ -94,7 +94,7 @@ struct RawDisk::State {
   std::condition_variable asked;
   std::deque<std::shared_ptr<Job>> jobs;
   bool ending = false;
-  /// True once the RawDisk has been destroyed; used only by the executor's thread.
+  /// True once the RawDisk has been destroyed. Only the executor's thread uses this.
   bool disowned = false;
   std::vector<std::thread> threads;
 };
@@ -164,7 +164,8 @@ Result<std::unique_ptr<RawDisk>> RawDisk::open(const std::string& path, WallCloc
   if (fstat(state->fd, &status) != 0) return fail(path, "cannot be inspected: " + reason(errno));
   if (!S_ISBLK(status.st_mode) && !S_ISREG(status.st_mode))
     return fail(path, "neither a block device nor a file");
-  // The kernel itself locks the device of a mounted FUSE file system.
+  // A block device is not locked here, because the kernel itself locks it while a FUSE file system
+  // is mounted on it.
   if (S_ISREG(status.st_mode)) TRY(base::lock_image(state->fd, path, true));
   const off_t bytes = lseek(state->fd, 0, SEEK_END);
   if (bytes <= 0 || bytes % model::kSectorBytes != 0)

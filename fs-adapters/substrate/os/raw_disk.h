@@ -1,10 +1,10 @@
 #pragma once
-// A real block device or file, used in a guest by file systems behind FUSE.
+// A real block device or file. File systems that run behind FUSE in a guest use it.
 //
-// Threads make the system calls, with buffers that direct I/O accepts. start() copies a write's
-// bytes; a read's bytes are delivered on the executor's thread. A flush is fdatasync(). The
-// driver's outstanding requests (DiskQueueOptions) bound both the work queued for threads and the
-// events posted to the clock.
+// Threads make the system calls, with buffers that are aligned for direct I/O. start() copies the
+// bytes of a write; the bytes of a read are delivered on the executor's thread. A flush is
+// fdatasync(). The driver limits the number of outstanding requests (DiskQueueOptions), which
+// bounds both the work queued for the threads and the events posted to the clock.
 
 #include <memory>
 #include <string>
@@ -16,27 +16,31 @@
 namespace headcrash::os {
 
 struct RawDiskOptions {
-  unsigned threads = 4;   ///< maximum number of requests in flight in the kernel; others wait
+  /// Maximum number of requests that are in flight in the kernel; further requests wait.
+  unsigned threads = 4;
   bool buffered = false;  ///< use the page cache, for file systems without direct I/O
 };
 
 class RawDisk final : public BlockDevice {
  public:
-  /// Opens a device or file. No other program can then open it for writing with this class. Fails
-  /// if the path cannot be opened, is in use, is neither a device nor a file, is not a whole number
-  /// of sectors, or does not support direct I/O in sectors of 512 bytes. Errors name the path.
+  /// Opens a device or file and locks it, so that no other program can open it for writing with
+  /// this class. Fails if the path cannot be opened, is in use, is neither a device nor a file, is
+  /// not a whole number of sectors, or does not support direct I/O in sectors of 512 bytes. Errors
+  /// name the path.
   static Result<std::unique_ptr<RawDisk>> open(const std::string& path, WallClock& clock,
                                                const RawDiskOptions& options = {});
-  /// Waits for the threads to finish their work. Completions posted after that are dropped.
+  /// Waits until the threads have finished their work. Completions that are posted after that are
+  /// dropped.
   ~RawDisk() override;
   RawDisk(const RawDisk&) = delete;
   RawDisk& operator=(const RawDisk&) = delete;
 
   std::uint64_t sectors() const override;
-  /// As reported by the kernel (queue/write_cache); true if unknown.
+  /// Returns the value that the kernel reports (queue/write_cache), or true if it is unknown.
   bool volatile_cache() const override;
   void start(const BlockRequest& request, BlockDone& done) override;
-  /// Closes the device early. No request may be in flight, and none may be started afterwards.
+  /// Closes the device before destruction. No request may be in flight, and none may be started
+  /// afterwards.
   void close();
 
  private:

@@ -1,5 +1,5 @@
-// Tests reuse of buffer memory (buffer_state.h). AddressSanitizer builds do not reuse it, so that
-// any use after a buffer's destruction is detected.
+// Tests the reuse of buffer memory (buffer_state.h). AddressSanitizer builds do not reuse memory,
+// so that any use after a buffer's destruction is detected.
 #include <gtest/gtest.h>
 
 #include <utility>

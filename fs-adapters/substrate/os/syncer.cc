@@ -41,7 +41,7 @@ struct Syncer::State {
   BufferCache& cache;
   SyncerOptions options;
   Account account{.name = "syncer"};
-  std::uint64_t asked = 0;  ///< number of items queued so far; it defines their order
+  std::uint64_t asked = 0;  ///< number of items queued so far, which determines their order
   std::map<std::uint64_t, Work> due;
   std::multimap<TimeNs, std::pair<std::uint64_t, Work>> later;
   std::size_t under_way = 0;
@@ -50,7 +50,7 @@ struct Syncer::State {
   TimeNs written_at = 0;
 };
 
-/// Runs the items due by `until`, but not those that these items queue.
+/// Runs the items that are due by `until`, but not those that these items themselves queue.
 void Syncer::State::do_due(TimeNs until) {
   const std::uint64_t last = asked;
   while (!later.empty() && later.begin()->first <= until) {
@@ -94,7 +94,7 @@ void Syncer::State::write_behind() {
   }
 }
 
-/// Returns the age at which data is written; kNever if the policy ignores age.
+/// Returns the age at which the policy writes data; kNever if the policy does not depend on age.
 TimeNs Syncer::State::age() const {
   switch (options.policy) {
     case SyncerOptions::Policy::interval:

@@ -15,43 +15,49 @@ namespace headcrash::os {
 
 struct SyncerOptions {
   enum class Policy : std::uint8_t {
-    none,      ///< writes only for fsync and to make room
-    sweep,     ///< each second, marks or writes 1/`parts` of the cache
+    none,  ///< writes nothing in the background, only for fsync and to make room
+    /// Each second, visits a part of the cache (1/`parts` of it) and marks or writes its dirty
+    /// buffers.
+    sweep,
     periodic,  ///< writes everything every `interval_ns`, like the classic `update` daemon
     interval,  ///< each second, writes data at least `interval_ns` old, and all metadata
-    /// Like interval, but early enough for all dirty data to reach the disk in time: data is
+    /// Like `interval`, but begins early enough to get all dirty data to the disk in time: data is
     /// written at the age of `interval_ns` minus the time needed to write all dirty data at
     /// `drain_bytes_per_s`.
     burst,
-    /// Each call that changes something returns once its changes are on the disk
+    /// Each call that changes something returns only after its changes are on the disk
     /// (tree/file_system.h).
     write_through,
   };
   /// The event from which a buffer's age is counted. In the paper, it is the last change. Data that
-  /// changes once per interval is then never written. That suits overwritten data, but a growing
-  /// block stays dirty without limit.
+  /// changes at least once per interval is then never written because of its age. That is an
+  /// advantage for data that is overwritten, but a block that keeps growing may stay dirty forever.
   enum class Age : std::uint8_t { since_last_change, since_first_change };
   Policy policy = Policy::sweep;
   std::size_t parts = 30;
-  /// 0 writes at the next tick. kNever never writes because of age.
+  /// With 0, data is written at the next tick. With kNever, data is never written because of its
+  /// age.
   TimeNs interval_ns = 30 * model::kSecondNs;
-  /// Applies to buffers. For logs and commits, age always counts from the first change.
+  /// Applies only to buffers. For logs and commits, age always counts from the first change.
   Age age = Age::since_last_change;
-  /// For interval and burst: metadata blocks are also written by age. In-core inodes are still
-  /// copied to their blocks at once, so that they do not wait twice.
+  /// For `interval` and `burst`: metadata blocks, too, are written only when they have reached that
+  /// age. In-core inodes are still copied to their blocks at once, so that they do not wait twice.
   bool metadata_waits = false;
-  /// Logs, commits and in-core inodes keep their file system's timing, as with the sweep policy.
-  /// Linux 2.4 works this way: kupdate writes buffers, and a journal commits on its own timer.
+  /// If true, logs, commits and in-core inodes are written at the times that their file system uses
+  /// with the sweep policy. Linux 2.4 works this way: kupdate writes buffers, and a journal commits
+  /// on its own timer.
   bool own_times = false;
-  std::uint64_t drain_bytes_per_s = 0;  ///< for burst: sustained rate of the disk; must be positive
+  /// For `burst`: rate at which the disk can absorb dirty data; must be positive.
+  std::uint64_t drain_bytes_per_s = 0;
   TimeNs tick_ns = model::kSecondNs;
-  /// Limit on waiting work items, including running ones. Exceeding it stops the program. File
-  /// systems stay below it by doing work themselves (do_work()) when work_waiting() grows.
+  /// Limit on the number of unfinished work items, including running ones. Exceeding it stops the
+  /// program. To stay below it, file systems do some of the work themselves (do_work()) when
+  /// work_waiting() grows.
   std::size_t work_max = std::size_t{1} << 22;
 };
 
-/// Returns the age (at least 0) at which the burst policy writes data. `dirty_bytes` is the total
-/// amount of dirty data.
+/// Returns the age (at least 0) at which the burst policy writes data when there are `dirty_bytes`
+/// of dirty data in total.
 TimeNs burst_age_ns(const SyncerOptions& options, std::uint64_t dirty_bytes);
 
 class Syncer {
@@ -64,31 +70,31 @@ class Syncer {
   /// Queues work for the daemon's next tick, or for the first tick at or after `not_before`. Items
   /// run in FIFO order, before the sweep, and may wait. May be called from fibers and handlers.
   void add_work(std::function<void()> work, TimeNs not_before = 0);
-  /// Runs due items on the calling fiber: for back-pressure, sync and unmount. `everything` also
-  /// runs items that are not due.
+  /// Runs due items on the calling fiber. Used for back-pressure, sync and unmount. `everything`
+  /// also runs items that are not due yet.
   enum class Extent : std::uint8_t { due, everything };
   void do_work(Extent extent);
-  /// Number of items not yet done, including running ones. Items queued by an item are done at the
-  /// next tick or call, so callers that need everything done must check again.
+  /// Number of unfinished items, including running ones. Items that are queued by another item are
+  /// run at the next tick or call, so a caller that needs all work to be done must check again.
   std::size_t work_waiting() const;
-  /// Waits until no item is running. Returns true if one was. Must not be called from an item, nor
-  /// while holding a lock that an item may need.
+  /// Waits until no item is running. Returns true if one was running. Must not be called from an
+  /// item, nor while the caller holds a lock that an item may need.
   bool wait_for_work_under_way();
   /// Drops all queued work, because its file system is gone.
   void forget_work();
 
-  // The following serve state outside the buffer cache: in-core inodes, commits, a log.
+  // The following functions are for state outside the buffer cache: in-core inodes, commits, a log.
 
-  /// Returns the time by which a change made now must be written; kNever if age does not matter. If
-  /// the policy defines no time (sweep, own_times), returns `usual_ns` from now. For burst, the
-  /// result depends on the amount of dirty data.
+  /// Returns the time by which a change made now must be written; kNever if the policy does not
+  /// write because of age. If the policy defines no such time (sweep, own_times), returns
+  /// `usual_ns` from now. For burst, the result depends on the current amount of dirty data.
   TimeNs due_at(Content content, TimeNs usual_ns) const;
-  /// The inverse of due_at(): data changed at or before the returned time is due now. Negative if
+  /// The inverse of due_at(): data changed at the returned time or earlier is due now. Negative if
   /// no data is due.
   TimeNs due_since(TimeNs usual_ns) const;
   bool writes_through() const;  ///< true for Policy::write_through
 
-  Account& account();  ///< account that pays for the daemon's work
+  Account& account();  ///< the account that is charged for the daemon's work
 
  private:
   struct State;

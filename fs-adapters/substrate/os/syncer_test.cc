@@ -93,7 +93,7 @@ TEST(Syncer, AgeCanCountFromTheFirstChange) {
   EXPECT_LT(at, 10.3);
 }
 
-/// due_at() serves state outside the cache: a log, commits, in-core inodes.
+/// due_at() is for state outside the cache: a log, commits, in-core inodes.
 TEST(Syncer, ReportsTheDueTimeOfAChange) {
   constexpr TimeNs kUsual = 7 * kSecondNs, kNow = 42 * kSecondNs + kSecondNs / 2;
   const auto due = [&](const SyncerOptions& options, Content content, TimeNs& since) {
@@ -159,7 +159,7 @@ TEST(Syncer, MetadataCanWaitLikeData) {
   EXPECT_LT(w.written_after_s(2, 2), 21.3);
 }
 
-/// Chen's example: 10 MB, at most 15 s, 5 MB/s.
+/// Chen's example: 10 MB of dirty data, a delay of at most 15 s, and a disk that writes 5 MB/s.
 TEST(Syncer, BurstStartsEarlyEnoughToFinishInTime) {
   constexpr std::uint64_t kMb = 1'000'000;
   const SyncerOptions chen{
@@ -168,7 +168,7 @@ TEST(Syncer, BurstStartsEarlyEnoughToFinishInTime) {
   EXPECT_EQ(burst_age_ns(chen, 0), 15 * kSecondNs);
   EXPECT_EQ(burst_age_ns(chen, 75 * kMb), 0);
   EXPECT_EQ(burst_age_ns(chen, 1000 * kMb), 0);
-  // Here 8 blocks of 512 bytes at 1 KiB/s take 4 s.
+  // In this example, 8 blocks of 512 bytes take 4 s at 1 KiB/s.
   SyncedWorld w(
       {.policy = Policy::burst, .interval_ns = 10 * kSecondNs, .drain_bytes_per_s = 1024});
   w.executor.spawn(Executor::Kind::user, w.account, [&] {

@@ -3,7 +3,7 @@
 //
 //   users and daemons    fibers of one executor, on one processor with a table of costs
 //   file system          vfs.h above, hooks of the cache below
-//   cache                dirty blocks are written by waiting callers or by the syncer
+//   cache                its dirty blocks are written by callers that wait, or by the syncer
 //   queue                the driver's: order, schedule, a limit of requests at each device
 //   device               in memory with virtual time, a drive's model, or a real one
 //
@@ -37,12 +37,12 @@ struct SystemOptions {
 
 class System {
  public:
-  /// Clock and device must outlive the system. Does not start the syncer.
+  /// Clock and device must outlive the system. The constructor does not start the syncer.
   System(Clock& clock, BlockDevice& device, const SystemOptions& options)
       : System(clock, std::vector{&device}, options) {}
-  /// A file system on several devices, for example one for the file system and one for its log.
-  /// Driver and cache are shared: homes are device_address(device, sector), and ordering covers all
-  /// devices (disk_queue.h).
+  /// For a file system on several devices, for example one for its blocks and one for its log. All
+  /// devices share the driver and the cache: a buffer's home is device_address(device, sector), and
+  /// ordering covers all devices (disk_queue.h).
   System(Clock& clock, const std::vector<BlockDevice*>& devices, const SystemOptions& options)
       : executor(clock, options.executor),
         cpu(executor, options.costs),
@@ -52,8 +52,8 @@ class System {
   System(const System&) = delete;
   System& operator=(const System&) = delete;
 
-  /// Runs `body` as a process whose account is `account`. Returns once it and all other users have
-  /// ended. Must not be called from a fiber.
+  /// Runs `body` as a process that is charged to `account`. Returns once it and all other users
+  /// have ended. Must not be called from a fiber.
   void run_as(Account& account, std::function<void()> body) {
     executor.spawn(Executor::Kind::user, account, std::move(body));
     executor.run();

@@ -1,12 +1,12 @@
 #pragma once
 // Syntax of a syncer policy:
 //
-//   sweep                     each second a thirtieth of the cache
-//   periodic:30               everything each 30 s
-//   interval:5                data last changed 5 s ago; metadata each second
-//   interval:0                everything each second
-//   interval:5:first          data first changed 5 s ago
-//   interval:endless          no data because of its age
+//   sweep                     each second, visits a thirtieth of the cache
+//   periodic:30               every 30 s, writes everything
+//   interval:5                each second, writes data last changed 5 s ago, and all metadata
+//   interval:0                each second, writes everything
+//   interval:5:first          like interval:5, but for data first changed 5 s ago
+//   interval:endless          each second, writes metadata; never writes data because of its age
 //   burst:15:3M               like interval:15, but early enough to finish in time at 3 MiB/s
 //   write-through             each call returns once its changes are on the disk
 
@@ -19,9 +19,9 @@
 
 namespace headcrash::os {
 
-/// Parses a policy. Fails if the policy is unknown or the delay is invalid; error messages begin
-/// with `subject`. Also rejects a burst delay within which dirty data could fill a cache of
-/// `cache_bytes`, because that much data could not be written in time.
+/// Parses a policy. Fails if the policy is unknown or its delay is invalid; error messages begin
+/// with `subject`. Also fails if the delay of a burst policy is longer than the time in which a
+/// full cache (`cache_bytes`) can be written at its rate.
 Result<SyncerOptions> parse_update_policy(std::string_view text, std::uint64_t cache_bytes,
                                           const std::string& subject);
 

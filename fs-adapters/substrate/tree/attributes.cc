@@ -1,5 +1,5 @@
-// The tree (file_system.h): attributes, and other operations that concern neither names nor file
-// contents.
+// Part of the tree (file_system.h): operations on attributes, and others that concern neither names
+// nor file contents.
 
 #include <cerrno>
 

@@ -32,11 +32,12 @@ struct Timestamp {
   bool operator==(const Timestamp&) const = default;
 };
 
-/// The part of an inode that the tree reads and changes. Each file system derives its inode from
-/// it.
+/// The part of an inode that the tree reads and changes. Each file system derives its in-core inode
+/// from it.
 struct Attributes {
   std::uint16_t mode = 0;  ///< 0 if the inode is not allocated
-  /// A directory has one link for its name, one for its ".", and one for each subdirectory's "..".
+  /// The number of links. A directory has one link for its name, one for its ".", and one for each
+  /// subdirectory's "..".
   std::uint16_t links = 0;
   std::uint64_t size_bytes = 0;
   Timestamp accessed, modified, changed;
@@ -44,8 +45,8 @@ struct Attributes {
   std::uint32_t user = 0, group = 0;
   bool operator==(const Attributes&) const = default;
 
-  /// Returns false for a size that no file system writes: a file longer than its pointers can
-  /// address, or a directory (which has no holes) larger than the device.
+  /// Returns false if the size is one that no file system writes: that of a file longer than its
+  /// pointers can address, or of a directory larger than the device (a directory has no holes).
   bool has_possible_size(std::uint64_t file_bytes_max, std::uint64_t device_bytes) const {
     return size_bytes <= file_bytes_max && (!is_directory() || size_bytes <= device_bytes);
   }

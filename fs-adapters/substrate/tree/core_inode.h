@@ -18,28 +18,29 @@
 
 namespace headcrash::tree {
 
-/// One operation in progress (InodeStore::change). File systems derive from it.
+/// An operation in progress (InodeStore::change). File systems derive their own operation types
+/// from this class.
 struct Operation {
   bool sync_failed = false;  ///< the change was made, but is not entirely on the disk
 };
 
-/// The result of a directory search that did not find the name. It includes the free space found in
-/// the same pass, as in BSD and SVR4 lookups.
+/// The result of the last directory search that did not find its name. It includes free space found
+/// in the same pass, as in BSD and SVR4 lookups, so that creating the name needs no second pass.
 struct MissedName {
   std::string name;
-  std::optional<std::int64_t> room;  ///< first block with room
+  std::optional<std::int64_t> room;  ///< the first block that has room for the name
   /// CoreInode::entry_changes at the time of the search; any change invalidates the result.
   std::uint64_t changes = 0;
 };
 
-/// Memory counted for an in-core inode, without what a file system adds
+/// Memory counted for an in-core inode, in addition to what the file system adds
 /// (InodeStore::bytes_in_core). An estimate: in 4.4BSD an inode and a vnode take about 200 bytes
-/// each, plus their places in hash and free lists.
+/// each, plus their entries in hash tables and free lists.
 inline constexpr std::size_t kCoreInodeBytes = 512;
 
 struct CoreInode {
-  /// Keeps a reference to `its`, which must outlive this object but need not have been constructed
-  /// yet.
+  /// Keeps a reference to `its`, which must outlive this object. It need not have been constructed
+  /// before this constructor runs.
   CoreInode(os::Executor& executor, InodeNumber its_number, Attributes& its)
       : number(its_number), attributes(its), lock(executor) {}
 
@@ -47,9 +48,9 @@ struct CoreInode {
   Attributes& attributes;  ///< changed under the lock and reported to InodeStore::mark_changed()
   os::FiberLock lock;
   std::uint32_t references = 0;
-  /// Links already removed from the users' view, but still counted in `attributes`.
+  /// Number of links that users no longer see but that `attributes` still counts.
   std::uint32_t deferred_removals = 0;
-  std::uint64_t entry_changes = 1;  ///< for directories: number of changes to entries
+  std::uint64_t entry_changes = 1;  ///< for a directory: incremented by each change to its entries
   MissedName missed;
 
   /// The link count that users see.
@@ -59,16 +60,16 @@ struct CoreInode {
 /// Counts the references to in-core inodes.
 class InodeOwner {
  public:
-  /// Ends a reference. If it was the last one to an inode without links, removes the inode within
-  /// `operation`, or in a new operation if null. May wait.
+  /// Ends a reference. If it was the last reference to an inode without links, removes the inode as
+  /// part of `operation`, or as part of a new operation if `operation` is null. May wait.
   virtual void put(CoreInode& inode, Operation* operation) = 0;
 
  protected:
   ~InodeOwner() = default;
 };
 
-/// A reference to an in-core inode; `Node` is its type in the file system. The destructor may
-/// remove the inode, and waits for that.
+/// A reference to an in-core inode; `Node` is the file system's type of in-core inodes. The
+/// destructor may have to remove the inode, and waits until that is done.
 template <typename Node>
 class Handle {
  public:
@@ -77,7 +78,7 @@ class Handle {
   Handle(InodeOwner& owner, Node& inode, Operation* operation)
       : owner_(&owner), inode_(&inode), operation_(operation) {}
   Handle(Handle&& other) noexcept { *this = std::move(other); }
-  /// Converts from a file system's inode to the tree's.
+  /// Converts a handle to the file system's inode type to a handle to the tree's type.
   template <typename Other, typename = std::enable_if_t<std::is_base_of_v<Node, Other>>>
   Handle(Handle<Other>&& other) noexcept  // NOLINT(google-explicit-constructor)
       : owner_(other.owner_),
@@ -100,7 +101,7 @@ class Handle {
     Node* inode = std::exchange(inode_, nullptr);
     if (inode != nullptr) owner_->put(*inode, operation_);
   }
-  /// For a handle that outlives its operation.
+  /// Must be called for a handle that outlives its operation.
   void detach_from_operation() { operation_ = nullptr; }
 
  private:

@@ -19,8 +19,8 @@ std::span<std::byte> chunks_of(InodeStore& store, const CoreInode& directory, st
   return buffer.bytes().first(std::min<std::uint64_t>(buffer.bytes().size(), chunks * kChunkBytes));
 }
 
-/// Visits a directory's blocks until `look` returns that it is done. Fails with EIO if the
-/// directory has a hole.
+/// Calls `look` for each block of the directory until `look` returns that it is done. Fails with
+/// EIO if the directory has a hole.
 template <typename Look>
 VfsResult<void> each_block(InodeStore& store, CoreInode& directory, Look look) {
   const std::uint64_t size = directory.attributes.size_bytes, block_bytes = store.block_bytes();
@@ -49,7 +49,7 @@ DroppedLink dropped_from(CoreInode& parent, CoreInode& inode) {
 
 namespace {
 
-/// Returns the block, held. Fails with EIO for a hole.
+/// Returns the block, held and ready to be changed. Fails with EIO if the block is a hole.
 VfsResult<os::HeldBuffer> directory_block_to_change(InodeStore& store, Operation& operation,
                                                     CoreInode& directory, std::int64_t block) {
   auto buffer = store.block_to_change(operation, directory, block);

@@ -31,8 +31,8 @@ VfsResult<std::optional<FoundName>> find_name(InodeStore& store, CoreInode& dire
 VfsResult<std::int64_t> make_room(InodeStore& store, Operation& operation, CoreInode& directory,
                                   std::string_view name);
 
-/// Adds the name to a block found by make_room() and notifies the store. The target's link count
-/// must already have been raised.
+/// A name to be added to a block that make_room() has found; adding it also notifies the store. The
+/// target's link count must already have been raised.
 struct NewName {
   std::string_view name;
   std::int64_t block = 0;
@@ -42,8 +42,8 @@ struct NewName {
 };
 VfsResult<void> add_name(InodeStore& store, Operation& operation, CoreInode& directory,
                          CoreInode& target, const NewName& added);
-/// Makes a name refer to another inode and drops the old link. The new target's link count must
-/// already have been raised.
+/// A name that will refer to another inode; the change also drops its old link. The new target's
+/// link count must already have been raised.
 struct ChangedName {
   std::string_view name;
   FoundName at;
@@ -66,8 +66,8 @@ VfsResult<void> remove_name(InodeStore& store, Operation& operation, CoreInode& 
 /// parent.
 DroppedLink dropped_from(CoreInode& parent, CoreInode& inode);
 
-/// Must follow each change to a directory's entries or length. Updates its times and invalidates
-/// search results.
+/// Must be called after each change to a directory's entries or length. Updates the directory's
+/// times and invalidates the results of earlier searches.
 void touch_directory(InodeStore& store, CoreInode& directory);
 
 VfsResult<bool> is_empty(InodeStore& store, CoreInode& directory);

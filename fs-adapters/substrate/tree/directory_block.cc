@@ -36,7 +36,7 @@ std::span<const std::byte> chunk_of(std::span<const std::byte> block, std::uint3
   return block.first(std::min<std::size_t>(block.size(), (std::size_t{chunk} + 1) * kChunkBytes));
 }
 
-/// Returns a chunk's total free room; nullopt if the chunk is damaged.
+/// Returns the total free space in a chunk; nullopt if the chunk is damaged.
 std::optional<std::uint32_t> room_of(std::span<const std::byte> block, std::uint32_t chunk) {
   std::uint32_t room = 0;
   DirectoryCursor cursor(chunk_of(block, chunk), chunk * kChunkBytes);
@@ -45,8 +45,8 @@ std::optional<std::uint32_t> room_of(std::span<const std::byte> block, std::uint
   return room;
 }
 
-/// Places the entry in the slack of `host`, or in place of `host` if that is free. Returns the
-/// offset.
+/// Writes the entry into the slack of `host` or, if `host` is a free entry, in its place. Returns
+/// the new entry's offset.
 std::uint32_t place_in(std::span<std::byte> block, const Entry& host, Entry added) {
   const std::uint32_t used = host.needed();
   added.offset = host.offset + used;
@@ -56,7 +56,8 @@ std::uint32_t place_in(std::span<std::byte> block, const Entry& host, Entry adde
   return added.offset;
 }
 
-/// Moves the chunk's entries to its front. The last entry gets all the slack.
+/// Moves the chunk's entries to its front, so that the last entry gets all the slack. Returns the
+/// moves.
 std::vector<MovedEntry> compact(std::span<std::byte> block, std::uint32_t chunk) {
   std::vector<MovedEntry> moved;
   const std::uint32_t end = (chunk + 1) * kChunkBytes;

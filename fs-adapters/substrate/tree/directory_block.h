@@ -33,10 +33,11 @@
 namespace headcrash::tree {
 
 inline constexpr std::uint32_t kChunkBytes = 512;     // DIRBLKSIZ
-inline constexpr std::uint32_t kEntryFixedBytes = 8;  // precedes the name
+inline constexpr std::uint32_t kEntryFixedBytes = 8;  // size of the fields before the name
 inline constexpr std::uint32_t kNameBytesMax = 255;   // MAXNAMLEN
-inline constexpr std::size_t kEntryInodeOffset = 0;   ///< offset of d_ino in an entry, for rollback
-inline constexpr std::size_t kEntryTypeOffset = 6;    ///< offset of d_type in an entry
+/// Offset of d_ino in an entry; for code that rolls back a name.
+inline constexpr std::size_t kEntryInodeOffset = 0;
+inline constexpr std::size_t kEntryTypeOffset = 6;  ///< offset of d_type in an entry
 
 /// Returns the size of an entry with this name (DIRSIZ): the fixed part, the name and a zero,
 /// rounded up to a multiple of 4.
@@ -61,8 +62,8 @@ struct Entry {
 /// chunk. If the inode is 0, the name is empty.
 std::optional<Entry> entry_at(std::span<const std::byte> block, std::uint32_t offset);
 
-/// Iterates over the entries, including free ones. If a chunk is invalid, iterates up to the first
-/// invalid byte and continues with the next chunk.
+/// Iterates over the entries, including free ones. In a chunk that is damaged, stops at the damage
+/// and continues with the next chunk.
 class DirectoryCursor {
  public:
   explicit DirectoryCursor(std::span<const std::byte> block, std::uint32_t from = 0)
@@ -79,37 +80,41 @@ class DirectoryCursor {
 
 std::optional<Entry> find_entry(std::span<const std::byte> block, std::string_view name);
 
-/// Result of one search of a block for a name: its entry, or a chunk that has room for it.
+/// Result of searching one block for a name: the name's entry, and whether a chunk has room for the
+/// name.
 struct NameSearch {
   std::uint32_t entries = 0;  ///< number of entries visited, including free ones
   InodeNumber inode = 0;      ///< inode of the entry; 0 if the name was not found
   std::uint32_t offset = 0;   ///< offset of the entry
-  bool room = false;          ///< true if a visited chunk has enough space; see chunk_with_room()
+  /// True if one of the chunks that were searched to their end has enough space; see
+  /// chunk_with_room().
+  bool room = false;
 };
-/// Returns the same results as a cursor and chunk_with_room(), but faster, for linear searches in
-/// large directories.
+/// Searches a block linearly. Returns what a DirectoryCursor and chunk_with_room() would return,
+/// but faster, because directories may be large.
 NameSearch search_block(std::span<const std::byte> block, std::string_view name);
-/// Returns the entry that precedes the one at `offset` in its chunk; remove_entry() would extend
-/// the returned entry.
+/// Returns the entry before the one at `offset`, in the same chunk: the entry that remove_entry()
+/// would extend.
 std::optional<Entry> previous_entry(std::span<const std::byte> block, std::uint32_t offset);
 
 struct AddedEntry {
   std::uint32_t offset = 0;
-  /// other entries that were moved, in position order; usually empty
+  /// Other entries that were moved, in order of position; usually none.
   std::vector<MovedEntry> moved;
   std::uint32_t chunk() const { return offset / kChunkBytes; }
 };
 
-/// Returns the number of the first chunk that has enough free room in total, contiguous or not.
+/// Returns the number of the first chunk whose total free space is enough, even if it is not
+/// contiguous.
 std::optional<std::uint32_t> chunk_with_room(std::span<const std::byte> block,
                                              std::size_t name_bytes);
-/// Adds an entry to a chunk, in the slack of an entry or in a free one. If only the total free
-/// space suffices, first moves all entries to the front of the chunk. Returns nullopt if the chunk
-/// has too little free space. The name must not be in the block, and must have 1 to kNameBytesMax
-/// bytes.
+/// Adds an entry to a chunk, in the slack of another entry or in place of a free one. If the
+/// chunk's free space suffices only in total, first moves all entries to the front of the chunk.
+/// Returns nullopt if there is too little free space. The name must not be in the block yet, and
+/// must have 1 to kNameBytesMax bytes.
 std::optional<AddedEntry> add_entry(std::span<std::byte> block, std::uint32_t chunk,
                                     std::string_view name, InodeNumber inode, std::uint8_t type);
-/// Like the above, but in the first chunk that has room.
+/// Like the function above, but uses the first chunk that has room.
 std::optional<AddedEntry> add_entry(std::span<std::byte> block, std::string_view name,
                                     InodeNumber inode, std::uint8_t type);
 
@@ -131,7 +136,8 @@ struct DirectoryDamage {
   std::uint32_t offset = 0;
   std::string text;
 };
-/// Returns the first damage in a chunk: an invalid length, or a name with '/' or zero bytes.
+/// Returns the first damage in a chunk: an invalid length, or a name that contains '/' or a zero
+/// byte.
 std::optional<DirectoryDamage> damage_of_chunk(std::span<const std::byte> block,
                                                std::uint32_t chunk);
 

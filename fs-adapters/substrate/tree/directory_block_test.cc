@@ -111,7 +111,7 @@ TEST(DirectoryBlock, BehavesLikeAMap) {
   }
 }
 
-/// Computes the result of search_block() with a separate function for each part.
+/// Returns the same result as search_block(), but computes each part of it with another function.
 NameSearch searched_slowly(std::span<const std::byte> block, std::string_view name) {
   NameSearch result;
   DirectoryCursor cursor(block);
@@ -172,7 +172,8 @@ TEST(DirectoryBlock, ADamagedChunkIsReadToTheDamageAndNeverWritten) {
     EXPECT_EQ(add_entry(damaged, "new", 8, 8)->chunk(), 1U) << length;
     EXPECT_FALSE(is_empty_directory_block(damaged));
   }
-  // The bytes after the second entry are not an entry. Nothing beyond the block is read.
+  // The damaged length leaves four bytes at the end, too few for another entry. Nothing beyond the
+  // block is read.
   auto short_of_four = chunks(1);
   add_entry(short_of_four, 0, "one", 5, 8), add_entry(short_of_four, 0, "two", 6, 8);
   store16(short_of_four, 12 + 4, 496);

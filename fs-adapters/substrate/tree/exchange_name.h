@@ -1,9 +1,9 @@
 #pragma once
-// The temporary third name used by an exchange (rename.cc). It refers to the target's inode while
-// neither of the two exchanged names does. A power cut may leave it on the disk. The name contains
-// the inode number, so that fsck removes it only if the inode has another name, and never removes a
-// user's name. A name in an unreachable directory does not count as another name, because the
-// directory may already have been removed.
+// The temporary third name that an exchange uses (rename.cc). It refers to the target's inode while
+// neither of the two exchanged names does. A power cut may leave this name on the disk, and fsck
+// then removes it. Because it contains its inode's number, fsck can recognize it and never removes
+// a user's name. fsck keeps it if the inode has no other name; a name in an unreachable directory
+// does not count, because that directory may already have been removed.
 
 #include <fmt/core.h>
 
@@ -17,13 +17,15 @@ namespace headcrash::tree {
 
 inline constexpr std::string_view kExchangeNameStart = ".exchanged-";
 
-/// Increment `attempt` if the name already exists.
+/// Returns the temporary name for this inode. If the name exists already, the caller tries again
+/// with a higher `attempt`.
 inline std::string exchange_name(InodeNumber target, int attempt) {
   return fmt::format("{}{}-{}", kExchangeNameStart, target, attempt);
 }
 
 inline bool is_exchange_name(std::string_view name, InodeNumber target) {
-  if (!name.starts_with(kExchangeNameStart)) return false;  // rejects nearly all names
+  // A fast test that rejects nearly all names.
+  if (!name.starts_with(kExchangeNameStart)) return false;
   const std::string start = fmt::format("{}{}-", kExchangeNameStart, target);
   if (!name.starts_with(start)) return false;
   name.remove_prefix(start.size());

@@ -75,8 +75,8 @@ class FileSystem : public Vfs {
   explicit FileSystem(std::unique_ptr<InodeStore> store);
 
   InodeStore& store() { return *store_; }
-  /// Charges the processor for a system call, and periodically charges the memory used by in-core
-  /// structures to the cache.
+  /// Charges the processor for a system call. From time to time, also charges the memory that
+  /// in-core structures use to the cache.
   void enter() {
     store_->cpu.charge(os::Cost::system_call);
     store_->charge_structures();
@@ -89,15 +89,15 @@ class FileSystem : public Vfs {
     InodeHandle inode;
     bool sync = false, data_sync = false;
   };
-  /// A directory, and a name that may be in it.
+  /// A directory, held by a handle, and a name that may or may not exist in it.
   struct NameInDirectory {
     InodeHandle directory;
     std::string name;
   };
   enum class LastLink : std::uint8_t { follow, keep };
 
-  /// Runs a system call that changes something (InodeStore::change). With a write-through syncer,
-  /// returns once everything is on the disk.
+  /// Runs `body`, the part of a system call that changes something, as one operation of the store
+  /// (InodeStore::change). With a write-through syncer, returns once everything is on the disk.
   VfsResult<void> change(const std::function<VfsResult<void>(Operation&)>& body);
 
   // path.cc

@@ -24,7 +24,7 @@ void expect_sound(TestMachine& m) {
 }
 
 TEST(Tree, SeveralConcurrentUsers) {
-  // HEADCRASH_SEEDS=N runs N more seeds.
+  // HEADCRASH_SEEDS=N in the environment adds N seeds.
   const auto seeds = static_cast<std::uint32_t>(4 + number_from_environment("HEADCRASH_SEEDS", 0));
   for (std::uint32_t seed = 11; seed < 11 + seeds; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
@@ -52,8 +52,8 @@ TEST(Tree, SeveralConcurrentUsers) {
   }
 }
 
-/// Runs two users under all schedules that deviate from FIFO order at most twice. Calls `judge`
-/// after each.
+/// Runs two users under each schedule that deviates from FIFO order at most twice, and calls
+/// `judge` after each run.
 void enumerate(const std::function<void(TestFileSystem&)>& before,
                const std::function<void(TestFileSystem&)>& one,
                const std::function<void(TestFileSystem&)>& other,
@@ -155,7 +155,7 @@ void make_cycle(TestMachine& m) {
 TEST(Tree, RemovalsInACycleOfDirectoriesEnd) {
   TestMachine m(100);
   make_cycle(m);
-  // One user holds e and waits for d, while another user holds d and waits for e.
+  // One user will hold e and wait for d, while the other one holds d and waits for e.
   os::Account other;
   std::vector<int> errors;
   const auto remove = [&](const char* path) {
@@ -170,7 +170,8 @@ TEST(Tree, RemovalsInACycleOfDirectoriesEnd) {
 }
 
 /// The rename locks d before e; the removal locks e before d. A third fiber holds d, so that both
-/// wait for it. This is tested for each lock of d that the rename acquires.
+/// of them wait for d at the same time. Each round does this at another of the rename's attempts to
+/// lock d.
 TEST(Tree, ARenameInACycleOfDirectoriesEnds) {
   for (int rounds = 1; rounds < 8; ++rounds) {
     TestMachine m(100);

@@ -1,4 +1,4 @@
-// The tree (file_system.h): file contents.
+// Part of the tree (file_system.h): operations on file contents.
 
 #include <algorithm>
 #include <cerrno>
@@ -34,9 +34,9 @@ void charge_copy(InodeStore& store, std::size_t bytes) {
   store.cpu.charge(os::Cost::transfer_per_kib, static_cast<std::int64_t>(bytes));
 }
 
-/// Undoes the growth of a file after `error`. Returns `error`, or the error that stopped the
-/// undoing: blocks beyond the end may then be lost, so a caller must not mistake it for a full
-/// disk.
+/// Undoes the growth of a file after an operation has failed with `error`. Returns `error`, or the
+/// error because of which it could not be undone. In the latter case, blocks beyond the file's end
+/// may be lost, so the caller must not treat the failure as a full disk.
 VfsResult<void> undo_growth(InodeStore& store, Operation& operation, CoreInode& inode,
                             std::uint64_t old_size, Errno error) {
   TRY(store.set_size(operation, inode, old_size));
@@ -61,7 +61,7 @@ VfsResult<FileSystem::OpenFile*> FileSystem::file_of(FileHandle file) {
   return &*files_[index];
 }
 
-/// Returns the file at that path, and creates it if it does not exist.
+/// Returns the file at that path. Creates the file if it does not exist.
 VfsResult<InodeHandle> FileSystem::find_or_make(std::string_view path, const OpenOptions& options,
                                                 Operation& operation) {
   const auto mode = static_cast<std::uint16_t>(kTypeRegular | (options.mode & kPermissionMask));
@@ -74,7 +74,8 @@ VfsResult<InodeHandle> FileSystem::find_or_make(std::string_view path, const Ope
   }
   auto walked = walk(path, LastLink::follow, &operation);
   if (walked || walked.error().value != ENOENT) return walked;
-  // Another user has removed the name, or it is a symbolic link to a missing file.
+  // The name did not exist because another user has just removed it, or because it is a symbolic
+  // link to a missing file.
   const InodeLock lock(*at.directory);
   TRY(const auto found, find_name(*store_, *at.directory, at.name));
   if (!found) return make_node(operation, *at.directory, at.name, mode, {});
@@ -83,7 +84,7 @@ VfsResult<InodeHandle> FileSystem::find_or_make(std::string_view path, const Ope
   return inode;
 }
 
-/// Opens a file. `operation` may be null if nothing is created or truncated.
+/// Opens a file as part of `operation`, which may be null if nothing is created or truncated.
 VfsResult<FileHandle> FileSystem::open_file(std::string_view path, const OpenOptions& options,
                                             Operation* operation) {
   TRY(auto inode, options.create ? find_or_make(path, options, *operation)
@@ -229,7 +230,7 @@ VfsResult<void> FileSystem::truncate(FileHandle file, std::uint64_t size_bytes) 
   });
 }
 
-/// Writes zeroes to existing blocks within the file; holes stay.
+/// Writes zeroes to those blocks in the range that exist; holes remain holes.
 VfsResult<void> FileSystem::write_zeroes(Operation& operation, CoreInode& inode,
                                          std::uint64_t offset, std::uint64_t length) {
   const Blocks blocks(*store_);
@@ -253,7 +254,7 @@ VfsResult<void> FileSystem::punch(Operation& operation, CoreInode& inode, std::u
   const std::uint64_t size = inode.attributes.size_bytes;
   if (offset >= size) return {};
   const std::uint64_t end = std::min(size, offset + length);
-  // Keeps the last block, because fsck does not permit a file that ends in a hole.
+  // The last block remains allocated, because fsck does not permit a file that ends in a hole.
   const std::uint64_t first = blocks.of_size(offset);
   const std::uint64_t behind = std::min(blocks.of(end), blocks.of(size - 1));
   const auto make_room = [&](std::uint64_t from, std::uint64_t to) {
@@ -307,7 +308,7 @@ VfsResult<void> FileSystem::fallocate(FileHandle file, FallocateMode mode, std::
         done = allocate_range(operation, *inode, offset, length);
         break;
       case FallocateMode::keep_size:
-        // Blocks beyond the end of a file are not supported.
+        // Allocating blocks beyond the end of a file is not supported.
         if (offset + length > size) return refuse(ENOTSUP);
         done = allocate_range(operation, *inode, offset, length);
         break;

@@ -48,22 +48,22 @@ inline constexpr std::size_t kPathBytesMax = 4095;  ///< PATH_MAX without the te
 /// Bytes of a file that an operation is about to change.
 struct BytesToChange {
   std::uint64_t offset = 0, length = 0;
-  bool fills_holes = true;  ///< false if the new bytes are zeroes, so that a hole may remain a hole
+  bool fills_holes = true;  ///< If false, the new bytes are zeroes, so holes may remain holes.
 };
 
 /// A file block that is about to be written.
 struct BlockWanted {
   std::int64_t block = 0;
-  std::uint32_t bytes = 0;   ///< length of the block that the file will use
+  std::uint32_t bytes = 0;   ///< number of bytes that the block needs after the write
   bool overwritten = false;  ///< all its current bytes will be overwritten, so it need not be read
-  /// Initial bytes of a new block, visible to the store's hooks. The rest is empty chunks
-  /// (directory_block.h) in a directory, and zeroes otherwise. The tree releases such a block
-  /// unchanged; the store makes it dirty.
+  /// Initial bytes of a new block, which the store's hooks may see. The rest of the block is empty
+  /// chunks (directory_block.h) in a directory, and zeroes otherwise. The tree releases such a
+  /// block without marking it dirty; the store must do that.
   std::span<const std::byte> first_contents = {};
 };
 
 enum class SyncExtent : std::uint8_t {
-  data,       ///< the data, and the metadata needed to read it back
+  data,       ///< the data, and the metadata that is needed to read it back
   everything  ///< also all attributes and names
 };
 
@@ -84,34 +84,37 @@ class InodeStore {
   virtual InodeNumber root() const = 0;
   /// Returns true if the number is a valid inode number, whether or not the inode is allocated.
   virtual bool is_inode(std::uint64_t number) const = 0;
-  /// Number of inodes, which is also the maximum depth of a path.
+  /// Returns the number of inodes. No path can be deeper.
   virtual std::uint64_t inodes_max() const = 0;
   virtual std::uint32_t block_bytes() const = 0;     ///< a power of 2, at least one directory chunk
   virtual std::uint64_t file_bytes_max() const = 0;  ///< a multiple of the block size
-  /// A multiple of a directory chunk, within one block.
+  /// The initial size of a directory: a multiple of a directory chunk, at most one block.
   virtual std::uint32_t new_directory_bytes() const = 0;
   /// Maximum length of a symbolic link's target; at most kPathBytesMax.
   virtual std::uint32_t symlink_bytes_max() const = 0;
-  virtual bool stopped() const = 0;  ///< the store is readable but accepts no more changes
+  /// If true, the store can still be read but accepts no more changes.
+  virtual bool stopped() const = 0;
   /// True with a write-through syncer (os/syncer.h).
   virtual bool writes_through() const { return false; }
   /// Returns true if the store is read-only. Callers must then not begin an operation. A stopped
-  /// store is read-only.
+  /// store is also read-only.
   virtual bool takes_no_changes() const { return stopped(); }
-  /// Allocated space: st_blocks times 512.
+  /// Returns the space allocated to the inode, in bytes (512 times st_blocks).
   virtual std::uint64_t allocated_bytes(const CoreInode& inode) const = 0;
-  /// Memory used by structures outside of buffers: in-core inodes, maps, dependencies, copies of
-  /// blocks. Each structure counts with an estimate of its size in a C kernel, so the result is the
-  /// same on every host. May iterate over all structures.
+  /// Returns the memory used by structures outside of buffers: in-core inodes, maps, dependencies,
+  /// copies of blocks. The size of each structure is an estimate of its size in a C kernel, so the
+  /// result is the same on every host. May iterate over all structures.
   virtual std::size_t bytes_in_core() const = 0;
 
-  /// Charges that memory to the cache if enabled in its options, once per second of model time.
-  /// Must be called without locks. Waits for room as BufferCache::get() does.
+  /// Charges the memory of bytes_in_core() to the cache, once per second of model time, if the
+  /// cache's options ask for that. Must be called without locks. Waits for room as
+  /// BufferCache::get() does.
   void charge_structures();
 
-  /// Runs one system call that changes something as one operation: begins it (a journal handle,
-  /// room in a log), runs the body, and ends it. May run the body a second time if it fails with
-  /// ENOSPC and space could be reclaimed. Fails with EIO if the store has stopped.
+  /// Runs one system call that changes something as one operation: begins the operation (for
+  /// example, with a journal handle or with room in a log), runs the body, and ends the operation.
+  /// May run the body a second time if it fails with ENOSPC and space could be reclaimed. Fails
+  /// with EIO if the store has stopped.
   virtual VfsResult<void> change(const std::function<VfsResult<void>(Operation&)>& body) = 0;
 
   // In-core inodes.
@@ -122,8 +125,8 @@ class InodeStore {
   /// Returns another reference to an in-core inode. Does not wait.
   virtual InodeHandle share(CoreInode& inode, Operation* operation) = 0;
   /// Allocates an empty inode with a new generation, for a name in `directory`. The store chooses
-  /// its number. The tree locks it and sets mode, links and times. Fails with ENOSPC if no inode is
-  /// free.
+  /// the inode's number. The tree then locks the inode and sets its mode, links and times. Fails
+  /// with ENOSPC if no inode is free.
   virtual VfsResult<InodeHandle> make(Operation& operation, CoreInode& directory,
                                       bool is_directory) = 0;
   /// Records that the in-core attributes differ from those on the disk. The store decides when to
@@ -132,12 +135,13 @@ class InodeStore {
 
   // Blocks of files and directories, counted from 0.
 
-  /// Returns the block as users must see it, held; an empty buffer for a hole. A file's last block
-  /// may be shorter than a full block, but not shorter than the file.
+  /// Returns the block with the contents that users must see, held. Returns an empty buffer if the
+  /// block is a hole. The last block of a file may be shorter than a full block, but contains all
+  /// bytes up to the end of the file.
   virtual VfsResult<os::HeldBuffer> read_block(CoreInode& inode, std::int64_t block) = 0;
-  /// Called before bytes of a file change. A store whose writes are atomic across a power cut must
-  /// fail here with ENOSPC if it has too little space for the change. Once this call has succeeded,
-  /// the change must not fail with ENOSPC.
+  /// Called before bytes of a file are changed. A store whose writes are atomic across a power cut
+  /// must fail here with ENOSPC if it has too little space for the change; after this call has
+  /// succeeded, the change must not fail with ENOSPC.
   virtual VfsResult<void> make_room(Operation& operation, CoreInode& inode,
                                     const BytesToChange& change);
   /// Like read_block(), but for callers that are about to change some of its bytes: entries in a
@@ -145,15 +149,16 @@ class InodeStore {
   /// with ENOSPC if there is no space for the copy.
   virtual VfsResult<os::HeldBuffer> block_to_change(Operation& operation, CoreInode& inode,
                                                     std::int64_t block);
-  /// Returns the block, held. Allocates it if it was a hole; extends it if it was too short. The
-  /// caller must then raise the inode's size. Fails with ENOSPC if no space is free.
+  /// Returns the block, held. Allocates it if it was a hole, and extends it if it was too short.
+  /// The caller must then raise the inode's size if necessary. Fails with ENOSPC if no space is
+  /// free.
   virtual VfsResult<os::HeldBuffer> block_for_writing(Operation& operation, CoreInode& inode,
                                                       const BlockWanted& wanted) = 0;
   /// Marks a block from block_to_change() or block_for_writing() as changed. The store decides when
   /// to write it.
   virtual void write_delayed(os::HeldBuffer buffer) = 0;
-  /// Like the above, for a file block whose last byte has been written. A store with write-behind
-  /// issues the write now, and may wait.
+  /// Like write_delayed(), but for a block of a file whose last byte has been written. A store with
+  /// write-behind issues the write now, and may wait.
   virtual void write_filled(CoreInode& inode, os::HeldBuffer buffer) {
     (void)inode;
     write_delayed(std::move(buffer));
@@ -161,14 +166,17 @@ class InodeStore {
   /// Turns the blocks from `first` to `end`, exclusive, into holes.
   virtual VfsResult<void> free_blocks(Operation& operation, CoreInode& inode, std::int64_t first,
                                       std::int64_t end) = 0;
-  /// Sets the file's size, on the disk and in core. Frees blocks beyond it; an extension is a hole.
+  /// Sets the file's size, on the disk and in core. If the file shrinks, frees the blocks beyond
+  /// its end; if it grows, the new part is a hole.
   virtual VfsResult<void> set_size(Operation& operation, CoreInode& inode,
                                    std::uint64_t size_bytes) = 0;
   /// Adds one or more empty chunks to a directory and calls touch_directory() (directory.h).
-  /// Returns the block that contains them. A directory has no holes and never shrinks.
+  /// Returns the number of the block that contains them. A directory has no holes and never
+  /// shrinks.
   virtual VfsResult<std::int64_t> grow_directory(Operation& operation, CoreInode& directory) = 0;
 
-  // Write and read the target of a symbolic link. By default, the target is stored in blocks.
+  // The following functions write and read the target of a symbolic link. These defaults store the
+  // target in the link's blocks.
   virtual VfsResult<void> write_target(Operation& operation, CoreInode& link,
                                        std::string_view target);
   virtual VfsResult<std::string> read_target(CoreInode& link);
@@ -177,17 +185,18 @@ class InodeStore {
 
   virtual VfsResult<void> link_added(Operation& operation, const LinkAddition& addition,
                                      os::HeldBuffer directory_block) = 0;
-  /// Lowers the link count of the dropped inode, either now (drop_link()) or once that is safe.
-  /// Until then the removal is pending (CoreInode::deferred_removals).
+  /// Lowers the link count of the inode that has lost a name. This happens either immediately
+  /// (drop_link()) or when it has become safe; until then, the removal is pending
+  /// (CoreInode::deferred_removals).
   virtual VfsResult<void> link_removed(Operation& operation, const LinkRemoval& removal,
                                        os::HeldBuffer directory_block) = 0;
   /// Called before a rename removes another name of the inode, after the new name has been added.
-  /// Ensures that the new name reaches the disk first. No block is held.
+  /// Ensures that the new name reaches the disk first. The caller holds no block.
   virtual VfsResult<void> settle_name(Operation& operation, CoreInode& inode);
-  /// Called when a directory has a new name, after link_added().
+  /// Called after link_added() if the new name is that of a directory that has moved.
   virtual void directory_moved(CoreInode& directory);
 
-  /// Implements fsync, and O_SYNC for writes.
+  /// Implements fsync. Also used for writes with O_SYNC.
   virtual VfsResult<void> fsync(Operation& operation, CoreInode& inode, SyncExtent extent) = 0;
 
   Timestamp now() const {
@@ -203,7 +212,7 @@ class InodeStore {
  private:
   std::size_t charged_bytes_ = 0;
   os::TimeNs next_charge_ns_ = 0;
-  bool charging_ = false;  ///< a fiber is waiting for room
+  bool charging_ = false;  ///< a fiber is waiting for room for these charges
 };
 
 }  // namespace headcrash::tree

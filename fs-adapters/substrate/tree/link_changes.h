@@ -26,18 +26,18 @@
 
 namespace headcrash::tree {
 
-/// The operation to which a name change belongs; used by logs of operations.
+/// The operation that changes a name; logs of operations record it.
 enum class NameCause : std::uint8_t {
   create,
   link,
   unlink,
   rename,
   exchange,
-  parent,  ///< the ".." of a moved directory; not logged
+  parent,  ///< a change of the ".." of a moved directory, which is not logged
 };
 
-/// An entry that was moved within its chunk to make room for another one. Dependencies on its
-/// offset must be updated.
+/// An entry that was moved within its chunk to make room for another one. Dependencies that refer
+/// to its offset must be updated.
 struct MovedEntry {
   std::uint32_t from = 0, to = 0;  ///< offsets in bytes from the block's start
   bool operator==(const MovedEntry&) const = default;
@@ -45,16 +45,16 @@ struct MovedEntry {
 
 /// A link to be dropped once its entry is gone from the disk. As in fsck, a directory counts as a
 /// link of the parent that contains its name, not of the parent that its ".." refers to, because a
-/// move writes the two in any order.
+/// move may write the two in either order.
 struct DroppedLink {
-  CoreInode* inode = nullptr;  ///< null if there is no inode
-  /// For a directory: the parent that contained this name, whose link count includes this
-  /// directory.
+  CoreInode* inode = nullptr;  ///< the inode that loses the link; null if no link is dropped
+  /// For a directory whose name is removed: the parent that contained this name, and whose link
+  /// count includes the directory.
   CoreInode* parent = nullptr;
-  /// For a directory: the parent that contained this name, and whose link count includes this
-  /// directory.
+  /// Number of links that `inode` loses: 2 for a removed directory, because its "." also counts; 0
+  /// if `inode` keeps its links.
   std::uint16_t links = 1;
-  /// the inode was given another name earlier, which must be on the disk first
+  /// the inode has another, newer name, which must be on the disk before the link is dropped
   bool moved = false;
 };
 
@@ -67,16 +67,17 @@ struct LinkAddition {
   std::string_view name;
   CoreInode& target;
   NameCause cause = NameCause::create;
-  /// The directory's own count has risen, because the target is a directory.
+  /// If true, the link count of `directory` itself has also been raised, because the target is a
+  /// directory.
   bool raises_directory = false;
-  /// Later changes of the operation must not reach the disk before this change.
+  /// If true, later changes of the same operation must not reach the disk before this one.
   bool others_follow = false;
   DroppedLink replaced = {};           ///< the link that the entry previously represented
   std::vector<MovedEntry> moved = {};  ///< other entries in the chunk that were moved to make room
 };
 
-/// Reports that the entry `name` has been removed. `offset` is the entry's offset before its space
-/// was merged.
+/// Reports that the entry `name` has been removed. `offset` is the offset that the entry had before
+/// its space was merged into another entry.
 struct LinkRemoval {
   CoreInode& directory;
   std::int64_t block = 0;

@@ -1,4 +1,4 @@
-// The tree (file_system.h): creates and removes names.
+// Part of the tree (file_system.h): creating and removing names.
 
 #include <array>
 #include <cerrno>
@@ -30,7 +30,8 @@ VfsResult<InodeHandle> FileSystem::make_node(Operation& operation, CoreInode& di
                                              std::string_view name, std::uint16_t mode,
                                              std::string_view target) {
   const bool is_directory = (mode & kTypeMask) == kTypeDirectory;
-  if (directory.effective_links() == 0) return refuse(ENOENT);  // removed during the path walk
+  // The directory was removed during the path walk.
+  if (directory.effective_links() == 0) return refuse(ENOENT);
   if (is_directory && directory.attributes.links >= kLinksMax) return refuse(EMLINK);
   TRY(const auto room, make_room(*store_, operation, directory, name));
   auto made = store_->make(operation, directory, is_directory);
@@ -45,7 +46,7 @@ VfsResult<InodeHandle> FileSystem::make_node(Operation& operation, CoreInode& di
   if (is_directory) filled = fill_directory(*store_, operation, inode, directory.number);
   if (!target.empty()) filled = store_->write_target(operation, inode, target);
   if (!filled) {
-    inode.attributes.links = 0;  // the end of this operation's handle removes the inode
+    inode.attributes.links = 0;  // so the inode is removed when the handle to it is released
     return forward_errno(filled);
   }
   if (is_directory) {
@@ -85,13 +86,15 @@ VfsResult<void> FileSystem::symlink(std::string_view target, std::string_view pa
 VfsResult<void> FileSystem::remove(std::string_view path, bool directory) {
   return change([&](Operation& operation) -> VfsResult<void> {
     TRY(auto at, walk_to_parent(path, &operation));
-    InodeHandle gone;  // destroyed last, without locks, because removing an inode may take long
+    // Destroyed last, after all locks have been released, because removing an inode may take long.
+    InodeHandle gone;
     InodeLock parent_lock(*at.directory);
     TRY(const auto found, find_name(*store_, *at.directory, at.name));
     if (!found) return refuse(ENOENT);
     TRY(auto inode, named_inode(*at.directory, at.name, found->inode, &operation));
     gone = std::move(inode);
-    // Only directories that form a cycle can be locked in opposite orders.
+    // If directories form a cycle, which only damage can cause, two fibers may lock them in
+    // opposite orders.
     if (gone->lock.would_deadlock()) return refuse(EIO);
     const InodeLock lock(*gone);
     if (gone->attributes.is_directory() != directory) return refuse(directory ? ENOTDIR : EISDIR);
@@ -127,7 +130,8 @@ VfsResult<void> FileSystem::link(std::string_view existing, std::string_view pat
     if (at.directory->effective_links() == 0) return refuse(ENOENT);
     const InodeLock lock(*inode);
     CoreInode& target = *inode;
-    if (target.effective_links() == 0) return refuse(ENOENT);  // removed during the path walk
+    // The target was removed during the path walk.
+    if (target.effective_links() == 0) return refuse(ENOENT);
     if (target.attributes.links >= kLinksMax) return refuse(EMLINK);
     TRY(const auto room, make_room(*store_, operation, *at.directory, at.name));
     ++target.attributes.links;

@@ -15,8 +15,8 @@ class NotedStore : public model::SectorStore {
     std::uint32_t first = 0, count = 0;
   };
 
-  /// Selects the store to read. The store must remain valid until the next call or the destruction
-  /// of this object.
+  /// Selects the store to read from. That store must remain valid until the next call of show() or
+  /// the destruction of this object.
   void show(const model::SectorStore& below) { below_ = &below; }
   std::uint64_t sectors() const override { return below_->sectors(); }
   Result<void> read(std::uint64_t lba, std::span<std::byte> into) const override;
@@ -30,7 +30,7 @@ class NotedStore : public model::SectorStore {
   }
   const std::vector<Run>& runs() const {
     return runs_;
-  }  ///< sectors in the order in which they were read, including failed reads
+  }  ///< the sectors in the order in which they were read, including those whose read failed
   bool failed() const { return failed_; }  ///< true if any read failed
 
  private:

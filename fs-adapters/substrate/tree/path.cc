@@ -1,4 +1,4 @@
-// The tree (file_system.h): path resolution.
+// Part of the tree (file_system.h): path resolution.
 
 #include <cerrno>
 #include <deque>
@@ -9,7 +9,8 @@
 namespace headcrash::tree {
 namespace {
 
-constexpr int kLinksFollowedMax = 40;  // further links fail with ELOOP, as in POSIX systems
+// A path with more links fails with ELOOP, as in POSIX systems.
+constexpr int kLinksFollowedMax = 40;
 
 void put_in_front(std::string_view path, std::deque<std::string>& components) {
   std::deque<std::string> parts;
@@ -41,7 +42,8 @@ VfsResult<InodeHandle> FileSystem::child(CoreInode& directory, std::string_view 
 
 VfsResult<InodeHandle> FileSystem::named_inode(const CoreInode& directory, std::string_view name,
                                                InodeNumber number, Operation* operation) {
-  // A directory cannot contain itself, and its lock is already held.
+  // An entry that refers to its own directory, or to the root, is damage. To lock the inode would
+  // be a deadlock, because the directory is already locked.
   if (name != ".." && (number == directory.number || number == store_->root())) return refuse(EIO);
   auto inode = store_->get(number, operation);
   if (inode && !(*inode)->attributes.allocated()) return refuse(EIO);
@@ -54,7 +56,8 @@ VfsResult<InodeHandle> FileSystem::start_of(std::string_view& path, Operation* o
   if (!store_->is_inode(name->inode)) return refuse(ESTALE);
   auto inode = store_->get(static_cast<InodeNumber>(name->inode), operation);
   if (!inode) return inode;
-  // A fiber that is removing the inode holds the lock until the removal is complete.
+  // Waits for a fiber that may be removing the inode: such a fiber holds the lock until the removal
+  // is complete.
   const InodeLock lock(**inode);
   const Attributes& its = (*inode)->attributes;
   if (!its.allocated() || its.generation != name->generation) return refuse(ESTALE);

@@ -6,9 +6,8 @@
 //             third name. Both inodes thus have a name on the disk at any instant (R1). After a
 //             cut, the third name may remain unless fsck removes it (exchange_name.h).
 //
-// A parent's count rises before a directory gets a name in it (also the third name of an exchange),
-// and falls once the directory's name there is gone. It does not depend on "..", which is not a
-// name.
+// A parent's link count rises before a directory gets a name in it (including the third name of an
+// exchange), and falls once that name is gone. It does not depend on where ".." refers to.
 
 #include <algorithm>
 #include <cerrno>
@@ -29,7 +28,8 @@ struct FileSystem::Rename {
 
 namespace {
 
-// Maximum number of lookups; they are repeated if other fibers change the names.
+// Maximum number of times that a rename looks up its names. It repeats the lookups if other fibers
+// have changed the names.
 constexpr int kLookupsMax = 100;
 
 /// Returns the inode to which a directory's ".." refers, and the position of the entry.
@@ -45,7 +45,8 @@ void raise(InodeStore& store, CoreInode& inode) {
   store.mark_changed(inode);
 }
 
-/// Updates the ".." of a directory that has moved; the new parent's count has been raised already.
+/// Makes the ".." of a directory that has moved refer to its new parent, whose link count has
+/// already been raised.
 VfsResult<void> change_parent(InodeStore& store, Operation& operation, CoreInode& directory,
                               CoreInode& old_parent, CoreInode& new_parent) {
   TRY(const auto parent_at, find_parent(store, directory));
@@ -57,7 +58,7 @@ VfsResult<void> change_parent(InodeStore& store, Operation& operation, CoreInode
 }
 
 /// Returns the link to drop when a moved inode loses its old name. `leaves` is the parent whose
-/// count will be lowered.
+/// link count will be lowered; null if none.
 DroppedLink moved_from(CoreInode& inode, CoreInode* leaves) {
   return {.inode = &inode, .parent = leaves, .moved = true};
 }
@@ -119,7 +120,7 @@ VfsResult<void> FileSystem::move_over(Operation& operation, Rename& rename) {
   if (gets_parent)
     if (done = change_parent(*store_, operation, source, from, to); !done) return done;
   if (done = store_->settle_name(operation, source); !done) return done;
-  // Adding the new name may have moved the entry of the old name.
+  // The entry of the old name may have been moved when the new name was added.
   TRY(const auto old, find_name(*store_, from, rename.from.name));
   if (!old) return refuse(EIO);
   return remove_name(*store_, operation, from,
@@ -176,7 +177,7 @@ VfsResult<void> FileSystem::exchange(Operation& operation, Rename& rename) {
     done = change_one(rename.to, source, moved_from(target, target_moves ? &to : nullptr),
                       source_moves);
   if (done) done = store_->settle_name(operation, source);
-  // The count of this parent was raised for the third name.
+  // The link count of this parent was already raised when the third name was added.
   if (done)
     done =
         change_one(rename.from, target, moved_from(source, source_moves ? &from : nullptr), false);
@@ -197,7 +198,7 @@ VfsResult<void> FileSystem::exchange(Operation& operation, Rename& rename) {
 
 VfsResult<void> FileSystem::rename_locked(Operation& operation, Rename& rename, RenameMode mode) {
   if (rename.source.get() == rename.target.get()) {
-    // Two names of one file, or the same name: POSIX requires no action.
+    // If both names are the same or refer to the same file, POSIX requires no action.
     return mode == RenameMode::no_replace ? refuse(EEXIST) : VfsResult<void>();
   }
   if (mode == RenameMode::exchange) {
@@ -276,11 +277,12 @@ VfsResult<void> FileSystem::rename(std::string_view from, std::string_view to, R
       TRY(const auto order, in_order_of_locks(operation, rename, mode));
       std::vector<InodeLock> locks;
       for (CoreInode* inode : order) {
-        // Only directories that form a cycle can be locked in opposite orders.
+        // If directories form a cycle, which only damage can cause, two fibers may lock them in
+        // opposite orders.
         if (inode->lock.would_deadlock()) return refuse(EIO);
         locks.emplace_back(*inode);
       }
-      // Other fibers may have changed the names before all locks were held.
+      // Before all locks were held, other fibers may have changed the names.
       const auto still = [&](const NameInDirectory& at, std::optional<FoundName>& found,
                              const InodeHandle& inode) -> VfsResult<bool> {
         TRY(const auto again, find_name(*store_, *at.directory, at.name));

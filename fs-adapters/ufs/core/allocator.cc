@@ -11,8 +11,8 @@
 namespace headcrash::ufs {
 namespace {
 
-/// Tries groups until the allocation succeeds: first the preferred group, then FFS's quadratic
-/// rehash, then all groups.
+/// Asks one group after another until the allocation succeeds: first the preferred group, then
+/// groups in the order of FFS's quadratic rehash, and finally all groups.
 template <typename Ask>
 auto try_groups(std::uint32_t groups, std::uint32_t preferred, Ask ask)
     -> decltype(ask(preferred)) {
@@ -67,7 +67,7 @@ std::uint64_t Allocator::available_fragments() const {
 VfsResult<os::HeldBuffer> Allocator::read_group(std::uint32_t group) {
   auto buffer = volume_.read_block(volume_.geometry.header(group));
   if (!buffer) return buffer;
-  // The header is untrusted; nothing is allocated from a damaged one.
+  // The header is untrusted. If it is damaged, nothing is allocated from its group.
   if (!CylinderGroup::problem_of(volume_.geometry, buffer->bytes(), group).empty())
     return refuse(EIO);
   return buffer;
@@ -148,16 +148,17 @@ void Allocator::leave_hot_group(std::uint32_t group) {
   if (hot_.group == group) hot_ = {.group = (group + 1) % volume_.geometry.groups()};
 }
 
-/// Returns true if too much of the free space is in partly used blocks after the hot spot. Each lap
-/// would create more such blocks, until no whole block is free. FFS switches from time to space
-/// optimisation at the same fraction.
+/// Returns true if too much of the free space is in partly used blocks. Unless they are filled,
+/// each lap of the hot spot creates more of them, until no whole block is free. FFS switches from
+/// time to space optimisation at the same fraction.
 bool Allocator::in_pieces() const {
   const std::uint64_t percent = std::max(volume_.super.reserve_percent, 4U) - 2;
   return std::uint64_t{volume_.super.total.free_fragments} * 100 >
          std::uint64_t{volume_.super.data_fragments} * percent;
 }
 
-/// Searches all groups once, and finally the beginning of the first group.
+/// Searches all groups, beginning at the hot spot. Finally searches the part of the first group
+/// that precedes the hot spot.
 VfsResult<std::optional<FragmentAddress>> Allocator::allocate_hot(std::uint32_t fragments,
                                                                   const CoreInode& inode) {
   const Geometry& geometry = volume_.geometry;
@@ -184,8 +185,8 @@ VfsResult<std::optional<FragmentAddress>> Allocator::allocate_hot(std::uint32_t 
   return std::nullopt;
 }
 
-/// Returns the address after the file's last allocation, including index blocks. For a new file,
-/// derives an address from the inode number.
+/// Returns the place after the file's last allocation, which may have been an index block. If
+/// nothing has been allocated yet, derives a group from the inode's number.
 Allocator::Wanted Allocator::spread_place(const CoreInode& inode) const {
   const Geometry& geometry = volume_.geometry;
   const FragmentAddress next =
@@ -254,7 +255,7 @@ VfsResult<bool> Allocator::extend(const CoreInode& inode, FragmentAddress at,
 VfsResult<void> Allocator::free(FragmentAddress at, std::uint32_t fragments) {
   volume_.cpu.charge(os::Cost::allocation);
   const Geometry& geometry = volume_.geometry;
-  if (!geometry.is_data(at)) return refuse(EIO);  // a damaged pointer
+  if (!geometry.is_data(at)) return refuse(EIO);  // the pointer is damaged
   const std::uint32_t group = geometry.group_of_fragment(at);
   TRY(auto buffer, read_group(group));
   CylinderGroup map(geometry, buffer.bytes(), group);
@@ -282,7 +283,7 @@ VfsResult<std::optional<InodeNumber>> Allocator::inode_in(std::uint32_t group,
                                                           bool is_directory) {
   if (volume_.groups[group].free_inodes == 0) return std::nullopt;
   const InodeNumber first = group * volume_.geometry.inodes_per_group();
-  // Another fiber may take the inode while the scheme prepares the change.
+  // While the scheme prepares the change, another fiber may take the inode that was found.
   for (;;) {
     TRY(auto buffer, read_group(group));
     CylinderGroup map(volume_.geometry, buffer.bytes(), group);

@@ -56,8 +56,8 @@ class Volume;
 class LazyInodes {
  public:
   explicit LazyInodes(Volume& volume);
-  /// Ensures that the group's slots up to `slot` are initialised on the disk and that the header
-  /// records it. The caller must not hold a header.
+  /// Ensures that the group's slots up to `slot` are initialised on the disk, and that the header
+  /// records this. The caller must not hold a header.
   VfsResult<void> initialise(std::uint32_t group, std::uint32_t slot);
 
  private:
@@ -70,8 +70,8 @@ class Geometry;
 class Volume;
 struct CoreInode;
 
-/// Marks fragments or an inode as free in a group's map. Returns false, without changing anything,
-/// if the map is damaged.
+/// Marks fragments, or an inode, as free in a group's map. If the map is damaged, changes nothing
+/// and returns false.
 bool free_in_map(CylinderGroup& map, const Geometry& geometry, const Extent& extent);
 bool free_inode_in_map(CylinderGroup& map, std::uint32_t index, bool is_directory);
 
@@ -80,7 +80,7 @@ enum class Placement : std::uint8_t { by_directory, spread, hot_spot };
 
 struct AllocationOptions {
   Placement placement = Placement::by_directory;
-  /// number of blocks skipped between blocks of a file; not with `spread`
+  /// Number of blocks that are skipped between blocks of a file. Not for `spread`.
   std::uint32_t gap_blocks = 0;
 };
 
@@ -89,11 +89,12 @@ class Allocator {
   explicit Allocator(Volume& volume);
   void policy(const AllocationOptions& options) { options_ = options; }
 
-  /// Allocates a place for the file's block `block`. `after` is the place of the previous block; 0
-  /// if there is no previous block.
+  /// Allocates space for block number `block` of the file. `after` is the address of the previous
+  /// block; 0 if no block precedes it.
   VfsResult<FragmentAddress> allocate(CoreInode& inode, std::int64_t block, FragmentAddress after,
                                       std::uint32_t fragments);
-  /// Extends the fragments at `at` in place. Returns false if the following fragments are in use.
+  /// Extends the fragments at `at` without moving them. Returns false if the following fragments
+  /// are in use.
   VfsResult<bool> extend(const CoreInode& inode, FragmentAddress at, std::uint32_t fragments,
                          std::uint32_t new_fragments);
   VfsResult<void> free(FragmentAddress at, std::uint32_t fragments);
@@ -101,18 +102,19 @@ class Allocator {
   VfsResult<InodeNumber> allocate_inode(InodeNumber directory, bool is_directory);
   VfsResult<void> free_inode(InodeNumber number, bool is_directory);
 
-  /// Returns a group's header, held. Fails with EIO if it is invalid.
+  /// Returns the header of a group, held. Fails with EIO if the header is invalid.
   VfsResult<os::HeldBuffer> read_group(std::uint32_t group);
 
-  /// meaningful with Placement::hot_spot; otherwise 0
+  /// The group that contains the hot spot if Placement::hot_spot is used; otherwise 0.
   std::uint32_t hot_group() const { return hot_.group; }
 
-  std::uint64_t free_fragments() const;  ///< total, whether or not they form whole free blocks
-  /// Returns the number of free fragments that users may allocate, which excludes the reserve.
+  /// Total number of free fragments, including those in partially free blocks.
+  std::uint64_t free_fragments() const;
+  /// Returns the number of free fragments that users may allocate. The reserve is not included.
   std::uint64_t available_fragments() const;
 
  private:
-  /// The preferred group, and the preferred address in that group (0 for any).
+  /// The preferred group, and the preferred address in that group (0 if any address will do).
   struct Wanted {
     std::uint32_t group = 0;
     FragmentAddress at = 0;
@@ -121,13 +123,14 @@ class Allocator {
   Wanted spread_place(const CoreInode& inode) const;
   std::uint32_t preferred_group(const CoreInode& inode, std::int64_t block,
                                 FragmentAddress after) const;
-  /// Where a search within a group starts, in numbers relative to the group. If `forward` is true,
-  /// the search does not wrap around.
+  /// The place where a search within a group begins, given by numbers relative to the group. If
+  /// `forward` is true, the search does not wrap around.
   struct Search {
-    /// nullopt to start at the group's rotor
+    /// If nullopt, the search begins at the group's rotor.
     std::optional<std::uint32_t> block = {}, fragment = {};
     bool forward = false;
-    bool fills_blocks = false;  ///< use fragments after the start before breaking a block
+    /// Prefer fragments in partly used blocks, after the start, to breaking up a block.
+    bool fills_blocks = false;
   };
   VfsResult<std::optional<FragmentAddress>> allocate_in(std::uint32_t group, const Search& from,
                                                         std::uint32_t fragments,
@@ -144,13 +147,14 @@ class Allocator {
   void leave_hot_group(std::uint32_t group);
   bool in_pieces() const;
   std::uint32_t group_for_directory() const;
-  /// Updates the totals in memory after a group has changed, and writes the group's buffer delayed.
+  /// Must be called after a change in a group. Updates the totals in memory, and marks the group's
+  /// buffer dirty.
   void changed(std::uint32_t group, const Summary& totals, os::HeldBuffer buffer);
 
   Volume& volume_;
   LazyInodes lazy_inodes_;
   AllocationOptions options_;
-  /// The hot spot: the group, block and inode at which the next search begins.
+  /// The hot spot: the positions in a group at which the next searches begin.
   struct HotSpot {
     std::uint32_t group = 0, block = 0, fragment = 0, inode = 0;
   } hot_;

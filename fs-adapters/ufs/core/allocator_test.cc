@@ -21,7 +21,7 @@ struct AllocatorWorld {
                                                     .reserve_percent = reserve_percent}}) {
     m.mount();
   }
-  /// Runs `body` with the allocator and an inode in group 0 that requests space.
+  /// Runs `body` with the allocator and with an inode in group 0, for which space is allocated.
   void run(const std::function<void(Allocator&, CoreInode&)>& body) {
     m.as_user([&] {
       const auto root = volume().inodes.get(kRootInode, nullptr);
@@ -57,7 +57,7 @@ TEST(Allocator, LeavesAGapBehindEachBlock) {
     ASSERT_TRUE(first);
     const auto second = allocator.allocate(inode, 1, *first, 4);
     EXPECT_EQ(*second, *first + 8);
-    // The skipped blocks remain available.
+    // The block that was skipped is still available.
     EXPECT_EQ(*allocator.allocate(inode, 1, *first - 4, 4), *first + 4);
   });
 }
@@ -71,9 +71,10 @@ TEST(Allocator, SpreadFilesBeginAnywhereAndAreContiguous) {
       CoreInode file(w.m.executor, number);
       const auto first = allocator.allocate(file, 0, 0, 4);
       ASSERT_TRUE(first);
-      // The group's first file is before its tables.
+      // The first file in a group is placed before the group's tables, so its next block is not
+      // adjacent.
       if (groups.insert(w.geometry().group_of_fragment(*first)).second) continue;
-      // An index block is next; it has no previous block.
+      // The next allocation is for an index block, which has no previous block.
       const auto index = allocator.allocate(file, kDirectPointers, 0, 4);
       EXPECT_EQ(*index, *first + 4);
       EXPECT_EQ(*allocator.allocate(file, kDirectPointers, 0, 4), *index + 4);

@@ -1,6 +1,7 @@
 #pragma once
-// A bitmap of owned fragments, with one row of whole words per group. A row can thus be compared
-// with the group's map word by word. A run is within one block, and so within one word.
+// A bitmap of owned fragments. Each group has a row of whole words, so that it can be compared with
+// the group's map word by word. A run of fragments is within one block, and therefore within one
+// word.
 
 #include <bit>
 #include <cstdint>
@@ -12,8 +13,8 @@ namespace headcrash::ufs {
 
 class BlockMap {
  public:
-  /// Resets the map. Only data fragments are free; metadata fragments and the padding bits after
-  /// each group's last fragment are taken.
+  /// Resets the map. Only data fragments are then free: metadata and the padding bits after the
+  /// last fragment of each group count as taken.
   void reset(const Geometry& geometry) {
     geometry_ = geometry;
     row_words_ = (geometry.fragments_per_group() + 63) / 64;
@@ -26,7 +27,7 @@ class BlockMap {
     }
   }
 
-  /// Claims all fragments of a run. Returns false if any of them was already claimed.
+  /// Claims all fragments of a run. Returns false if any of them had already been claimed.
   bool claim(FragmentAddress at, std::uint32_t count) {
     std::uint64_t& word = word_of(at);
     const std::uint64_t mask = mask_of(at, count);
@@ -44,7 +45,8 @@ class BlockMap {
     return words_.data() + std::size_t{group} * row_words_;
   }
 
-  /// Claims the first free run of `count` fragments within one block. Returns 0 if no run is free.
+  /// Claims the first free run of `count` fragments within one block, and returns its address.
+  /// Returns 0 if there is no such run.
   FragmentAddress allocate(std::uint32_t count) {
     const std::uint32_t width = geometry_.fragments_per_block();
     for (std::uint32_t group = 0; group < geometry_.groups(); ++group) {

@@ -1,4 +1,4 @@
-// Cached addresses and their encoding (bmap_cache.h).
+// The addresses in a bmap cache, and their encoding (bmap_cache.h).
 
 #include "fs-adapters/ufs/core/bmap_cache.h"
 

@@ -44,22 +44,22 @@ class BmapCache {
   std::uint64_t end() const { return std::uint64_t{first_} + count_; }
   bool alone() const { return alone_; }
   bool covers(std::uint64_t block) const { return block >= first_ && block < end(); }
-  /// Returns the address of a block that the cache covers or has space for.
+  /// Returns the address of a block, which the cache must cover or have space for.
   FragmentAddress at(std::uint64_t block) const { return addresses_.at(block - first_); }
   void set(std::uint64_t block, FragmentAddress at);
   void merged() { alone_ = false; }
   bool has_room_for(const Geometry& geometry, std::uint64_t block) const;
-  /// Returns true if the cached pointers belong to the lowest-level indirect block that begins with
-  /// the pointer to `block`.
+  /// Returns true if the cached pointers belong to that lowest-level indirect block whose first
+  /// pointer is for block `block`.
   bool is_of(const Geometry& geometry, std::uint64_t block) const;
-  /// Copies the cached addresses to `indirect`, the bytes of their indirect block. If the cache is
-  /// `alone`, fills the other pointers with zeroes.
+  /// Copies the cached addresses to `indirect`, the contents of the indirect block to which they
+  /// belong. If the cache is `alone`, also sets all other pointers there to zero.
   void lay_over(const Geometry& geometry, std::span<std::byte> indirect) const;
-  /// Returns false if the cache is invalid, that is, if no mounted file system can have written it.
-  /// A cache read from the disk must be checked before use.
+  /// Returns false if the cache is invalid, which means that no mounted file system can have
+  /// written it. After a cache has been read from the disk, this must be checked before it is used.
   bool is_sound(const Geometry& geometry) const;
 
-  /// Size of an encoded cache, and of the buffer that decode() and encode() need.
+  /// Size of an encoded cache, which is also the size of the buffer for decode() and encode().
   static constexpr std::size_t kBytes = 64;
   static BmapCache decode(std::span<const std::byte> bytes);
   void encode(std::span<std::byte> bytes) const;

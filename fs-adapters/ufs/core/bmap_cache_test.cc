@@ -1,5 +1,5 @@
-// Tests the bmap cache: its encoding, its readers and checkers, and the state of fsynced blocks
-// after a cut.
+// Tests the bmap cache: its encoding, the code that reads and checks it, and the state of fsynced
+// blocks after a power cut.
 
 #include "fs-adapters/ufs/core/bmap_cache.h"
 
@@ -48,7 +48,8 @@ TEST(BmapCache, CoversPointersOfOneIndirectBlock) {
   std::array<std::byte, BmapCache::kBytes> bytes = {};
   cache.encode(bytes);
   EXPECT_EQ(BmapCache::decode(bytes), cache);
-  // The surrounding pointers of the indirect block stay, or were never written.
+  // The other pointers of the indirect block do not change. However, if the cache is `alone`, the
+  // indirect block was never written, and its other pointers become zero.
   for (const bool alone : {false, true}) {
     BmapCache laid(14, alone);
     laid.set(14, 800);
@@ -152,8 +153,8 @@ TEST(BmapCache, IsCheckedBeforeUseInAMountedInode) {
   m.as_user([&] { EXPECT_FALSE(m.file_system->stat("f")); });
 }
 
-/// Appends at each level of indirect blocks. After each write and each torn write, all fsynced data
-/// must be readable, both before and after a repair.
+/// Appends to files at each level of indirect blocks. After each write and each torn write, all
+/// fsynced data must be readable, both before and after a repair.
 class BmapCuts : public testing::TestWithParam<const char*> {};
 
 TEST_P(BmapCuts, KeepFsyncedData) {
@@ -170,7 +171,7 @@ TEST_P(BmapCuts, KeepFsyncedData) {
   m.mount();
   struct Promise {
     std::size_t writes;
-    std::uint64_t size, cut = 0;  ///< the write from which on the file may be shorter
+    std::uint64_t size, cut = 0;  ///< number of the write after which the file may be shorter
   };
   std::vector<Promise> promises;
   const auto text_until = [](std::uint64_t size) {
@@ -196,7 +197,7 @@ TEST_P(BmapCuts, KeepFsyncedData) {
     };
     for (int i = 0; i < 40; ++i) grow(1 + i % 3, i % 2 == 0);
     grow(9, true);
-    // The fsynced cache has been merged, and the inode is written with a later operation.
+    // Now the fsynced cache is merged, and the inode is written by a later operation.
     grow(20, false);
     bench::put_file(fs, "beside", "b");
     EXPECT_TRUE(fs.sync());

@@ -1,5 +1,5 @@
-// Merges cached addresses into indirect blocks (file_blocks.h, bmap_cache.h). The scheme decides
-// when the caller may continue.
+// Merges cached addresses into indirect blocks (file_blocks.h, bmap_cache.h). The scheme determines
+// how long the caller must wait.
 
 #include <algorithm>
 #include <cerrno>
@@ -11,7 +11,7 @@
 namespace headcrash::ufs {
 namespace {
 
-/// Returns the indirect block to which the cached pointers belong, held.
+/// Returns, held, the indirect block to which the cached pointers belong.
 VfsResult<os::HeldBuffer> indirect_of_cache(Volume& volume, const CoreInode& inode) {
   const Geometry& geometry = volume.geometry;
   const BlockPath path = geometry.path_of(inode.bmap.first());

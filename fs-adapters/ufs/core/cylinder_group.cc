@@ -1,6 +1,6 @@
 // The maps of one cylinder group (cylinder_group.h). A block has at most eight fragments, so its
-// part of the map never crosses a byte. The bits of a block form a small number, and each change
-// updates the counts by the difference between the old number and the new one.
+// part of the map is always within one byte. The bits of a block are treated as a small number.
+// Each change updates the counts by the difference between the old number and the new one.
 
 #include "fs-adapters/ufs/core/cylinder_group.h"
 
@@ -21,8 +21,8 @@ constexpr std::size_t kCgMagic = 4, kCgTime = 8, kCgIndex = 12, kCgCylinders = 1
                       kCgInodeRotor = 48, kCgRuns = 52, kCgBlockTotalsOffset = 84,
                       kCgBlockPositionsOffset = 88, kCgInodesOffset = 92, kCgFragmentsOffset = 96,
                       kCgEndOffset = 100, kCgClusters = 112, kCgInitialised = 120;
-// The obsolete tables of free blocks by cylinder and by rotational position, reduced to one
-// cylinder with one position.
+// Size of the obsolete tables of free blocks by cylinder and by rotational position. They have only
+// one cylinder, with one position.
 constexpr std::uint32_t kOldTablesBytes = 4 + 2;
 
 std::uint32_t map_bytes(std::uint32_t bits) {
@@ -77,8 +77,8 @@ std::string CylinderGroup::problem_of(const Geometry& geometry, std::span<const 
   if (load32(header, kCgFragments) != geometry.group_fragments(group))
     return fmt::format("claims {} fragments, not {}", load32(header, kCgFragments),
                        geometry.group_fragments(group));
-  // The position of busy marks is derived from the end of the maps, so the maps must be at their
-  // standard position.
+  // The position of the busy marks is computed from the standard position of the maps, so the maps
+  // must be there.
   const std::uint64_t end_of_maps =
       geometry.features().fast_check
           ? maps_end(geometry.inodes_per_group(), geometry.fragments_per_group())
@@ -163,7 +163,7 @@ void CylinderGroup::set_time(std::uint32_t seconds) {
   store32(header_, kCgTime, seconds);
 }
 
-// Rotors are hints; an invalid one is replaced by 0.
+// A rotor is only a hint; an invalid one is replaced by 0.
 std::uint32_t CylinderGroup::block_rotor() const {
   const std::uint32_t rotor = load32(header_, kCgBlockRotor);
   return rotor < fragments_ ? rotor : 0;
@@ -245,7 +245,7 @@ void CylinderGroup::free_inode(std::uint32_t inode, bool directory) {
   set_totals(now);
 }
 
-/// Returns the bits of the block that contains the fragment; bits after the group's end are 0.
+/// Returns the bits of the block that contains the fragment. Bits after the end of the group are 0.
 std::uint32_t CylinderGroup::block_bits(std::uint32_t fragment) const {
   const std::uint32_t width = geometry_.fragments_per_block();
   const std::uint32_t first = fragment / width * width;
@@ -300,7 +300,7 @@ std::optional<std::uint32_t> CylinderGroup::find_fragments(std::uint32_t from,
     });
     if (found) return found;
   }
-  return std::nullopt;  // cg_frsum is wrong: the file system is not clean
+  return std::nullopt;  // cg_frsum is wrong, so the file system is not clean
 }
 
 std::array<std::uint32_t, 8> CylinderGroup::runs() const {
@@ -371,8 +371,8 @@ bool CylinderGroup::extend(std::uint32_t fragment, std::uint32_t count, std::uin
   return true;
 }
 
-/// Handles whole words first, because most blocks, and therefore most words, are either wholly free
-/// or wholly used.
+/// Handles whole words where possible, because most blocks, and therefore most words, are either
+/// wholly free or wholly used.
 void CylinderGroup::recount() {
   const std::uint32_t width = geometry_.fragments_per_block();
   Summary now{.directories = totals().directories};

@@ -24,24 +24,24 @@
 
 namespace headcrash::ufs {
 
-/// Offset of the Summary in the header, used by fsck and the schemes.
+/// Offset of the Summary in the header. Used by fsck and the schemes.
 inline constexpr std::size_t kGroupTotalsOffset = 24;
-/// size of the part of the header that precedes the maps
+/// Size of the part of the header before the maps.
 inline constexpr std::uint32_t kGroupFixedBytes = 168;
 
 class CylinderGroup {
  public:
-  /// Validates a header. If the bytes (header_bytes() or more) are not a valid header of that
-  /// group, returns the reason; otherwise returns an empty string.
+  /// Validates a header. Returns an empty string if the bytes (header_bytes() or more) are a valid
+  /// header of that group; otherwise, the reason why they are not.
   static std::string problem_of(const Geometry& geometry, std::span<const std::byte> header,
                                 std::uint32_t group);
-  /// Creates a view of valid bytes, which must outlive it.
+  /// Creates a view of a valid header, whose bytes must outlive it.
   CylinderGroup(const Geometry& geometry, std::span<std::byte> header, std::uint32_t group);
-  /// Initialises a header as mkfs does: all data is free, no inode is used. Returns false if the
-  /// maps do not fit in the header.
+  /// Initialises a header as mkfs needs it, with all data free and no inode in use. Returns false
+  /// if the maps do not fit in the header.
   static bool format(const Geometry& geometry, std::span<std::byte> header, std::uint32_t group);
-  /// Returns the size of a header that has maps of this size and the additional areas that the
-  /// features require.
+  /// Returns the size of a header with maps for this many inodes and fragments, and with the
+  /// additional areas that the features require.
   static std::uint64_t header_bytes(std::uint32_t inodes, std::uint32_t fragments,
                                     const Features& features);
   static std::uint64_t maps_end(std::uint32_t inodes, std::uint32_t fragments);
@@ -61,14 +61,14 @@ class CylinderGroup {
   void set_fragment_rotor(std::uint32_t fragment);
   void set_inode_rotor(std::uint32_t inode);
 
-  /// With lazy inodes, returns the number of slots zeroed so far (cg_initediblk); otherwise, the
-  /// number of all slots.
+  /// With lazy inodes, returns the number of slots that have been zeroed (cg_initediblk).
+  /// Otherwise, returns the number of slots.
   std::uint32_t initialised_inodes() const;
   void set_initialised_inodes(std::uint32_t inodes);
 
-  // Inodes. Slots that are not inodes count as used.
+  // Inodes. Slots that are not inodes count as in use.
   bool inode_used(std::uint32_t inode) const;
-  /// Returns the first free inode at or after `from`; wraps around.
+  /// Returns the first free inode at or after `from`, or else the first free one before it.
   std::optional<std::uint32_t> find_inode(std::uint32_t from) const;
   void use_inode(std::uint32_t inode, bool directory);   ///< `inode` must be free
   void free_inode(std::uint32_t inode, bool directory);  ///< `inode` must be in use
@@ -76,35 +76,36 @@ class CylinderGroup {
   // Fragments. The first fragment of a block is a multiple of fragments_per_block().
   bool fragment_free(std::uint32_t fragment) const;
   bool block_free(std::uint32_t fragment) const;
-  /// Returns true if all fragments of the run are free (run_free) or used. A run is within one
-  /// block.
+  /// run_free() returns true if all fragments of the run are free, and run_used() if all are in
+  /// use. A run must be within one block.
   bool run_free(std::uint32_t fragment, std::uint32_t count) const;
   bool run_used(std::uint32_t fragment, std::uint32_t count) const;
-  /// Returns the first free block at or after `from`; wraps around.
+  /// Returns the first free block at or after `from`, or else the first free one before it.
   std::optional<std::uint32_t> find_block(std::uint32_t from) const;
-  /// Returns the best-fitting run of `count` (less than a block) free fragments within one block;
-  /// among equal fits, the first at or after `from`. Searches only partly used blocks. If it
-  /// returns nullopt, the caller must break up a whole block.
+  /// Returns the best-fitting run of at least `count` free fragments in a partly used block
+  /// (`count` is less than a block). Among equal fits, returns the first one at or after `from`. If
+  /// there is no such run, returns nullopt; the caller must then break up a whole block.
   std::optional<std::uint32_t> find_fragments(std::uint32_t from, std::uint32_t count) const;
-  /// Takes a free run within one block (1 to fragments_per_block() fragments).
+  /// Marks a free run as used. The run must be within one block.
   void use(std::uint32_t fragment, std::uint32_t count);
-  /// Frees a used run within one block. Callers that do not trust the disk must check run_used()
-  /// first.
+  /// Marks a used run as free. The run must be within one block. Callers that do not trust the disk
+  /// must check run_used() first.
   void free(std::uint32_t fragment, std::uint32_t count);
-  /// Extends the run in place if the following fragments of its block are free. Returns false
-  /// otherwise.
+  /// Extends a run without moving it, if the following fragments of its block are free. Otherwise
+  /// returns false.
   bool extend(std::uint32_t fragment, std::uint32_t count, std::uint32_t new_count);
-  /// Returns cg_frsum: element n counts the runs of exactly n free fragments.
+  /// Returns cg_frsum: element n is the number of runs of exactly n free fragments.
   std::array<std::uint32_t, 8> runs() const;
 
-  /// For fsck: set bits in the maps. recount() must be called afterwards.
+  /// For fsck: these functions set bits in the maps without updating the counts, so recount() must
+  /// be called afterwards.
   void set_inode_used(std::uint32_t inode, bool used);
   void set_fragment_free(std::uint32_t fragment, bool free);
   /// Recomputes free blocks, free fragments, runs and free inodes from the maps. Keeps the
   /// directory count.
   void recount();
 
-  /// Return the bytes of a map in the header, so that whole maps can be compared.
+  /// Return the bytes of a map in the header, for callers that compare whole maps.
   std::span<std::byte> inode_map() const;
   std::span<std::byte> fragment_map() const;
 

@@ -30,7 +30,8 @@ TEST(CylinderGroup, ANewGroupHasItsDataFree) {
   Bench bench;
   CylinderGroup group = bench.group();
   const Summary totals = group.totals();
-  EXPECT_EQ(totals.free_blocks, 900U - (3 + 1 + 4) + 2);  // the blocks before the replica are data
+  // Plus the two data blocks before the replica.
+  EXPECT_EQ(totals.free_blocks, 900U - (3 + 1 + 4) + 2);
   EXPECT_EQ(totals.free_fragments, 0U);
   EXPECT_EQ(totals.free_inodes, 256U);
   EXPECT_TRUE(group.block_free(0));

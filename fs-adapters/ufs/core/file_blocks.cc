@@ -23,7 +23,7 @@ BlockKind kind_of(const CoreInode& inode) {
   return inode.disk.holds_metadata() ? BlockKind::metadata : BlockKind::data;
 }
 
-/// Fills a new block with its initial content.
+/// Fills a new block with its initial contents: empty chunks in a directory, zeroes otherwise.
 void clear(const CoreInode& inode, std::span<std::byte> bytes) {
   std::fill(bytes.begin(), bytes.end(), std::byte{0});
   if (inode.disk.is_directory()) tree::format_chunks(bytes);
@@ -41,10 +41,12 @@ void add_sectors(Volume& volume, CoreInode& inode, std::uint32_t fragments) {
   volume.inodes.mark_changed(inode);
 }
 
-/// Where the pointer to a block is: in the inode, at `index` of a held block, or in the bmap cache.
+/// The place of the pointer to a block: in the inode, at `index` in a held block, or in the bmap
+/// cache.
 struct PointerPlace {
   struct Cached {
-    BmapCache cache;             ///< the inode's future cache, with room for the pointer
+    /// A copy of the inode's cache that has room for the pointer and will replace it.
+    BmapCache cache;
     FragmentAddress behind = 0;  ///< address of the file's previous block
   };
   os::HeldBuffer holder;  ///< empty if the pointer is in the inode
@@ -62,7 +64,7 @@ FragmentAddress pointer(CoreInode& inode, const PointerPlace& place) {
                       : inode_pointer(inode, place.index);
 }
 
-/// Returns the pointer that precedes `place`, unchecked.
+/// Returns the pointer before `place`. It is not validated.
 FragmentAddress pointer_before(CoreInode& inode, const PointerPlace& place) {
   if (place.cached) return place.cached->behind;
   if (place.holder)
@@ -71,15 +73,15 @@ FragmentAddress pointer_before(CoreInode& inode, const PointerPlace& place) {
                                                             : inode.disk.direct[place.index - 1];
 }
 
-/// Returns the address of the file's previous block, or 0 if it is absent or damaged. Allocation
-/// continues after this address.
+/// Returns the address of the file's previous block, after which allocation should continue; 0 if
+/// that block is missing or its pointer is damaged.
 FragmentAddress before(const Volume& volume, CoreInode& inode, const PointerPlace& place) {
   const FragmentAddress at = pointer_before(inode, place);
   return volume.geometry.is_data(at) ? at : 0;
 }
 
-/// Allocates a whole block for an empty pointer and sets the pointer. The pointer's holder is
-/// changed and stays held.
+/// Allocates a whole block for an empty pointer, and sets the pointer. The block that contains the
+/// pointer is changed and stays held.
 VfsResult<os::HeldBuffer> allocate_block(Volume& volume, Operation& operation, CoreInode& inode,
                                          PointerPlace& place, BlockKind kind,
                                          const BlockWanted& wanted, std::uint32_t fragments) {
@@ -130,7 +132,8 @@ VfsResult<os::HeldBuffer> grow_fragments(Volume& volume, Operation& operation, C
     auto old = read_file_block(volume, inode, block, old_at);
     if (!old) return old;
     kept.assign(old->bytes().begin(), old->bytes().end());
-    // The buffer may be written delayed; its bytes are kept in `kept`.
+    // From here on the old buffer is not held, so it may be written and evicted. `kept` has its
+    // bytes.
   }
   FragmentAddress at = old_at;
   TRY(auto extended, volume.allocator.extend(inode, old_at, have, want));
@@ -158,7 +161,8 @@ VfsResult<os::HeldBuffer> grow_fragments(Volume& volume, Operation& operation, C
   inode.disk.direct[block] = at;
   add_sectors(volume, inode, want - have);
   if (at == old_at) return initialised;
-  // From now on the old extent is free, and readers of the file find the buffer at the new address.
+  // This makes the buffer available to readers at its new address. Then the old extent can be
+  // freed.
   volume.cache.write_delayed(std::move(*initialised));
   auto removed = volume.scheme->blocks_removed(operation,
                                                {.inode = inode,
@@ -175,7 +179,8 @@ VfsResult<os::HeldBuffer> grow_fragments(Volume& volume, Operation& operation, C
   return std::move(*again);
 }
 
-/// Extends a last block of fragments to a whole block, because the file is about to grow beyond it.
+/// Extends the last block from fragments to a whole block, because the file is about to grow beyond
+/// it.
 VfsResult<void> complete_last_block(Volume& volume, Operation& operation, CoreInode& inode,
                                     std::int64_t block) {
   const Geometry& geometry = volume.geometry;
@@ -218,9 +223,9 @@ VfsResult<os::HeldBuffer> direct_for_writing(Volume& volume, Operation& operatio
   return grow_fragments(volume, operation, inode, block, have, want);
 }
 
-/// Writes an indirect block that has received a pointer to a lower indirect block. From now on, an
-/// inode with a bmap cache for the lower block may reach the disk at any time, and the lower block
-/// must then be reachable.
+/// Writes an indirect block that has received a pointer to a lower indirect block. With bmap
+/// caches, waits for the write: from now on, an inode whose cache belongs to the lower block may
+/// reach the disk at any time, and the lower block must then be reachable.
 VfsResult<void> write_upper(Volume& volume, os::HeldBuffer upper) {
   if (volume.geometry.features().bmap_cache) return as_result(volume.cache.write(std::move(upper)));
   volume.cache.write_delayed(std::move(upper));
@@ -242,7 +247,7 @@ VfsResult<PointerPlace> reach_pointer(Volume& volume, Operation& operation, Core
                                     geometry.fragments_per_block()));
       next = std::move(made);
     }
-    // The pointer's holder is released before the lower block is read.
+    // The block that contains the pointer must be released before the lower block is read.
     if (place.holder && absent)
       if (auto written = write_upper(volume, std::move(place.holder)); !written)
         return forward_errno(written);
@@ -256,14 +261,14 @@ VfsResult<PointerPlace> reach_pointer(Volume& volume, Operation& operation, Core
   return place;
 }
 
-/// Returns true if the block's indirect block has never been written. Blocks that are not in the
-/// cache are then holes.
+/// Returns true if the indirect block for this block has never been written. Blocks that are not in
+/// the cache are then holes.
 bool alone_in_indirect(const Volume& volume, const CoreInode& inode, std::uint64_t block) {
   return inode.bmap.alone() && block >= kDirectPointers &&
          inode.bmap.is_of(volume.geometry, volume.geometry.first_of_indirect(block));
 }
 
-/// Returns the pointer in the indirect block, for a block that the cache does not cover.
+/// Returns the pointer from the indirect block, for a block that the cache does not cover.
 VfsResult<FragmentAddress> uncached_pointer(Volume& volume, Operation& operation, CoreInode& inode,
                                             const BlockWanted& wanted) {
   if (alone_in_indirect(volume, inode, static_cast<std::uint64_t>(wanted.block)))
@@ -272,14 +277,15 @@ VfsResult<FragmentAddress> uncached_pointer(Volume& volume, Operation& operation
   return pointer(inode, place);
 }
 
-/// Returns, for writing, a block that is cached or beyond the end of the file.
+/// Returns a block for writing, if it is either covered by the cache or beyond the end of the file.
 VfsResult<os::HeldBuffer> cached_for_writing(Volume& volume, Operation& operation, CoreInode& inode,
                                              const BlockWanted& wanted) {
   const Geometry& geometry = volume.geometry;
   const std::uint32_t fragments = geometry.fragments_per_block();
   const auto block = static_cast<std::uint64_t>(wanted.block);
   const bool covered = inode.bmap.covers(block);
-  FragmentAddress indirect = 0;  // a new indirect block, which is not written until the merge
+  // A new indirect block, which will be written only when the cache is merged.
+  FragmentAddress indirect = 0;
   FragmentAddress at = covered ? inode.bmap.at(block) : 0;
   if (!covered && geometry.path_of(block).levels == 1 && inode.disk.indirect[0] == 0) {
     TRY(const auto allocated, volume.allocator.allocate(inode, wanted.block, 0, fragments));
@@ -371,7 +377,7 @@ VfsResult<os::HeldBuffer> block_for_writing(Volume& volume, Operation& operation
     const auto block = static_cast<std::uint64_t>(wanted.block);
     if (inode.bmap.covers(block) || block >= geometry.blocks_of_size(inode.disk.size_bytes))
       return cached_for_writing(volume, operation, inode, wanted);
-    // The unwritten indirect block must now get this pointer.
+    // This block's pointer must be stored in the indirect block, which has not been written yet.
     if (alone_in_indirect(volume, inode, block))
       if (auto ended = end_bmap_cache(volume, inode); !ended) return forward_errno(ended);
   }

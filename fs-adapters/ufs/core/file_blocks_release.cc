@@ -1,9 +1,10 @@
 // Releases blocks of a file (file_blocks.h).
 //
-// All blocks released from one holder of pointers (the inode, or an indirect block that stays) are
-// reported to the scheme together, when the pointers are reset: deepest first, the inode last. A
-// tree of indirect blocks that is released completely counts as released from the inode (or the
-// upper block); its own pointers are not changed.
+// Each holder of pointers (the inode, or an indirect block that stays) is reported to the scheme
+// when its pointers are reset, together with all blocks that are released because of that. The
+// deepest holders are reported first, the inode last. If a tree of indirect blocks is released
+// completely, its blocks count as released from the holder above the tree, and its own pointers are
+// not changed.
 
 #include <algorithm>
 #include <cerrno>
@@ -17,7 +18,7 @@ namespace headcrash::ufs {
 using namespace little_endian;
 namespace {
 
-/// A range of file blocks; `end` is excluded.
+/// A range of file blocks, from `first` up to but not including `end`.
 struct BlockRange {
   std::uint64_t first = 0, end = 0;
   bool covers(std::uint64_t from, std::uint64_t count) const {
@@ -41,7 +42,7 @@ class Taker {
     extents.push_back({at, fragments});
   }
 
-  /// Returns an indirect block, updated with cached pointers.
+  /// Returns the contents of an indirect block, with cached pointers in place of the outdated ones.
   VfsResult<std::vector<std::byte>> pointers_at(FragmentAddress at, std::uint32_t levels,
                                                 std::uint64_t from) {
     std::vector<std::byte> pointers(geometry().block_bytes());
@@ -54,8 +55,8 @@ class Taker {
     return pointers;
   }
 
-  /// Releases the whole tree below a pointer, including the block to which it points. If `levels`
-  /// is 0, that is a data block.
+  /// Releases the whole tree below a pointer, including the block to which the pointer refers. If
+  /// `levels` is 0, that is a data block.
   VfsResult<void> take_tree(FragmentAddress at, std::uint32_t levels, std::uint64_t from,
                             std::vector<Extent>& extents) {
     if (!geometry().is_block(at) || !budget_.take()) return refuse(EIO);
@@ -104,8 +105,8 @@ class Taker {
                                           std::move(buffer));
   }
 
-  /// Releases the part of `range` to which the inode points. Resets its pointers and adds their
-  /// extents.
+  /// Releases the part of `range` to which the inode points. Resets the inode's pointers, and adds
+  /// the extents that were released to the list.
   VfsResult<void> take_from_inode(Operation& operation, const BlockRange& range,
                                   std::uint64_t size_bytes, std::vector<Extent>& extents) {
     Inode& disk = inode_.disk;
@@ -138,7 +139,7 @@ class Taker {
   }
 
  private:
-  /// Number of blocks reachable through one pointer in a block at that level.
+  /// Returns the number of file blocks below one pointer of an indirect block at that level.
   std::uint64_t below(std::uint32_t levels) const { return geometry().blocks_below(levels - 1); }
 
   Volume& volume_;
@@ -165,7 +166,8 @@ VfsResult<void> cut_last_block(Volume& volume, CoreInode& inode, std::uint64_t s
   if (want == have) return {};
   extents.push_back({at + want, have - want});
   const os::BufferKey key = Volume::block_of(inode.number, static_cast<std::int64_t>(last));
-  // The buffer must be shortened now; otherwise it could overwrite fragments of other files.
+  // The buffer must be shortened now. If it kept its length, a later write of it would overwrite
+  // fragments that may belong to other files by then.
   auto shorter = volume.cache.read(
       key, inode.disk.holds_metadata() ? os::Content::metadata : os::Content::data, volume.lba(at),
       volume.bytes(want));
@@ -187,13 +189,15 @@ void add_unwritten(Volume& volume, FragmentAddress at, std::uint32_t levels,
       add_unwritten(volume, child, levels - 1, budget, found);
   }
   const os::BufferKey key = Volume::place(at);
-  volume.cache.release(volume.cache.cached(key));  // waits for any fiber that is changing the block
+  // This waits until no fiber is changing the block.
+  volume.cache.release(volume.cache.cached(key));
   if (volume.cache.unwritten(key)) found.push_back(key);
 }
 
-/// Called before the blocks [first, end) are released. If an inode on the disk had one of these
-/// blocks in its bmap cache, it would then point to a free block. An inode that loses all its
-/// indirect blocks loses its cache in the same write, so nothing needs to be done.
+/// Must be called before the blocks from `first` to `end`, exclusive, are released. If the inode on
+/// the disk has one of these blocks in its bmap cache, it would otherwise refer to a free block. If
+/// all indirect blocks are released, nothing needs to be done, because the cache is removed in the
+/// same write.
 VfsResult<void> end_cache_before(Volume& volume, CoreInode& inode, std::uint64_t first,
                                  std::uint64_t end) {
   const bool none = end <= kDirectPointers;
@@ -226,8 +230,8 @@ VfsResult<void> set_size(Volume& volume, Operation& operation, CoreInode& inode,
   if (size_bytes > geometry.file_bytes_max()) return refuse(EFBIG);
   const std::uint64_t old_size = inode.disk.size_bytes;
   if (size_bytes > old_size) {
-    // Allocate the last block even if it follows a hole: fsck does not permit a file that ends in a
-    // hole.
+    // The last block is allocated even if it follows a hole, because fsck does not permit a file
+    // that ends in a hole.
     const std::uint64_t last = geometry.blocks_of_size(size_bytes) - 1;
     const auto reach = static_cast<std::uint32_t>(size_bytes - last * geometry.block_bytes());
     TRY(auto grown, block_for_writing(volume, operation, inode,
@@ -263,7 +267,8 @@ VfsResult<std::vector<Extent>> take_all_blocks(Volume& volume, CoreInode& inode)
   Taker taker(volume, inode);
   std::vector<Extent> extents;
   if (!pointers_are_text(inode.disk, volume.super.inline_target_max)) {
-    Operation none;  // the whole tree is released, so no change to an indirect block is reported
+    // The whole tree is released, so there is no change of an indirect block to report.
+    Operation none;
     auto taken = taker.take_from_inode(none, {0, volume.geometry.file_blocks_max()},
                                        inode.disk.size_bytes, extents);
     if (!taken) return forward_errno(taken);

@@ -62,7 +62,7 @@ FileSystem::FileSystem(std::unique_ptr<TreeStore> its_store)
 
 FileSystem::~FileSystem() {
   abandon();
-  volume_->syncer.forget_work();  // work items hold inodes of this volume
+  volume_->syncer.forget_work();  // because these work items hold inodes of this volume
 }
 
 Result<std::unique_ptr<FileSystem>> FileSystem::mount(os::System& system,
@@ -100,14 +100,14 @@ Result<std::unique_ptr<FileSystem>> FileSystem::mount(os::System& system,
   }
   auto volume =
       std::make_unique<Volume>(system, *superblock, std::move(groups), options.write_behind_bytes);
-  // Existing marks were made by another mount. If a required check was skipped, their state is
-  // unknown.
+  // Marks on the disk are from another mount, so a new generation begins. If a required check was
+  // skipped, the state of these marks is unknown, and a full check is required next time.
   if (superblock->clean)
     volume->super.begin_generation();
   else
     volume->super.full_check = true;
-  // If a required check was skipped, the groups' counts are unknown, so all groups stay on the map
-  // during this mount.
+  // If a required check was skipped, the counts of the groups are unknown, so all groups stay on
+  // the map of busy groups during this mount.
   volume->unchecked = !superblock->clean;
   if (superblock->features.busy_map) volume->on_map.assign(geometry.groups(), volume->unchecked);
   volume->journal = journal;
@@ -121,7 +121,7 @@ Result<std::unique_ptr<FileSystem>> FileSystem::mount(os::System& system,
   if (!root || !(*root)->disk.is_directory())
     return fail(kSubject, "the root is not a directory", "run fsck on it");
   if (!mounted->volume_->write_superblock(false)) {
-    system.cache.discard_all();  // another attempt must read from the disk
+    system.cache.discard_all();  // so that another attempt reads from the disk
     return fail(kSubject, "cannot write the superblock", "check that the device is on");
   }
   return mounted;
@@ -134,12 +134,12 @@ VfsResult<void> FileSystem::unmount() {
   const bool settled = !volume_->cache.any_unwritten() && volume_->inodes.changed() == 0 &&
                        volume_->syncer.work_waiting() == 0;
   if (done && !settled) done = refuse(EIO);
-  // The totals span several sectors, and "clean" is in the first. A fast check trusts "clean", so
-  // the totals must be written before the first sector.
+  // "clean" is in the superblock's first sector, and the totals are in several sectors. A fast
+  // check trusts "clean", so the totals must be on the disk before "clean" is.
   if (done && volume_->super.features.netra()) done = volume_->write_superblock(false);
   if (done) done = volume_->write_superblock(true);
   if (!done) {
-    // Unwritten blocks must not reach the disk later, out of order.
+    // Blocks that have not been written must not reach the disk later, out of order.
     volume_->abandoned = true;
     volume_->syncer.forget_work();
     volume_->cache.discard_all();
@@ -158,8 +158,8 @@ void FileSystem::abandon() {
 VfsResult<void> FileSystem::sync_all() {
   if (volume_->stopped()) return refuse(EIO);
   auto done = volume_->scheme->sync();
-  // A work item that the syncer or another user has begun is no longer in the queue, but may still
-  // change metadata.
+  // If the syncer or another user has already begun a work item, it is no longer in the queue, but
+  // it may still change metadata.
   for (int round = 0; done && round < kSyncRoundsMax && volume_->syncer.wait_for_work_under_way();
        ++round)
     done = volume_->scheme->sync();

@@ -28,30 +28,33 @@ struct MountOptions {
   SchemeKind scheme = SchemeKind::conventional;
   SchemeOptions options = {};
   AllocationOptions allocation = {};
-  /// Limit on one file's full blocks in flight (write_behind.h); 0 if data waits for the syncer.
+  /// Limit on the data of one file that may be in flight, in bytes, for blocks written as soon as
+  /// they are full (write_behind.h). 0 if data waits for the syncer.
   std::uint64_t write_behind_bytes = 0;
-  /// Features that the scheme requires; a file system without them is rejected.
+  /// Features that the scheme requires. A file system that lacks one of them is rejected.
   Features needs = {};
-  /// Mounts even if the file system was neither unmounted nor checked since.
+  /// Mounts the file system even if it was neither unmounted properly nor checked after that.
   bool allow_unclean = false;
 };
 
-/// Fails if a required feature is missing. The error names the features and the mkfs options.
+/// Fails if one of the needed features is missing. The error names the missing features and the
+/// mkfs options for them.
 Result<void> has_features(const Features& there, const Features& needed);
 
 class TreeStore;
 
 class FileSystem : public tree::FileSystem {
  public:
-  /// Mounts the file system. If it was not unmounted, first replays the journal. The journal scheme
-  /// creates a journal if absent.
+  /// Mounts the file system. If it was not unmounted, replays the journal first. The journal scheme
+  /// creates a journal if the file system has none.
   static Result<std::unique_ptr<FileSystem>> mount(os::System& system, const MountOptions& options);
   ~FileSystem() override;
 
   /// Closes open files, writes everything and marks the superblock clean. Afterwards the object may
-  /// only be destroyed. Unmounts even on an I/O error.
+  /// only be destroyed. If an I/O error occurs, the file system is unmounted, too, but not marked
+  /// clean.
   VfsResult<void> unmount();
-  /// Unmounts without writing, after a power cut.
+  /// Ends the mount without writing anything, after a power cut.
   void abandon();
 
   Volume& volume() { return *volume_; }

@@ -36,7 +36,8 @@ TEST_P(EveryScheme, NamesFilesAndLinks) {
     EXPECT_TRUE(fs.symlink("b", "s"));
     EXPECT_TRUE(fs.symlink(std::string(200, 'x'), "long"));
     EXPECT_EQ(fs.readlink("long").value(), std::string(200, 'x'));
-    for (const std::size_t length : {59U, 60U, 61U}) {  // around the limit of the inode
+    // Lengths around the maximum that fits into the inode.
+    for (const std::size_t length : {59U, 60U, 61U}) {
       EXPECT_TRUE(fs.symlink(std::string(length, 'y'), "edge"));
       EXPECT_EQ(fs.readlink("edge").value_or("?"), std::string(length, 'y'));
       EXPECT_TRUE(fs.unlink("edge"));
@@ -84,8 +85,8 @@ TEST_P(EveryScheme, APathCanBeginWithAnInode) {
     EXPECT_EQ(status->user, 7U);
     EXPECT_EQ(status->group, 8U);
     EXPECT_EQ(status->accessed_ns, -1'500'000'000);
-    // An open file continues to exist without a name. A later file that reuses its inode number is
-    // a different file.
+    // An open file continues to exist after its name was removed. If a later file gets the same
+    // inode number, it is a different file.
     EXPECT_TRUE(fs.unlink("c"));
     const auto open = fs.open(a, {});
     EXPECT_TRUE(fs.unlink(d + "/a"));
@@ -133,7 +134,7 @@ TEST_P(EveryScheme, RenamesOfAllKinds) {
     EXPECT_TRUE(fs.mkdir("e", 0755));
     EXPECT_TRUE(fs.rename("q/x/b", "e", RenameMode::replace));
     EXPECT_EQ(fs.stat("q/x")->links, 2U);
-    EXPECT_EQ(fs.stat("")->links, 5U);  // lost+found, q, e
+    EXPECT_EQ(fs.stat("")->links, 5U);  // its own two links, lost+found, q, e
   });
   m.unmount();
   bench::expect_clean(*m.store);
@@ -147,7 +148,7 @@ TEST_P(EveryScheme, FilesGrowAndShrinkThroughAllLevels) {
     const auto file = fs.open("f", {.create = true});
     ASSERT_TRUE(file);
     std::string mirror;
-    for (int i = 0; i < 40; ++i) {  // odd lengths: fragments that grow, move, and become blocks
+    for (int i = 0; i < 40; ++i) {  // odd lengths, so that fragments grow, move, and become blocks
       const std::string piece(static_cast<std::size_t>(700 + 377 * i),
                               static_cast<char>('a' + i % 26));
       ASSERT_TRUE(fs.append(*file, bench::bytes_of(piece)));
@@ -157,7 +158,8 @@ TEST_P(EveryScheme, FilesGrowAndShrinkThroughAllLevels) {
       mirror += piece;
     }
     EXPECT_EQ(bench::get_file(fs, "f"), mirror);
-    // Beyond the first double indirect block.
+    // This offset is just below the double indirect block. The next one is just below the triple
+    // indirect block.
     const std::uint64_t far = 4096ULL * (12 + 1024 + 5) + 17;
     ASSERT_TRUE(fs.pwrite(*file, far, bench::bytes_of("far")));
     EXPECT_EQ(fs.stat("f")->size_bytes, far + 3);
@@ -226,7 +228,7 @@ TEST_P(EveryScheme, NoSpaceLeavesFilesUnchanged) {
   bench::expect_clean(*m.store);
 }
 
-/// Other fibers evict the file's buffers during the search for space.
+/// While space for the moved fragments is being searched, another fiber evicts the file's buffers.
 TEST_P(EveryScheme, AMovedFragmentKeepsItsContent) {
   Mounted m(GetParam());
   m.mount();
@@ -253,8 +255,8 @@ TEST_P(EveryScheme, AMovedFragmentKeepsItsContent) {
   bench::expect_clean(*m.store);
 }
 
-/// A directory d, a file f, and several users. Each user begins when the previous one has ended or
-/// waits for a lock.
+/// A directory d, a file f, and several users. Each user starts once the previous one has finished
+/// or is waiting for a lock.
 class SeveralUsers : public testing::TestWithParam<Setup> {
  protected:
   SeveralUsers() : m_(GetParam()) {
@@ -270,7 +272,7 @@ class SeveralUsers : public testing::TestWithParam<Setup> {
     m_.executor.spawn(os::Executor::Kind::user, *accounts_.back(), std::move(body));
     m_.executor.run_until(m_.executor.now() + model::kSecondNs);
   }
-  /// Holds d's lock until `until` is set.
+  /// Starts a user that holds d's lock until `until` is set.
   void begin_holding_d(const bool& until) {
     begin([this, &until] {
       Operation none;
@@ -318,11 +320,13 @@ TEST_P(SeveralUsers, CannotRenameIntoAConcurrentlyRemovedDirectory) {
       [&] { renamed = m_.file_system->rename("f", "d/new", RenameMode::replace); });  // resolves d
   begin_holding_d(go_on);
   go = true;
-  m_.executor.run_until(m_.executor.now() + model::kSecondNs);  // searches the ancestors of d
-  begin([&] { removed = m_.file_system->rmdir("d"); });         // holds the root
+  // The rename is now searching the ancestors of d.
+  m_.executor.run_until(m_.executor.now() + model::kSecondNs);
+  begin([&] { removed = m_.file_system->rmdir("d"); });  // the removal now holds the root
   go_on = true;
   m_.executor.run();
-  if (GetParam().mount.scheme == SchemeKind::journal) {  // it admits no other operation in between
+  // The journal admits no other operation in between.
+  if (GetParam().mount.scheme == SchemeKind::journal) {
     EXPECT_TRUE(renamed);
     EXPECT_EQ(removed ? 0 : removed.error().value, ENOTEMPTY);
   } else {
@@ -422,7 +426,7 @@ TEST_P(EveryScheme, AnInodeInUseButFreeInTheMapIsDamage) {
   });
 }
 
-/// Simulates a damaged volume in which another pointer also refers to the block.
+/// Simulates a damaged volume, in which another pointer also refers to the same block.
 TEST(FileSystem, SoftUpdatesStopIfABlockLacksTheUpdateToRollBack) {
   constexpr std::uint64_t kBlock = 4096, kIndirect = 12 * kBlock;
   for (const std::string_view changed : {"inode", "indirect block", "entry"}) {

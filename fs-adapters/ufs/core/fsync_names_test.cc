@@ -1,6 +1,6 @@
-// Tests that fsync of a file also makes the file's name durable. The tests vary what happens after
-// the name was created: eviction of the in-core inode, moves of parent directories, new directory
-// blocks, indirect blocks in flight, and concurrent fsyncs.
+// Tests that fsync of a file also makes the file's name durable. The tests differ in what happens
+// between the creation of the name and the fsync: eviction of the in-core inode, moves of parent
+// directories, new directory blocks, indirect blocks in flight, and concurrent fsyncs.
 
 #include <array>
 
@@ -14,11 +14,11 @@ namespace {
 using bench::Mounted;
 using bench::Setup;
 
-/// More than the limit on unreferenced in-core inodes (inodes.cc).
+/// More than the maximum number of unreferenced in-core inodes (inodes.cc).
 constexpr int kOtherFiles = 650;
 
-/// Groups of a megabyte, so that directories have their inodes in different blocks; no background
-/// writes.
+/// Returns options for groups of a megabyte, so that the inodes of directories are in different
+/// blocks, and without background writes.
 bench::MountedOptions without_background_writes() {
   return {.mkfs = {.block_bytes = 4096,
                    .fragment_bytes = 1024,
@@ -46,7 +46,7 @@ bool replays(const Mounted& m) {
   return m.setup.mount.scheme == SchemeKind::journal;
 }
 
-/// Expects the image to have the file under its name, before and after a repair.
+/// Expects that the image contains the file under its name, both before and after a repair.
 void expect_kept(const Mounted& m, model::SectorStore& image, const std::string& path,
                  const std::string& text, std::uint64_t offset = 0) {
   if (!replays(m)) {
@@ -68,7 +68,7 @@ class FsyncNames : public testing::TestWithParam<Setup> {
  protected:
   FsyncNames() : m_(GetParam(), without_background_writes()) { m_.mount(); }
 
-  /// Saves the image that a power cut would leave now.
+  /// Saves a copy of the disk as a power cut would leave it now.
   void keep_image() { image_ = bench::copy_of(*m_.store); }
   void end() {
     m_.unmount();
@@ -94,7 +94,7 @@ TEST_P(FsyncNames, AfterTheInodeWasEvicted) {
       const auto file = fs.open(other(i), {});
       ASSERT_TRUE(file && fs.close(*file));
     }
-    // The least recently used inode has been evicted.
+    // The least recently used inodes have been evicted.
     EXPECT_LT(m_.file_system->volume().inodes.in_core(), static_cast<std::size_t>(kOtherFiles));
     sync_file(fs, "d/e/f");
     keep_image();
@@ -115,7 +115,8 @@ TEST_P(FsyncNames, BelowNewDirectories) {
   end();
 }
 
-/// The file and its directory were written earlier; the new directory above them was not.
+/// The file and its directory have already been written. The new directory into which they were
+/// moved has not.
 TEST_P(FsyncNames, AfterTheDirectoryMovedIntoANewDirectory) {
   m_.as_user([&] {
     Vfs& fs = *m_.file_system;
@@ -155,7 +156,8 @@ TEST_P(FsyncNames, BeyondADirectorysIndirectBlock) {
   if (GetParam().control)
     GTEST_SKIP() << "control schemes do not write indirect blocks of directories";
   const auto path = [](int i) { return "d/" + std::string(250, 'n') + std::to_string(i); };
-  constexpr int kInTwelveBlocks = 12 * 4096 / 512;  // such a name fills a chunk
+  // Each name fills a chunk, so this many names fill twelve blocks.
+  constexpr int kInTwelveBlocks = 12 * 4096 / 512;
   m_.as_user([&] {
     Vfs& fs = *m_.file_system;
     ASSERT_TRUE(fs.mkdir("d", 0755));
@@ -172,7 +174,8 @@ TEST_P(FsyncNames, BeyondADirectorysIndirectBlock) {
   end();
 }
 
-/// The syncer has issued the block and the cache has evicted it. With -CB, its copy is in flight.
+/// The syncer has issued the write of the indirect block, and the cache has evicted its buffer.
+/// With -CB, a copy is in flight.
 TEST_P(FsyncNames, WithAnIndirectBlockInFlight) {
   constexpr std::uint64_t kBehindTwelveBlocks = std::uint64_t{12} * 4096;
   const std::string text = "kept";
@@ -202,7 +205,8 @@ TEST_P(FsyncNames, WithAnIndirectBlockInFlight) {
   end();
 }
 
-/// The second fsync finds a name that the first fsync is writing, and must also wait.
+/// When the second fsync begins, the first one is already writing a name that both need. The second
+/// fsync must wait for that write, too.
 TEST_P(FsyncNames, DuringAConcurrentFsyncOfANeighbour) {
   const std::array<std::string, 3> paths{"d/e/f0", "d/e/f1", "d/f2"};
   m_.as_user([&] {
@@ -223,8 +227,8 @@ TEST_P(FsyncNames, DuringAConcurrentFsyncOfANeighbour) {
   end();
 }
 
-/// R1, if the directory must grow for the new name: a name in a block that nothing points to yet is
-/// lost in a crash.
+/// Tests rule R1 when the directory must grow for the new name. As long as nothing points to the
+/// new block, a crash would lose the names in it.
 TEST_P(FsyncNames, AfterARenameIntoAGrowingDirectory) {
   if (GetParam().control || replays(m_))
     GTEST_SKIP() << "enforces no rule, or enforces it in a replay";
@@ -274,7 +278,7 @@ TEST(PendingNames, AreRemovedByFsyncAndBySync) {
   m.unmount();
 }
 
-/// An fsync does not cover notes made while it writes.
+/// An fsync does not cover notes that are made while it is writing.
 TEST(PendingNames, NewerNotesStay) {
   Mounted m(bench::setup_named("conventional"), without_background_writes());
   m.mount();
@@ -286,7 +290,7 @@ TEST(PendingNames, NewerNotesStay) {
     names.note(kOther, kOld, 0);
     const std::uint64_t noted = names.noted();
     names.note(kFile, kNew, 0);
-    names.note(kFile, kOld, 1);  // put there again
+    names.note(kFile, kOld, 1);  // the name is noted again at the same place
     names.arrived(kFile, noted);
     std::vector<InodeNumber> left;
     for (const PendingName& name : names.of(kFile)) left.push_back(name.directory);
@@ -299,7 +303,7 @@ TEST(PendingNames, NewerNotesStay) {
   m.unmount();
 }
 
-/// When there are many notes, only those whose whole path has been written are dropped.
+/// When there are many notes, those whose whole path has been written are dropped; others are kept.
 TEST(PendingNames, WrittenNotesAreDroppedWhenThereAreMany) {
   Mounted m(bench::setup_named("conventional"), without_background_writes());
   m.mount();
@@ -315,7 +319,7 @@ TEST(PendingNames, WrittenNotesAreDroppedWhenThereAreMany) {
     ASSERT_TRUE(fs.mkdir("d", 0755));
     bench::put_file(fs, "d/f", "kept");
     const InodeNumber d = number("d"), f = number("d/f");
-    // All of d is on the disk, but not the name of d.
+    // All of d's contents are on the disk, but the name of d is not.
     EXPECT_EQ(m.cache.flush_object(d), model::Status::ok);
     ASSERT_TRUE(volume.write_if_dirty(volume.inodes.block_key(d)));
     EXPECT_FALSE(m.cache.unwritten(Volume::block_of(d, 0)));

@@ -14,7 +14,8 @@
 namespace headcrash::ufs {
 namespace {
 
-constexpr std::size_t kIdleInodesMax = 600;  // value of SVR4's ufs_ninode on such a machine
+// The value of ufs_ninode in SVR4 on a machine of this size.
+constexpr std::size_t kIdleInodesMax = 600;
 constexpr os::TimeNs kWriteBackNs = 30 * model::kSecondNs;
 
 bool has_no_links(const CoreInode& inode) {
@@ -49,7 +50,7 @@ VfsResult<InodeHandle> Inodes::get(InodeNumber number, Operation* operation) {
   const auto known = table_.find(number);
   if (known != table_.end()) {
     InodeHandle handle = share(*known->second, operation);
-    // Waits for another fiber that may be reading the inode.
+    // The lock is taken because another fiber may be reading the inode.
     InodeLock lock;
     if (!handle->loaded) lock = InodeLock(*handle);
     if (!handle->loaded) return refuse(EIO);
@@ -85,8 +86,8 @@ VfsResult<InodeHandle> Inodes::make(InodeNumber number, Operation* operation) {
   auto handle = get(number, operation);
   if (!handle) return handle;
   CoreInode& inode = **handle;
-  // If the file system was not checked, the map may be older than the inode. If it was checked,
-  // either the map or the inode is damaged.
+  // If the file system was mounted without a check, the map may simply be older than the inode. If
+  // it was checked, either the map or the inode is damaged.
   if (inode.disk.allocated() && !volume_.unchecked) return refuse(EIO);
   const std::uint32_t generation = inode.disk.generation + 1;
   inode.disk = Inode{{.generation = generation}};
@@ -106,7 +107,8 @@ void Inodes::mark_changed(tree::CoreInode& inode) {
   volume_.syncer.add_work(
       [this] {
         write_back_scheduled_ = false;
-        // An inode that cannot be copied stays changed; sync and unmount then report the error.
+        // If an inode cannot be copied to its block, it stays changed, and sync and unmount report
+        // the error.
         (void)write_all_delayed();
       },
       volume_.syncer.due_at(os::Content::metadata, kWriteBackNs));
@@ -143,7 +145,8 @@ VfsResult<void> Inodes::write_all_delayed() {
   return result;
 }
 
-/// Unreferenced inodes without links have already been removed.
+/// Only inodes in use need to be searched: without references, an inode without links would already
+/// have been removed.
 std::vector<InodeNumber> Inodes::without_links() const {
   std::vector<InodeNumber> found;
   for (const CoreInode* inode = used_.first(); inode != nullptr; inode = List::after(*inode))
@@ -166,8 +169,8 @@ void Inodes::remove(CoreInode& inode, Operation* operation) {
   }
   {
     const InodeLock lock(inode);
-    // Errors here come from a bad disk or a damaged inode. Blocks that cannot be freed leak, and
-    // fsck is needed.
+    // An error here is caused by a bad disk or a damaged inode. Blocks that cannot be freed are
+    // lost until fsck is run.
     auto extents = take_all_blocks(volume_, inode);
     const auto removed =
         extents ? volume_.scheme->inode_removed(
@@ -189,15 +192,15 @@ void Inodes::put(tree::CoreInode& its, tree::Operation* within) {
     --inode.references;
     return;
   }
-  // Nothing is written or removed after a power cut.
+  // After a power cut, nothing is written or removed.
   if (!volume_.stopped() && inode.references == 1 && inode.loaded && !has_no_links(inode) &&
       changed(inode.number)) {
     const InodeLock lock(inode);
     if (changed(inode.number))
       (void)write_delayed(
-          inode);  // if the block cannot be read, the inode stays changed and in core
+          inode);  // if the inode's block cannot be read, the inode remains changed and in core
   }
-  // While this fiber waited, another user may have removed the last name and released its
+  // During the wait above, another user may have removed the inode's last name and released its
   // reference.
   if (!volume_.stopped() && inode.references == 1 && has_no_links(inode)) {
     if (volume_.scheme->defers_removal(inode)) return;

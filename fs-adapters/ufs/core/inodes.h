@@ -1,10 +1,11 @@
 #pragma once
-// In-core inodes: copies on which operations work, separate from the inode blocks in the cache.
+// In-core inodes: the copies with which operations work, separate from the inode blocks in the
+// cache.
 //
-// An inode is loaded on first use. It is copied back to its block when it is changed and
-// unreferenced, when a scheme needs it on the disk, by fsync and sync, and at the latest half a
-// minute after a change. Unreferenced inodes are kept up to a limit. An inode without links lives
-// until its last user releases it, which then removes it (scheme.h, 4b).
+// An inode is loaded when it is first used. A changed inode is copied back to its block when its
+// last reference ends, when a scheme needs it on the disk, by fsync and sync, and at the latest
+// half a minute after a change. Unreferenced inodes are kept up to a limit. An inode without links
+// lives until its last user releases it; it is then removed (scheme.h, 4b).
 
 #include <cstdint>
 #include <memory>
@@ -31,17 +32,19 @@ struct CoreInode : tree::CoreInode {
 
   Inode disk;
   bool loaded = false;
-  std::int64_t next_sequential = 0;  ///< the block that a sequential reader would read next
-  /// Last block allocated since the inode was loaded; 0 if no block was allocated.
+  /// The block that follows the last one read, to detect sequential reads.
+  std::int64_t next_sequential = 0;
+  /// The most recently allocated block since the inode was loaded; 0 if no block has been
+  /// allocated.
   FragmentAddress last_allocated = 0;
-  std::uint16_t links_tagged = 0;  ///< Netra: the link count that matches its link tags
-  /// A regular file's bmap cache, with the feature bmap_cache. While it is empty, the inode's cache
-  /// on the disk has no pointers in use either.
+  std::uint16_t links_tagged = 0;  ///< for Netra: the link count to which the inode's tags apply
+  /// With the feature bmap_cache: a regular file's cache. If it is empty, no pointer in the cache
+  /// on the disk is in use, either.
   BmapCache bmap = {};
-  os::Links<CoreInode> in_list;  ///< belongs to used_ or idle_ in Inodes
+  os::Links<CoreInode> in_list;  ///< in one of the lists used_ or idle_ of Inodes
 };
 
-/// Converts a tree inode; all in-core inodes of a volume have this type.
+/// Converts an inode of the tree to ufs's type; all in-core inodes of a volume have this type.
 inline CoreInode& core(tree::CoreInode& inode) {
   return static_cast<CoreInode&>(inode);
 }
@@ -53,28 +56,28 @@ class Inodes final : public tree::InodeOwner {
  public:
   explicit Inodes(Volume& volume) : volume_(volume) {}
 
-  /// Returns an inode, not locked. If the handle later ends the last reference to an inode without
-  /// links, the inode is removed within `operation`.
+  /// Returns an inode, not locked. If the handle turns out to be the last reference to an inode
+  /// without links, its end removes the inode within `operation`.
   VfsResult<InodeHandle> get(InodeNumber number, Operation* operation);
   /// Returns another reference to an in-core inode.
   InodeHandle share(tree::CoreInode& inode, Operation* operation);
-  /// Returns a new, empty inode. Its bit in the map must already be set. The generation is one
-  /// above that of the previous inode with this number.
+  /// Returns a new, empty inode. The inode's bit in the map must already be set. Its generation is
+  /// one more than that of the previous inode with this number.
   VfsResult<InodeHandle> make(InodeNumber number, Operation* operation);
 
-  /// `operation` must be of this volume's type.
+  /// `operation` must be a ufs::Operation.
   void put(tree::CoreInode& inode, tree::Operation* operation) override;
 
   void mark_changed(tree::CoreInode& inode);
-  /// Copies the inode to its block. Returns the block, held and not yet dirty.
+  /// Copies the inode to its block. Returns the block, held but not yet marked dirty.
   VfsResult<os::HeldBuffer> copy_to_block(tree::CoreInode& inode);
   VfsResult<void> write_delayed(tree::CoreInode& inode);
-  /// Copies all changed inodes to their blocks and marks the blocks dirty, for sync.
+  /// For sync: copies all changed inodes to their blocks and marks these dirty.
   VfsResult<void> write_all_delayed();
-  /// The key of the block that contains the inode.
+  /// Returns the key of the buffer for the block that contains the inode.
   os::BufferKey block_key(InodeNumber number) const;
   std::size_t offset_in_block(InodeNumber number) const;
-  /// Number of inodes changed since they were last copied to their blocks.
+  /// Returns the number of inodes that have changed since they were copied to their blocks.
   std::size_t changed() const { return changed_.size(); }
   bool changed(InodeNumber number) const { return changed_.contains(number); }
   /// Returns the numbers of in-core inodes that are allocated but have no links, because they are
@@ -83,7 +86,7 @@ class Inodes final : public tree::InodeOwner {
   /// Returns true if without_links() would include this inode.
   bool without_links(InodeNumber number) const;
   std::size_t in_core() const { return table_.size(); }
-  /// Drops unreferenced, unchanged inodes until at most `keep` of them are left.
+  /// Drops unreferenced and unchanged inodes until at most `keep` unreferenced ones are left.
   void forget_idle(std::size_t keep);
 
  private:
@@ -95,7 +98,7 @@ class Inodes final : public tree::InodeOwner {
   std::set<InodeNumber> changed_;  ///< inodes that differ from the copy in their block
   using List = os::LinkedList<CoreInode, &CoreInode::in_list>;
   List used_;  ///< referenced
-  List idle_;  ///< unreferenced; least recently used first
+  List idle_;  ///< unreferenced inodes, least recently used first
   std::size_t idle_count_ = 0;
   bool write_back_scheduled_ = false;
 };

@@ -1,4 +1,4 @@
-// Pending names by inode (pending_names.h).
+// Implements the index of pending names (pending_names.h).
 
 #include "fs-adapters/ufs/core/pending_names.h"
 
@@ -77,8 +77,8 @@ void PendingNames::forget_moves() {
   std::erase_if(moved_, [&](InodeNumber directory) { return !names_.contains(directory); });
 }
 
-/// Returns true if the block, or a block on the path from the directory's inode to it, may be
-/// unwritten. Conservative: may return true even if all of them are written.
+/// Returns true if the block with the name, or a block on the path to it from the directory's
+/// inode, may not be on the disk yet. May also return true if all of them are on the disk.
 bool PendingNames::unwritten(const PendingName& name) const {
   if (volume_.cache.unwritten(Volume::block_of(name.directory, name.block)) ||
       volume_.inodes.changed(name.directory) ||
@@ -87,8 +87,8 @@ bool PendingNames::unwritten(const PendingName& name) const {
   return name.block >= kDirectPointers && volume_.cache.any_unwritten();
 }
 
-/// Drops notes whose names are written. An inode's notes stay while one of its names is unwritten,
-/// or while its directory has notes that stay.
+/// Drops the notes of names that are on the disk. An inode's notes stay as long as one of its names
+/// is not on the disk, or as long as the notes of its directory stay.
 void PendingNames::drop_arrived() {
   std::unordered_set<InodeNumber> stay;
   for (const auto& [inode, names] : names_)

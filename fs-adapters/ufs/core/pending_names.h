@@ -10,9 +10,9 @@
 //          inode 5 -> (directory 2, block 0)      the root has no notes
 //
 // A note is removed once an fsync has written it and the whole path to the root. It must stay until
-// then, because a concurrent fsync needs it too. A sync removes all notes; removing an inode or its
-// directory removes theirs. When the number of notes has doubled, those whose path is completely
-// written are dropped.
+// then, because a concurrent fsync needs it too. A sync removes all notes. When an inode is
+// removed, its notes are removed; for a directory, also the notes of the names in it. When the
+// number of notes has doubled, those whose whole path is on the disk are dropped.
 
 #include <cstddef>
 #include <cstdint>
@@ -27,11 +27,11 @@ namespace headcrash::ufs {
 
 class Volume;
 
-/// Where a name is.
+/// The place of a name.
 struct PendingName {
   InodeNumber directory = 0;
   std::int64_t block = 0;
-  /// Sequence number; noting the same place again assigns a new number.
+  /// Sequence number. If the same place is noted again, it gets a new number.
   std::uint64_t noted = 0;
 };
 
@@ -39,26 +39,26 @@ class PendingNames {
  public:
   explicit PendingNames(Volume& volume) : volume_(volume) {}
 
-  /// Notes a name that is in the block, after the scheme has received the block.
+  /// Notes a name that is in this block. Must be called after the scheme has received the block.
   void note(InodeNumber inode, InodeNumber directory, std::int64_t block);
-  /// Records that a directory was moved; its new name has already been noted. Inodes below the
-  /// directory have no note of the move, so every fsync includes the directory until the name is on
-  /// the disk.
+  /// Records that a directory was moved; its new name must already have been noted. Inodes below
+  /// the directory have no note of the move, so every fsync must include the directory until its
+  /// new name is on the disk.
   void moved(InodeNumber directory) { moved_.insert(directory); }
   const std::set<InodeNumber>& moved() const { return moved_; }
-  /// Number of the newest note.
+  /// Returns the number of the newest note.
   std::uint64_t noted() const { return noted_; }
-  /// An inode's notes, oldest first.
+  /// Returns an inode's notes, oldest first.
   std::vector<PendingName> of(InodeNumber inode) const;
-  /// Returns the inode, all moved directories, and all directories that are reachable from these
-  /// through notes.
+  /// Returns the inode, all moved directories, and the directories that contain pending names of
+  /// any of these, directly or indirectly.
   std::vector<InodeNumber> inodes_to_sync(InodeNumber inode) const;
 
-  /// Removes the notes up to number `until`, for one inode or for all, because their names are on
-  /// the disk.
+  /// Removes the notes up to number `until` of one inode, because its names are on the disk.
+  /// all_written() does this for all inodes.
   void arrived(InodeNumber inode, std::uint64_t until);
   void all_written(std::uint64_t until);
-  /// Drops an inode's notes when the inode is removed or its number is reused.
+  /// Drops an inode's notes. Must be called when the inode is removed or its number is reused.
   void forget(InodeNumber inode);
   void forget_directory(InodeNumber directory);
 
@@ -72,12 +72,13 @@ class PendingNames {
   bool unwritten(const PendingName& name) const;
 
   Volume& volume_;
-  /// Notes by inode; no vector is empty.
+  /// Notes by inode. None of the vectors is empty.
   std::unordered_map<InodeNumber, std::vector<PendingName>> names_;
   std::set<InodeNumber> moved_;  ///< moved directories; each has an entry in `names_`
-  std::size_t count_ = 0;        ///< total number of names
+  std::size_t count_ = 0;        ///< total number of notes
   static constexpr std::size_t kSearchMin = 4096;
-  /// When `count_` reaches this value, notes whose names are on the disk are dropped.
+  /// When `count_` reaches this value, the notes of names that are on the disk are searched for and
+  /// dropped.
   std::size_t search_at_ = kSearchMin;
   std::uint64_t noted_ = 0;
 };

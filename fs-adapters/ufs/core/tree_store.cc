@@ -1,4 +1,4 @@
-// The InodeStore of ufs (tree_store.h).
+// Implements the InodeStore of ufs (tree_store.h).
 
 #include "fs-adapters/ufs/core/tree_store.h"
 
@@ -18,8 +18,8 @@ Operation& ours(tree::Operation& operation) {
 Operation* ours(tree::Operation* operation) {
   return static_cast<Operation*>(operation);
 }
-/// Extends a directory to the end of its last fragment (newfs makes it one chunk long). The added
-/// part becomes empty chunks, which must be on the disk before the size is.
+/// Extends a directory to the end of its last fragment (newfs creates directories of one chunk).
+/// The new part is filled with empty chunks, which must be on the disk before the new size is.
 VfsResult<os::HeldBuffer> fill_last_fragment(Volume& volume, Operation& operation,
                                              CoreInode& directory, std::int64_t block,
                                              std::uint32_t from, std::uint32_t to) {
@@ -28,7 +28,8 @@ VfsResult<os::HeldBuffer> fill_last_fragment(Volume& volume, Operation& operatio
   auto buffer = read_file_block(volume, directory, block, at);
   if (!buffer) return buffer;
   tree::format_chunks(buffer->bytes().subspan(from, to - from));
-  if (block >= kDirectPointers) {  // written by another system: sizes are not rolled back there
+  // Only another system writes such a directory; schemes do not roll back sizes here.
+  if (block >= kDirectPointers) {
     volume.cache.write_delayed(std::move(*buffer));
     return read_file_block(volume, directory, block, at);
   }

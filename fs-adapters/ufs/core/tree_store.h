@@ -2,9 +2,9 @@
 // The InodeStore of ufs (tree/inode_store.h): its inodes and blocks, and the hooks of its ordering
 // scheme.
 //
-// If an operation fails with ENOSPC, the scheme does its deferred work, and the operation runs once
-// more. An I/O error after an operation has changed something stops the file system (volume.h),
-// because memory then contains a partial operation.
+// If an operation fails with ENOSPC, the scheme does its deferred work, and the operation is run
+// once more. If an I/O error occurs after an operation has changed something, the file system stops
+// (volume.h), because memory then contains a partial operation.
 
 #include <memory>
 #include <string>
@@ -52,11 +52,12 @@ class TreeStore final : public tree::InodeStore {
                               std::int64_t first, std::int64_t end) override;
   VfsResult<void> set_size(tree::Operation& operation, tree::CoreInode& inode,
                            std::uint64_t size_bytes) override;
-  /// Adds one fragment, or a new block, of empty chunks.
+  /// Adds empty chunks: the rest of the last fragment, one more fragment, or a new block.
   VfsResult<std::int64_t> grow_directory(tree::Operation& operation,
                                          tree::CoreInode& directory) override;
 
-  /// Stores a short target in the inode, in place of the pointers.
+  /// Stores the target of a symbolic link. A short target is stored in the inode, in place of its
+  /// pointers.
   VfsResult<void> write_target(tree::Operation& operation, tree::CoreInode& link,
                                std::string_view target) override;
   VfsResult<std::string> read_target(tree::CoreInode& link) override;

@@ -42,7 +42,7 @@ VfsResult<void> Volume::free_extents(const std::vector<Extent>& extents) {
   VfsResult<void> result;
   for (const Extent& extent : extents)
     if (auto freed = allocator.free(extent.at, extent.fragments); !freed) result = freed;
-  if (!result) stop();  // the space leaks, and fsck is needed
+  if (!result) stop();  // the space is lost until fsck is run
   return result;
 }
 
@@ -67,7 +67,7 @@ VfsResult<void> Volume::drop_link(Operation& operation, const DroppedLink& dropp
 
 namespace {
 
-/// The arguments with which a buffer can be acquired again.
+/// The arguments with which a buffer can be held again after it was released.
 struct BufferName {
   explicit BufferName(const os::HeldBuffer& buffer)
       : key(buffer.key()),
@@ -139,8 +139,8 @@ os::RequestId Volume::send_if_dirty(const os::BufferKey& key, const os::Ordering
   return 0;
 }
 
-/// Writes the summary block that begins with group `first`. Copies the summaries once it holds the
-/// block, so that the later of two concurrent writes has the newer state.
+/// Writes the summary block that begins with group `first`. Copies the summaries only when it holds
+/// the block, so that of two concurrent writes the later one has the newer state.
 VfsResult<void> Volume::write_summary_block(std::uint32_t first, LastWrite how) {
   const std::uint32_t per_block = geometry.block_bytes() / kSummaryBytes;
   const FragmentAddress at =
@@ -178,7 +178,7 @@ VfsResult<void> Volume::write_superblock(bool clean) {
   super.written_at = static_cast<std::uint32_t>(executor.now() / kNsPerSecond);
   auto written = write_summaries();
   if (written) {
-    // Written last, because "clean" also covers the summaries.
+    // The superblock is written last, because its "clean" flag also applies to the summaries.
     auto buffer = cache.read(kSuperblockKey, os::Content::metadata, kSuperblockByte / kSectorBytes,
                              kSuperblockBytes);
     if (!buffer) {

@@ -1,17 +1,18 @@
 #pragma once
 // State shared by operations and schemes: one mounted file system with its disk, cache and syncer.
 //
-// I/O errors. A block whose write fails stays dirty and is written again (buffer_cache.h). fsync
-// and sync fail while something that they cover is unwritten. These errors stop the file system: an
-// I/O error of an operation that has changed something, a failed write that later writes depend on
-// (as each scheme defines), a failed write of the journal, and unwritable blocks that take more
-// than half of the cache. A stopped file system can be read, but writes nothing, so the disk
-// remains in the state of a power cut at that instant. It is not unmounted as clean.
+// I/O errors. If a write of a block fails, the block stays dirty and is written again
+// (buffer_cache.h). fsync and sync fail while something that they cover has not been written. The
+// following errors stop the file system: an I/O error in an operation that has already changed
+// something, a failed write on which later writes depend (as each scheme defines), a failed write
+// of the journal, and unwritable blocks that take more than half of the cache. A stopped file
+// system can be read, but writes nothing, so that the disk remains in the state of a power cut at
+// that instant. It is not marked clean when it is unmounted.
 //
-// Locks are acquired in this order by a fiber: the rename lock, inodes (a directory before its
-// children; for rename, ancestors first, tree/file_system.h), a directory block, indirect blocks
-// (upper before lower), a cylinder group or an inode block. The last two are held for a single
-// change only.
+// A fiber acquires locks in this order: the rename lock, inodes (a directory before its children;
+// for rename, ancestors first, tree/file_system.h), a directory block, indirect blocks (upper
+// before lower), a cylinder group or an inode block. The last two are held for a single change
+// only.
 
 #include <cstdint>
 #include <memory>
@@ -31,8 +32,8 @@
 
 namespace headcrash::ufs {
 
-/// Key of the superblock's buffer. It needs its own key, because the superblock has its own length
-/// and need not be aligned to a fragment.
+/// Key of the superblock's buffer. A separate key is needed, because the superblock has a length of
+/// its own and need not be aligned to a fragment.
 inline constexpr os::BufferKey kSuperblockKey{.object = 0, .block = -1};
 
 class Volume {
@@ -56,10 +57,12 @@ class Volume {
   PendingNames names;
   WriteBehind write_behind;
   std::unique_ptr<Scheme> scheme;
-  JournalSuperblock journal;  ///< set by the mount if there is a journal
-  bool abandoned = false;     ///< the power is off: nothing is written or removed
-  bool unchecked = false;     ///< the file system was mounted although it had not been unmounted
-  /// With busy_map: the groups whose records are, or are about to be, marked busy (busy_map.h).
+  JournalSuperblock journal;  ///< set by the mount if the file system has a journal
+  bool abandoned = false;     ///< the power is off, so nothing may be written or removed
+  /// The file system was mounted although it had been neither unmounted nor checked.
+  bool unchecked = false;
+  /// With the feature busy_map: groups whose records are marked busy on the disk or are about to be
+  /// marked (busy_map.h).
   std::vector<bool> on_map;
   tree::ChangesByFiber changes;  ///< tracks which operations have changed metadata
 
@@ -75,29 +78,31 @@ class Volume {
   }
   /// Implements tree::InodeStore::bytes_in_core().
   std::size_t bytes_in_core() const;
-  /// Keys of blocks named by address (groups, inodes, indirect blocks), and of file blocks.
+  /// Keys of blocks that are named by their address (groups, inodes, indirect blocks), and of the
+  /// blocks of files.
   static os::BufferKey place(FragmentAddress at) { return {.object = 0, .block = at}; }
   static os::BufferKey block_of(InodeNumber inode, std::int64_t block) {
     return {.object = inode, .block = block};
   }
-  /// Reads a whole metadata block at an address.
+  /// Returns a whole metadata block, held.
   VfsResult<os::HeldBuffer> read_block(FragmentAddress at);
 
-  // Schemes call these once the change is safe.
+  // Called by schemes, once the change is safe.
   VfsResult<void> free_extents(const std::vector<Extent>& extents);
   VfsResult<void> free_inode(InodeNumber number, bool directory);
-  /// Lowers the link counts. The caller must hold references to the inodes of `dropped`, and their
+  /// Lowers the link counts of `dropped`. The caller must hold references to its inodes, and their
   /// locks.
   VfsResult<void> drop_link(Operation& operation, const DroppedLink& dropped);
-  void lower_links(tree::CoreInode& inode, std::uint16_t links);  ///< lowers the count of one inode
+  /// Lowers the link count of one inode by `links`.
+  void lower_links(tree::CoreInode& inode, std::uint16_t links);
 
   /// Writes the cached block if it is dirty and the scheme permits the write.
   VfsResult<void> write_if_dirty(const os::BufferKey& key);
-  /// Like the above, but does not wait. Returns 0 if the block was not dirty.
+  /// Like the above, but without waiting. Returns 0 if the block was not dirty.
   os::RequestId send_if_dirty(const os::BufferKey& key, const os::Ordering& ordering);
-  /// Issues the last write of a series.
+  /// Issues the last write of a series. `how` says whether to wait for it.
   VfsResult<void> write_last(os::HeldBuffer buffer, LastWrite how);
-  // A write releases its buffer; these functions hold it again afterwards.
+  // Writing a buffer releases it. The following functions hold the buffer again and return it.
   VfsResult<os::HeldBuffer> write_delayed_and_hold(os::HeldBuffer buffer);
   VfsResult<os::HeldBuffer> write_async_and_hold(os::HeldBuffer buffer,
                                                  const os::Ordering& ordering, os::RequestId& id);
@@ -105,8 +110,8 @@ class Volume {
 
   /// Writes the summary block that contains this group's summary.
   VfsResult<void> write_summary(std::uint32_t group, LastWrite how);
-  /// Puts the superblock and the groups' summaries into their buffers. `clean` means that
-  /// everything is on the disk.
+  /// Copies the superblock and the groups' summaries to their buffers and writes them. `clean`
+  /// means that everything else is on the disk.
   VfsResult<void> write_superblock(bool clean);
 
  private:
@@ -116,7 +121,7 @@ class Volume {
   bool stopped_ = false;
 };
 
-/// Converts a device status to an error number.
+/// Converts a device's status to a result: EIO unless it is ok.
 inline VfsResult<void> as_result(model::Status status) {
   if (status == model::Status::ok) return {};
   return refuse(EIO);

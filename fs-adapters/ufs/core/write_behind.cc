@@ -15,13 +15,14 @@ void WriteBehind::write(std::uint64_t file, os::HeldBuffer block) {
   }
   const std::uint64_t bytes = block.bytes().size();
   const os::RequestId id = cache_.write_async(std::move(block));
-  if (id == 0) return;  // a hook vetoed the write; the block stays dirty for the syncer
+  // A hook vetoed the write, so the block stays dirty and waits for the syncer.
+  if (id == 0) return;
   if (in_flight_.size() >= search_at_) forget_idle_files();
   File& its = in_flight_[file];
   its.writes.push_back({id, bytes});
   its.bytes += bytes;
-  // The file's lock prevents additions while this fiber waits. Other fibers may drop the entry once
-  // nothing is in flight.
+  // While this fiber waits, the file's lock prevents further writes. Other fibers may drop the
+  // entry once nothing is in flight.
   for (auto at = in_flight_.find(file); at != in_flight_.end(); at = in_flight_.find(file)) {
     forget_written(at->second);
     if (at->second.bytes <= bytes_max_) break;

@@ -1,12 +1,13 @@
 #pragma once
-// Writes a file's data in the background: a block is issued as soon as its last byte has been
-// written, instead of at the next run of the syncer. A block that is not full waits for the syncer.
+// Writes a file's data in the background. A block is issued as soon as its last byte has been
+// written, instead of at the next run of the syncer. A block that is not full still waits for the
+// syncer.
 //
-// Source: the ufs of System V Release 4 writes this way (its rwip, as that of SunOS 4.1 before).
+// Source: the ufs of System V Release 4 writes this way (its rwip, like that of SunOS 4.1 before).
 // McVoy and Kleiman, "Extent-like Performance from a UNIX File System", Winter USENIX 1991, limited
-// the data that one file may have in flight ("write limits"), so that a single writer fills neither
-// memory nor the disk's queue; further writes wait. Solaris still has this limit (ufs_HW and
-// ufs_LW, Solaris Tunable Parameters Reference Manual). Here it is
+// the amount of data that one file may have in flight ("write limits"), so that a single writer
+// fills neither memory nor the disk's queue; further writes wait. Solaris still has this limit
+// (ufs_HW and ufs_LW, Solaris Tunable Parameters Reference Manual). Here it is
 // MountOptions::write_behind_bytes.
 //
 // Threads: only the executor's; write() must be called from a fiber.
@@ -22,8 +23,8 @@ namespace headcrash::ufs {
 
 class WriteBehind {
  public:
-  /// `bytes_max` limits how much of one file's data is in flight; 0 disables write-behind. Both
-  /// references must outlive this object.
+  /// `bytes_max` limits the amount of one file's data that may be in flight; 0 disables
+  /// write-behind. Both references must outlive this object.
   WriteBehind(os::BufferCache& cache, os::DiskQueue& disk, std::uint64_t bytes_max)
       : cache_(cache), disk_(disk), bytes_max_(bytes_max) {}
 
@@ -31,7 +32,7 @@ class WriteBehind {
   /// more than bytes_max of the file's data is in flight, including this block.
   void write(std::uint64_t file, os::HeldBuffer block);
 
-  /// For tests: number of files that may have writes in flight.
+  /// For tests: the number of files that may have writes in flight.
   std::size_t files() const { return in_flight_.size(); }
 
  private:
@@ -50,7 +51,7 @@ class WriteBehind {
   os::DiskQueue& disk_;
   std::uint64_t bytes_max_;
   std::map<std::uint64_t, File> in_flight_;  ///< files with writes in flight, by inode number
-  /// Number of entries at which files that have no writes in flight are removed.
+  /// When `in_flight_` has this many entries, files without writes in flight are removed from it.
   std::size_t search_at_ = 64;
 };
 

@@ -1,6 +1,7 @@
-// Tests the number of written blocks: 300 files of one block in one directory, compared with
-// OpenBSD 2.8's FFS (measured with its own code: 608 and 307, 600 and 8; mounted async 1 and 310, 0
-// and 10).
+// Tests the number of blocks written when 300 files of one block are created in one directory and
+// then removed, compared with OpenBSD 2.8's FFS. Its own code was measured: 608 writes for the
+// creations and 307 for the sync after them, 600 for the removals and 8 for the sync; mounted
+// async, 1 and 310, 0 and 10.
 
 #include <algorithm>
 #include <set>
@@ -50,7 +51,7 @@ Writes writes_of(const Setup& setup) {
   return counted;
 }
 
-/// Expects the numbers to agree within 15 %, or within 6 writes if they are small.
+/// Expects two numbers to agree within 15 %, or within 6 writes if they are small.
 void expect_near(double got, double real) {
   EXPECT_NEAR(got, real, std::max(6.0, 0.15 * real));
 }
@@ -71,8 +72,8 @@ TEST(WriteCounts, NoOrderMatchesAsync) {
   expect_near(w.remove_flush, 10);
 }
 
-/// Sprite OFS (Rosenblum 1992, section 6.2.1.1) waits for only one metadata write, that of a
-/// removed inode.
+/// Sprite OFS (Rosenblum 1992, section 6.2.1.1) waits for a single kind of metadata write: that of
+/// a removed inode.
 TEST(WriteCounts, NoOrderCanWaitForRemovedInodes) {
   bench::Setup setup = bench::setup_named("no-order");
   setup.mount.options.removed_inode = LastWrite::synchronous;
@@ -95,8 +96,8 @@ TEST(WriteCounts, SoftUpdatesWriteLittleMoreThanNoOrder) {
   EXPECT_LT(w.remove_flush, 50);
 }
 
-/// NetBSD's write-ahead metadata journal (WAPBL): 0 and 303, 11 and 3. Our sync also writes all
-/// blocks in place.
+/// For comparison, NetBSD's write-ahead metadata journal (WAPBL) writes 0 and 303 blocks for
+/// creations, and 11 and 3 for removals. Our sync also writes all blocks in place.
 TEST(WriteCounts, AJournalWritesLittleMoreThanNoOrder) {
   const Writes w = writes_of(bench::journal_setup());
   EXPECT_LT(w.create, 15);
@@ -113,10 +114,12 @@ TEST(WriteCounts, ASynchronousJournalWritesTwicePerName) {
   EXPECT_LT(w.remove_flush, 20);
 }
 
-/// Appends consecutive blocks, each with an fsync, beyond the 96 KB of the direct blocks.
+/// Number of writes when consecutive blocks are appended, each with an fsync, after the 96 KB of
+/// the direct blocks.
 struct AppendWrites {
-  std::vector<std::uint64_t> first;   ///< writes for the blocks 12, 13, ...
-  std::vector<std::uint64_t> steady;  ///< writes for 28 later, consecutive blocks
+  std::vector<std::uint64_t> first;  ///< for each of the blocks 12, 13, ..., the number of writes
+  /// The same numbers for the 28 consecutive blocks that follow.
+  std::vector<std::uint64_t> steady;
 };
 
 AppendWrites append_writes_of(const Setup& setup) {
@@ -149,8 +152,9 @@ AppendWrites append_writes_of(const Setup& setup) {
   return counted;
 }
 
-/// Data, inode and indirect block: the paper's baseline (section 3.3, "2.58 disk operations for
-/// each NFS write"). The first append also writes the indirect block's zeroes.
+/// An append writes the data, the inode and the indirect block. This is the paper's baseline
+/// (section 3.3, "2.58 disk operations for each NFS write"). The first append also writes the
+/// zeroes that initialise the indirect block.
 TEST(WriteCounts, AnAppendBeyondTheDirectBlocksWritesThreeBlocks) {
   const AppendWrites w = append_writes_of(bench::setup_named("conventional-bsd"));
   EXPECT_EQ(w.first.front(), 4U);
@@ -158,8 +162,8 @@ TEST(WriteCounts, AnAppendBeyondTheDirectBlocksWritesThreeBlocks) {
   EXPECT_EQ(std::set(w.steady.begin(), w.steady.end()), std::set<std::uint64_t>{3});
 }
 
-/// Data and inode block: one write less than without a cache. When the cache of 14 addresses is
-/// full, the indirect block is also written.
+/// An append writes the data and the inode's block, which is one write less than without a cache.
+/// When the cache of 14 addresses is full, the indirect block is written as well.
 TEST(WriteCounts, AnAppendWithABmapCacheWritesTwoBlocks) {
   const AppendWrites w = append_writes_of(bench::setup_named("netra-bmap"));
   std::vector<std::uint64_t> first(18, 2);
@@ -169,7 +173,8 @@ TEST(WriteCounts, AnAppendWithABmapCacheWritesTwoBlocks) {
   EXPECT_EQ(std::ranges::count(w.steady, 2U), 26);
 }
 
-/// By then, all groups have been marked busy; the fast check adds no cost to an append.
+/// By the time of the later appends, all groups have been marked busy, so the fast check adds no
+/// cost.
 TEST(WriteCounts, AnAppendWithNetraWritesTwoBlocks) {
   const AppendWrites w = append_writes_of(bench::setup_named("netra"));
   EXPECT_EQ(std::ranges::count(w.steady, 3U), 2);

@@ -1,4 +1,4 @@
-// Classifies writes by address, then by buffer (write_kind.h).
+// Classifies writes by their address and, if that is not enough, by their buffer (write_kind.h).
 #include "fs-adapters/ufs/core/write_kind.h"
 
 #include <array>

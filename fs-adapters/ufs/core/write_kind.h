@@ -1,9 +1,9 @@
 #pragma once
-// The kind of a write's content, for statistics (os::BlockRequest::kind). Structures at fixed
-// places are recognised by address, structures among the data by their buffer.
+// The kind of data in a write, for statistics (os::BlockRequest::kind). Structures at fixed places
+// are recognised by their address, structures among the data by their buffer.
 //
 // Source: Peacock, Kamaraju and Agrawal 1998, section 4, where the hit rate of a write cache
-// decides between a log and updates in place.
+// determines whether a log or updates in place are better.
 
 #include <cstdint>
 #include <span>
@@ -16,7 +16,7 @@
 namespace headcrash::ufs {
 
 enum class WriteKind : std::uint8_t {
-  other,       ///< writes by a replay or repair, for which only the address is known
+  other,       ///< writes by a replay or a repair, of which only the address is known
   superblock,  ///< the superblock and the groups' summaries
   group,       ///< group headers: maps of inodes and blocks, busy marks
   inodes,
@@ -28,7 +28,7 @@ enum class WriteKind : std::uint8_t {
 /// Implements adapters::FileSystemType::block_kinds().
 std::span<const std::string_view> write_kinds();
 
-/// Returns the kind for the write of a buffer. `home` is its first fragment.
+/// Returns the kind of a buffer's write. `home` is the first fragment to which it is written.
 WriteKind kind_of(const Superblock& superblock, const Geometry& geometry, const os::BufferKey& key,
                   os::Content content, FragmentAddress home);
 

@@ -34,8 +34,8 @@ bool has_pointers(const ufs::Geometry& geometry, const Inode& inode) {
   return type != ufs::kTypeCharacter && type != ufs::kTypeBlock;
 }
 
-/// Returns true if the slot was never used, as is the case for most slots. In a lazily zeroed
-/// table, unused slots may have any content.
+/// Returns true if the slot has never been used, which applies to most slots. In a table that is
+/// zeroed lazily, such slots may have any contents.
 bool is_unused(std::span<const std::byte> image, const ufs::Geometry& geometry,
                InodeNumber number) {
   const std::uint64_t header = geometry.byte_of(geometry.header(geometry.group_of_inode(number)));
@@ -62,7 +62,8 @@ std::string Audit::take(const ufs::ImageReader& reader, FragmentAddress at,
   return {};
 }
 
-/// Counts the target of a pointer in the inode or in an indirect block; `level` 0 is data.
+/// Counts the blocks to which a pointer in an inode or an indirect block leads. `level` is 0 if it
+/// refers to data.
 std::string Audit::count_pointer(const ufs::ImageReader& reader, FragmentAddress at,
                                  std::uint32_t level, std::uint64_t& first_block,
                                  const Inode& inode, std::uint64_t& fragments) {
@@ -131,7 +132,7 @@ std::string Audit::count_inode(const ufs::ImageReader& reader, InodeNumber numbe
   return {};
 }
 
-/// Counts names, starting at the root. Inodes not visited have no name.
+/// Counts names, starting at the root. Inodes that are not visited have no name.
 std::string Audit::count_names(const ufs::ImageReader& reader) {
   std::vector<InodeNumber> open{ufs::kRootInode};
   inodes_[ufs::kRootInode].names = 1;  // the root's own ".."
@@ -187,7 +188,7 @@ std::string Audit::compare_group(const ufs::ImageReader& reader, std::uint32_t g
       ++counted.directories;
   }
   const std::uint32_t width = geometry.fragments_per_block();
-  // Element n counts runs of n free fragments; whole blocks are excluded.
+  // Element n is the number of runs of n free fragments, not counting whole free blocks.
   std::array<std::uint32_t, 9> runs = {};
   for (std::uint32_t f = 0; f < geometry.group_fragments(group); f += width) {
     std::uint32_t free = 0, run = 0;

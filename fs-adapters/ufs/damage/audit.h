@@ -1,9 +1,9 @@
 #pragma once
-// Audits the checker: recounts an image that fsck reports as correct or has repaired. It shares
-// only the format with fsck. Inodes, pointers, names, maps and counts must all agree. A
-// contradiction means that fsck missed, left or caused damage.
+// Verifies the checker: recounts everything in an image that fsck reports as correct or has
+// repaired. It shares only the format with fsck. Inodes, pointers, names, maps and counts must all
+// agree. A contradiction means that fsck has missed, left or caused damage.
 //
-// Reads the whole image each time. Memory is kept between images.
+// The whole image is read each time. Memory is kept between images.
 
 #include <cstdint>
 #include <span>
@@ -19,8 +19,8 @@ class Audit final : public adapters::ImageAudit {
  public:
   /// Returns the first contradiction as text; empty if there are no contradictions.
   std::string contradiction_in(std::span<const std::byte> image) override;
-  /// Like the above, but for an incomplete repair: the image must not be marked clean, and files
-  /// and directories may lack a name.
+  /// Like the function above, but for an incomplete repair: the image must not be marked clean, and
+  /// files and directories may lack a name.
   std::string contradiction_in_counts(std::span<const std::byte> image);
   /// Number of allocated files and directories in the last image.
   std::uint32_t files() const { return files_; }

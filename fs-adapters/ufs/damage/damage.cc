@@ -20,7 +20,7 @@ using ufs::Inode;
 using ufs::InodeNumber;
 
 constexpr std::uint64_t kDamagesMost = 4, kTriesForOne = 20;
-// One in four images keeps its clean flag; the others lose it.
+// One in this many images keeps its clean flag. The other images lose it.
 constexpr std::uint64_t kStaysCleanOneIn = 4;
 constexpr std::uint64_t kCleanByte = ufs::kSuperblockByte + ufs::kSuperblockCleanOffset;
 constexpr std::uint32_t kClaimStepsMost = 20000;  // limit on the pointers visited in one file
@@ -48,7 +48,7 @@ void Permitted::conclude(const ImageSurvey& survey) {
       const bool empty = inode.is_directory() ? std::ranges::all_of(survey.names_in(number), gone)
                                               : inode.size_bytes == 0 || other_size[number];
       if (!empty && !no_links[number]) continue;
-      // A directory with entries stays, even if its link count is 0.
+      // A directory that is not empty stays, even if its link count is 0.
       if (!empty && inode.is_directory()) continue;
       inode_goes[number] = again = true;
     }
@@ -172,7 +172,7 @@ std::optional<PlacedName> Damaging::take_name(const std::function<bool(const Pla
   std::vector<std::size_t> suitable;
   for (std::size_t i = 0; i < survey_.names().size(); ++i) {
     const PlacedName& name = survey_.names()[i];
-    // Names that other damage may have moved or removed are not changed again.
+    // A name is not changed twice, as other damage may have moved or removed it.
     if (!taken_[name.inode] && !taken_[name.directory] && suits(name)) suitable.push_back(i);
   }
   if (suitable.empty()) return {};
@@ -297,7 +297,7 @@ bool Damaging::add_name(InodeNumber directory, const std::string& name, InodeNum
 
 void Damaging::remove_name(const PlacedName& name) {
   change_chunk(name, [&](std::span<std::byte> chunk) {
-    // Other damage may have moved neighbouring entries.
+    // Searches for the entry, because other damage may have moved it.
     if (const auto entry = tree::find_entry(chunk, name.name))
       tree::remove_entry(chunk, entry->offset);
   });
@@ -356,7 +356,8 @@ void Damaging::lose_run(std::size_t number) {
   if (lost.block == 0) lose_inode(lost.owner);
 }
 
-/// The same rule as in fsck_duplicates.cc.
+/// Returns true if `kept` keeps a block that both inodes claim. This is the same rule as in
+/// fsck_duplicates.cc.
 bool Damaging::prefers(InodeNumber kept, InodeNumber other, const Inode& now) const {
   const auto rank = [](InodeNumber number, const Inode& inode) {
     return std::tuple(number != ufs::kRootInode, !inode.is_directory(),
@@ -387,7 +388,7 @@ void Damaging::claim(Claimant& claimant, FragmentAddress at, std::uint32_t level
       level == 0 ? geometry().fragments_of_block(now.size_bytes, block) : width;
   if (at % width + fragments > width || !geometry().is_data(at) ||
       !geometry().is_data(at + fragments - 1))
-    return;  // fsck removes it
+    return;  // fsck clears this pointer
   bool own = true;
   for (FragmentAddress f = at; f < at + fragments; ++f) {
     if (survey_.is_free(f)) taken_fragment_[f] = true;

@@ -43,20 +43,24 @@ struct Permitted {
         other_bytes(survey.geometry().size_fragments() * survey.geometry().sectors_per_fragment()),
         name_goes(survey.names().size()) {}
 
-  std::vector<bool> inode_goes;              ///< inodes that may become free or be reused
+  /// Inodes that may become free, or whose numbers may be reused.
+  std::vector<bool> inode_goes;
   std::vector<bool> other_mode, other_size;  ///< inodes whose mode or size may differ
   std::vector<bool> other_names;             ///< directories that may gain any names
   /// Inodes whose link count is 0, which may be freed if they have no name.
   std::vector<bool> no_links;
-  std::vector<std::uint16_t> other_pointers;  ///< by inode: a bit for each of its 15 pointers
-  std::vector<bool> other_bytes;              ///< sectors whose bytes may change
-  std::vector<bool> name_goes;                ///< names in the survey that may go missing
-  /// New names with their inodes, keyed by directory and name.
+  /// Indexed by inode: one bit for each of its 15 pointers, set if the pointer may differ.
+  std::vector<std::uint16_t> other_pointers;
+  /// Indexed by sector: true if a repair may change the bytes of the sector.
+  std::vector<bool> other_bytes;
+  /// Indexed by name in the survey: true if the name may be missing after a repair.
+  std::vector<bool> name_goes;
+  /// New names and their inodes; the key is the directory and the name.
   std::map<std::pair<ufs::InodeNumber, std::string>, ufs::InodeNumber> name_comes;
-  /// New names that must remain as long as their directories lose nothing.
+  /// New names that must remain as long as the directories that contain them lose nothing.
   std::set<std::pair<ufs::InodeNumber, std::string>> name_stays;
 
-  /// New inodes that the damage creates and that must also remain.
+  /// Inodes that the damage creates and that must also remain.
   std::map<ufs::InodeNumber, ufs::Inode> made;
 
   /// Adds the consequences of the losses: an inode that has lost its names and contents may be
@@ -70,21 +74,21 @@ struct Permitted {
 class Damaging;
 struct DamageKind {
   std::string_view name;
-  /// The finding that a check reports; nullopt if it depends on the image.
+  /// The finding that a check must report; nullopt if that depends on the image.
   std::optional<ufs::FindingKind> shows;
   /// Applies the damage. If this kind does not suit the image, changes nothing and returns false.
   bool (*apply)(Damaging& image);
 };
-/// Returns all kinds, in the order in which the seed selects them.
+/// Returns all kinds, in the order in which a seed numbers them.
 const std::vector<DamageKind>& damage_kinds();
 /// The four parts of damage_kinds(), one per source file.
 std::span<const DamageKind> damage_of_inodes();
 std::span<const DamageKind> damage_of_names();
 std::span<const DamageKind> damage_of_maps();
-/// Kinds that apply only to images with features. They are at the end of the table.
+/// Kinds of damage that are possible only in images with features. They come last in the table.
 std::span<const DamageKind> damage_of_features();
 
-/// An image that is being damaged; the interface used by the kinds of damage.
+/// An image that is being damaged. The kinds of damage use this interface.
 class Damaging {
  public:
   /// `store` must contain the surveyed image. All arguments must outlive this object.
@@ -96,11 +100,11 @@ class Damaging {
   void draw();
   /// Returns a line such as "inode-cleared: inode 7; ...".
   const std::string& words() const { return words_; }
-  /// Must be called after the last damage.
+  /// Ends the damage. Must be called after the last damage has been applied.
   const Permitted& permitted();
   std::size_t count() const { return count_; }
 
-  // For use by the kinds of damage. Numbers are drawn from the seed.
+  // The following are for the kinds of damage. Random numbers follow from the seed.
   const ImageSurvey& survey() const { return survey_; }
   const ufs::Geometry& geometry() const { return survey_.geometry(); }
   std::uint64_t below(std::uint64_t bound) { return random_.below(bound); }
@@ -109,14 +113,15 @@ class Damaging {
   void say(const std::string& words);
 
   using Suits = std::function<bool(ufs::InodeNumber)>;
-  /// Selects and takes an allocated inode without damage; 0 if no inode suits.
+  /// Selects an allocated inode that has no other damage, and marks it as taken. Returns 0 if no
+  /// inode suits.
   ufs::InodeNumber take_inode(const Suits& suits);
   /// Selects a directory, which may already have other damage.
   ufs::InodeNumber any_directory(const Suits& suits);
   ufs::InodeNumber take_free_inode();
-  /// Selects a name of an inode without damage, and takes that inode.
+  /// Selects the name of an inode that has no other damage, and marks that inode as taken.
   std::optional<PlacedName> take_name(const std::function<bool(const PlacedName&)>& suits);
-  /// Takes a free block; 0 if no block is free.
+  /// Selects a free block and marks it as taken. Returns 0 if no block is free.
   ufs::FragmentAddress take_free_block();
   bool is_taken(ufs::InodeNumber number) const { return taken_[number]; }
   void take(ufs::InodeNumber number) { taken_[number] = true; }
@@ -127,9 +132,9 @@ class Damaging {
   ufs::Inode load(ufs::InodeNumber number) const;
   void change_extension(ufs::InodeNumber number,
                         const std::function<void(ufs::InodeExtension&)>& change);
-  /// Returns the cache if a check would use it; otherwise, an empty one.
+  /// Returns the inode's bmap cache if a check would use it; otherwise, an empty cache.
   ufs::BmapCache load_bmap(ufs::InodeNumber number) const;
-  /// Changes the 512-byte chunk that contains a name.
+  /// Changes the 512-byte chunk that contains the name's entry.
   void change_chunk(const PlacedName& name, const Change& change);
   void change_pointer(const OwnedRun& run, ufs::FragmentAddress to);
   /// Adds a name to a directory. Returns false if the directory has no space.
@@ -142,10 +147,11 @@ class Damaging {
   void lose_name(const PlacedName& name);
   void lose_inode(ufs::InodeNumber number);
   void lose_names(ufs::InodeNumber directory, std::uint64_t from_byte);
-  /// Permits losing a pointer's target. For a directory, also permits losing all later content.
+  /// Permits the loss of a pointer's target. For a directory, also permits the loss of everything
+  /// after it.
   void lose_run(std::size_t run);
-  /// Determines which files lose the blocks that this inode also claims. Must be called when the
-  /// inode is in its final state.
+  /// Determines which files lose the blocks that this inode also claims. Must be called after the
+  /// last change to the inode.
   void contend(ufs::InodeNumber number);
 
  private:
@@ -164,7 +170,7 @@ class Damaging {
   Random random_;
   Permitted permitted_;
   std::vector<bool> taken_;  ///< by inode
-  /// Fragments that are free in the image, but already used for damage.
+  /// Fragments that are free in the undamaged image but that some damage has used.
   std::vector<bool> taken_fragment_;
   std::string words_;
   std::size_t count_ = 0;

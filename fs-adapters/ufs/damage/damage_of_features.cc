@@ -1,6 +1,6 @@
-// Damages optional features: bmap caches, link tags, busy marks, the map of busy groups, the
-// generation (damage.h). The full check does not need the last four; the fast check must terminate
-// whatever they contain.
+// Damages structures of optional features: bmap caches, link tags, busy marks, the map of busy
+// groups, the generation (damage.h). The full check does not depend on the last four; the fast
+// check must terminate whatever they contain.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -18,8 +18,8 @@ using model::kSectorBytes;
 using ufs::BmapCache;
 using ufs::InodeNumber;
 
-/// Damages a bmap cache. A file that loses its cache gets the pointers of its indirect blocks,
-/// which may be old.
+/// Damages a bmap cache. A file that loses its cache has the pointers in its indirect blocks again,
+/// which may be outdated.
 bool apply_wrong_bmap_cache(Damaging& image) {
   if (!image.geometry().features().bmap_cache) return false;
   const bool with = !image.one_in(3);
@@ -51,7 +51,7 @@ bool apply_wrong_bmap_cache(Damaging& image) {
   return true;
 }
 
-/// Damages link tags. If other damage has removed an inode's name, the inode may look like one
+/// Damages link tags. If other damage has removed an inode's name, the inode may then look like one
 /// whose name was never written.
 bool apply_link_tags(Damaging& image) {
   if (!image.geometry().features().fast_check) return false;
@@ -77,7 +77,7 @@ bool apply_link_tags(Damaging& image) {
   return true;
 }
 
-/// Sets arbitrary marks with the current generation, as if the group had been busy.
+/// Adds random marks with the current generation, as if the group had been busy.
 bool apply_busy_marks(Damaging& image) {
   const ufs::Geometry& geometry = image.geometry();
   if (!geometry.features().fast_check) return false;
@@ -112,7 +112,8 @@ bool apply_busy_marks(Damaging& image) {
   return done;
 }
 
-/// In the busy map, marks quiet groups busy and busy groups quiet, and changes counts.
+/// In the map of busy groups, marks a quiet group as busy or a busy group as quiet. In one of two
+/// cases, also changes the group's counts.
 bool apply_busy_map(Damaging& image) {
   const ufs::Geometry& geometry = image.geometry();
   if (!geometry.features().busy_map) return false;
@@ -132,7 +133,7 @@ bool apply_busy_map(Damaging& image) {
 
 bool apply_other_generation(Damaging& image) {
   if (!image.geometry().features().fast_check) return false;
-  constexpr std::size_t kGeneration = 224;  // offset in the superblock
+  constexpr std::size_t kGeneration = 224;  // offset of the generation in the superblock
   image.change(ufs::kSuperblockByte / kSectorBytes, 1, [&](std::span<std::byte> bytes) {
     bytes[kGeneration + image.below(8)] ^= std::byte{0x41};
   });

@@ -23,7 +23,7 @@ bool is_ordinary(InodeNumber number) {
   return number != ufs::kRootInode;
 }
 
-/// Returns an inode's runs; if `pointers` is set, only the runs that hold pointers.
+/// Returns an inode's runs. If `pointers` is set, returns only those that contain pointers.
 std::vector<std::size_t> runs_with(const Damaging& image, InodeNumber number, bool pointers) {
   std::vector<std::size_t> found = image.survey().runs_of(number);
   if (pointers)
@@ -34,7 +34,7 @@ bool has_runs(const Damaging& image, InodeNumber number) {
   return !image.survey().runs_of(number).empty();
 }
 
-/// Selects a run of an undamaged inode; in one of three cases a run of pointers, if there is any.
+/// Selects a run of an undamaged inode. In one of three cases, it is a run of pointers if possible.
 std::optional<std::size_t> take_run(Damaging& image, const Damaging::Suits& suits) {
   const bool pointers = image.one_in(3);
   for (const bool with : {pointers, !pointers}) {
@@ -101,7 +101,8 @@ bool apply_no_type(Damaging& image) {
 }
 
 bool apply_no_root(Damaging& image) {
-  if (!image.one_in(3)) return false;  // causes a large loss
+  // This kind of damage causes a large loss, so it is rarely used.
+  if (!image.one_in(3)) return false;
   if (image.take_inode([](InodeNumber n) { return n == ufs::kRootInode; }) == 0) return false;
   const bool file = image.one_in(2);
   image.change_inode(ufs::kRootInode, [&](Inode& inode) {
@@ -183,7 +184,7 @@ bool apply_endless_size(Damaging& image) {
   return true;
 }
 
-/// Increases an inode's size. The last block may then extend over another file's fragments.
+/// Increases an inode's size. Its last block may then overlap another file's fragments.
 bool apply_larger_size(Damaging& image) {
   const InodeNumber number = image.take_inode([&](InodeNumber n) {
     const Inode& inode = image.survey().inode(n);
@@ -201,7 +202,7 @@ bool apply_larger_size(Damaging& image) {
   }
   image.may().other_size[number] = true;
   if (before.is_directory()) {
-    // The content of its last block is lost if it cannot be that long.
+    // If the last block cannot have that length, the content of the block is lost.
     const std::uint64_t blocks = image.geometry().blocks_of_size(before.size_bytes);
     for (const std::size_t run : image.survey().runs_of(number))
       if (image.survey().runs()[run].block + 1 >= blocks && image.survey().runs()[run].level == 0)
@@ -248,8 +249,8 @@ bool apply_smaller_size(Damaging& image) {
   return true;
 }
 
-/// Changes a symbolic link's size, so that an inline target is interpreted as pointers, or pointers
-/// as an inline target.
+/// Changes a symbolic link's size, so that an inline target is interpreted as pointers or vice
+/// versa.
 bool apply_other_target_size(Damaging& image) {
   const InodeNumber number =
       image.take_inode([&](InodeNumber n) { return image.survey().inode(n).is_symlink(); });
@@ -337,7 +338,7 @@ bool apply_pointer_to_own(Damaging& image) {
     std::vector<std::size_t> suitable;
     for (const std::size_t i : image.survey().runs_of(run.owner)) {
       const OwnedRun& other = image.survey().runs()[i];
-      // The blocks below the old pointer now have no owner.
+      // A block below the old pointer is not suitable, because it has just lost its owner.
       const bool below = other.level < run.level && other.block >= run.block &&
                          other.block - run.block < image.geometry().blocks_below(run.level);
       if (!below && other.at != run.at && other.at % width + run.fragments <= width)
@@ -385,7 +386,7 @@ bool apply_noise_for_pointers(Damaging& image) {
   image.change(geometry.lba_of(image.survey().runs()[run].at),
                geometry.block_bytes() / ufs::kSectorBytes,
                [&](std::span<std::byte> bytes) { image.fill_with_noise(bytes); });
-  // The pointer to it stays.
+  // The pointer to the damaged block stays.
   const auto pointers = image.may().other_pointers[number];
   image.lose_run(run);
   if (image.survey().inode(number).is_directory()) {
@@ -398,7 +399,7 @@ bool apply_noise_for_pointers(Damaging& image) {
   return true;
 }
 
-/// Copies one inode over another. Both then have the same blocks and the same change time.
+/// Copies one inode over another. Both then claim the same blocks and have the same change time.
 bool apply_copy_over(Damaging& image) {
   const auto is_file = [&](InodeNumber n) { return image.survey().inode(n).is_regular(); };
   const InodeNumber number = image.take_inode(is_file);
@@ -451,7 +452,7 @@ bool apply_hoarder(Damaging& image) {
   std::uint64_t blocks = 0;
   for (FragmentAddress& at : hoarder.direct)
     if ((at = take()) != 0) ++blocks;
-  // Fills one level, then a second level, which exceeds any small disk.
+  // Fills one level of pointers, then a second level, whose blocks do not fit on a small disk.
   const auto fill = [&](FragmentAddress holder) {
     image.change(geometry.lba_of(holder), geometry.block_bytes() / ufs::kSectorBytes,
                  [&](std::span<std::byte> bytes) {

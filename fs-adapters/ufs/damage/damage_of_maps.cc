@@ -25,7 +25,7 @@ std::uint32_t some_group(Damaging& image) {
   return group;
 }
 
-/// Calls change(CylinderGroup&) with the group's header if it is still valid.
+/// Calls change(CylinderGroup&) for the group's header, provided that it is still valid.
 template <typename ChangeGroup>
 bool change_group(Damaging& image, ChangeGroup change) {
   const std::uint32_t group = some_group(image);
@@ -43,7 +43,7 @@ bool change_group(Damaging& image, ChangeGroup change) {
 
 void flip(Damaging& image, std::span<std::byte> map, std::uint32_t bits) {
   for (std::uint64_t i = 1 + image.below(8); i > 0; --i) {
-    // Sometimes selects the last bits of a word, which a word-wise comparison might miss.
+    // Sometimes selects the last bit of the map, which a comparison of whole words might miss.
     const auto bit = static_cast<std::uint32_t>(image.one_in(4) ? bits - 1 : image.below(bits));
     map[bit / 8] ^= static_cast<std::byte>(1U << (bit % 8));
   }
@@ -146,8 +146,9 @@ bool apply_no_superblock(Damaging& image) {
   return true;
 }
 
-/// Destroys the first superblock and its first replica. Before the next replica, places a copy of
-/// another file system's superblock, in a free block or in a file; it must not be used.
+/// Destroys the first superblock and its first replica. Between them and the next replica, places a
+/// copy of another file system's superblock, in a free block or in a file. A repair must not use
+/// that copy.
 bool apply_stray_superblock(Damaging& image) {
   constexpr std::uint64_t kStep = 4096;
   const ufs::Geometry& geometry = image.geometry();
@@ -175,7 +176,7 @@ bool apply_stray_superblock(Damaging& image) {
   const std::uint64_t how = image.below(3);
   const std::uint32_t half = geometry.size_fragments() / 2 / geometry.fragments_per_block();
   if (how == 0) little_endian::store32(copy, kFsTotals, 77);
-  if (how == 1)  // half as many inodes per group, so that inodes are at other positions
+  if (how == 1)  // half as many inodes per group, so that the positions of inodes are different
     little_endian::store32(copy, kFsInodesOfGroup, geometry.inodes_per_group() / 2);
   if (how == 2) {
     little_endian::store32(copy, kFsSize, half * geometry.fragments_per_block());

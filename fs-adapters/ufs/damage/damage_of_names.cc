@@ -15,7 +15,7 @@ namespace {
 using tree::kChunkBytes;
 using ufs::InodeNumber;
 
-constexpr std::size_t kLengthField = 4;  // offset in an entry
+constexpr std::size_t kLengthField = 4;  // offset of the length field in an entry
 
 void say_name(Damaging& image, const PlacedName& name) {
   image.say(fmt::format("\"{}\" in {} of inode {}", name.name, name.directory, name.inode));
@@ -33,7 +33,7 @@ auto of_files(const Damaging& image) {
       [&image](const PlacedName& name) { return !image.survey().inode(name.inode).is_directory(); };
 }
 
-/// Changes the entry at its present position in its chunk; it stays a valid entry.
+/// Changes the entry, which remains a valid entry, at its current position in the chunk.
 void change_entry(Damaging& image, const PlacedName& name,
                   const std::function<void(std::span<std::byte>, std::uint32_t)>& change) {
   image.change_chunk(name, [&](std::span<std::byte> chunk) {
@@ -184,8 +184,8 @@ bool apply_uncounted_name(Damaging& image) {
   return true;
 }
 
-/// Adds the third name of an unfinished exchange, either alone or together with another name for
-/// the file.
+/// Adds the third name of an interrupted exchange. It is the file's only name if `alone` is set;
+/// otherwise, the file keeps its other name.
 bool apply_name_of_exchange(Damaging& image, bool alone) {
   const auto name = image.take_name([&](const PlacedName& one) {
     return of_files(image)(one) && image.survey().names_of(one.inode).size() == 1;
@@ -209,8 +209,8 @@ bool apply_third_name_of_exchange(Damaging& image) {
   return apply_name_of_exchange(image, false);
 }
 
-/// Adds a third name to a file whose second name does not count, because it is in an unreachable
-/// directory.
+/// Adds a third name to a file. The file's other name does not count, because it is in a directory
+/// that has become unreachable.
 bool apply_third_name_beside_lost_one(Damaging& image) {
   if (image.is_taken(ufs::kRootInode)) return false;
   const auto name = image.take_name([&](const PlacedName& one) {
@@ -284,7 +284,7 @@ bool apply_entry_of_no_length(Damaging& image) {
                            static_cast<std::uint16_t>(image.one_in(2) ? 7 : 0x7ffc));
     from = offset;
   });
-  // Other entries may have moved to this position.
+  // The chunk may have been compacted, so other entries may follow the damage now.
   PlacedName chunk = *name;
   chunk.byte = name->byte / tree::kChunkBytes * tree::kChunkBytes;
   lose_names_of_chunk(image, chunk, std::min(from, name->offset % tree::kChunkBytes));
@@ -329,7 +329,8 @@ bool apply_missing_dots(Damaging& image) {
       tree::set_entry_inode(chunk, offset, 0);
     }
   });
-  // The former ".." becomes an ordinary name for the parent, so a new ".." needs additional space.
+  // The former ".." is now an ordinary name for the parent, and there must be enough space for a
+  // new "..".
   if (how == 1) {
     lose_names_of_chunk(image, some_chunk(image, number, true), 0);
     for (const std::size_t n : image.survey().names_of(number))
@@ -387,7 +388,7 @@ bool apply_ring(Damaging& image) {
   say_name(image, *one);
   say_name(image, *other);
   if (!image.add_name(other->inode, "ring", one->inode, type))
-    return true;  // the file has at least a second name
+    return true;  // one of the files now has a second name, which is also damage
   image.remove_name(*one);
   image.remove_name(*other);
   return true;
@@ -410,7 +411,7 @@ bool apply_emptied(Damaging& image) {
 }
 
 bool apply_hole(Damaging& image) {
-  // A longer directory has blocks after the hole, which must be freed.
+  // Prefers a longer directory, because it has blocks after the hole that must be freed.
   InodeNumber number = 0;
   for (const std::size_t least : {2U, 1U})
     if (number == 0)
@@ -435,8 +436,8 @@ bool is_lost_found(const Damaging& image, InodeNumber number) {
   return false;
 }
 
-/// Leaves lost+found without room, optionally reduced to its first chunk, and creates an inode that
-/// must go there.
+/// Leaves lost+found without room for another entry, in some cases after reducing it to its first
+/// chunk, and creates an inode that must be moved there.
 bool apply_full_lost_found(Damaging& image) {
   constexpr std::size_t kNamesMost = 100;
   const InodeNumber number =
@@ -470,8 +471,7 @@ bool apply_full_lost_found(Damaging& image) {
   return true;
 }
 
-/// Fills lost+found as apply_full_lost_found() does, and also leaves no free space for lost+found
-/// to grow.
+/// Like apply_full_lost_found(), but also uses up the free space, so that lost+found cannot grow.
 bool apply_no_room(Damaging& image) {
   const auto kinds = damage_of_inodes();
   const auto hoarder =

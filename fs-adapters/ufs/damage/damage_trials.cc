@@ -1,4 +1,4 @@
-// Damage, repairs and cuts (damage_trials.h).
+// Damages images, repairs them, and cuts the repairs (damage_trials.h).
 #include "fs-adapters/ufs/damage/damage_trials.h"
 
 #include <fmt/format.h>
@@ -12,11 +12,10 @@ namespace headcrash::ufs::damage {
 namespace {
 
 constexpr std::uint64_t kCutsMost = 24;  // per repair
-constexpr std::uint64_t kRequestsMost = 1
-                                        /// limit per repair; a test disk has a few hundred sectors
-                                        << 20;
-constexpr std::uint32_t kLater =
-    2'000'000'000;  // time of the repair, in seconds; differs from all file times
+// Maximum number of requests in a repair; a test disk has only a few hundred sectors.
+constexpr std::uint64_t kRequestsMost = 1 << 20;
+// The time that a repair writes, in seconds; differs from the times of all files.
+constexpr std::uint32_t kLater = 2'000'000'000;
 
 tl::unexpected<Error> wrong(const std::string& subject, const std::string& problem) {
   return fail(subject, problem, "this is a bug in fsck or in its judge");
@@ -109,7 +108,7 @@ Result<void> DamageTrials::examine(Damaging& damaging, const std::vector<Write>&
   return cut(subject, damage, writes, permitted, seed, counts);
 }
 
-/// Findings must not depend on knowledge about other images.
+/// Findings must not depend on what the checker remembers about other images.
 Result<void> DamageTrials::check_incremental(const std::string& subject) {
   const auto plain = fsck_->check(*disk_);
   const auto quick = fsck_->check(*disk_, plain ? 1000 : 0, disk_->digests());
@@ -126,8 +125,8 @@ Result<void> DamageTrials::check_incremental(const std::string& subject) {
   return problem.empty() ? Result<void>{} : wrong(subject, "a check has no findings: " + problem);
 }
 
-/// A fast check of arbitrary damage must terminate, whether or not it succeeds, and the full check
-/// must be able to repair its changes.
+/// A fast check must terminate whatever the damage is, whether or not it succeeds. A full check
+/// must then be able to repair the result.
 Result<void> DamageTrials::check_fast(const std::string& subject,
                                       const std::vector<Write>& damage) {
   if (!survey_->geometry().features().fast_check) return {};
@@ -173,7 +172,7 @@ Result<void> DamageTrials::cut(const std::string& subject, const std::vector<Wri
   std::vector<std::size_t> cuts(writes.size());
   std::iota(cuts.begin(), cuts.end(), 0);
   for (std::size_t i = cuts.size(); i > 1; --i) std::swap(cuts[i - 1], cuts[random.below(i)]);
-  // Cuts at the last writes are always tested, because the clean flag is among them.
+  // Cuts at the last writes are always tested, because one of these writes sets the clean flag.
   if (cuts.size() > kCutsMost) {
     const auto last = std::ranges::find(cuts, writes.size() - 1);
     std::iter_swap(cuts.begin(), last);

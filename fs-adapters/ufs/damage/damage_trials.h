@@ -21,23 +21,23 @@ namespace headcrash::ufs::damage {
 
 class DamageTrials {
  public:
-  /// A repair, or a substitute in a test. `contents` is as in FsckOptions and may be empty.
+  /// A repair; tests use substitutes. `contents` is as in FsckOptions and may be empty.
   using Repair = std::function<Result<ufs::FsckReport>(model::SectorStore& store,
                                                        const model::SectorDigests& contents)>;
 
-  /// `sound` must be an image of whole sectors without contradictions. It must outlive this object,
-  /// as must fsck and audit. If `log_at` is set, the image of the external log begins at that
-  /// sector (TrialDisk) and is not damaged. Fails if the image is not sound.
+  /// `sound` must be an image of whole sectors, without contradictions. The image, fsck and audit
+  /// must outlive this object. If `log_at` is set, the external log's image begins at that sector
+  /// (TrialDisk); the log is not damaged. Fails if the image is not sound.
   static Result<DamageTrials> create(std::span<const std::byte> sound, ufs::Fsck& fsck,
                                      Audit& audit, std::uint64_t log_at = 0);
 
   /// Replaces fsck's repair.
   void repair_by(Repair repair) { repair_ = std::move(repair); }
-  /// Runs one trial with damage drawn from the seed. An error describes what the repair did wrong,
-  /// and the damage.
+  /// Runs one trial with damage drawn from the seed. If the repair is wrong, the error describes
+  /// how, and what the damage was.
   Result<void> run(std::uint64_t seed, adapters::DamageCounts& counts);
-  /// Like the above, but with a single damage of `kind`. Returns false if this kind does not suit
-  /// the image.
+  /// Like the function above, but applies only one damage, which is of this kind. Returns false if
+  /// this kind does not suit the image.
   Result<bool> run(const DamageKind& kind, std::uint64_t seed, adapters::DamageCounts& counts);
 
   const ImageSurvey& survey() const { return *survey_; }
@@ -47,8 +47,8 @@ class DamageTrials {
     std::uint64_t lba = 0;
     std::vector<std::byte> bytes;
   };
-  /// Applies and records the writes of one repair. Aborts a repair that writes too much, since it
-  /// may not terminate.
+  /// Applies the writes of one repair and records them. Fails if the repair writes too much,
+  /// because it might not terminate.
   class Log;
   DamageTrials(std::span<const std::byte> sound, ufs::Fsck& fsck, Audit& audit,
                std::uint64_t log_at);

@@ -1,7 +1,7 @@
 #pragma once
-// The contents of a sound image before damage: inodes, runs of fragments with their pointers, and
-// names with their positions. Damage is drawn from it (damage.h), and repairs are compared with it
-// (repair_judge.h).
+// The contents of a sound image before it is damaged: inodes, runs of fragments with the pointers
+// to them, and names with their positions. Damage is drawn from this survey (damage.h), and repairs
+// are compared with it (repair_judge.h).
 
 #include <cstdint>
 #include <optional>
@@ -18,12 +18,14 @@ namespace headcrash::ufs::damage {
 /// The target of one pointer of a file.
 struct OwnedRun {
   ufs::InodeNumber owner = 0;
-  /// Index of the inode's pointer: 12 direct pointers, then 3 indirect pointers.
+  /// Index of the pointer in the inode from which the run is reached: 12 direct pointers, then 3
+  /// indirect ones.
   std::uint32_t slot = 0;
-  std::optional<std::size_t> holder;  ///< the run that contains the pointer; nullopt for the inode
-  std::uint32_t index = 0;            ///< index of the pointer within that run
-  std::uint32_t level = 0;            ///< 0 for data
-  std::uint64_t block = 0;            ///< first file block that is reached through the pointer
+  /// The run that contains the pointer to this run; nullopt if the inode contains it.
+  std::optional<std::size_t> holder;
+  std::uint32_t index = 0;  ///< index of the pointer within the run that contains it
+  std::uint32_t level = 0;  ///< 0 for data
+  std::uint64_t block = 0;  ///< number of the first file block below the pointer
   ufs::FragmentAddress at = 0;
   std::uint32_t fragments = 0;
   bool cached = false;  ///< the pointer is in the inode's bmap cache
@@ -35,7 +37,7 @@ struct PlacedName {
   std::string name;
   std::uint64_t byte = 0;  ///< position of the entry in the directory
   ufs::FragmentAddress at = 0;
-  std::uint32_t offset = 0;  ///< bytes from `at` to the entry
+  std::uint32_t offset = 0;  ///< offset of the entry, in bytes from `at`
 };
 
 class ImageSurvey {
@@ -50,20 +52,21 @@ class ImageSurvey {
   const std::vector<ufs::InodeNumber>& allocated() const { return allocated_; }
   const std::vector<OwnedRun>& runs() const { return runs_; }
   const std::vector<PlacedName>& names() const { return names_; }
-  /// Returns indices into runs(); runs of pointers precede their targets.
+  /// Returns the indices of the file's runs in runs(). A run of pointers precedes the runs to which
+  /// its pointers refer.
   const std::vector<std::size_t>& runs_of(ufs::InodeNumber number) const {
     return runs_of_[number];
   }
   std::optional<std::size_t> run_at(ufs::FragmentAddress at) const;
-  /// Returns indices into names().
+  /// Returns the indices of the directory's names in names().
   const std::vector<std::size_t>& names_in(ufs::InodeNumber directory) const {
     return names_in_[directory];
   }
   const std::vector<std::size_t>& names_of(ufs::InodeNumber number) const {
     return names_of_[number];
   }
-  /// Returns true if the slot has been initialised; slots beyond the zeroed part of a lazy group
-  /// have arbitrary content.
+  /// Returns true if the slot has been initialised. In a group that is initialised lazily, slots
+  /// after the zeroed ones have arbitrary contents.
   bool is_initialised(ufs::InodeNumber number) const {
     return geometry_.inode_index_in_group(number) < initialised_[geometry_.group_of_inode(number)];
   }
@@ -77,12 +80,13 @@ class ImageSurvey {
   ufs::Superblock superblock_;
   ufs::Geometry geometry_;
   std::vector<ufs::Inode> inodes_;
-  /// bmap caches by inode; empty if the feature is absent
+  /// Bmap caches by inode number; empty if the file system does not have the feature.
   std::vector<ufs::BmapCache> bmaps_;
   std::vector<std::uint32_t> initialised_;  ///< number of initialised slots, by group
   std::vector<ufs::InodeNumber> allocated_;
   std::vector<OwnedRun> runs_;
-  std::vector<std::uint32_t> run_at_;  ///< by fragment: 1 + index into runs_; 0 if no run
+  /// For each fragment: 1 + index into runs_; 0 if no run contains it.
+  std::vector<std::uint32_t> run_at_;
   std::vector<PlacedName> names_;
   std::vector<std::vector<std::size_t>> runs_of_, names_in_, names_of_;  ///< by inode
 };

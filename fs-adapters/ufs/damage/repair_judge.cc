@@ -14,7 +14,7 @@ namespace {
 using ufs::Inode;
 using ufs::InodeNumber;
 
-/// Returns the superblock without the fields that a repair may change.
+/// Returns the encoded superblock, with those fields zeroed that a repair may change.
 std::vector<std::byte> lasting(ufs::Superblock superblock) {
   superblock.total = {};
   superblock.written_at = superblock.group_rotor = 0;
@@ -68,8 +68,8 @@ std::string RepairJudge::compare_superblock(const ufs::ImageReader& reader) cons
              : "the superblock has changed";
 }
 
-/// Checks that unrepaired findings are reported, that nothing else is wrong, and that there really
-/// is no room.
+/// Checks that the findings that the repair left are reported, that nothing else is wrong, and that
+/// there really is no room.
 std::string RepairJudge::judge_unrepaired(const TrialDisk& disk, const ufs::ImageReader& reader) {
   if (auto problem = audit_.contradiction_in_counts(disk.bytes()); !problem.empty()) return problem;
   const auto again = fsck_.check(disk);
@@ -85,7 +85,8 @@ std::string RepairJudge::judge_unrepaired(const TrialDisk& disk, const ufs::Imag
   return {};
 }
 
-/// A directory grows by whole blocks, up to the end of its direct pointers.
+/// Returns true if lost+found can grow or can be created. A directory grows by whole blocks, up to
+/// the end of its direct pointers.
 bool RepairJudge::has_room(const ufs::ImageReader& reader) const {
   const ufs::Geometry& geometry = reader.geometry();
   const auto ends = [&](InodeNumber directory) {
@@ -99,7 +100,7 @@ bool RepairJudge::has_room(const ufs::ImageReader& reader) const {
 
 std::string RepairJudge::compare_inodes(const TrialDisk& disk, const ufs::ImageReader& reader,
                                         const Permitted& permitted) const {
-  // If there was no space for a new root, names were not checked.
+  // If there was no space for a new root, the repair did not check names.
   const auto root = reader.inode(ufs::kRootInode);
   const bool rooted = root && root->is_directory();
   for (InodeNumber number = ufs::kRootInode; number < survey_.geometry().inodes(); ++number) {
@@ -137,7 +138,7 @@ std::string RepairJudge::compare_inode(const TrialDisk& disk, InodeNumber number
       now.generation != before.generation || now.modified != before.modified ||
       now.changed != before.changed)
     return "has a different owner, generation or time";
-  // lost+found and the root may have had to grow.
+  // lost+found and the root may have grown in order to hold more names.
   const bool grows = number == ufs::kRootInode || number == lost_found_;
   if (now.size_bytes != before.size_bytes && !permitted.other_size[number] &&
       !(grows && now.size_bytes > before.size_bytes))
@@ -151,7 +152,7 @@ std::string RepairJudge::compare_inode(const TrialDisk& disk, InodeNumber number
     if (pointer(now) != pointer(before) && (permitted.other_pointers[number] >> i & 1U) == 0)
       return fmt::format("pointer {} changed from {} to {}", i, pointer(before), pointer(now));
   }
-  if (before.is_directory()) return {};  // names are compared separately
+  if (before.is_directory()) return {};  // its names are compared separately
   const ufs::Geometry& geometry = survey_.geometry();
   for (const std::size_t i : survey_.runs_of(number)) {
     const OwnedRun& run = survey_.runs()[i];
@@ -176,7 +177,7 @@ std::string RepairJudge::compare_given_names(InodeNumber directory,
     const auto found = now.find(at->second);
     if (found != now.end() && found->second == inode) continue;
     if (tree::is_exchange_name(at->second, inode) && others_come())
-      continue;  // the inode may have another name now
+      continue;  // because the inode may have another name now, the third name may be gone
     return fmt::format("its name \"{}\", added by the damage, is missing", at->second);
   }
   return {};

@@ -24,14 +24,14 @@ namespace headcrash::ufs::damage {
 
 class RepairJudge {
  public:
-  /// `sound` is the surveyed image in its present state. The other arguments must outlive this
+  /// `sound` is the image from which the survey was made. All other arguments must outlive this
   /// object.
   RepairJudge(const ImageSurvey& survey, const TrialDisk& sound, ufs::Fsck& fsck, Audit& audit);
 
-  /// Returns the first error as text; empty if there is no error. Only reads `disk`.
+  /// Returns a description of the first error; empty if the repair is correct. Only reads `disk`.
   std::string problem_with(const TrialDisk& disk, const ufs::FsckReport& report,
                            const Permitted& permitted);
-  /// Judges the clean flag after an interrupted repair of an image that was not marked clean.
+  /// Checks the clean flag after an interrupted repair, if the image was not marked clean before.
   std::string problem_with_flag(const TrialDisk& disk);
 
  private:
@@ -51,8 +51,8 @@ class RepairJudge {
   const ImageSurvey& survey_;
   ufs::Fsck& fsck_;
   Audit& audit_;
-  std::vector<std::uint64_t> digests_;  ///< digests of the sound image, by sector
-  ufs::InodeNumber lost_found_ = 0;     ///< inode of lost+found in the judged image
+  std::vector<std::uint64_t> digests_;  ///< digest of each sector of the sound image
+  ufs::InodeNumber lost_found_ = 0;     ///< inode of lost+found in the image that is being judged
 };
 
 }  // namespace headcrash::ufs::damage

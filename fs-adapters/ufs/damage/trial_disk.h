@@ -9,7 +9,7 @@
 
 namespace headcrash::ufs::damage {
 
-/// A read-only view of bytes.
+/// A read-only view of the bytes of an image.
 class ImageBytes final : public model::SectorStore {
  public:
   /// The bytes must be whole sectors and outlive this object.
@@ -23,14 +23,14 @@ class ImageBytes final : public model::SectorStore {
   std::span<const std::byte> image_;
 };
 
-/// A copy of a sound image, with a digest of each sector (FsckOptions::contents). Resetting it
-/// costs time proportional to the writes. With an external log, reads and writes use driver
-/// addresses (os/device_address.h); all other functions number the sectors of both devices
-/// consecutively.
+/// A copy of a sound image that can be changed and reset, with a digest of each sector
+/// (FsckOptions::contents). The time for a reset is proportional to the number of writes. If there
+/// is an external log, reads and writes use driver addresses (os/device_address.h); all other
+/// functions number the sectors of both devices consecutively.
 class TrialDisk final : public model::SectorStore {
  public:
-  /// The bytes must be whole sectors and outlive this object. `log_at` is the log's first sector; 0
-  /// if there is no log.
+  /// The bytes must be whole sectors and must outlive this object. `log_at` is the log's first
+  /// sector; 0 if there is no log.
   explicit TrialDisk(std::span<const std::byte> sound, std::uint64_t log_at = 0);
 
   /// Size of the first device.
@@ -39,10 +39,10 @@ class TrialDisk final : public model::SectorStore {
   Result<void> write(std::uint64_t lba, std::span<const std::byte> data) override;
   Result<void> write_zeroes(std::uint64_t lba, std::uint64_t count) override;
 
-  /// Undoes all writes, so that the disk equals the sound image again.
+  /// Undoes all writes, so that the disk contains the sound image again.
   void show_base();
   std::span<const std::byte> bytes() const { return current_; }
-  /// Sectors with equal digests have equal bytes; 0 means zeroes.
+  /// Returns a digest of each sector. Sectors with equal digests have equal bytes; 0 means zeroes.
   std::span<const std::uint64_t> digests() const { return digests_; }
 
  private:

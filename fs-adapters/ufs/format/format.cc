@@ -1,6 +1,6 @@
 // Encodes and decodes the superblock and the inode (format.h). Later BSDs keep 64-bit copies of
-// sizes and totals in the same superblock, which they use if fs_maxbsize equals fs_bsize. We write
-// both.
+// sizes and totals in the same superblock, which they use if fs_maxbsize equals fs_bsize. This code
+// writes both.
 
 #include "fs-adapters/ufs/format/format.h"
 
@@ -32,8 +32,8 @@ constexpr std::size_t kSblkno = 8, kCblkno = 12, kIblkno = 16, kDblkno = 20, kCg
                       kDsize64 = 1088, kCsaddr64 = 1096, kContigsumsize = 1316,
                       kMaxsymlinklen = 1320, kInodefmt = 1324, kMaxfilesize = 1328, kQbmask = 1336,
                       kQfmask = 1344, kPostblformat = 1356, kNrpos = 1360, kMagic = 1372;
-// Extensions, in place of fs_fsmnt. They share a sector with fs_clean, so both are always
-// consistent.
+// Offsets of our extensions, which replace fs_fsmnt. They are in the same sector as fs_clean, so
+// that both are always consistent.
 constexpr std::size_t kFeatures = 216, kFeatureState = 220, kGeneration = 224;
 constexpr std::uint32_t kInodeFormat44 = 2;         // FS_44INODEFMT
 constexpr std::uint32_t kDynamicPostbl = 1;         // FS_DYNAMICPOSTBLFMT
@@ -107,8 +107,8 @@ std::string problem_of_groups(const Superblock& s) {
   return {};
 }
 
-/// Checks that the journal is within one group's data area, is not interrupted by an inode table,
-/// and does not overlap the summaries.
+/// Checks that the journal is within one group's data area, that no inode table interrupts it, and
+/// that it does not overlap the summaries.
 std::string problem_of_journal(const Superblock& s) {
   if (s.features.external_journal) {
     if (s.journal.at == 0 && s.journal.fragments > 2 && s.fragment_bytes <= kSuperblockBytes)
@@ -141,7 +141,7 @@ std::string problem_of_features(const Superblock& s) {
                        s.inodes_offset);
   if (!s.features.netra()) return {};
   if (s.journal.fragments != 0) return "a journal is incompatible with the other features";
-  // A slot and its extension share a sector.
+  // An inode slot and the extension in the next slot must be in the same sector.
   static_assert(kSectorBytes % (2 * kInodeBytes) == 0);
   if (s.features.fast_check &&
       (s.header_bytes != s.block_bytes ||
@@ -286,7 +286,8 @@ void encode_superblock(const Superblock& s, std::span<std::byte> bytes) {
   write(kCsaddr, s.summary_address), store64(bytes, kCsaddr64, s.summary_address);
   write(kCssize, s.summary_bytes), write(kCgsize, s.header_bytes);
   write(kIpg, s.inodes_per_group), write(kFpg, s.fragments_per_group);
-  // The disk geometry has no meaning today: one cylinder per group, as long as the group.
+  // A disk geometry no longer has a meaning, so each group gets one cylinder of the same length as
+  // the group.
   const std::uint32_t group_sectors = s.fragments_per_group * (s.fragment_bytes / kSectorBytes);
   write(kRps, 60), write(kInterleave, 1), write(kNtrak, 1), write(kCpg, 1), write(kNcyl, s.groups);
   write(kNsect, group_sectors), write(kNpsect, group_sectors), write(kSpc, group_sectors);

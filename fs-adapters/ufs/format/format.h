@@ -1,11 +1,11 @@
 #pragma once
 // The on-disk structures of UFS1 in its 4.4BSD form, little-endian: superblock, summary, inode.
 // Cylinder groups are in cylinder_group.h, directories in tree/directory_block.h, addresses in
-// geometry.h. FORMAT.md describes all of it. Names in comments are those of BSD's <ufs/ffs/fs.h>
-// and <ufs/ufs/dinode.h>.
+// geometry.h. FORMAT.md describes the complete format. Names in comments are those in BSD's
+// <ufs/ffs/fs.h> and <ufs/ufs/dinode.h>.
 //
-// Structures are read and written field by field. Writing patches existing bytes, so that unknown
-// fields of other systems are preserved.
+// Structures are read and written field by field. Writing replaces only the bytes of known fields,
+// so that unknown fields of other systems are preserved.
 //
 // Source: McKusick, Joy, Leffler and Fabry, "A Fast File System for UNIX", 1984; McKusick, Bostic,
 // Karels and Quarterman, "The Design and Implementation of the 4.4BSD Operating System", 1996,
@@ -25,18 +25,19 @@
 namespace headcrash::ufs {
 
 using tree::InodeNumber;
-/// A fragment number, counted from the start of the file system; 0 means no fragment, or a hole.
+/// The number of a fragment, counted from the start of the file system. 0 means no fragment, or a
+/// hole.
 using FragmentAddress = std::uint32_t;
 
 inline constexpr std::uint32_t kSuperblockMagic = 0x011954;  // FS_MAGIC
-// "HHC4": replaces FS_MAGIC in file systems with features.
+// "HHC4": the magic number of file systems with features, in place of FS_MAGIC.
 inline constexpr std::uint32_t kFeaturesMagic = 0x34434848;
 inline constexpr std::uint32_t kGroupMagic = 0x090255;  // CG_MAGIC
 inline constexpr std::uint32_t kJournalAreaMagic =
     0x314a4348;  // "HCJ1": the superblock names a journal
-// SBLOCK_UFS1: position of the first superblock
+// SBLOCK_UFS1: position of the first superblock.
 inline constexpr std::uint32_t kSuperblockByte = 8192;
-/// SBLOCKSIZE: space reserved for each superblock
+/// SBLOCKSIZE: space reserved for each superblock.
 inline constexpr std::uint32_t kSuperblockBytes = 8192;
 inline constexpr std::uint32_t kSuperblockUsedBytes = 1376;  // sizeof(struct fs)
 // Offset of fs_clean, in the first sector of the superblock.
@@ -45,28 +46,29 @@ inline constexpr std::uint32_t kInodeBytes = 128;
 inline constexpr std::uint32_t kSummaryBytes = 16;  // struct csum
 inline constexpr std::uint32_t kSectorBytes = 512;  // DEV_BSIZE: the unit of di_blocks
 
-/// ROOTINO; 0 means no inode, and 1 once held bad blocks
+/// ROOTINO. Inode number 0 means no inode, and number 1 was once used for bad blocks.
 inline constexpr InodeNumber kRootInode = 2;
-inline constexpr InodeNumber kLostFoundInode = 3;      // number assigned by mkfs; 4 with extensions
+// Inode number that mkfs assigns to lost+found. It is 4 if inodes have extensions.
+inline constexpr InodeNumber kLostFoundInode = 3;
 inline constexpr std::uint32_t kDirectPointers = 12;   // NDADDR
 inline constexpr std::uint32_t kIndirectPointers = 3;  // NIADDR
 // Maximum length of a symbolic link that is stored in place of the pointers.
 inline constexpr std::uint32_t kInlineTargetBytes = 4 * (kDirectPointers + kIndirectPointers);
 using tree::kLinksMax;
 
-/// Contiguous fragments to which one pointer refers or referred.
+/// Contiguous fragments that belong, or once belonged, to one pointer.
 struct Extent {
   FragmentAddress at = 0;
   std::uint32_t fragments = 0;
   bool operator==(const Extent&) const = default;
 };
 
-/// struct csum: free space in a group, or in all groups.
+/// struct csum: the free space in a group or in all groups.
 struct Summary {
   std::uint32_t directories = 0;     // cs_ndir
   std::uint32_t free_blocks = 0;     // cs_nbfree: whole blocks
   std::uint32_t free_inodes = 0;     // cs_nifree
-  std::uint32_t free_fragments = 0;  // cs_nffree: those outside wholly free blocks
+  std::uint32_t free_fragments = 0;  // cs_nffree: free fragments that are not part of a free block
   bool operator==(const Summary&) const = default;
 };
 Summary decode_summary(std::span<const std::byte> bytes);
@@ -74,41 +76,45 @@ void encode_summary(const Summary& summary, std::span<std::byte> bytes);
 
 enum class Optimization : std::uint32_t { time = 0, space = 1 };  // FS_OPTTIME, FS_OPTSPACE
 
-/// Features beyond 4.4BSD, chosen by mkfs (FORMAT.md, "Features"). A superblock with features has
-/// another magic number, because systems that do not support a feature must not touch the file
-/// system.
+/// Features that 4.4BSD does not have. mkfs selects them (FORMAT.md, "Features"). A superblock with
+/// features has a different magic number, because systems that do not support a feature must not
+/// touch the file system.
 struct Features {
   /// Busy marks in the groups, and link tags next to the inodes (busy_marks.h,
   /// inode_extension.h).
   bool fast_check = false;
-  bool bmap_cache = false;   ///< addresses of a file's last blocks next to its inode (bmap_cache.h)
-  bool lazy_inodes = false;  ///< inode blocks are zeroed on first use
+  /// If true, the addresses of a file's last blocks are cached next to its inode (bmap_cache.h).
+  bool bmap_cache = false;
+  bool lazy_inodes = false;       ///< inode blocks are zeroed only when they are first used
   bool external_journal = false;  ///< the journal is on a separate device (journal_format.h)
-  /// With fast_check: the summaries record which groups are busy (busy_map.h).
+  /// Requires fast_check. If true, the summaries record which groups are busy (busy_map.h).
   bool busy_map = false;
-  /// With fast_check: a block after each header holds more foreign inodes.
+  /// Requires fast_check. If true, a block after each group's header has room for more foreign
+  /// inodes.
   bool foreign_block = false;
   bool operator==(const Features&) const = default;
 
   bool any() const { return netra() || external_journal; }
-  /// True if the file system has a feature that only the scheme Netra supports (netra.h).
+  /// True if the file system has a feature that is supported only by the scheme Netra (netra.h).
   bool netra() const { return fast_check || bmap_cache || lazy_inodes; }
-  /// With extensions, only even inode numbers are used; the slot after each inode holds its
-  /// extension.
+  /// True if inodes have extensions. Only even inode numbers are then used; the slot after each
+  /// inode contains its extension.
   bool extensions() const { return fast_check || bmap_cache; }
 };
 
 /// struct fs. Offsets within a group are in fragments.
 struct Superblock {
-  std::uint32_t superblock_offset = 0;  // fs_sblkno: the replica
+  std::uint32_t superblock_offset = 0;  // fs_sblkno: position of the replica
   std::uint32_t header_offset = 0;      // fs_cblkno
   std::uint32_t inodes_offset = 0;      // fs_iblkno
   std::uint32_t data_offset = 0;        // fs_dblkno
-  std::uint32_t stagger = 0;  // fs_cgoffset: how far the header shifts from one group to the next
+  // Fs_cgoffset: distance by which the header shifts from one group to the next.
+  std::uint32_t stagger = 0;
   std::uint32_t stagger_mask = 0xffffffffU;  // fs_cgmask
   std::uint32_t written_at = 0;              // fs_time: seconds since the epoch
   std::uint32_t size_fragments = 0;          // fs_size
-  std::uint32_t data_fragments = 0;   // fs_dsize: excludes superblocks, headers, inodes, summary
+  // Fs_dsize: number of data fragments, without superblocks, headers, inodes and summaries.
+  std::uint32_t data_fragments = 0;
   std::uint32_t groups = 0;           // fs_ncg
   std::uint32_t block_bytes = 0;      // fs_bsize, 4096 to 65536
   std::uint32_t fragment_bytes = 0;   // fs_fsize: one eighth to all of fs_bsize, at least 512
@@ -123,29 +129,34 @@ struct Superblock {
   std::uint32_t inodes_per_group = 0;              // fs_ipg
   std::uint32_t fragments_per_group = 0;           // fs_fpg
   Summary total;                                   // fs_cstotal
-  // Set if the 64-bit copies differ, as after a torn write; decoded, not encoded.
+  // True if the 64-bit copies of the totals differ from the totals, as after a torn write. Set by
+  // the decoder; not encoded.
   bool totals_differ = false;
   bool modified = false;          // fs_fmod
   bool clean = false;             // fs_clean
   bool read_only = false;         // fs_ronly
   std::uint32_t group_rotor = 0;  // fs_cgrotor
-  /// fs_maxsymlinklen: a target of this length or more is in a block
+  /// fs_maxsymlinklen: if a symbolic link's target has this length or more, it is stored in a
+  /// block.
   std::uint32_t inline_target_max = 0;
   std::uint64_t file_bytes_max = 0;  // fs_maxfilesize
-  Extent journal;  // extension in fs_sparecon64; 0 fragments if none; address 0 if external
-  // Extension, in the same place: identifies an external journal on its device.
+  // Extension in fs_sparecon64; 0 fragments if there is no journal, address 0 if it is external.
+  Extent journal;
+  // Extension in fs_sparecon64, too: identifies an external journal on its device.
   std::uint64_t journal_id = 0;
   Features features;  // extension, in place of fs_fsmnt
-  // With fast_check: some changes have not been marked; only a full check is safe.
+  // With the feature fast_check: true if some changes were made without marks, so that only a full
+  // check is safe.
   bool full_check = false;
-  // With fast_check: the generation of valid busy marks; others are stale.
+  // With the feature fast_check: busy marks are valid only if they have this generation. All other
+  // busy marks are outdated.
   std::uint64_t generation = 0;
 
   std::uint32_t fragments_per_block() const { return block_bytes / fragment_bytes; }  // fs_frag
   /// Returns the journal's extent within the file system; empty if the journal is external.
   Extent journal_inside() const { return features.external_journal ? Extent{} : journal; }
-  /// Starts a new generation. Once the superblock is written, all older busy marks are void. Must
-  /// be called when everything is on the disk.
+  /// Starts a new generation, so that all older busy marks become invalid once the superblock has
+  /// been written. Must be called only when everything is on the disk.
   void begin_generation() {
     ++generation;
     full_check = false;
@@ -155,14 +166,15 @@ struct Superblock {
 /// Validates a superblock for a device of `device_bytes`. Returns the problem, or an empty string.
 /// Computations with a valid superblock do not overflow, divide by zero, or leave the device.
 std::string problem_of(const Superblock& superblock, std::uint64_t device_bytes);
-/// Decodes a superblock; `bytes` must have at least kSuperblockUsedBytes. Fails, with an Error
-/// without a subject, if the superblock is missing or invalid.
+/// Decodes a superblock. `bytes` must have at least kSuperblockUsedBytes. Fails if the superblock
+/// is missing or invalid; the Error then has no subject.
 Result<Superblock> decode_superblock(std::span<const std::byte> bytes, std::uint64_t device_bytes);
-/// Writes the fields over `bytes`, which contain at least kSuperblockUsedBytes of an older
-/// superblock or of zeroes.
+/// Writes the superblock's fields to `bytes`, whose other bytes remain unchanged. `bytes` must have
+/// at least kSuperblockUsedBytes, either of an older superblock or zeroes.
 void encode_superblock(const Superblock& superblock, std::span<std::byte> bytes);
 
-// File types in di_mode, and in d_type (IFTODT: shifted right by 12).
+// The type of a file is in di_mode. In a directory entry it is d_type, which is di_mode shifted
+// right by 12 (IFTODT).
 using tree::entry_type;
 using tree::kTypeBlock;
 using tree::kTypeCharacter;

@@ -22,15 +22,15 @@
 
 namespace headcrash::ufs {
 
-/// An inode's position: `offset` bytes into the block that begins at `block`.
+/// The position of an inode, `offset` bytes from the beginning of the block at `block`.
 struct InodePlace {
   FragmentAddress block = 0;
   std::uint32_t offset = 0;
 };
 
-/// The path from an inode to a block. With 0 levels it is direct[index[0]]. Otherwise it begins
-/// with indirect[levels - 1], continues with pointer index[0] of that block, then index[1] of the
-/// next one, and so on.
+/// The path of pointers from an inode to a block. With 0 levels, the pointer is direct[index[0]].
+/// Otherwise the path begins with indirect[levels - 1], continues with pointer index[0] in that
+/// block, then with index[1] in the next one, and so on.
 struct BlockPath {
   std::uint32_t levels = 0;
   std::array<std::uint32_t, kIndirectPointers> index = {};
@@ -69,10 +69,11 @@ class Geometry {
   std::uint32_t fragments_per_group() const { return fragments_per_group_; }
   std::uint32_t header_bytes() const { return header_bytes_; }
   std::uint32_t inline_target_max() const { return inline_target_max_; }
-  std::uint32_t inodes() const { return groups_ * inodes_per_group_; }  ///< number of slots
+  /// Number of slots for inodes.
+  std::uint32_t inodes() const { return groups_ * inodes_per_group_; }
   const Features& features() const { return features_; }
 
-  // Places on the device.
+  // Positions on the device.
   std::uint64_t byte_of(FragmentAddress fragment) const {
     return std::uint64_t{fragment} << fragment_shift_;
   }
@@ -92,23 +93,24 @@ class Geometry {
   FragmentAddress header(std::uint32_t group) const {
     return group_start(group) + header_offset_;
   }  // cgtod
-  /// Requires the feature foreign_block.
+  /// Returns the block after the group's header. Requires the feature foreign_block.
   FragmentAddress foreign_block(std::uint32_t group) const {
     return header(group) + fragments_per_block();
   }
   FragmentAddress inode_table(std::uint32_t group) const {
     return group_start(group) + inodes_offset_;
   }
-  /// First fragment after the inode table; data extends from here to the end of the group.
+  /// Returns the first fragment after the inode table. Data extends from there to the end of the
+  /// group.
   FragmentAddress data_start(std::uint32_t group) const {
     return group_start(group) + data_offset_;
   }  // cgdmin
-  /// End of the data at the group's base. Group 0 has the boot block and the superblock there
-  /// instead.
+  /// Returns the end of the data that precedes the replica at the group's base. In group 0, the
+  /// boot block and the superblock are there instead.
   FragmentAddress early_data_end(std::uint32_t group) const {
     return group == 0 ? 0 : replica(group);
   }
-  /// Number of fragments in the group; the last group may be smaller.
+  /// Returns the number of fragments in the group. The last group may be smaller than the others.
   std::uint32_t group_fragments(std::uint32_t group) const {
     return std::min(fragments_per_group_, size_fragments_ - group_base(group));
   }
@@ -177,8 +179,8 @@ class Geometry {
     return std::uint64_t{1} << (levels * pointer_shift());
   }
   std::uint64_t file_blocks_max() const { return blocks_within(kIndirectPointers); }
-  /// Returns the maximum file size. It is limited by the number of pointers, and to 31-bit block
-  /// numbers, as in other systems.
+  /// Returns the maximum file size. It is limited by the number of pointers and, as in other
+  /// systems, by 31-bit block numbers.
   std::uint64_t file_bytes_max() const {
     return std::min<std::uint64_t>(file_blocks_max(), 0x7fffffff) << block_shift_;
   }

@@ -1,5 +1,6 @@
-// Follows an image's pointers and names (image_reader.h). Nothing is cached between calls. An
-// indirect block is read again for each block that it maps, unless the caller uses each_block().
+// Reads an image by following its pointers and names (image_reader.h). Nothing is cached between
+// calls. An indirect block is read again for each block to which it leads, unless the caller uses
+// each_block().
 
 #include "fs-adapters/ufs/format/image_reader.h"
 
@@ -41,7 +42,7 @@ Result<void> ImageReader::read_fragments(FragmentAddress at, std::span<std::byte
   return store_->read(geometry_.lba_of(at), into);
 }
 
-/// Returns the number of initialised inodes in a group. Later ones have arbitrary content.
+/// Returns the number of initialised inodes in a group. Slots after them have arbitrary contents.
 Result<std::uint32_t> ImageReader::initialised_inodes(std::uint32_t group) const {
   if (!geometry_.features().lazy_inodes) return geometry_.inodes_per_group();
   std::vector<std::byte> header(geometry_.block_bytes());
@@ -214,7 +215,7 @@ Result<std::vector<std::byte>> ImageReader::pointers_at(const Mapped& mapped, Fr
   return pointers;
 }
 
-/// Visits the blocks below a pointer, from block `from` up to, but excluding, `end`.
+/// Visits the blocks below a pointer, from block `from` up to but not including `end`.
 Result<void> ImageReader::visit_below(const Mapped& mapped, FragmentAddress at,
                                       std::uint32_t levels, std::uint64_t from, std::uint64_t end,
                                       tree::BlockBudget& budget, const VisitBlock& visit) const {

@@ -1,8 +1,8 @@
 #pragma once
 // Reads a file system image directly from a store, without a cache and independently of the file
 // system's code. Oracles and cross-checks use it. The image is untrusted: addresses are checked
-// before use, sizes are bounded by the device, and damage is an Error that names the inode. Never
-// writes; the file system need not be clean.
+// before use, sizes are bounded by the device, and damage is reported as an Error that names the
+// inode. The reader never writes; the file system need not be clean.
 
 #include <array>
 #include <cstddef>
@@ -24,7 +24,7 @@ namespace headcrash::ufs {
 struct NamedInode {
   std::string name;
   InodeNumber inode = 0;
-  std::uint8_t type = 0;  ///< as d_type in a directory entry
+  std::uint8_t type = 0;  ///< as in d_type of a directory entry
 };
 
 class ImageReader {
@@ -36,9 +36,10 @@ class ImageReader {
   const Geometry& geometry() const { return geometry_; }
 
   Result<Inode> inode(InodeNumber number) const;
-  /// Returns an inode's extension. If the feature is absent, it has no tags and an empty cache.
+  /// Returns an inode's extension. If the file system has no extensions, the result has no tags and
+  /// an empty cache.
   Result<InodeExtension> extension(InodeNumber number) const;
-  /// Returns the entries except "." and "..", in disk order.
+  /// Returns the entries except "." and "..", in the order in which they are on the disk.
   Result<std::vector<NamedInode>> list(InodeNumber directory) const;
   /// Resolves a path with components separated by '/'; "" is the root. Does not follow symbolic
   /// links.
@@ -48,19 +49,21 @@ class ImageReader {
   Result<std::size_t> read(InodeNumber number, std::uint64_t offset,
                            std::span<std::byte> into) const;
   Result<std::string> readlink(InodeNumber number) const;
-  /// Returns the addresses of a file's first `most` blocks; 0 for a hole. They come from the inode
-  /// and its indirect blocks, except where `bmap` overrides them.
+  /// Returns the addresses of a file's first blocks, at most `most` of them; 0 for a hole. The
+  /// addresses come from the inode and its indirect blocks, except those for which `bmap` has a
+  /// newer address.
   Result<std::vector<FragmentAddress>> blocks(const Inode& inode, std::uint64_t most,
                                               const BmapCache& bmap = {}) const;
-  /// Like the above, for all blocks of inode `number`, including its bmap cache.
+  /// Like the function above, but for all blocks of inode `number`, including those in its bmap
+  /// cache.
   Result<std::vector<FragmentAddress>> blocks(InodeNumber number) const;
   /// Calls `visit` for each of the inode's blocks that is not a hole, in order. Returns the number
   /// of blocks, including holes.
   using VisitBlock = std::function<void(std::uint64_t block, FragmentAddress at)>;
   Result<std::uint64_t> each_block(InodeNumber number, const VisitBlock& visit) const;
 
-  /// Visits everything below the root, a directory before its children. Visits an inode once for
-  /// each of its names. A directory found twice is an Error.
+  /// Visits everything below the root, each directory before its contents. An inode with several
+  /// names is visited once per name. A directory with a second name is an Error.
   struct Found {
     std::string path;
     InodeNumber number = 0;
@@ -72,7 +75,7 @@ class ImageReader {
   ImageReader(const model::SectorStore& store, const Superblock& superblock)
       : store_(&store), superblock_(superblock), geometry_(superblock) {}
   Result<std::uint32_t> initialised_inodes(std::uint32_t group) const;
-  /// An inode and its cached pointers, if valid.
+  /// An inode, with its cached pointers if they are valid.
   struct Mapped {
     Inode inode;
     BmapCache bmap;
@@ -82,14 +85,14 @@ class ImageReader {
   Result<void> visit_below(const Mapped& mapped, FragmentAddress at, std::uint32_t levels,
                            std::uint64_t from, std::uint64_t end, tree::BlockBudget& budget,
                            const VisitBlock& visit) const;
-  /// Returns an indirect block, updated with cached pointers.
+  /// Returns the contents of an indirect block, with cached pointers in place of the outdated ones.
   Result<std::vector<std::byte>> pointers_at(const Mapped& mapped, FragmentAddress at,
                                              std::uint32_t levels, std::uint64_t from) const;
   Result<FragmentAddress> address_of(const Mapped& mapped, std::uint64_t block) const;
   Result<void> read_fragments(FragmentAddress at, std::span<std::byte> into) const;
   Result<std::size_t> read_inode(const Mapped& mapped, std::uint64_t offset,
                                  std::span<std::byte> into) const;
-  /// Returns an inode's or an extension's slot.
+  /// Returns the slot with this number, which contains an inode or an extension.
   Result<std::array<std::byte, kInodeBytes>> slot(InodeNumber number) const;
 
   const model::SectorStore* store_;

@@ -24,25 +24,29 @@
 namespace headcrash::ufs {
 
 struct LinkTag {
-  /// Special values of `chunk`. Somewhere in the directory (the paper's DL_NOSLOT).
+  /// Special values of `chunk`. kWholeDirectory: somewhere in the directory (the paper's
+  /// DL_NOSLOT).
   static constexpr std::uint32_t kWholeDirectory = 0xffffffffU;
-  /// The ".." of `directory`, a child; valid while the child's name is in this inode (DL_DOTDOT).
+  /// The ".." entry of the child `directory`. Valid as long as this inode contains the name of the
+  /// child (DL_DOTDOT).
   static constexpr std::uint32_t kDotDot = 0xfffffffeU;
 
   InodeNumber directory = 0;
-  std::uint32_t chunk = 0;    ///< number of the 512-byte chunk in the directory
+  std::uint32_t chunk = 0;    ///< number of the 512-byte chunk within the directory
   std::uint16_t entries = 0;  ///< number of entries included in the link count
-  std::uint16_t links = 1;    ///< links per entry: 2 if a directory is added or removed
+  /// Number of links for each entry: 2 if a directory is added or removed.
+  std::uint16_t links = 1;
   bool operator==(const LinkTag&) const = default;
 };
-inline constexpr std::size_t kLinkTagsMax = 4;  ///< limit per inode
+inline constexpr std::size_t kLinkTagsMax = 4;  ///< maximum number of tags of an inode
 
 struct InodeExtension {
   std::uint64_t generation = 0;
   std::vector<LinkTag> tags = {};  ///< at most kLinkTagsMax
   BmapCache bmap = {};
 
-  /// Returns the tags if they are valid for a superblock of generation `of_generation`.
+  /// Returns the tags if their generation is `of_generation`, which is the generation in the
+  /// superblock. Returns an empty span otherwise.
   std::span<const LinkTag> live_tags(std::uint64_t of_generation) const {
     return generation == of_generation ? std::span<const LinkTag>(tags)
                                        : std::span<const LinkTag>();

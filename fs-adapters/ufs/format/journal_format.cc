@@ -43,7 +43,8 @@ struct Descriptor {
   std::uint64_t bytes() const {
     return kEntriesAt + (std::uint64_t{images} + revoked) * 8 + std::uint64_t{orphans} * 4;
   }
-  /// Length of the part that precedes the images' contents, in whole fragments.
+  /// Returns the length of the part that precedes the images' contents, rounded up to whole
+  /// fragments.
   std::uint64_t whole_bytes(std::uint32_t fragment_bytes) const {
     return (bytes() + fragment_bytes - 1) / fragment_bytes * fragment_bytes;
   }
@@ -55,8 +56,8 @@ Descriptor descriptor_of(const JournalTransaction& transaction) {
           .orphans = static_cast<std::uint32_t>(transaction.orphans.size())};
 }
 
-/// Returns true if the extent may be the home of an image: data, a group's header or inodes, but
-/// not the journal.
+/// Returns true if the extent can be the home of an image: it must be data, a group's header or
+/// inodes, and must not be in the journal.
 bool may_be_home(const Superblock& superblock, const Geometry& geometry, FragmentAddress at,
                  std::uint32_t fragments) {
   const std::uint32_t width = geometry.fragments_per_block();
@@ -107,7 +108,8 @@ class Reader {
     return store_.read(ring_.lba(ring_.run(0, 1).at), std::span(into).subspan(bytes));
   }
 
-  /// Returns the length of the transaction at the head; 0 if it is absent or invalid.
+  /// Decodes the transaction at the head of the ring. Returns its length; 0 if there is no valid
+  /// transaction.
   Result<std::uint32_t> next(std::uint64_t sequence, std::uint32_t left) {
     TRY(load(contents_.head, 1, bytes_));
     if (load32(bytes_, 0) != kDescriptorMagic || load64(bytes_, 8) != contents_.super.epoch ||
@@ -124,7 +126,7 @@ class Reader {
     if (load32(commit, 0) != kCommitMagic || load64(commit, 8) != contents_.super.epoch ||
         load64(commit, 16) != sequence || load32(commit, 28) != d.fragments ||
         load32(commit, 4) != checksum_without_itself(commit))
-      return 0U;  // the power failed before the commit
+      return 0U;  // the power failed before the commit record was written
     JournalTransaction transaction{.epoch = contents_.super.epoch, .sequence = sequence};
     const std::string problem = load32(commit, 24) != crc32c(std::span(bytes_).first(body))
                                     ? "has a commit record, but other contents"
@@ -183,8 +185,8 @@ class Reader {
 
 Result<JournalSuperblock> decode_journal_superblock(std::span<const std::byte> sector,
                                                     const Superblock& superblock) {
-  // An external journal may belong to another file system, so fsck does not create a new journal
-  // there.
+  // An external journal may belong to another file system, so fsck does not create a new one in its
+  // place.
   const char* const kRemedy = superblock.features.external_journal
                                   ? kExternalLogHint
                                   : "run fsck --repair to create an empty journal";

@@ -34,23 +34,23 @@
 
 namespace headcrash::ufs {
 
-/// Hint for a missing external journal. `headcrash image` and fsck.headcrash-ufs print it.
+/// The hint for a missing external journal, as printed by `headcrash image` and fsck.headcrash-ufs.
 inline constexpr const char* kExternalLogHint =
     "pass the device of its log with --log; if that is lost, --without-log discards what only the "
     "log contains";
 
 struct JournalSuperblock {
-  bool in_use = false;          ///< the journal applies to the current state of the file system
+  bool in_use = false;          ///< the disk is complete only together with the journal
   std::uint32_t fragments = 0;  ///< size of the area
   std::uint32_t tail = 0;       ///< position in the ring
-  /// Sequence number of the transaction at the tail; if the ring is empty, that of the next
+  /// Sequence number of the transaction at the tail. If the ring is empty, the number of the next
   /// transaction.
   std::uint64_t tail_sequence = 1;
   std::uint64_t epoch = 1;
   std::uint64_t file_system = 0;  ///< for an external journal: Superblock::journal_id
 };
 
-/// The bytes of whole fragments, with their home address.
+/// The new contents of whole fragments, with the address of their home.
 struct JournalImage {
   FragmentAddress home = 0;
   std::vector<std::byte> bytes;
@@ -60,12 +60,12 @@ struct JournalTransaction {
   std::uint64_t epoch = 0, sequence = 0;
   std::vector<JournalImage> images = {};
   std::vector<Extent> revoked = {};
-  /// Open inodes without links, which a replay must release.
+  /// Inodes without links that were open. A replay must release them.
   std::vector<InodeNumber> orphans = {};
   bool too_many_orphans = false;  ///< the list is incomplete; a replay must check every inode
 };
 
-/// Converts positions in a file system's journal ring to addresses.
+/// Converts positions in a file system's journal ring to addresses on the disk.
 class JournalRing {
  public:
   JournalRing() = default;
@@ -79,8 +79,8 @@ class JournalRing {
   std::uint32_t after(std::uint32_t position, std::uint32_t fragments) const {
     return static_cast<std::uint32_t>((std::uint64_t{position} + fragments) % fragments_);
   }
-  /// Returns the first contiguous part of the `count` fragments that begin at `position`. The rest
-  /// begins at the ring's start.
+  /// Returns the first part of the `count` fragments that begin at `position`, up to the end of the
+  /// ring. The rest begins at the ring's start.
   Extent run(std::uint32_t position, std::uint32_t count) const {
     return {.at = area_ + 1 + position, .fragments = std::min(count, fragments_ - position)};
   }
@@ -100,12 +100,12 @@ class JournalRing {
 /// Decodes one sector. The Error describes the first invalid field.
 Result<JournalSuperblock> decode_journal_superblock(std::span<const std::byte> sector,
                                                     const Superblock& superblock);
-/// Returns the file system's identifier from an external journal, even if the journal belongs to
-/// another file system; 0 if the sector is not a journal superblock.
+/// Returns the identifier of the file system to which an external journal belongs, even if this is
+/// another file system. Returns 0 if the sector is not a journal superblock.
 std::uint64_t journal_identifier(std::span<const std::byte> sector);
 void encode_journal_superblock(const JournalSuperblock& journal, std::span<std::byte> sector);
 
-/// Encodes a transaction as whole fragments. The last fragment is the commit record.
+/// Encodes a transaction as a number of whole fragments. The last fragment is the commit record.
 std::vector<std::byte> encode_transaction(const JournalTransaction& transaction,
                                           std::uint32_t fragment_bytes);
 
@@ -116,9 +116,10 @@ std::uint32_t fragments_of(const JournalTransaction& transaction, std::uint32_t 
 struct JournalContents {
   JournalSuperblock super;
   std::vector<JournalTransaction> transactions;
-  std::vector<std::uint32_t> starts;  ///< where each transaction begins in the ring
+  std::vector<std::uint32_t> starts;  ///< position in the ring at which each transaction begins
   std::uint32_t head = 0;
-  /// Set if a committed transaction is invalid; earlier transactions are returned.
+  /// A description of the first committed transaction that is invalid, if any. Only the
+  /// transactions before it are returned.
   std::string damage;
 };
 /// Fails if the journal's superblock is damaged or the store fails.

@@ -103,7 +103,7 @@ TEST(JournalFormat, AMissingPartOfACommittedTransactionIsDamage) {
   for (std::uint32_t sector = 1; sector < 20; ++sector) {
     image.log(written, 0);
     const std::uint64_t lba = Geometry(image.super).lba_of(image.ring.run(0, 1).at) + sector;
-    if (sector == 1) continue;  // the descriptor's second sector is empty
+    if (sector == 1) continue;  // the descriptor's second sector is unused
     ASSERT_TRUE(image.store->write_zeroes(lba, 1));
     EXPECT_TRUE(image.contents().transactions.empty()) << sector;
     EXPECT_NE(image.contents().damage.find("transaction 7"), std::string::npos) << sector;

@@ -20,7 +20,8 @@ namespace headcrash::ufs {
 namespace {
 
 constexpr std::uint32_t kInodesPerGroupMax = 32767;  // cg_niblk is a short
-constexpr std::uint32_t kDataBlocksMin = 4;          // summary, root, lost+found, and one for users
+// Enough blocks for the summary, the root and lost+found, and one block for users.
+constexpr std::uint32_t kDataBlocksMin = 4;
 
 std::uint32_t round_up(std::uint64_t value, std::uint32_t unit) {
   return static_cast<std::uint32_t>((value + unit - 1) / unit * unit);
@@ -163,7 +164,8 @@ class Layout {
         CylinderGroup::header_bytes(s_.inodes_per_group, s_.fragments_per_group, s_.features),
         o_.fragment_bytes);
     if (s_.features.fast_check)
-      s_.header_bytes = o_.block_bytes;  // foreign inodes use the space left by the maps
+      // The space that the maps leave in the header's block is for foreign inodes.
+      s_.header_bytes = o_.block_bytes;
     s_.summary_address = s_.data_offset;
     s_.summary_bytes = round_up(std::uint64_t{s_.groups} * kSummaryBytes, o_.fragment_bytes);
     s_.reserve_percent = o_.reserve_percent;
@@ -196,7 +198,7 @@ class Maker {
 
   Result<Superblock> make() {
     TRY(look_for_journal());
-    // Erase an old superblock before writing the new file system.
+    // Erase the old superblock before writing the new file system.
     TRY(store_.write_zeroes(0, 2 * kSuperblockBytes / kSectorBytes));
     for (std::uint32_t group = 0; group < s_.groups; ++group) {
       TRY(make_group(group));
@@ -215,7 +217,7 @@ class Maker {
     return store_.write(geometry_.lba_of(at), bytes);
   }
 
-  /// Checks that the journal fits before anything is written, by laying out the groups without it.
+  /// Lays out the groups without writing them, in order to check that the journal fits.
   Result<void> look_for_journal() {
     if (!options_.journal_bytes) return {};
     TRY(const auto fragments, journal_fragments(s_, *options_.journal_bytes));
@@ -241,8 +243,8 @@ class Maker {
   Result<void> make_group(std::uint32_t number) {
     const std::uint64_t inode_sectors =
         std::uint64_t{s_.inodes_per_group} * kInodeBytes / kSectorBytes;
-    // With lazy inodes, only the block that contains the root is written now; the others are
-    // written on first use.
+    // With lazy inodes, write_root() writes the blocks for the first inodes; all others are written
+    // when they are first used.
     if (!s_.features.lazy_inodes)
       TRY(store_.write_zeroes(geometry_.lba_of(geometry_.inode_table(number)), inode_sectors));
     if (s_.features.foreign_block) {
@@ -299,7 +301,8 @@ class Maker {
     return write(geometry_.inode_table(0), inodes);
   }
 
-  /// Number of slots in the blocks that contain the inodes of the root and lost+found.
+  /// Returns the number of slots in those blocks that contain the inodes of the root and of
+  /// lost+found.
   std::uint32_t first_inodes() const {
     return round_up(lost_found_ + 1, geometry_.inodes_per_block());
   }

@@ -10,7 +10,8 @@
 namespace headcrash::ufs {
 
 std::span<const adapters::MkfsOption> mkfs_options();
-/// Fails if a name is unknown or a value is neither a number nor a UUID. mkfs checks the ranges.
+/// Fails if an option is unknown, or if its value is neither a number nor a UUID. mkfs() checks the
+/// ranges of numbers.
 Result<MkfsOptions> mkfs_options_of(const adapters::Settings& settings);
 
 /// Options that switch a feature on or off, with value 1 or 0.

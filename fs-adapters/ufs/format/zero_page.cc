@@ -4,7 +4,8 @@
 
 namespace headcrash::ufs {
 
-/// The dependent pointer may already be in the driver, or is issued next.
+/// If the write has failed, stops the volume, because the pointer that depends on it may already be
+/// in the driver or may be issued next.
 void ZeroPage::done(os::RequestId, model::Status status) {
   if (status != model::Status::ok) volume_.stop();
 }

@@ -1,5 +1,5 @@
 #pragma once
-// Initialises allocated blocks without copying: a shared block of zeroes is the source of all
+// Initialises newly allocated blocks without copying. A shared block of zeroes is the source of all
 // initialising writes (Ganger and Patt 1994, section 3.3: "we reserve a zero-filled memory block").
 
 #include <cstddef>
@@ -14,8 +14,8 @@ class ZeroPage : private os::DiskDone {
  public:
   explicit ZeroPage(Volume& volume) : volume_(volume), zeroes_(volume.geometry.block_bytes()) {}
 
-  /// Zeroes the extent on the disk, without waiting. The caller pays for the path through the
-  /// driver. If the write fails, the volume stops, because pointers to the extent depend on it.
+  /// Issues a write of zeroes to the extent, without waiting. The caller pays for the path through
+  /// the driver. If the write fails, the volume stops, because pointers to the extent depend on it.
   os::RequestId issue(const Extent& extent, const os::Ordering& ordering) {
     volume_.cpu.charge(os::Cost::request_issued);
     return volume_.disk.issue(request(extent), ordering, *this);
@@ -24,8 +24,8 @@ class ZeroPage : private os::DiskDone {
     return as_result(volume_.disk.transfer(request(extent)));
   }
 
-  /// Returns the extent that must be initialised: the whole allocation, or only the added fragments
-  /// if a run of fragments grew in place.
+  /// Returns the extent that must be initialised: the whole allocation or, if a run of fragments
+  /// has grown in place, only the added fragments.
   static Extent new_part(const BlockAllocation& allocation) {
     const std::uint32_t kept = allocation.old_at == allocation.at ? allocation.old_fragments : 0;
     return {.at = allocation.at + kept, .fragments = allocation.fragments - kept};

@@ -1,6 +1,6 @@
 // The sequence of phases, and functions that they share (fsck.h). A repair that invalidates the
-// results of an earlier phase requests another round. For truncated directories or a new lost+found
-// this is simpler than updating the state in memory, and it is rare.
+// results of an earlier phase requests another round. When a directory is truncated or lost+found
+// is created, this is simpler than updating the state in memory, and both are rare.
 
 #include "fs-adapters/ufs/fsck/fsck.h"
 
@@ -13,7 +13,7 @@
 namespace headcrash::ufs {
 namespace {
 
-constexpr int kRoundsMax = 12;  // limit on rounds; each round leaves less damage
+constexpr int kRoundsMax = 12;  // maximum number of rounds; each round leaves less damage
 
 struct KindWords {
   std::string_view name;
@@ -153,8 +153,7 @@ Result<FsckReport> Fsck::State::run() {
       break;
     }
     again = false;
-    // The round will be repeated. An entry that found no space in lost+found may find space in the
-    // next round.
+    // In the next round, an entry for which lost+found had no space may find some.
     report.unrepaired = had_no_room = freed_later = false;
     std::erase_if(report.findings, [](const Finding& f) { return f.kind == FindingKind::no_room; });
     round();
@@ -239,7 +238,7 @@ CheckedInode Fsck::State::load_with_bmap(InodeNumber number) {
   return read_slots(number, bytes) ? decode_with_bmap(bytes) : CheckedInode();
 }
 
-/// Decodes an inode and its cache. An invalid cache is not used.
+/// Decodes an inode and its bmap cache. If the cache is invalid, it is not used.
 CheckedInode Fsck::State::decode_with_bmap(std::span<const std::byte> bytes) const {
   CheckedInode checked{.inode = decode_inode(bytes.first(kInodeBytes))};
   if (!geometry.features().bmap_cache) return checked;
@@ -291,7 +290,7 @@ CheckedDirectory* Fsck::State::directory(InodeNumber number) {
   return at != directories.end() && at->inode == number ? &*at : nullptr;
 }
 
-/// Returns true if the run is data within one block; only such runs are claimed.
+/// Returns true if the run consists of data fragments within one block. Only such runs are claimed.
 bool Fsck::State::data_run(FragmentAddress at, std::uint32_t fragments) const {
   const std::uint32_t width = geometry.fragments_per_block();
   return at % width + fragments <= width && geometry.is_data(at) &&

@@ -36,20 +36,21 @@
 namespace headcrash::ufs {
 
 enum class FindingKind : std::uint8_t {
-  // Stale: present on every file system that was not unmounted; no information is lost.
+  // Stale information: every file system that was not unmounted has this finding, but no
+  // information is lost.
   totals,        ///< wrong summaries in the superblock or the groups
   group_totals,  ///< a group's counts do not match its maps
-  // Residue: correctly ordered updates may leave it.
+  // Residue: a power cut may leave it even if updates were correctly ordered.
   leaked_blocks,   ///< `count` fragments are not free, but have no owner
   leaked_inode,    ///< an inode is not free in the map, but not allocated
   links_too_high,  ///< the link count exceeds the number of names
-  /// The count was lowered because a name is to be removed, but the name still exists, according to
-  /// a link tag.
+  /// The link count is too low, because it is lowered before a name is removed. A link tag shows
+  /// that this has happened.
   links_lowered,
   unreferenced_file,  ///< an allocated file has no name
   unreferenced_directory,
-  blocks_behind_end,  ///< a file that was being truncated still has blocks beyond its end
-  /// The third name of an unfinished exchange, for a file that has another name.
+  blocks_behind_end,  ///< a file has blocks beyond its end, because a truncation was interrupted
+  /// The third name of an interrupted exchange; its file also has another name.
   interrupted_exchange,
   // All other kinds are damage.
   block_marked_free,  ///< `count` fragments have an owner, but are free in the map
@@ -60,7 +61,7 @@ enum class FindingKind : std::uint8_t {
   bad_mode,
   bad_size,
   bad_sectors,        ///< di_blocks does not match the pointers
-  partly_allocated,   ///< an inode has mode 0, but pointers or a size
+  partly_allocated,   ///< an inode is free according to its mode of 0, but has pointers or a size
   dangling_entry,     ///< a name refers to an inode that is not allocated
   bad_entry,          ///< an invalid inode number, an invalid name, or a wrong type
   bad_dot,            ///< "." or ".." missing, wrong, or misplaced
@@ -78,8 +79,8 @@ enum class FindingKind : std::uint8_t {
 };
 std::string_view name_of(FindingKind kind);
 
-/// Severity of a finding. `stale`: every power cut leaves it. `residue`: correctly ordered updates
-/// may leave it. `damage`: all other findings.
+/// Severity of a finding. `stale`: every power cut leaves it. `residue`: a power cut may leave it
+/// even if updates were correctly ordered. `damage`: all other findings.
 enum class Severity : std::uint8_t { stale, residue, damage };
 Severity severity_of(FindingKind kind);
 
@@ -87,25 +88,28 @@ struct Finding {
   FindingKind kind = FindingKind::totals;
   InodeNumber inode = 0;      ///< 0 if not applicable
   FragmentAddress block = 0;  ///< 0 if not applicable
-  std::uint32_t count = 0;    ///< fragments, links, or a difference, where applicable
+  /// Number of fragments or links, or a difference, depending on the kind.
+  std::uint32_t count = 0;
   bool repaired = false;
   std::string text;  ///< one line for users
 };
 
 struct FsckOptions {
   bool repair = false;
-  /// Repairs only busy groups, provided that the file system records them (Features::fast_check)
-  /// and all other parts are in a state that a power cut may leave. Otherwise, the report is
-  /// `unrepaired`, and a full repair must follow.
+  /// Repairs only busy groups. This requires that the file system marks them
+  /// (Features::fast_check), and that all other parts are in a state that a power cut may leave.
+  /// Otherwise, the report is `unrepaired`, and a full repair must follow.
   bool fast = false;
-  /// The device of an external journal is lost and is neither read nor written. A repair turns the
-  /// file system into one without a journal. Has no effect on other file systems.
+  /// The device of an external journal is lost, and is neither read nor written. A repair converts
+  /// the file system to one without a journal. Has no effect on file systems without an external
+  /// journal.
   bool without_log = false;
-  std::size_t findings_max = 1000;  ///< findings kept; further ones are only counted
-  std::uint32_t time = 0;           ///< time stamp for a repair's writes
+  /// Number of findings to keep; further findings are only counted.
+  std::size_t findings_max = 1000;
+  std::uint32_t time = 0;  ///< the time that a repair writes, in seconds since the epoch
   /// A digest of each sector, for callers that check successive states of a store. Sectors with
-  /// equal digests have equal bytes for the lifetime of the Fsck; 0 means zeroes. The caller must
-  /// update the digests when a repair writes. Empty if unknown.
+  /// equal digests have equal bytes for the lifetime of the Fsck; 0 means zeroes. When a repair
+  /// writes, the caller must update the digests. If empty, the digests are unknown.
   model::SectorDigests contents = {};
 };
 
@@ -113,13 +117,16 @@ struct FsckReport {
   std::vector<Finding> findings;
   std::uint64_t more_findings = 0;   ///< number of findings beyond findings_max
   Severity worst = Severity::stale;  ///< the most severe of all findings
-  /// The superblock's flag before the check. False if the superblock's last write was torn.
+  /// The clean flag in the superblock before the check. False if the last write of the superblock
+  /// was torn.
   bool was_clean = false;
-  /// The file system is not clean, but its journal is in use and has the missing updates.
+  /// The file system is not clean, but its journal is in use and contains the missing updates.
   bool journalled = false;
   bool unrepaired = false;  ///< a repair could not repair everything
-  bool fast = false;  ///< FsckOptions::fast was sufficient; files and directories were not counted
-  /// Number of transactions replayed from the journal; a check sees the disk after the replay.
+  /// FsckOptions::fast was sufficient, so files and directories were not counted.
+  bool fast = false;
+  /// Number of transactions that were replayed from the journal. A check examines the disk as it
+  /// would be after the replay.
   std::size_t replayed = 0;
   std::uint32_t files = 0, directories = 0;
   Summary totals;  ///< the correct totals
@@ -135,8 +142,8 @@ class Fsck {
   Fsck(const Fsck&) = delete;
   Fsck& operator=(const Fsck&) = delete;
 
-  /// Checks the store; writes only if `repair` is set. Fails if no file system is found or the
-  /// store fails.
+  /// Checks the store, and repairs it if `repair` is set; otherwise nothing is written. Fails if no
+  /// file system is found or the store fails.
   Result<FsckReport> run(model::SectorStore& store, const FsckOptions& options = {});
   Result<FsckReport> check(const model::SectorStore& store, std::size_t findings_max = 1000,
                            const model::SectorDigests& contents = {});

@@ -1,5 +1,6 @@
-// Phase 2 within a directory chunk (fsck.h): checks the structure and validity of its entries. A
-// chunk is changed in memory and written, as a single sector, once it has been checked completely.
+// Phase 2 within a directory chunk (fsck.h): checks the structure of the chunk and each of its
+// entries. Changes are made in memory; once the whole chunk has been checked, it is written as a
+// single sector.
 
 #include <fmt/core.h>
 
@@ -11,7 +12,8 @@ namespace headcrash::ufs {
 using namespace little_endian;
 namespace {
 
-/// Keeps the entries before `damage` and turns the rest of the chunk into free space.
+/// Keeps the entries before the damage at offset `damage`, and turns the rest of the chunk into
+/// free space.
 void cut_chunk(std::span<std::byte> chunk, std::uint32_t damage) {
   std::optional<tree::Entry> last;
   tree::DirectoryCursor cursor(chunk);
@@ -37,8 +39,8 @@ void rebuild_first(std::span<std::byte> chunk, InodeNumber self, InodeNumber par
 
 }  // namespace
 
-/// Checks a chunk of `block`, which is the directory's block `number`. Returns true if the chunk
-/// must be written.
+/// Checks a chunk of `block`, which contains block number `number` of the directory. Returns true
+/// if the chunk must be written.
 bool Fsck::State::check_chunk(std::size_t index, std::uint32_t number, std::uint32_t chunk,
                               FragmentAddress at) {
   bool changed = repair_chunk(directories[index], chunk);
@@ -48,7 +50,7 @@ bool Fsck::State::check_chunk(std::size_t index, std::uint32_t number, std::uint
     const auto dot = tree::entry_at(block, 0);
     const auto dot_dot = dot ? tree::entry_at(block, dot->length) : std::nullopt;
     if (!dot_dot || !dot_dot->is_dot_dot())
-      return changed;  // read-only check: the remaining entries are unreliable
+      return changed;  // without a repair, the entries after the damage cannot be relied on
     from = dot_dot->offset + dot_dot->length;
   }
   const auto until =
@@ -87,8 +89,8 @@ bool Fsck::State::repair_chunk(const CheckedDirectory& directory, std::uint32_t 
   return repairing();
 }
 
-/// Checks "." and "..", which come first. The correct parent is known only after all directories
-/// have been checked.
+/// Checks "." and "..", which must be the first entries. Whether ".." refers to the correct parent
+/// is checked later, after all directories.
 bool Fsck::State::check_dots(CheckedDirectory& directory) {
   const auto bytes = std::span(block).first(tree::kChunkBytes);
   const auto dot = tree::entry_at(bytes, 0);
@@ -113,7 +115,7 @@ bool Fsck::State::check_dots(CheckedDirectory& directory) {
   return repairing();
 }
 
-/// Checks an entry in a directory block whose address is `at`.
+/// Checks an entry of the directory block at address `at`.
 EntryFate Fsck::State::check_entry(std::size_t index, const tree::Entry& entry,
                                    FragmentAddress at) {
   const InodeNumber in = directories[index].inode;

@@ -1,7 +1,7 @@
 // Phase 3 (fsck.h): every directory must be connected to the root through its parents. A directory
-// without a name, and one directory of each ring, is moved to lost+found; an empty directory
-// without a name is freed. Once every directory has a name, each ".." must match. Until then, the
-// ".." of a directory without a name does not count as a link.
+// without a name is moved to lost+found, or freed if it is empty. If directories form a ring, one
+// of them is moved to lost+found. Once every directory has a name, each ".." must match. Until
+// then, the ".." of a directory without a name does not count as a link.
 
 #include <fmt/core.h>
 
@@ -19,10 +19,11 @@ void Fsck::State::check_connectivity() {
   for (std::size_t i = 0; i < directories.size() && !again && !stopped(); ++i) {
     chain.clear();
     CheckedDirectory* at = &directories[i];
-    if (type[at->inode] == 0) continue;  // freed in this phase
+    if (type[at->inode] == 0) continue;  // the inode was freed earlier in this phase
     bool loop = false;
     while (at->reach == Reach::unknown) {
-      at->reach = Reach::no;  // until it is known; a directory visited again is part of a ring
+      // Preliminary value; if the directory is visited again with this value, it is part of a ring.
+      at->reach = Reach::no;
       chain.push_back(at);
       if (at->parent == 0) break;
       at = directory(at->parent);
@@ -78,7 +79,7 @@ void Fsck::State::set_dot_dot(CheckedDirectory& d, InodeNumber parent) {
   const FragmentAddress at = directory_blocks[d.first_block];
   if (!repairing() || !read(at, chunk)) return;
   const auto entry = tree::find_entry(chunk, "..");
-  if (!entry) {  // phase 2 has ensured that it exists
+  if (!entry) {  // not expected, because phase 2 ensures that the entry exists
     again = true;
     return;
   }

@@ -1,7 +1,7 @@
-// Phase 1b (fsck.h): a block claimed by two files stays with one of them. All files claim their
-// blocks again, on an empty map, in order of preference: directories before files, because more
-// depends on them; then the most recently changed, which was allocated the block last. Later
-// claimants get a hole.
+// Phase 1b (fsck.h): a block that is claimed by two files stays with one of them. All files claim
+// their blocks again, on an empty map, in order of preference. Directories come before files,
+// because more depends on them. Within each group, the most recently changed inode comes first,
+// because the block was probably allocated to it last. Later claimants get a hole.
 
 #include <fmt/core.h>
 

@@ -1,7 +1,7 @@
 // Phase 1 (fsck.h): checks all inodes, in the order of the tables, which are read in long runs. For
 // allocated inodes, checks the type, the size, and each pointer in file order. A block is claimed
-// when it is first visited, and only then is an indirect block followed, so even cyclic pointers
-// cannot cause more reads than the device has blocks.
+// when it is first visited, and an indirect block is followed only then. Therefore, even if
+// pointers form a cycle, no more blocks are read than the device has.
 
 #include <fmt/core.h>
 
@@ -31,8 +31,8 @@ bool is_type(std::uint16_t mode) {
   }
 }
 
-/// Returns true if the inode has mode 0, no size and no pointers. The previous owner's times and
-/// generation may remain.
+/// Returns true if the inode has mode 0, no size and no pointers. It may still have the times and
+/// the generation of its previous use.
 bool is_free(const std::byte* inode) {
   std::uint16_t mode;
   std::memcpy(&mode, inode, sizeof mode);
@@ -62,9 +62,10 @@ void Fsck::State::reset_map() {
 }
 
 /// Checks all inodes, twice if necessary. A wrong indirect pointer may refer to another file's
-/// block, which then looks like an indirect block with invalid pointers. A block with two owners is
-/// detected only after all inodes have been read, so the first pass writes no indirect block. If it
-/// found invalid pointers but no block with two owners, the second pass clears the pointers.
+/// block, which then looks like an indirect block with invalid pointers. Whether a block has two
+/// owners is known only after all inodes have been read, so the first pass does not write corrected
+/// indirect blocks. If it found invalid pointers but no block with two owners, the second pass
+/// clears the pointers.
 void Fsck::State::check_inodes() {
   holding_back = true, held_back = false;
   check_all_inodes();
@@ -75,7 +76,8 @@ void Fsck::State::check_inodes() {
   quiet = false;
 }
 
-/// Returns the number of initialised inodes. If the header is damaged, this is the whole table.
+/// Returns the number of initialised inodes. If the header is damaged, all inodes of the table
+/// count as initialised.
 std::uint32_t Fsck::State::initialised_inodes(std::uint32_t group) {
   if (!geometry.features().lazy_inodes) return geometry.inodes_per_group();
   block.resize(geometry.block_bytes());
@@ -115,14 +117,15 @@ void Fsck::State::check_all_inodes() {
   }
 }
 
-/// Checks inodes sector by sector, and skips unchanged sectors in which no inode is in use.
+/// Checks inodes sector by sector. Skips a sector if it has not changed and contains no inode in
+/// use.
 void Fsck::State::check_known_inodes() {
   constexpr std::uint32_t kInSector = kSectorBytes / kInodeBytes;
   const std::uint32_t sectors = geometry.inodes_per_group() / kInSector;
   if (known.geometry != geometry || known.tables.empty()) {
     known = {.geometry = geometry};
     known.tables.assign(std::size_t{sectors} * geometry.groups(),
-                        0);  // a table of zeroes: all inodes are free
+                        0);  // digest 0: a table of zeroes, in which all inodes are free
     known.inodes.assign(known.tables.size(), 0);
   }
   std::array<std::byte, kSectorBytes> bytes = {};
@@ -190,7 +193,8 @@ void Fsck::State::check_inode(InodeNumber number, std::span<const std::byte> byt
   links[number] = inode.links;
   const auto first = static_cast<std::uint32_t>(directory_blocks.size());
   const std::uint64_t end = geometry.blocks_of_size(inode.size_bytes);
-  std::uint64_t next = 0;  // next block expected in a directory; stays at the first hole
+  // Number of the next block that a directory should have; stops at the first hole.
+  std::uint64_t next = 0;
   std::uint32_t fragments = 0;
   bool doubted = false;
   const auto judge = [&](const FilePointer& p) {
@@ -234,7 +238,7 @@ void Fsck::State::check_inode(InodeNumber number, std::span<const std::byte> byt
     save(number, inode);
 }
 
-/// Checks the bmap cache. Returns true if it has changed.
+/// Reports and clears an invalid bmap cache. Returns true if the cache has changed.
 bool Fsck::State::check_bmap(InodeNumber number, CheckedInode& checked) {
   if (!checked.bad_bmap) return checked.bmap_changed;
   find(FindingKind::bad_bmap_cache, number, 0, 0,
@@ -242,8 +246,9 @@ bool Fsck::State::check_bmap(InodeNumber number, CheckedInode& checked) {
   return true;
 }
 
-/// Ends a directory at a missing block; files named in later blocks go to lost+found. Pointers in a
-/// block first claimed by another file have not been followed; in that case the next round decides.
+/// Records a directory. If a block is missing, the directory is truncated there; files that are
+/// named in later blocks go to lost+found. If a block had already been claimed by another file, the
+/// pointers in it were not followed, so the next round decides.
 void Fsck::State::note_directory(InodeNumber number, Inode& inode, std::uint32_t first,
                                  std::uint64_t until, bool doubted, bool& changed) {
   const bool missing =

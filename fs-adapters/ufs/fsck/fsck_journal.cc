@@ -1,5 +1,6 @@
-// Between phase 0 and phase 1 (fsck.h): applies the journal. A repair replays and empties it. A
-// read-only check reads the disk as it would be after a replay. In both cases all phases follow.
+// Between phases 0 and 1 (fsck.h): applies the journal. A repair replays the journal and empties
+// it. A read-only check reads the disk as it would be after a replay. In both cases all phases
+// follow.
 
 #include <fmt/format.h>
 
@@ -40,8 +41,8 @@ void Fsck::State::check_journal() {
     return;
   }
   const auto decoded = decode_journal_superblock(sector, superblock);
-  // The device may belong to another file system, so it is not written, and the file system is not
-  // repaired without its log.
+  // The device may belong to another file system, so it is not written. Without its log, the file
+  // system is not repaired.
   if (!decoded && external) {
     failure = decoded.error();
     return;
@@ -61,8 +62,9 @@ void Fsck::State::check_journal() {
     replay_in_memory();
 }
 
-/// Removes the journal; only the state on the disk remains. Replicas are written first: as long as
-/// the superblock names the journal, the user must confirm again that it is lost.
+/// Removes the journal, so that only the state on the disk remains. The replicas are written first:
+/// as long as the superblock refers to the journal, an interrupted repair is not continued unless
+/// the user confirms again that the journal is lost.
 void Fsck::State::give_up_journal() {
   find(FindingKind::lost_journal, 0, 0, superblock.journal.fragments, losses(report, superblock));
   superblock.features.external_journal = false;
@@ -103,9 +105,9 @@ void Fsck::State::replay_in_memory() {
     find(FindingKind::bad_journal, 0, superblock.journal.at, 0,
          journal.damage + "; earlier transactions are replayed");
   redo.emplace(*source, superblock);
-  options.contents = {};  // describes the disk without the replay
+  options.contents = {};  // the digests describe the disk without the replay
   redo->add(journal.transactions);
-  // Invalid inodes here are found and reported by the phases.
+  // If one of these inodes is invalid, the later phases find and report it.
   if (const auto orphans = orphans_of(journal, superblock, *redo))
     for (const InodeNumber orphan : *orphans) (void)redo->release(orphan);
   (void)redo->count(superblock);

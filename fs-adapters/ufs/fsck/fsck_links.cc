@@ -23,7 +23,7 @@ void Fsck::State::check_links() {
     }
     if (type[number] == 0) continue;
     if (type[number] == entry_type(kTypeDirectory)) {
-      // Phase 3 handles directories without a parent.
+      // Directories without a parent are handled by phase 3.
       if (directory(number)->parent == 0) continue;
     } else if (names[number] == 0) {
       check_file_without_name(number);
@@ -43,13 +43,15 @@ void Fsck::State::check_links() {
   }
 }
 
-/// With link tags, a count is lowered before the name is removed.
+/// Returns the kind of finding for a link count that is too low. If the inode has a link tag, the
+/// count was lowered before a name was removed, which is residue.
 FindingKind Fsck::State::low_kind(InodeNumber number) {
   const bool tagged = !load_extension(number).live_tags(superblock.generation).empty();
   return tagged ? FindingKind::links_lowered : FindingKind::links_too_low;
 }
 
-/// Handles a file without a name. Missing names that a link tag accounts for do not count.
+/// Moves a file without a name to lost+found or frees it. It is moved only if it has lost more
+/// names than its link tags account for.
 void Fsck::State::check_file_without_name(InodeNumber number) {
   const Inode inode = load(number);
   std::int64_t names_lost = inode.links;

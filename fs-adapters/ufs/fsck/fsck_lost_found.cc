@@ -1,7 +1,7 @@
-// lost+found (fsck.h): here, files and directories without a name are named "#" followed by their
-// inode number. It grows by whole blocks, limited by free space and direct pointers. If lost+found
-// is missing, it is created and the check is repeated, because the new inode and name must also be
-// checked.
+// lost+found (fsck.h): files and directories without a name are moved to this directory. Their new
+// names consist of "#" and the inode number. The directory grows by whole blocks, limited by free
+// space and by its direct pointers. If lost+found is missing, it is created and the check is
+// repeated, because the new inode and the new name must also be checked.
 
 #include <fmt/core.h>
 
@@ -44,7 +44,8 @@ bool Fsck::State::add_name(InodeNumber number, std::string_view name, InodeNumbe
   return false;
 }
 
-/// Adds a block; a partial last block is first moved to a whole one.
+/// Adds a block to the directory. If the directory ends in a partial block, moves that block to a
+/// whole one instead.
 bool Fsck::State::grow(CheckedDirectory& d) {
   Inode inode = load(d.inode);
   const std::uint32_t last_bytes = geometry.offset_in_block(d.size_bytes);
@@ -64,7 +65,7 @@ bool Fsck::State::grow(CheckedDirectory& d) {
   inode.sectors += (width - old) * geometry.sectors_per_fragment();
   inode.size_bytes = d.size_bytes = (std::uint64_t{index} + 1) * geometry.block_bytes();
   save(d.inode, inode);
-  // The folder's blocks must stay contiguous in the list.
+  // The directory's blocks must be contiguous in the list.
   const auto begin = directory_blocks.begin() + d.first_block;
   const std::vector<FragmentAddress> blocks(begin, begin + static_cast<std::ptrdiff_t>(index));
   d.first_block = static_cast<std::uint32_t>(directory_blocks.size());
@@ -74,7 +75,7 @@ bool Fsck::State::grow(CheckedDirectory& d) {
   return !stopped();
 }
 
-/// Returns a free inode among the initialised ones; 0 if no inode is free.
+/// Returns a free inode among those that are initialised; 0 if there is no such inode.
 InodeNumber Fsck::State::find_free_inode() {
   for (std::uint32_t group = 0; group < geometry.groups(); ++group) {
     const InodeNumber first = group * geometry.inodes_per_group();
@@ -85,8 +86,8 @@ InodeNumber Fsck::State::find_free_inode() {
   return 0;
 }
 
-/// Initialises a block of inodes: zeroes, then the header (allocator.h). Returns false if all are
-/// initialised.
+/// Initialises a block of inodes: first zeroes it, then updates the header (allocator.h). Returns
+/// false if all inodes are initialised.
 bool Fsck::State::initialise_inodes() {
   std::uint32_t group = 0;
   while (group < geometry.groups() && initialised_inodes(group) == geometry.inodes_per_group())
@@ -104,7 +105,8 @@ bool Fsck::State::initialise_inodes() {
   return write(geometry.header(group), bytes);
 }
 
-/// Writes block, inode and entry in an order that can be cut at any point: the entry is last.
+/// Creates lost+found. Writes its block, then its inode, and last the entry in the root, so that a
+/// power cut does no harm.
 bool Fsck::State::make_lost_found() {
   if (has_name(*directory(kRootInode), "lost+found")) return false;
   InodeNumber number = find_free_inode();
@@ -140,7 +142,7 @@ bool Fsck::State::put_into_lost_found(InodeNumber number) {
     return false;
   };
   if (lost_found == 0) {
-    // The next round moves the inode to the new directory.
+    // The inode is moved in the next round, when the new directory exists.
     return make_lost_found() || stopped()
                ? false
                : no_room("it does not exist, and there is no space to create it");

@@ -1,7 +1,7 @@
 // Phase 5 (fsck.h): compares the results of phases 1 to 4 with each group's maps, word by word.
-// Then computes the counts from the maps and compares them with the group, the summary area and the
-// superblock. A group with a known header is skipped if it was found correct before with the same
-// inputs.
+// Then computes the counts from the maps and compares them with those in the group, the summary
+// area and the superblock. A group is skipped if an earlier check found it correct with the same
+// header and the same results.
 
 #include <fmt/core.h>
 
@@ -60,7 +60,7 @@ void Fsck::State::check_maps() {
         summaries.push_back({});
         continue;
       }
-      // All its inodes have been checked, and invalid slots have been cleared.
+      // By now, all inodes of the group have been checked, and invalid slots have been cleared.
       CylinderGroup(geometry, header, group).set_initialised_inodes(geometry.inodes_per_group());
       if (repairing()) write(geometry.header(group), header);
     }
@@ -72,7 +72,7 @@ void Fsck::State::check_maps() {
 }
 
 /// Returns a hash of the group's header, claimed fragments and allocated inodes; nullopt if the
-/// digests of the header's sectors are unknown.
+/// digests of sectors are unknown.
 std::optional<std::uint64_t> Fsck::State::contents_of_group(std::uint32_t number) const {
   if (options.contents.empty()) return {};
   std::uint64_t all = number;
@@ -108,7 +108,7 @@ bool Fsck::State::check_group(std::uint32_t number, std::span<std::byte> header)
   for (const CheckedDirectory& d : directories)
     now.directories += d.inode >= first && d.inode < end && type[d.inode] != 0 ? 1 : 0;
   group.set_totals(now);
-  // Counts that change only because a map changed are not reported separately.
+  // If a map has changed, its counts change as a consequence, which is not reported separately.
   if (!changed && (before != now || runs_before != group.runs()))
     find(FindingKind::group_totals, 0, geometry.header(number), 0,
          fmt::format("group {}: its counts do not match its maps", number));

@@ -1,7 +1,8 @@
-// Phase 2 (fsck.h): checks every directory, reachable or not, block by block. Each name counts for
-// its inode and determines a directory's parent. A directory may have only one name. If it has two,
-// because a move was interrupted, the one in the directory to which its ".." refers stays. The
-// third name of an exchange (exchange_name.h) is removed if there is another reachable name.
+// Phase 2 (fsck.h): checks every directory, reachable or not, block by block. Each name counts as a
+// link of its inode, and a directory's name also determines its parent. A directory may have only
+// one name. If it has two, because a move was interrupted, it keeps the one in the directory to
+// which its ".." refers. The third name of an exchange (exchange_name.h) is removed if there is
+// another reachable name.
 
 #include <fmt/core.h>
 
@@ -25,8 +26,8 @@ void Fsck::State::check_names() {
   end_exchanges();
 }
 
-/// Returns true if the directory is reachable from the root other than through lost+found, whose
-/// entries may have been removed files.
+/// Returns true if the directory is reachable from the root without passing through lost+found,
+/// which may contain files that had been removed.
 bool Fsck::State::is_reachable(InodeNumber number) {
   for (std::size_t steps = 0; steps < directories.size(); ++steps) {
     if (number == kRootInode) return true;
@@ -37,7 +38,7 @@ bool Fsck::State::is_reachable(InodeNumber number) {
   return false;  // a ring
 }
 
-/// Counts the names in reachable directories, for inodes that have a third name.
+/// For each inode that has a third name, counts its names in reachable directories.
 std::map<InodeNumber, std::uint32_t> Fsck::State::reachable_names() {
   std::map<InodeNumber, std::uint32_t> count;
   for (const ExchangeName& third : exchange_names)
@@ -51,7 +52,7 @@ std::map<InodeNumber, std::uint32_t> Fsck::State::reachable_names() {
       if (!read(directory_blocks[d.first_block + b], held)) return count;
       tree::DirectoryCursor cursor(held);
       while (const auto entry = cursor.next()) {
-        // At this point, it may refer to any inode.
+        // In a directory that was just checked, ".." may still refer to any inode.
         if (entry->is_dot() || entry->is_dot_dot()) continue;
         if (const auto found = count.find(entry->inode); found != count.end()) ++found->second;
       }
@@ -60,7 +61,8 @@ std::map<InodeNumber, std::uint32_t> Fsck::State::reachable_names() {
   return count;
 }
 
-/// Runs after phase 2, since the names may be in the chunk that was being checked.
+/// Removes third names. Runs at the end of phase 2, because until then such a name may be in the
+/// chunk that is being checked.
 void Fsck::State::end_exchanges() {
   std::map<InodeNumber, std::uint32_t> reachable = reachable_names();
   for (const ExchangeName& third : exchange_names) {
@@ -97,7 +99,8 @@ void Fsck::State::check_directory(std::size_t index) {
   }
 }
 
-/// Returns the ".." of a directory that may not have been checked yet.
+/// Returns the inode to which the ".." of a directory refers, even if the directory has not been
+/// checked yet.
 InodeNumber Fsck::State::dot_dot_of(CheckedDirectory& d) {
   if (d.dot_dot != 0) return d.dot_dot;
   std::array<std::byte, tree::kChunkBytes> chunk = {};
@@ -117,7 +120,8 @@ void Fsck::State::remove_name(FragmentAddress at, std::uint32_t offset) {
   write_sectors(lba, chunk);
 }
 
-/// Returns false if this name of a directory must be removed.
+/// Called for the name of a directory. Returns false if this name must be removed because the
+/// directory has another one.
 bool Fsck::State::keep_name_of_directory(std::size_t index, const tree::Entry& entry,
                                          FragmentAddress at) {
   CheckedDirectory& named = *directory(entry.inode);

@@ -1,4 +1,5 @@
-// Tests a repair that is cut after any sector, and the repair that follows.
+// Tests that a repair can be cut after any sector that it writes, and that a second repair then
+// completes it.
 
 #include <gtest/gtest.h>
 
@@ -13,8 +14,8 @@ namespace headcrash::ufs {
 using namespace little_endian;
 namespace {
 
-/// Removes the name of docs and the first name of twice, clears a pointer of large, lets another
-/// file claim the block of small, removes lost+found, and clears a bit in a map.
+/// Removes the name of "docs" and the first name of "twice", clears a pointer of "large", lets
+/// another file claim the block of "small", removes lost+found, and clears a bit in a map.
 void damage(TestTree& tree) {
   ImageWriter writer(*tree.store);
   const FragmentAddress root = writer.load(kRootInode).direct[0];
@@ -45,7 +46,8 @@ std::set<InodeNumber> files(const model::SectorStore& store) {
   return found;
 }
 
-/// Returns true if FreeBSD's totals equal our own, which are in the same sector as the flag.
+/// Returns true if the copies of the totals that FreeBSD uses equal ours. Ours are in the same
+/// sector as the clean flag.
 bool totals_agree(const model::SectorStore& store) {
   constexpr std::size_t kOurs = 192, kOthers = 1008;
   std::vector<std::byte> bytes(kSuperblockBytes);
@@ -86,7 +88,7 @@ TEST(FsckRestart, ARepairCanBeCutAnywhere) {
   EXPECT_GT(cuts, 30U);
 }
 
-/// The sector where the lost superblock was still says "clean".
+/// The superblock is damaged, but its first sector still says "clean".
 TEST(FsckRestart, ALostSuperblockIsMarkedCleanLast) {
   TestTree damaged({.bytes_per_inode = 16384, .time = 1}, 1 << 20);
   damage(damaged);
@@ -126,8 +128,8 @@ TEST(FsckRestart, NothingIsDiscardedWithoutLostFound) {
   EXPECT_FALSE(again->was_clean);
 }
 
-/// The last write of the superblock was torn: its first sector says "clean", and FreeBSD's totals,
-/// in a later sector, are from another time.
+/// The last write of the superblock was torn: its first sector says "clean", but the totals in a
+/// later sector, which FreeBSD uses, are outdated.
 TEST(FsckRestart, ATornSuperblockIsNotClean) {
   TestTree tree({.bytes_per_inode = 16384, .time = 1}, 1 << 20);
   Fsck fsck;

@@ -1,7 +1,7 @@
 #pragma once
-// State that the checker's phases share (fsck.h): the store, the inodes and directories found by
-// phase 1, and the map of claimed blocks. Memory is kept from one state to the next; nothing is
-// allocated per inode.
+// State that the checker's phases share (fsck.h): the store, the inodes and directories that phase
+// 1 has found, and the map of claimed blocks. Memory is kept from one checked state to the next;
+// nothing is allocated for each inode.
 
 #include <array>
 #include <cstddef>
@@ -25,12 +25,15 @@ namespace headcrash::ufs {
 /// A directory found by phase 1.
 struct CheckedDirectory {
   InodeNumber inode = 0;
-  InodeNumber parent = 0;   ///< the directory that contains its name; 0 if not found so far
+  /// The directory that contains its name; 0 as long as no name has been found.
+  InodeNumber parent = 0;
   InodeNumber dot_dot = 0;  ///< target of the directory's ".." entry
-  /// Where the directory's name is: a block of the parent, and the entry's offset in that block.
+  /// The position of the directory's name: a block of the parent, and the entry's offset in that
+  /// block.
   FragmentAddress named_block = 0;
   std::uint32_t named_offset = 0;
-  /// The name is the third name of an exchange (exchange_name.h); any other name is preferred.
+  /// True if the name found is the third name of an exchange (exchange_name.h). If the directory
+  /// has another name, that name is preferred.
   bool named_by_exchange = false;
   std::uint32_t first_block = 0, blocks = 0;  ///< range in State::directory_blocks
   std::uint64_t size_bytes = 0;
@@ -38,31 +41,32 @@ struct CheckedDirectory {
   enum class Reach : std::uint8_t { unknown, yes, no } reach = Reach::unknown;
 };
 
-/// The third name of an exchange, found by phase 2. It refers to a file, or to a directory that
-/// also has another name.
+/// The third name of an exchange, as found by phase 2. It refers to a file, or to a directory that
+/// has another name.
 struct ExchangeName {
   std::size_t directory = 0;  ///< index in State::directories
   InodeNumber inode = 0;
   /// The block that contains the name, and the entry's offset in that block.
   FragmentAddress block = 0;
   std::uint32_t offset = 0;
-  bool reported = false;  ///< already reported; for directories
+  bool reported = false;  ///< true if the name has already been reported; only for directories
 };
 
-/// An inode whose pointers are being walked.
+/// An inode whose pointers are being visited.
 struct CheckedInode {
   Inode inode;
   BmapCache bmap;         ///< the cached pointers (bmap_cache.h); empty if the cache is invalid
-  bool bad_bmap = false;  ///< the cache is invalid, or its indirect block is missing
-  bool changed = false;   ///< the walk has changed the inode
+  bool bad_bmap = false;  ///< true if the cache is invalid, or if its indirect block is missing
+  bool changed = false;   ///< visiting the pointers has changed the inode
   bool bmap_changed = false;
-  bool bmap_reached = false;  ///< the cache's indirect block exists, or may exist
+  /// The indirect block to which the cache belongs exists, or may exist.
+  bool bmap_reached = false;
 };
 
-/// A pointer of a file, during a walk over all of them.
+/// A pointer of a file, as passed to the visitor of walk().
 struct FilePointer {
   std::uint32_t level = 0;  ///< level of the target block; 0 for data
-  std::uint64_t block = 0;  ///< first file block that is reached through the pointer
+  std::uint64_t block = 0;  ///< number of the first file block below the pointer
   FragmentAddress at = 0;
   std::uint32_t fragments = 0;
 };
@@ -72,7 +76,8 @@ enum class EntryFate : std::uint8_t { keep, change, remove };
 struct Fsck::State {
   // The current run.
   const model::SectorStore* source = nullptr;
-  model::SectorStore* target = nullptr;  ///< null for a read-only check
+  /// The store that a repair writes to; null for a read-only check.
+  model::SectorStore* target = nullptr;
   FsckOptions options;
   FsckReport report;
   std::optional<Error> failure;  ///< the store's error, which ends the run
@@ -81,21 +86,23 @@ struct Fsck::State {
   Geometry geometry;
   JournalContents journal;   ///< in a check: the journal's contents
   std::optional<Redo> redo;  ///< in a check: an overlay with the blocks that a replay would write
-  bool again = false;        ///< a repair has changed the input of earlier phases
-  bool duplicates = false;   ///< phase 1 has found a block twice
+  bool again = false;        ///< a repair has changed something on which earlier phases depend
+  bool duplicates = false;   ///< true if phase 1 has found a block that is claimed twice
 
   // In the first pass of phase 1, an indirect block may still turn out to belong to another file.
-  // `holding_back` means that corrected indirect blocks are not written, `held_back` that at least
-  // one was not.
+  // While `holding_back` is set, corrected indirect blocks are not written; `held_back` is then set
+  // if there was at least one.
   bool holding_back = false, held_back = false;
-  bool quiet = false;  ///< findings have already been reported
+  bool quiet = false;  ///< suppress findings, because the first pass has already reported them
 
-  // lost+found had no space; space has been freed since.
+  // `had_no_room`: lost+found had no space for an entry. `freed_later`: space has been freed after
+  // that.
   bool had_no_room = false, freed_later = false;
 
   // Results.
   BlockMap map;
-  std::vector<std::uint8_t> type;  ///< entry type of each inode; 0 if not allocated
+  /// Type of each inode, as in a directory entry; 0 if not allocated.
+  std::vector<std::uint8_t> type;
   std::vector<std::uint16_t> links;
   std::vector<std::uint32_t> names;
   std::vector<CheckedDirectory> directories;  ///< sorted by inode number
@@ -103,41 +110,46 @@ struct Fsck::State {
   std::vector<ExchangeName> exchange_names;
   InodeNumber lost_found = 0;
 
-  // Results of earlier checks, reused if options.contents shows that their input is unchanged.
+  // Results of earlier checks. They are used again if options.contents shows that their input is
+  // unchanged.
   struct Known {
     Geometry geometry;
     std::vector<std::uint64_t> tables;  ///< digest of each sector in the inode tables
-    std::vector<std::uint8_t> inodes;   ///< bitmap of inodes that were not free
-    /// Groups found correct, identified by a digest of the inputs of their check.
+    /// For each sector, a bitmap of the inodes that were not free.
+    std::vector<std::uint8_t> inodes;
+    /// Totals of groups that were found correct. The key is a digest of everything that the check
+    /// of the group depends on.
     std::unordered_map<std::uint64_t, Summary> groups;
   } known;
 
   // Buffers.
   std::vector<std::byte> table, block;
   std::array<std::vector<std::byte>, kIndirectPointers> pointers;
-  std::vector<std::byte> merged;  ///< lowest-level indirect block, updated with cached pointers
+  /// A lowest-level indirect block with cached pointers merged into it.
+  std::vector<std::byte> merged;
 
   // fsck.cc
   Result<FsckReport> run();
   void round();
   bool repairing() const { return target != nullptr; }
   bool stopped() const { return failure.has_value(); }
-  /// Reports a finding. It counts as repaired during a repair, unless `can_repair` is false.
+  /// Reports a finding. During a repair, it counts as repaired unless `can_repair` is false.
   void find(FindingKind kind, InodeNumber inode, FragmentAddress at, std::uint32_t count,
             std::string text, bool can_repair = true);
   bool read(FragmentAddress at, std::span<std::byte> into);
   bool read_sectors(std::uint64_t lba, std::span<std::byte> into);
   bool write(FragmentAddress at, std::span<const std::byte> bytes);
   bool write_sectors(std::uint64_t lba, std::span<const std::byte> bytes);
-  /// Reads an inode and, optionally, its extension, which is in the same sector.
+  /// Reads an inode and, if `into` is large enough, its extension, which is in the same sector.
   bool read_slots(InodeNumber number, std::span<std::byte> into);
   Inode load(InodeNumber number);
   InodeExtension load_extension(InodeNumber number);  ///< empty if there are no extensions
-  /// What happens to an inode's extension when the inode is written. `stays`: unchanged. `goes`:
-  /// cleared. `without_tags`: loses its link tags, because the link count has been corrected.
+  /// What happens to an inode's extension when the inode is written. `stays`: it is unchanged.
+  /// `goes`: it is cleared. `without_tags`: only its link tags are removed, because the link count
+  /// has been corrected.
   enum class ExtensionFate : std::uint8_t { stays, goes, without_tags };
   void save(InodeNumber number, const Inode& inode, ExtensionFate extension = ExtensionFate::stays);
-  // Size of an inode together with its extension, if the file system has extensions.
+  // Returns the size of an inode, including its extension if the file system has extensions.
   std::size_t bytes_with_extension() const {
     return geometry.features().extensions() ? 2 * kInodeBytes : kInodeBytes;
   }
@@ -162,7 +174,7 @@ struct Fsck::State {
   void replay_in_place();
   void replay_in_memory();
 
-  // Instead of all phases: fsck_fast.cc
+  // fsck_fast.cc: replaces all phases.
   bool fast_check();
 
   // Phase 1: fsck_inodes.cc
@@ -179,11 +191,11 @@ struct Fsck::State {
   void note_directory(InodeNumber number, Inode& inode, std::uint32_t first, std::uint64_t until,
                       bool doubted, bool& changed);
   void clear_inode(InodeNumber number, const Inode& inode);
-  /// Frees an inode that has passed phase 1, and its blocks.
+  /// Frees an inode that phase 1 has accepted, and all its blocks.
   void free_inode(InodeNumber number);
-  /// Walks over a file's pointers in order. visit(FilePointer) returns a Verdict. During a repair,
-  /// cleared pointers become 0 in the inode and its cache, which are marked changed, and in
-  /// indirect blocks, which are written.
+  /// Visits all pointers of a file in order. visit(FilePointer) returns a Verdict. During a repair,
+  /// pointers to be cleared are set to 0: those in the inode and in its cache in memory (both are
+  /// then marked as changed), those in indirect blocks on the disk.
   template <typename Visit>
   void walk(CheckedInode& checked, Visit visit);
   template <typename Visit>
@@ -197,7 +209,7 @@ struct Fsck::State {
   void resolve_duplicates();
   void reclaim(InodeNumber number);
 
-  // Phase 2: fsck_names.cc, fsck_chunks.cc
+  // Phase 2: fsck_names.cc, fsck_chunks.cc.
   void check_names();
   void check_directory(std::size_t index);
   bool check_chunk(std::size_t index, std::uint32_t block, std::uint32_t chunk, FragmentAddress at);
@@ -212,7 +224,7 @@ struct Fsck::State {
   InodeNumber dot_dot_of(CheckedDirectory& directory);
   void make_root();
 
-  // Phase 3: fsck_connectivity.cc, lost+found: fsck_lost_found.cc
+  // Phase 3: fsck_connectivity.cc. lost+found: fsck_lost_found.cc.
   void check_connectivity();
   void check_dot_dots();
   void adopt(CheckedDirectory& top, bool loop);
@@ -279,14 +291,15 @@ bool Fsck::State::walk_one(CheckedInode& checked, std::uint32_t& pointer, std::u
   return false;
 }
 
-/// Walks over the pointers below an indirect block. `seen` contains the block's pointers, updated
-/// with cached ones. Returns true if a pointer in the block itself has changed.
+/// Visits the pointers below an indirect block. `seen` contains the pointers of that block after
+/// those in the bmap cache were merged into it. Returns true if a pointer in the block itself was
+/// changed.
 template <typename Visit>
 bool Fsck::State::walk_below(CheckedInode& checked, std::uint32_t level, std::uint64_t first,
                              std::span<const std::byte> seen, Visit& visit) {
   bool changed = false;
   for (std::uint32_t i = 0; i < geometry.pointers_per_block(); ++i) {
-    std::uint64_t two;  // two pointers are compared at once, because most pointers are zero
+    std::uint64_t two;  // two pointers are tested at once, because most of them are zero
     std::memcpy(&two, seen.data() + std::size_t{i / 2} * 8, sizeof two);
     if (two == 0) {
       i |= 1U;

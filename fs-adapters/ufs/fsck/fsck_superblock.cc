@@ -1,7 +1,7 @@
 // Phase 0, and the end of a check (fsck.h). If the first superblock is damaged, every block on the
-// device is searched for a replica that records its own position. A mounted file system rewrites
-// only the first superblock, so a replica still has the counts that mkfs wrote; phase 5 recomputes
-// the counts anyway.
+// device is examined in search of a replica that records its own position. A mounted file system
+// rewrites only the first superblock, so a replica still has the counts that mkfs wrote; phase 5
+// recomputes them anyway.
 
 #include <fmt/core.h>
 
@@ -36,7 +36,8 @@ bool Fsck::State::find_superblock() {
     report.was_clean = superblock.clean;
     return true;
   }
-  // Replicas are block-aligned. Tries blocks of 4 KiB first, then the small blocks of test disks.
+  // Replicas begin at a block boundary. Searches blocks of 4 KiB first, then the small blocks of
+  // test disks.
   const std::uint64_t end = source->sectors() * model::kSectorBytes;
   for (const std::uint64_t step : {4096U, kSectorBytes})
     for (std::uint64_t byte = 2 * kSuperblockByte; byte < end && !stopped(); byte += step) {
@@ -49,7 +50,7 @@ bool Fsck::State::find_superblock() {
   return false;
 }
 
-/// Called before anything else is written, because a journal replay also changes the disk.
+/// Must be called before anything else is written, because a journal replay also changes the disk.
 void Fsck::State::repair_superblock() {
   superblock.clean = false;  // in a replica, the flag is the one that mkfs wrote
   if (!repairing()) return;
@@ -57,8 +58,8 @@ void Fsck::State::repair_superblock() {
     failure = done.error();
 }
 
-/// Called before the first write of a full repair, because if the repair is interrupted, a fast
-/// check would not examine its changes.
+/// Marks the file system as needing a full check. Must be called before the first write of a full
+/// repair: if that repair is interrupted, a fast check would not examine its changes.
 void Fsck::State::demand_full_check() {
   if (!repairing() || stopped() || !superblock.features.fast_check || superblock.clean ||
       superblock.full_check)
@@ -68,10 +69,11 @@ void Fsck::State::demand_full_check() {
     failure = done.error();
 }
 
-/// Writes the totals, and the clean flag if the file system is clean, after everything else.
+/// Writes the totals and, if the file system is now clean, the clean flag. Must be called after
+/// everything else has been written.
 void Fsck::State::finish() {
-  // After a torn last write, the first sector may be marked clean although the totals in the
-  // following sectors (for other systems) are stale.
+  // If the last write of the superblock was torn, the first sector may say "clean" although the
+  // totals for other systems in the following sectors are outdated.
   if (superblock.totals_differ) report.was_clean = false;
   if (!repairing() || stopped()) return;
   if (report.nothing_found() && superblock.clean && !superblock.modified &&

@@ -29,7 +29,7 @@ std::set<FindingKind> kinds(const FsckReport& report) {
   return set;
 }
 
-/// Ignores counts, which follow from maps.
+/// Returns the kinds of findings, except for wrong counts, which are a consequence of wrong maps.
 std::set<FindingKind> but_totals(const FsckReport& report) {
   auto set = kinds(report);
   set.erase(totals);
@@ -63,8 +63,8 @@ TEST(Fsck, SoundFileSystemsAreClean) {
 
 using Damage = std::function<void(ImageWriter&, TestTree&)>;
 
-/// Expects that a check finds the damage without writing, that a repair removes it, and that
-/// nothing else is found. All names except `gone` must remain.
+/// Expects that a check finds the damage without writing anything, that a repair removes it, and
+/// that there are no other findings. All names except `gone` must remain.
 void expect_repaired(const Damage& damage, const std::set<FindingKind>& expected,
                      const std::vector<std::string>& gone = {}) {
   TestTree tree;
@@ -206,18 +206,18 @@ TEST(Fsck, RemovesTheThirdNameOfAnExchangeIfThereIsAnother) {
   TestTree tree;
   ImageWriter writer(*tree.store);
   const InodeNumber low = writer.directory(tree.deep, "zed") + 1;
-  // The third name precedes the real name.
+  // This third name comes before the real name.
   writer.enter(tree.deep, tree::exchange_name(low, 0), low, kTypeDirectory);
   ASSERT_EQ(writer.directory(tree.deep, "the-lower-directory"), low);
   writer.enter(tree.docs, tree::exchange_name(tree.deep, 3), tree.deep,
-               kTypeDirectory);  // follows the real name
+               kTypeDirectory);  // comes after the real name
   writer.link(kRootInode, tree::exchange_name(tree.twice, 0), tree.twice);
   writer.link(kRootInode, tree::exchange_name(tree.large, 0),
-              tree.twice);  // claims another inode
+              tree.twice);  // contains the number of another inode
   edit_block(writer, writer.load(tree.docs).direct[0],
              [](auto b) { tree::remove_entry(b, offset_of(b, "small")); });
   writer.enter(tree.docs, tree::exchange_name(tree.small, 0), tree.small,
-               kTypeRegular);  // has no other name
+               kTypeRegular);  // its inode has no other name
   const auto checked = Fsck().check(*tree.store);
   EXPECT_TRUE(checked->has(interrupted_exchange)) << describe(*checked);
   const auto report = Fsck().run(*tree.store, {.repair = true});
@@ -279,7 +279,7 @@ TEST(Fsck, DotsAndChunks) {
   expect_repaired(in_deep([](auto b) { tree::set_entry_inode(b, 0, 77); }), {bad_dot});
   expect_repaired(in_deep([](auto b) { tree::set_entry_inode(b, 12, 3); }), {dot_dot_elsewhere});
   expect_repaired(in_deep([](auto b) { b[8] = std::byte{'x'}; }), {bad_dot});
-  // Only the first chunk's last entry is after the damage.
+  // The only entry after the damage is the last one in the first chunk.
   expect_repaired(in_deep([](auto b) { store16(b, offset_of(b, "file-0") + 4, 7); }),
                   {bad_chunk, unreferenced_file}, {"docs/deep/file-"});
   expect_repaired([](auto& w, auto& t) { edit(w, t.deep, [](Inode& i) { i.size_bytes -= 12; }); },
@@ -311,8 +311,8 @@ TEST(Fsck, RepairsInvalidInodes) {
 }
 
 TEST(Fsck, ADirectoryEndsBeforeAHole) {
-  // The blocks after the hole lose their owner. They had already been claimed when the hole was
-  // found.
+  // The blocks after the hole lose their owner. When the hole was found, they had already been
+  // claimed.
   const auto with_a_hole = [](auto& w, auto& t) {
     for (int i = 0; i < 100; ++i) w.link(t.docs, fmt::format("{:0200}", i), t.small);
     EXPECT_NE(w.load(t.docs).direct[2], 0U);
@@ -357,7 +357,8 @@ TEST(Fsck, ApparentPointersInAnotherFilesBlockStay) {
 TEST(Fsck, SharedPointersAreReadOnce) {
   TestTree tree;
   ImageWriter writer(*tree.store);
-  // An indirect block whose pointers all refer to itself, under three levels: 2048^3 paths.
+  // All pointers of an indirect block refer to the block itself, under three levels of pointers.
+  // There are 2048^3 paths.
   const FragmentAddress at = writer.load(tree.large).direct[1];
   std::vector<std::byte> bytes(writer.geometry().block_bytes());
   for (std::size_t i = 0; i < bytes.size(); i += 4) store32(bytes, i, at);
@@ -419,7 +420,8 @@ TEST(Fsck, RecreatesRootAndLostFound) {
       ImageReader::open(*tree.store)->lookup(fmt::format("lost+found/#{:07}", tree.long_link)));
 }
 
-/// Uninitialised inodes have arbitrary content, so a block of them must be zeroed first.
+/// Inodes that are not initialised have arbitrary contents, so a block of them must be zeroed
+/// before lost+found gets one of them.
 TEST(Fsck, CreatesLostFoundWhenAllInitialisedInodesAreUsed) {
   const auto store = std::move(*media::MemoryStore::create((2 << 20) / kSectorBytes));
   ASSERT_TRUE(mkfs(

@@ -1,4 +1,4 @@
-// Marks and cleans groups (busy_groups.h).
+// Marks groups as busy, and makes them quiet again (busy_groups.h).
 
 #include "fs-adapters/ufs/netra/busy_groups.h"
 
@@ -55,7 +55,8 @@ void BusyGroups::hold(std::uint32_t group) {
   if (running_.at(volume_.executor.current()).groups.insert(group).second) ++busy.held;
 }
 
-/// Returns false if there is no room for the inode.
+/// Adds the inode to the marks in the group's header. Returns false if the header has no room for
+/// it.
 bool BusyGroups::add_inode(BusyMarks& marks, std::uint32_t group, InodeNumber inode,
                            bool is_directory) const {
   if (volume_.geometry.group_of_inode(inode) != group)
@@ -87,9 +88,9 @@ VfsResult<void> BusyGroups::put_on_map(std::uint32_t group) {
   return volume_.write_summary(group, late ? LastWrite::delayed : LastWrite::synchronous);
 }
 
-/// Marks the group quiet on the map, after its header. Skipped if another operation has begun to
-/// enter the group, or if the group was found by a mount without a check, so that its counts are
-/// unknown.
+/// Marks the group as quiet on the map, after its header has been written. Does nothing if another
+/// operation has begun to use the group, or if the file system was mounted without a check, because
+/// the group's counts are then unknown.
 VfsResult<void> BusyGroups::take_off_map(std::uint32_t group) {
   if (volume_.on_map.empty() || volume_.unchecked || groups_.contains(group)) return {};
   volume_.on_map[group] = false;
@@ -144,7 +145,7 @@ VfsResult<void> BusyGroups::mark(std::uint32_t group, InodeNumber inode, bool is
 }
 
 VfsResult<void> BusyGroups::mark_inode(std::uint32_t group, InodeNumber inode, bool is_directory) {
-  Group& busy = groups_.at(group);  // the caller holds it
+  Group& busy = groups_.at(group);  // the caller's operation holds this group
   if (busy.inodes.contains(inode)) return {};
   if (!options_.marks_together) return write_inode_marks(group, {{inode, is_directory}});
   busy.wanted.push_back({inode, is_directory});
@@ -153,7 +154,7 @@ VfsResult<void> BusyGroups::mark_inode(std::uint32_t group, InodeNumber inode, b
   auto wanted = std::exchange(busy.wanted, {});
   auto written = write_inode_marks(group, wanted);
   if (written) return written;
-  // The other callers are still waiting. The next caller retries the write for all of them.
+  // The other callers are still waiting. One of them retries the write for all the others.
   wanted.erase(std::ranges::find(wanted, inode, &Group::Wanted::inode));
   busy.wanted.insert(busy.wanted.end(), wanted.begin(), wanted.end());
   return written;
@@ -179,7 +180,7 @@ VfsResult<void> BusyGroups::write_inode_marks(std::uint32_t group,
   return {};
 }
 
-/// Clears a quiet group's foreign block; stale entries must not become valid again.
+/// Clears the foreign block of a quiet group, so that its old entries do not become valid again.
 VfsResult<void> BusyGroups::empty_foreign_block(std::uint32_t group) {
   if (!volume_.super.features.foreign_block) return {};
   TRY(auto block, volume_.read_block(volume_.geometry.foreign_block(group)));
@@ -193,7 +194,8 @@ VfsResult<void> BusyGroups::empty_foreign_block(std::uint32_t group) {
   return as_result(volume_.cache.write(std::move(block)));
 }
 
-/// Returns false if there is no room for all of them.
+/// Adds the inodes to the group's foreign block. Returns false if the block has no room for all of
+/// them.
 VfsResult<bool> BusyGroups::add_to_foreign_block(std::uint32_t group,
                                                  const std::vector<InodeNumber>& inodes) {
   if (!volume_.super.features.foreign_block) return false;
@@ -232,7 +234,7 @@ VfsResult<void> BusyGroups::mark_fragments(std::uint32_t group,
   BusyMarks marks(geometry, header.bytes(), group);
   for (const Extent& extent : extents) {
     if (geometry.index_in_group(extent.at) + extent.fragments > geometry.group_fragments(group))
-      return refuse(EIO);  // a damaged pointer
+      return refuse(EIO);  // the pointer is damaged
     marks.mark_fragments(geometry.index_in_group(extent.at), extent.fragments);
   }
   TRY(write_marks(std::move(header)));
@@ -264,8 +266,8 @@ VfsResult<void> BusyGroups::write_inode(InodeNumber number) {
   return volume_.write_if_dirty(volume_.inodes.block_key(number));
 }
 
-/// Returns true if the group is not in use, and if none of its inodes differs from the disk or
-/// would be removed by a check.
+/// Returns true if the group can be marked quiet: it is not in use, all its busy inodes are on the
+/// disk, and none of them would be removed by a check.
 bool BusyGroups::settled(std::uint32_t group, std::uint64_t touched) const {
   const auto busy = groups_.find(group);
   if (changing_generation_ || busy == groups_.end() || busy->second.held > 0 ||
@@ -291,7 +293,8 @@ VfsResult<bool> BusyGroups::clean(std::uint32_t group) {
   for (const InodeNumber inode : inodes)
     if (auto written = write_inode(inode); !written) return forward_errno(written);
   if (!settled(group, touched)) return not_now();
-  // The maps are written first: a torn write of both could leave old maps that are marked quiet.
+  // The maps are written in a separate write, before the mark. If a single write contained both and
+  // were torn, old maps could be marked as quiet.
   const os::BufferKey key = Volume::place(volume_.geometry.header(group));
   if (auto written = volume_.write_if_dirty(key); !written) return forward_errno(written);
   TRY(auto header, volume_.allocator.read_group(group));
@@ -326,8 +329,8 @@ VfsResult<bool> BusyGroups::begin_generation() {
   } else {
     volume_.super.begin_generation();
     const auto written = volume_.write_superblock(false);
-    // After a failed write, the generation on the disk is unknown, and marks of the wrong
-    // generation would be invalid. So all writes stop.
+    // If the write fails, it is not known which generation is on the disk. Marks with a wrong
+    // generation would not be valid, so all writes stop.
     if (!written) volume_.stop(), refused = written.error();
   }
   changing_generation_ = false;

@@ -36,8 +36,8 @@ class BusyMarks;
 class Volume;
 
 struct BusyCounters {
-  std::uint64_t header_writes = 0;  ///< header writes for which a caller waited
-  std::uint64_t map_writes = 0;     ///< writes of group records
+  std::uint64_t header_writes = 0;  ///< number of writes of headers for which a caller waited
+  std::uint64_t map_writes = 0;     ///< number of writes of group records
   std::uint64_t entered = 0, cleaned = 0, not_cleaned = 0, generations = 0, full_checks = 0;
 };
 
@@ -45,25 +45,30 @@ class BusyGroups {
  public:
   BusyGroups(Volume& volume, const NetraOptions& options);
 
-  // Each operation of the calling fiber must be enclosed by these two calls. Calls may nest.
+  // The calling fiber must call operation_begins() and operation_ends() around each of its
+  // operations. Calls may be nested.
   void operation_begins();
   void operation_ends();
 
-  // Must be called within an operation. These may wait. They fail with EIO if a header cannot be
-  // read or written. Marks the inode, and all free fragments in the group. The inode may belong to
-  // another group. `is_directory` describes the inode on the disk.
+  // mark() and demand_full_check() must be called within an operation. They may wait, and fail with
+  // EIO if a header cannot be read or written.
+  //
+  // Marks the inode, and, if the group was quiet, all free fragments of the group. The inode may
+  // belong to another group. `is_directory` describes the inode on the disk.
   VfsResult<void> mark(std::uint32_t group, InodeNumber inode, bool is_directory);
-  /// Marks the inode in the group of each extent, then marks the extents. The inode must own them.
+  /// In the group of each extent, marks the inode and then the extent. The extents must belong to
+  /// the inode.
   VfsResult<void> mark(const std::vector<Extent>& extents, InodeNumber inode, bool is_directory);
-  /// Records that only a full check is safe until the next generation, because marks and tags
-  /// cannot describe the next change. On return, the record is on the disk.
+  /// Records on the disk that only a full check is safe until the next generation begins. Called
+  /// before a change that marks and tags cannot describe.
   VfsResult<void> demand_full_check();
 
-  // Must be called from a fiber that has no operation or lock. Writes all busy items of the group
-  // and marks the group quiet. Returns false if the group is in use or was changed in the meantime.
+  // Writes all busy items of the group and marks the group as quiet. Returns false if the group is
+  // in use or was changed in the meantime. Must be called from a fiber that has no operation and
+  // holds no lock.
   VfsResult<bool> clean(std::uint32_t group);
-  /// Marks all groups quiet by beginning a new generation. Returns false if something is not yet on
-  /// the disk, or if operations are in progress.
+  /// Makes all groups quiet by beginning a new generation. Returns false if something is not on the
+  /// disk yet, or if an operation is in progress.
   VfsResult<bool> begin_generation();
 
   /// Returns true if the calling operation has marked the inode in this group, so that the group
@@ -87,9 +92,9 @@ class BusyGroups {
     std::vector<Wanted> wanted;        ///< marks to be included in the next header write
     std::set<InodeNumber> inodes;      ///< inodes that are marked on the disk
     std::vector<std::byte> fragments;  ///< bitmap, as in the header
-    std::uint32_t held = 0;            ///< number of operations that hold the group
-    std::uint64_t touched = 0;         ///< number of operations so far
-    bool on_disk = false;              ///< the header on the disk has the generation
+    std::uint32_t held = 0;            ///< number of operations that are using the group
+    std::uint64_t touched = 0;         ///< number of operations that have used the group so far
+    bool on_disk = false;              ///< the header on the disk has the current generation
   };
   void hold(std::uint32_t group);
   VfsResult<void> enter(std::uint32_t group, InodeNumber inode, bool is_directory);
@@ -110,9 +115,9 @@ class BusyGroups {
   Volume& volume_;
   NetraOptions options_;
   std::map<std::uint32_t, Group> groups_;  ///< busy groups
-  /// Quiet groups whose header on the disk may still have the current generation, because the write
-  /// that changes it is in flight or has failed. The marks on the disk are then still valid, so the
-  /// generation must be changed before the marks.
+  /// Quiet groups whose headers on the disk may still have the current generation, because the
+  /// write that changes it is in flight or has failed. The marks on the disk are then still valid,
+  /// so the header's generation must be changed before the marks may be cleared.
   std::set<std::uint32_t> uncleaned_;
   struct Running {
     std::uint32_t depth = 0;
@@ -123,7 +128,7 @@ class BusyGroups {
   os::WaitQueue generation_changed_;
   bool changing_generation_ = false;
   bool full_check_on_disk_ = false;
-  /// generations that were not written because of the control
+  /// Number of generations that a control did not write on purpose.
   std::uint64_t unwritten_generations_ = 0;
   BusyCounters counters_;
 };

@@ -5,7 +5,7 @@ namespace headcrash::ufs {
 namespace {
 
 constexpr std::uint32_t kBusy =
-    0x80000000;  // bit of the first field, which counts a group's directories
+    0x80000000;  // a bit in the first field, which contains the number of directories
 
 }  // namespace
 

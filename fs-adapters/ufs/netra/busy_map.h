@@ -30,12 +30,12 @@ struct GroupRecord {
   bool busy = false;
 };
 
-/// `bytes` must have kSummaryBytes bytes. Without the feature, all bits are counts and no group is
-/// busy.
+/// Decodes a record of kSummaryBytes bytes. Without the feature, the record consists only of
+/// counts, and no group is busy.
 GroupRecord decode_group_record(std::span<const std::byte> bytes, const Features& features);
 void encode_group_record(const GroupRecord& record, std::span<std::byte> bytes);
 
-/// Returns false if a group of this size cannot have these counts, which means that the record is
+/// Returns false if a group of this size cannot have these counts, so that the record must be
 /// damaged.
 bool possible_counts(const Geometry& geometry, std::uint32_t group, const Summary& counts);
 

@@ -1,5 +1,6 @@
-// Tests the map of busy groups: the reads of a fast check, and its agreement with the full check
-// when most groups are quiet, for any cut within records, headers and the check's own writes.
+// Tests the map of busy groups: what a fast check reads, and whether it agrees with the full check
+// when most groups are quiet. Power cuts occur within writes of records and headers, and within the
+// check's own writes.
 
 #include "fs-adapters/ufs/netra/busy_map.h"
 
@@ -70,8 +71,8 @@ void change_record(model::SectorStore& store, std::uint32_t group,
   ASSERT_TRUE(store.write(lba, bytes));
 }
 
-/// Creates files in many groups, which then become quiet. Then removes, truncates and rewrites some
-/// of them, with pauses.
+/// Creates files in many groups, which then become quiet. After that, removes, truncates and
+/// rewrites some of the files, with pauses.
 void fill_and_empty(Mounted& m) {
   Vfs& fs = *m.file_system;
   const auto rest = [&] { m.executor.sleep_until(m.executor.now() + 3 * model::kSecondNs); };
@@ -153,7 +154,8 @@ TEST(BusyMap, AFastCheckReadsTheMapAndBusyGroups) {
     Fsck fsck;
     const auto fast = fsck.run(reads, {.repair = true, .fast = true});
     ASSERT_TRUE(fast && fast->fast);
-    // Besides the 16 headers, the check reads the superblock, the map, and some inodes and chunks.
+    // In addition to the 16 headers, the check reads the superblock, the map, and some inodes and
+    // directory chunks.
     if (with_map) {
       EXPECT_EQ(on_map(*m.store), 0U);
       EXPECT_LT(reads.reads, 14U);
@@ -164,8 +166,8 @@ TEST(BusyMap, AFastCheckReadsTheMapAndBusyGroups) {
   }
 }
 
-/// The interrupted check may have cleared an inode that had blocks in quiet groups, and no later
-/// fast check examines these groups.
+/// The interrupted check may have cleared an inode that had blocks in quiet groups. A later fast
+/// check does not examine these groups.
 TEST(BusyMap, AnyCutCheckIsCompletedByTheNext) {
   for (const char* scheme : {"netra", "netra-map"}) {
     Mounted m(bench::without_flusher(scheme), kManyGroups);
@@ -208,7 +210,7 @@ TEST(BusyMap, AnyCutCheckIsCompletedByTheNext) {
   }
 }
 
-/// A group whose quiet header could not be written must stay on the map.
+/// If the header that marks a group as quiet could not be written, the group must stay on the map.
 TEST(BusyMap, AGroupThatCouldNotBeCleanedStaysOnTheMap) {
   Mounted m(bench::without_flusher("netra-map"), kManyGroups);
   m.mount();

@@ -30,8 +30,8 @@ std::vector<InodeNumber> inodes_in(std::span<const std::byte> list) {
   return inodes;
 }
 
-/// Adds the inode at the first empty position, unless it is already in the list. Returns false if
-/// the list is full.
+/// Stores the inode at the first empty position of the list, unless the list already contains it.
+/// Returns false if the list is full.
 bool add_inode(std::span<std::byte> list, InodeNumber inode) {
   for (std::size_t at = 0; at + 4 <= list.size(); at += 4) {
     const InodeNumber there = load32(list, at);

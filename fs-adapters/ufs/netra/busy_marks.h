@@ -27,9 +27,9 @@
 
 namespace headcrash::ufs {
 
-/// Continues the list of foreign inodes in a separate block, with the feature foreign_block ("the
-/// adjacent block containing any overflow", section 5.1). It is valid when the header's marks are,
-/// and empty when a group becomes busy. Empty places are 0, at any position.
+/// With the feature foreign_block, the continuation of the list of foreign inodes in a separate
+/// block ("the adjacent block containing any overflow", section 5.1). It is valid if the header's
+/// marks are. When a group becomes busy, it is empty. Empty places contain 0 and may be anywhere.
 class ForeignBlock {
  public:
   explicit ForeignBlock(std::span<std::byte> block) : block_(block) {}
@@ -45,8 +45,8 @@ class ForeignBlock {
 class BusyMarks {
  public:
   static constexpr std::size_t kForeignUnbounded = ~std::size_t{0};
-  /// Returns the number of bytes that the marks need in a header after `maps_end`, including a
-  /// foreign inode list of minimum length.
+  /// Returns the number of bytes that the marks need in a header whose maps end at `maps_end`,
+  /// including a list of foreign inodes of minimum length.
   static std::uint64_t header_bytes(std::uint64_t maps_end, std::uint32_t inodes,
                                     std::uint32_t fragments);
 
@@ -55,11 +55,11 @@ class BusyMarks {
 
   std::uint64_t generation() const;
   void set_generation(std::uint64_t generation);
-  std::uint32_t quiet_directories() const;  ///< number recorded by the last clear()
+  std::uint32_t quiet_directories() const;  ///< the number that the last clear() recorded
   /// Clears all marks and records the number of directories.
   void clear(std::uint32_t directories);
 
-  // Arguments are numbers relative to the group.
+  // The arguments of the following functions are numbers relative to the group.
   bool inode_busy(std::uint32_t inode) const;
   bool inode_was_directory(std::uint32_t inode) const;
   void mark_inode(std::uint32_t inode, bool is_directory);
@@ -69,7 +69,7 @@ class BusyMarks {
 
   /// Returns the inodes in other groups that have blocks in this group.
   std::vector<InodeNumber> foreign_inodes() const;
-  /// Returns false if the list is full or has `most` entries.
+  /// Returns false if the list is full or already has `most` entries.
   bool add_foreign_inode(InodeNumber inode, std::size_t most = kForeignUnbounded);
 
  private:

@@ -13,12 +13,12 @@
 namespace headcrash::ufs {
 namespace {
 
-// One in 16 images is cut after every write; the others are cut once.
+// One in this many images is cut after every write; each of the others is cut once.
 constexpr std::uint32_t kAllCutsOneIn = 16;
 
 using Sector = std::array<std::byte, kSectorBytes>;
 
-/// Keeps all writes in memory.
+/// A store that keeps all writes in memory.
 class Overlay final : public model::SectorStore {
  public:
   struct Write {
@@ -65,7 +65,7 @@ Sector sector_of(const Overlay& store, std::uint64_t lba) {
   return bytes;
 }
 
-/// Clears link tags, which are no longer needed. The rest of each extension stays.
+/// Clears link tags, which are not needed after a check. The rest of each extension stays.
 void forget_tags(const Geometry& geometry, std::uint64_t lba, Sector& bytes) {
   const std::uint64_t fragment = lba / geometry.sectors_per_fragment();
   if (fragment >= geometry.size_fragments()) return;

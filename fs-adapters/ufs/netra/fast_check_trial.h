@@ -1,6 +1,6 @@
 #pragma once
 // Compares the fast check (fsck_fast.cc) with the full one on a series of images. After any power
-// cut, both must leave the same bytes; so must a fast check that is itself interrupted and
+// cut, both must leave the same bytes, even if the fast check is itself interrupted and then
 // restarted. Only link tags may differ, because they are not needed after a check.
 
 #include <memory>

@@ -5,17 +5,17 @@
 //      inodes and fragments. With the feature busy-map (busy_map.h), only headers of groups with a
 //      busy record, and the records of the others
 //   2  busy inodes, as in phase 1: sizes, pointers, sectors; owners of busy fragments
-//   3  link tags: counts names where tags refer to, and corrects link counts; removes one of two
-//      names of a directory; frees inodes without names and links
+//   3  link tags: counts the names to which tags refer, and corrects link counts; if a directory
+//      has two names, removes one; frees inodes without names and links
 //   4  maps of busy groups, for busy inodes and fragments only; counts of these groups; totals
 //
-// The result equals that of the full check, in one pass. After a cut it can be restarted: a count
-// and its tags are corrected in one sector; freed space is free in the maps before its inode is
-// cleared; and marks are valid until the next generation is written to the superblock, as the last
-// write. Groups stay on the map until the end. A group that is not on the map gets its new counts
-// before an inode that lost blocks there is cleared, because a restarted check does not examine it
-// again. Damage that a power cut cannot cause is left to the full check. Until then, the fast check
-// makes only changes that the full check would make, too.
+// The result equals that of the full check, in one pass. If the check is cut, it can be restarted:
+// a count and its tags are corrected in one sector; freed space is free in the maps before its
+// inode is cleared; and marks are valid until the next generation is written to the superblock,
+// which is the last write. Groups stay on the map until the end. A group that is not on the map
+// gets its new counts before an inode that lost blocks there is cleared, because a restarted check
+// does not examine it again. Damage that a power cut cannot cause is left to the full check. Until
+// then, the fast check makes only changes that the full check would make, too.
 
 #include <fmt/core.h>
 
@@ -32,7 +32,7 @@ class FastCheck {
  public:
   explicit FastCheck(Fsck::State& state) : s_(state), geometry_(state.geometry) {}
 
-  /// Returns false if the full check is needed.
+  /// Runs the check. Returns false if a full check is needed.
   bool run() {
     if (!read_groups() || !check_inodes()) return false;
     for (BusyInode& busy : inodes_)
@@ -59,7 +59,7 @@ class FastCheck {
     InodeNumber number = 0;
     Inode inode;
     InodeExtension beside;
-    /// Parent of a directory that has tagged names; 0 if it has no name.
+    /// For a directory that has tagged names: its parent, or 0 if it has no name.
     std::optional<InodeNumber> parent = {};
     bool goes = false;
   };
@@ -67,7 +67,7 @@ class FastCheck {
   struct NamePlace {
     InodeNumber directory = 0;
     FragmentAddress block = 0;
-    std::uint64_t at = 0;  ///< position in the directory, by which names are ordered
+    std::uint64_t at = 0;  ///< position in the directory; names are ordered by it
     std::uint32_t offset = 0;
     std::size_t tag = 0;
   };
@@ -82,7 +82,7 @@ class FastCheck {
         s_.superblock.features);
   }
 
-  /// If there is no busy map, all groups are treated as busy.
+  /// Reads the map of busy groups. If the file system has none, all groups are treated as busy.
   bool read_map() {
     if (!s_.superblock.features.busy_map) return true;
     records_.resize(std::size_t{geometry_.fragments_of(s_.superblock.summary_bytes)} *
@@ -101,7 +101,8 @@ class FastCheck {
         s_.summaries.push_back(record.counts);
         continue;
       }
-      // Reads both in one request, because seeking to the group dominates the cost.
+      // Reads the header and the foreign block in one request, because most of the time is spent on
+      // seeking to the group.
       const std::size_t length = geometry_.block_bytes();
       std::vector<std::byte> blocks(s_.superblock.features.foreign_block ? 2 * length : length);
       if (!s_.read(geometry_.header(number), blocks)) return false;
@@ -193,7 +194,7 @@ class FastCheck {
     return geometry_.is_data(at) ? at : 0;
   }
 
-  /// Finds the entries for an inode in the chunks [first, end) of a directory.
+  /// Finds an inode's entries in the chunks from `first` to `end`, exclusive, of a directory.
   void find_names(InodeNumber inode, InodeNumber in, std::uint64_t first, std::uint64_t end,
                   std::size_t tag, std::vector<NamePlace>& names) {
     if (!geometry_.is_inode(in)) return;
@@ -218,7 +219,8 @@ class FastCheck {
     }
   }
 
-  /// Phases 2 and 3: counts the names to which tags refer. A directory keeps only one name.
+  /// Phases 2 and 3: counts the names to which an inode's tags refer. If a directory has two names,
+  /// keeps only one of them.
   bool count_names(BusyInode& busy) {
     if (!live_tags(busy)) return true;
     std::vector<NamePlace> names;
@@ -238,8 +240,8 @@ class FastCheck {
     return !s_.stopped();
   }
 
-  /// Keeps one of a directory's two names. Like the full check (fsck_names.cc), prefers the name in
-  /// the directory to which ".." refers, and otherwise keeps the first name.
+  /// If a directory has two names, keeps one. Like the full check (fsck_names.cc), prefers the name
+  /// in the directory to which ".." refers; otherwise, keeps the first name.
   void keep_one(BusyInode& busy, std::vector<NamePlace>& names) {
     std::ranges::sort(names, {}, [](const NamePlace& n) { return std::pair(n.directory, n.at); });
     busy.parent = 0;
@@ -269,7 +271,7 @@ class FastCheck {
     return entry ? entry->inode : 0;
   }
 
-  /// Returns the directory that contains a child's name.
+  /// Returns the directory that contains the name of the directory `child`.
   InodeNumber parent_of(InodeNumber child) {
     if (const BusyInode* const busy = find(child); busy != nullptr && busy->parent)
       return *busy->parent;
@@ -316,7 +318,7 @@ class FastCheck {
     return &*groups_.insert(at, std::move(group));
   }
 
-  /// Frees all blocks of removed inodes, whether marked or not.
+  /// Frees all blocks of removed inodes, even those in quiet groups.
   void free_removed() {
     for (BusyInode& busy : inodes_) {
       if (!busy.goes) continue;
@@ -354,7 +356,7 @@ class FastCheck {
     }
   }
 
-  /// Writes the new counts of quiet groups that have lost a block of a removed inode.
+  /// Writes the new counts of those quiet groups in which a removed inode had blocks.
   void write_counts_of_quiet_groups() {
     bool changed = false;
     for (const BusyGroup& group : groups_) {
@@ -368,7 +370,7 @@ class FastCheck {
     if (changed) s_.write(s_.superblock.summary_address, records_);
   }
 
-  /// Updates the maps. Returns the number of directories.
+  /// Corrects a group's maps for its busy fragments and inodes. Returns its number of directories.
   std::uint32_t repair_maps(CylinderGroup& map, const BusyMarks& marks) {
     const FragmentAddress base = geometry_.group_base(map.group());
     for (std::uint32_t f = 0; f < map.fragments(); ++f)
@@ -387,10 +389,13 @@ class FastCheck {
 
   Fsck::State& s_;
   const Geometry& geometry_;
-  std::vector<std::byte> records_;  ///< group records (busy_map.h); empty if there is no map
-  std::vector<BusyGroup> groups_;   ///< busy groups, and quiet groups that lose a block
-  std::vector<BusyInode> inodes_;   ///< sorted by number
-  std::map<InodeNumber, std::vector<std::int64_t>> found_;  ///< names, keyed by tag
+  /// Group records (busy_map.h); empty if the file system has no map.
+  std::vector<std::byte> records_;
+  /// Busy groups, and quiet groups in which a removed inode had blocks.
+  std::vector<BusyGroup> groups_;
+  std::vector<BusyInode> inodes_;  ///< sorted by number
+  /// Names found, by the inode to which they refer.
+  std::map<InodeNumber, std::vector<std::int64_t>> found_;
 };
 
 bool Fsck::State::fast_check() {

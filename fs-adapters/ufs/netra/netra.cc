@@ -79,8 +79,8 @@ VfsResult<void> Netra::inode_removed(Operation& operation, const InodeRemoval& r
   return Conventional::inode_removed(operation, removal);
 }
 
-/// Adds a tag, which replaces an older tag for the same place. The previous holder of the inode's
-/// lock has already written its entries.
+/// Adds a tag, which replaces an older tag for the same place. Tags of an earlier operation are
+/// dropped: it held the inode's lock, and has therefore already written its entries.
 VfsResult<void> Netra::tag(Operation& operation, tree::CoreInode& inode, const LinkTag& tag) {
   TaggedInode& tagged = tagged_[inode.number];
   if (tagged.operation != &operation) tagged = {.operation = &operation};
@@ -111,8 +111,8 @@ VfsResult<void> Netra::tag_entry(Operation& operation, tree::CoreInode& inode,
               .links = links});
 }
 
-/// Tags a directory that has two names: one in `to`, and one in the directory that its ".." still
-/// refers to. The rename has locked all three directories.
+/// Tags a directory that temporarily has two names: one in the directory `to`, and one in the
+/// directory to which its ".." still refers. The rename has locked all three directories.
 VfsResult<void> Netra::tag_moving_directory(Operation& operation, CoreInode& moving,
                                             InodeNumber to) {
   TRY(const auto at, find_block(volume_, moving, 0));
@@ -128,7 +128,8 @@ VfsResult<void> Netra::tag_moving_directory(Operation& operation, CoreInode& mov
   if (from == to) return whole(to, 2);
   TRY(whole(to, 1));
   TRY(whole(from, 1));
-  // If a check removes the old name, the old parent loses a child.
+  // The old parent also needs a tag, because a check that removes the old name lowers the link
+  // count of this parent.
   TRY(const auto parent, volume_.inodes.get(from, &operation));
   auto done = mark(*parent);
   if (done)
@@ -137,7 +138,7 @@ VfsResult<void> Netra::tag_moving_directory(Operation& operation, CoreInode& mov
   return done ? write_inode(*parent) : done;
 }
 
-/// Tags a moved directory before one of its names is removed.
+/// Tags a directory that has been moved, before its old name is removed.
 VfsResult<void> Netra::tag_moved_directory(Operation& operation, tree::CoreInode& moved,
                                            InodeNumber from) {
   const auto& tags = tagged_[moved.number].tags;
@@ -161,8 +162,8 @@ VfsResult<void> Netra::drop(Operation& operation, const DroppedLink& dropped,
   return done;
 }
 
-/// Lowers the counts for the entry at `place`, which is about to be removed, and tags and writes
-/// the inodes.
+/// Lowers the link counts for the entry at `place`, which is about to be removed. Tags the inodes
+/// and writes them.
 VfsResult<void> Netra::lower(Operation& operation, const DroppedLink& dropped,
                              const EntryPlace& place) {
   tree::CoreInode& inode = *dropped.inode;
@@ -180,7 +181,7 @@ VfsResult<void> Netra::lower(Operation& operation, const DroppedLink& dropped,
   return done;
 }
 
-/// Runs one step of an exchange; counts are written unchanged.
+/// Runs one step of an exchange. The current link counts of the inodes are written, without tags.
 VfsResult<void> Netra::exchanged(std::initializer_list<tree::CoreInode*> inodes,
                                  const std::function<VfsResult<void>()>& step) {
   const auto follow = [&] {
@@ -202,7 +203,7 @@ VfsResult<void> Netra::link_added(Operation& operation, const LinkAddition& addi
         {&addition.target, &addition.directory, addition.replaced.inode, addition.replaced.parent},
         [&] { return Conventional::link_added(operation, addition, std::move(directory_block)); });
   }
-  // The ".." of a moved directory is not a name and counts for no inode.
+  // The ".." of a moved directory is not a name, so it does not change a link count.
   if (addition.cause == tree::NameCause::parent)
     return as_result(volume_.cache.write(std::move(directory_block)));
   tree::CoreInode& target = addition.target;
@@ -292,7 +293,7 @@ void GroupFlusher::arm() {
       volume_.executor.now() + options_.flush_interval_ns);
 }
 
-/// Cleans groups. A group that is in use or cannot be written is retried in a later round.
+/// Cleans busy groups. If a group is in use or cannot be written, it is retried in a later round.
 void GroupFlusher::flush() {
   const os::TimeNs end =
       volume_.executor.now() + options_.flush_interval_ns / 100 * options_.flush_share_percent;

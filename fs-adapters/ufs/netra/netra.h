@@ -48,17 +48,17 @@
 namespace headcrash::ufs {
 
 // Cleans busy groups one after another, so that a fast check has few groups to examine (Peacock,
-// Kamaraju and Agrawal 1998, section 5.2). In each interval it begins with the group in front of
-// the hot spot, continues in a circle, and stops when its part of the interval is used up. It
-// writes one group at a time. It is a work item of the syncer, and delays other items for that
-// time. It is not scheduled while no group is busy.
+// Kamaraju and Agrawal 1998, section 5.2). In each interval, the flusher begins with the group
+// after the hot spot, continues with the other groups in a circle, and stops when it has used up
+// its share of the interval. It writes one group at a time. It is a work item of the syncer, and
+// delays other items for that long. While no group is busy, it is not scheduled.
 
 class GroupFlusher {
  public:
   GroupFlusher(Volume& volume, BusyGroups& busy, const NetraOptions& options)
       : volume_(volume), busy_(busy), options_(options) {}
 
-  /// Schedules the flusher. Must be called when a group may have become busy.
+  /// Schedules the flusher. Must be called whenever a group may have become busy.
   void arm();
 
  private:
@@ -97,7 +97,7 @@ class Netra : public Conventional {
   BusyGroups& busy() { return busy_; }
 
  private:
-  /// The in-memory location of a directory entry that was added or is about to be removed.
+  /// The location, in memory, of a directory entry that was added or is about to be removed.
   struct EntryPlace {
     InodeNumber directory;
     std::int64_t block;
@@ -121,7 +121,7 @@ class Netra : public Conventional {
   BusyGroups busy_;
   GroupFlusher flusher_;
   struct TaggedInode {
-    /// The operation that holds, or last held, the inode's lock.
+    /// The operation that holds the inode's lock, or that held it last.
     const Operation* operation = nullptr;
     std::vector<LinkTag> tags = {};
   };

@@ -1,5 +1,5 @@
-// Tests Netra: the fast check after every write, its reads, the flusher, and the compatibility of
-// features.
+// Tests Netra: the fast check after every write, the number of bytes that it reads, the flusher,
+// and which features can be combined.
 
 #include "fs-adapters/ufs/netra/netra.h"
 
@@ -42,8 +42,8 @@ void change_all_kinds(Vfs& fs) {
   EXPECT_TRUE(fs.rmdir("q/other"));
 }
 
-/// Writes 4 KiB blocks through a bmap cache: beyond its end, truncated inside it, and into a hole
-/// before it.
+/// Uses a bmap cache with blocks of 4 KiB: appends after its end, truncates the file inside it, and
+/// fills a hole before it.
 void grow_behind_the_direct_blocks(Vfs& fs) {
   constexpr std::uint64_t kBlock = 4096;
   bench::put_file(fs, "log", std::string(13 * kBlock, 'L'));
@@ -151,7 +151,8 @@ TEST(Netra, AFastCheckReadsHeadersAndBusyItems) {
   const auto fast = fsck.run(fast_reads, {.repair = true, .fast = true});
   ASSERT_TRUE(fast);
   EXPECT_TRUE(fast->fast);
-  // 16 headers of 8 KiB, the same amount after each, the superblock, some inodes.
+  // The writes are 16 headers of 8 KiB, the block of the same size after each header, the
+  // superblock, and some inodes.
   EXPECT_LT(fast_reads.bytes, 16 * 2 * 8192 + 40'000U);
   bench::expect_clean(*m.store);
 }
@@ -167,7 +168,7 @@ TEST(Netra, TheFlusherCleansGroups) {
     m.executor.sleep_until(m.executor.now() + 5 * model::kSecondNs);
     EXPECT_FALSE(busy_of(m).any_busy());
     EXPECT_GT(busy_of(m).counters().cleaned, 0U);
-    // An open file without a name would be removed by a check, so its group stays busy.
+    // This open file without a name would be removed by a check, so its group stays busy.
     const auto open = fs.open("f1", {});
     ASSERT_TRUE(open);
     EXPECT_TRUE(fs.unlink("f1"));
@@ -179,8 +180,8 @@ TEST(Netra, TheFlusherCleansGroups) {
   bench::expect_clean(*m.store);
 }
 
-/// A failed write may have left the old generation on the disk, so its marks must not be cleared
-/// before another generation is written.
+/// After a failed write, the header on the disk may still have the current generation. Its marks
+/// must then not be cleared before another generation has been written.
 TEST(Netra, MarksStayUntilTheirGroupIsCleaned) {
   Mounted m(bench::setup_named("netra"));
   m.mount();
@@ -216,8 +217,8 @@ struct MarkedAtOnce {
   std::uint64_t header_writes = 0, refused = 0;
 };
 
-/// Eight users mark inodes in one group at once. Each call returns when its mark is on the disk or
-/// has failed. Header write number `fails` fails.
+/// Eight users mark inodes in one group at the same time. Each call must return only when its mark
+/// is on the disk or has failed. The header's write number `fails` fails.
 MarkedAtOnce mark_at_once(bool together, std::uint64_t fails = 0) {
   constexpr InodeNumber kFirst = 64;
   bench::Setup setup = bench::without_flusher("netra");
@@ -252,13 +253,14 @@ MarkedAtOnce mark_at_once(bool together, std::uint64_t fails = 0) {
 
 TEST(Netra, MarksOfAGroupShareAWrite) {
   EXPECT_EQ(mark_at_once(true).header_writes,
-            2U);  // the first user's write, and one for all the others
+            2U);  // one write for the first user, and one for all others
   EXPECT_EQ(mark_at_once(false).header_writes, 8U);
 }
 
 TEST(Netra, AFailedWriteOfMarksFailsOneUser) {
   const MarkedAtOnce made = mark_at_once(true, 2);
-  EXPECT_EQ(made.header_writes, 3U);  // waiting users have their marks in the next write
+  // The users that are waiting have their marks in the third write.
+  EXPECT_EQ(made.header_writes, 3U);
   EXPECT_EQ(made.refused, 1U);
 }
 
@@ -303,7 +305,7 @@ TEST(Netra, ATornSuperblockWriteIsRepeated) {
   }
 }
 
-/// The last write of an unmount is torn after each of its sectors.
+/// Tears the last write of an unmount after each of its sectors.
 TEST(Netra, UnmountMarksCleanOnlyWithCorrectTotals) {
   Mounted m(bench::setup_named("netra"));
   std::vector<std::byte> bytes(kSuperblockBytes);
@@ -339,9 +341,9 @@ TEST(Netra, FullListsOfForeignInodesRequireTheFullCheck) {
   EXPECT_TRUE(marks.foreign_inodes().empty());
 }
 
-/// Files from many groups grow in one group, whose header does not have room for all their inodes.
-/// A fast check must also find the inodes in the block after the header, even if their own groups
-/// are quiet. The group may become quiet and busy again.
+/// Files whose inodes are in many groups grow in one group, whose header does not have room for all
+/// their inodes. A fast check must also find those inodes that are listed in the block after the
+/// header, even if the inodes' own groups are quiet. The group becomes quiet and then busy again.
 TEST(Netra, TheForeignBlockCountsLikeTheHeader) {
   Mounted m(bench::without_flusher("netra-foreign-block"),
             {.device_bytes = 24 << 20, .mkfs = {.bytes_per_inode = 8192, .group_bytes = 1 << 20}});
@@ -365,7 +367,7 @@ TEST(Netra, TheForeignBlockCountsLikeTheHeader) {
   m.log.keep = true;
   m.as_user([&] {
     grow(0);
-    // The inodes' own groups no longer record them.
+    // After this, only the hot group lists these inodes as busy; their own groups are quiet.
     const std::uint32_t hot = m.file_system->volume().allocator.hot_group();
     for (std::uint32_t group = 0; group < hot; ++group) EXPECT_TRUE(busy_of(m).clean(group));
     EXPECT_TRUE(busy_of(m).busy(hot) && !busy_of(m).busy(hot - 1));
@@ -425,8 +427,8 @@ TEST(Netra, MarksKeepTheFormerTypeOfAnInode) {
 }
 
 /// Shows why the file system must be checked before it is used, and why busy groups cannot be
-/// checked after mounting: a link count is lowered before its name is removed, and only the tag
-/// shows that the name still exists.
+/// checked after the mount: a link count is lowered before the name is removed, and if the power
+/// fails in between, only the tag shows that the name still exists.
 TEST(Netra, MountingBeforeTheCheckCanRemoveAFileWithAName) {
   Mounted m(bench::setup_named("netra"));
   m.mount();
@@ -485,8 +487,8 @@ TEST(Netra, RejectsUnknownFeatures) {
   });
 }
 
-/// Without marks there would be no fast check, and without extensions no cache, so the scheme would
-/// equal Conventional.
+/// Without marks there would be no fast check, and without extensions there would be no cache. The
+/// scheme would then do the same as Conventional.
 TEST(Netra, RejectsAFormatWithoutItsFeatures) {
   const auto error_of = [](const char* scheme, const Features& features) -> std::string {
     bench::Setup setup = bench::setup_named(scheme);
@@ -541,9 +543,9 @@ TEST(Netra, AllocatesInAMovingHotSpot) {
   bench::expect_clean(*m.store);
 }
 
-/// Creates and removes files of all sizes on a disk that is 90 % full. Free space stays in whole
-/// blocks, except for the fraction at which FFS switches to space optimisation: the reserve less 2
-/// %.
+/// Creates and removes files of all sizes on a disk that is 90 % full. Nearly all free space must
+/// stay in whole blocks. The exception is the fraction at which FFS switches to space optimisation
+/// (the reserve less 2 %).
 TEST(Netra, AFullDiskAcceptsTheSpaceItReports) {
   Mounted m(bench::without_flusher("netra"), {.device_bytes = 64 << 20,
                                               .mkfs = {.block_bytes = 8192,

@@ -1,12 +1,12 @@
 #pragma once
-// The code shared by the two schemes whose order the driver enforces (scheduler_flag.h,
+// Code shared by the two schemes whose order the driver enforces (scheduler_flag.h,
 // scheduler_chains.h).
 //
-// The driver fails requests that depend on a failed write (disk_queue.h). Once these requests are
-// complete, the driver forgets them, so it could not hold back later requests. The volume therefore
-// stops at the first failed write that other writes depend on, namely a metadata write, or a data
-// write to moved fragments (on which the new pointer depends). Other data simply stays dirty.
-// Completions are reported before further requests can be issued.
+// If a write fails, the driver also fails the requests that depend on it (disk_queue.h). Once these
+// are complete, the driver forgets them, so it cannot hold back later requests. Therefore the
+// volume stops at the first failed write on which other writes depend: a metadata write, or a data
+// write to moved fragments (on which the new pointer depends). If other data cannot be written, it
+// just stays dirty. Failures are reported before further requests can be issued.
 
 #include <set>
 
@@ -18,7 +18,8 @@ class DriverOrder : public Scheme {
  public:
   using Scheme::Scheme;
   void after_write(const os::BufferKey& key, os::RequestId, model::Status status) override {
-    // A completed write of the block at its old address does not count.
+    // If another write of the block is in flight, the completed one may have been sent to the old
+    // address.
     if (status == model::Status::ok && !moved_.empty() && volume_.cache.being_written(key) == 0)
       moved_.erase(key);
   }
@@ -32,7 +33,8 @@ class DriverOrder : public Scheme {
   void moves(const os::BufferKey& data) { moved_.insert(data); }
 
  private:
-  std::set<os::BufferKey> moved_;  ///< data blocks that have not been written at their new address
+  /// Data blocks that have a new address to which they have not been written yet.
+  std::set<os::BufferKey> moved_;
 };
 
 }  // namespace headcrash::ufs

@@ -1,5 +1,5 @@
-// Tests a journal on a separate device: creation and detection, rejection of foreign devices,
-// replay over both devices, and flushes of both.
+// Tests a journal on a separate device: how it is created and found, that foreign devices are
+// rejected, that a replay uses both devices, and that both are flushed.
 
 #include <algorithm>
 
@@ -19,7 +19,7 @@ using os::DeviceStores;
 constexpr std::uint64_t kHomeSectors = (8 << 20) / kSectorBytes,
                         kLogSectors = (1 << 20) / kSectorBytes;
 
-/// Two disks, or parts of one image.
+/// Two disks, or two parts of one image.
 struct Disks {
   std::unique_ptr<media::MemoryStore> home = *media::MemoryStore::create(kHomeSectors);
   std::unique_ptr<media::MemoryStore> log = *media::MemoryStore::create(kLogSectors);
@@ -49,7 +49,7 @@ Disks made(std::uint32_t time = 0) {
   return disks;
 }
 
-/// A machine with the disks, and the driver's writes in completion order.
+/// A machine with the disks. It logs the driver's writes in the order in which they complete.
 class Machine {
  public:
   enum class Second : std::uint8_t { there, missing };
@@ -70,7 +70,7 @@ class Machine {
   }
 
   void as_user(std::function<void()> body) { machine.system.run_as(account, std::move(body)); }
-  /// Returns the error; empty if the mount succeeded.
+  /// Mounts the file system. Returns the error message; empty if the mount succeeded.
   std::string mount() {
     std::string problem;
     as_user([&] {
@@ -148,14 +148,14 @@ TEST(ExternalJournal, MkfsCreatesBothDevices) {
   EXPECT_EQ(journal->file_system, super.journal_id);
   EXPECT_EQ(journal_identifier(sector), super.journal_id);
   bench::expect_clean(disks.both);
-  // The journal uses none of the file system's own space.
+  // The external journal takes no space in the file system itself.
   Disks plain;
   const auto without =
       mkfs(*plain.home, {.block_bytes = 4096, .fragment_bytes = 1024, .bytes_per_inode = 4096});
   ASSERT_TRUE(without);
   EXPECT_EQ(super.total, without->total);
   EXPECT_EQ(super.data_fragments, without->data_fragments);
-  // A recreated log has another identifier.
+  // A log that is created again gets a different identifier.
   ASSERT_TRUE(mkfs(disks.both, external()));
   EXPECT_NE(ImageReader::open(disks.both)->superblock().journal_id, super.journal_id);
 }
@@ -241,7 +241,8 @@ TEST(ExternalJournal, RejectsAMissingOrForeignDevice) {
   ASSERT_TRUE(blank.log->write_zeroes(0, kLogSectors));
   expect_refused(blank, "invalid magic number");
 
-  // A log from a similar file system. Its transactions are valid for that file system only.
+  // Uses the log of a similar file system. The transactions in that log are valid, but only for the
+  // other file system.
   Disks other = made(1);
   leave_behind(other);
   Disks mixed = disks.copied();
@@ -311,8 +312,8 @@ TEST(ExternalJournal, LosingTheDeviceOfACleanFileSystemLosesNothing) {
   m.as_user([&] { EXPECT_EQ(bench::get_file(*m.file_system, "kept"), "text"); });
 }
 
-/// The repair must also update the replicas. Otherwise a restored replica would refer to the lost
-/// device again.
+/// The repair must also update the replicas of the superblock. If a replica were restored later, it
+/// would otherwise refer to the lost device again.
 TEST(ExternalJournal, GivingUpADeviceCanBeCutAndRestarted) {
   Disks disks = made();
   leave_behind(disks);
@@ -356,7 +357,7 @@ TEST(ExternalJournal, MountAndFsckReplayTheJournal) {
     Disks repaired = disks.copied();
     ASSERT_TRUE(fsck.run(repaired.both, {.repair = true}));
     bench::expect_clean(repaired.both);
-    // A mount with any scheme replays the journal and marks it as not in use.
+    // A mount under any scheme replays the journal and then marks it as not in use.
     EXPECT_EQ(mount_alone(disks, "conventional"), "");
     for (Disks* const one : {&disks, &repaired}) {
       const auto reader = ImageReader::open(one->both);
@@ -369,7 +370,7 @@ TEST(ExternalJournal, MountAndFsckReplayTheJournal) {
   }
 }
 
-/// Checks the disks after each completed write on either of them.
+/// Checks both disks after each write that is completed on either of them.
 TEST(ExternalJournal, NothingToRepairAfterACutAtAnyWrite) {
   for (const char* name : {"journal-external", "journal-external-data"}) {
     SCOPED_TRACE(name);
@@ -417,7 +418,7 @@ TEST(ExternalJournal, NothingToRepairAfterACutAtAnyWrite) {
   }
 }
 
-/// Both disks have caches that lose all unflushed writes, and the driver does not flush on its own.
+/// Both disks have caches that lose all unflushed writes. The driver does not flush them by itself.
 TEST(ExternalJournal, FlushesBothDevices) {
   for (const JournalOptions::Contents contents :
        {JournalOptions::Contents::metadata, JournalOptions::Contents::data}) {
@@ -451,8 +452,8 @@ TEST(ExternalJournal, FlushesBothDevices) {
   }
 }
 
-/// Requests to the driver during an fsync: w for the log, c for its commit record, d for the other
-/// device; F and f for a flush of either.
+/// Records the requests to the driver during an fsync, as letters: w for a write to the log, c for
+/// a commit record, d for a write to the other device; F and f for a flush of either device.
 class BothDevices final : public os::DiskTracer {
  public:
   void issued(os::RequestId, const os::BlockRequest& request, const os::Ordering&) override {
@@ -483,7 +484,7 @@ TEST(ExternalJournal, TheCommitRecordFollowsFlushesOfBothDevices) {
   EXPECT_EQ(letters.letters, "dfwfFcF");
 }
 
-/// Runs ten users, each of which writes and waits five times.
+/// Runs ten users, each of which writes and waits five times. Returns the number of commits.
 std::uint64_t commits_of(const char* name) {
   Disks disks = made();
   Machine m(disks, setup(name));

@@ -1,6 +1,6 @@
-// Comparisons with independent implementations: NetBSD's makefs (a Debian package) writes images
-// that we read and check, and dissect.ffs (a Python package that Debian lacks) reads our images.
-// Tests are skipped if the program is not installed.
+// Comparisons with independent implementations. NetBSD's makefs (a Debian package) writes images
+// that we read and check. dissect.ffs (a Python package that Debian lacks) reads our images. If a
+// program is not installed, its tests are skipped.
 
 #include <gtest/gtest.h>
 
@@ -38,7 +38,7 @@ std::string content(const ImageReader& reader, const ImageReader::Found& found) 
   return text;
 }
 
-/// Lists the tree in the format of judge_dissect.py.
+/// Lists the tree in the same format as judge_dissect.py.
 std::string describe(const model::SectorStore& store) {
   std::vector<std::string> lines;
   const auto reader = ImageReader::open(store);
@@ -57,7 +57,7 @@ std::string describe(const model::SectorStore& store) {
   return all;
 }
 
-/// Returns the exit code and the output.
+/// Runs a shell command. Returns its exit code and its output.
 std::pair<int, std::string> run(const std::string& command) {
   std::FILE* const pipe = ::popen(command.c_str(), "r");
   if (pipe == nullptr) return {127, ""};
@@ -114,15 +114,15 @@ TEST(Independent, DissectReadsOurImages) {
   const std::string judge = HEADCRASH_UFS_JUDGE;
   const TemporaryFolder folder;
   for (const std::uint32_t block : {4096U, 8192U}) {
-    // The file system with the smaller blocks has a journal, which a reader may ignore.
+    // The variant with the smaller blocks has a journal, which a reader may ignore.
     const TestTree tree(
         {.block_bytes = block,
          .fragment_bytes = block / 8,
          .bytes_per_inode = 4096,
          .group_bytes = 1 << 20,
          .journal_bytes = block == 4096 ? std::optional<std::uint64_t>(0) : std::nullopt});
-    // dissect.ffs follows an indirect block that is a hole to the boot block, so it cannot read
-    // such files.
+    // If a pointer to an indirect block is 0 (a hole), dissect.ffs follows it to the boot block, so
+    // it cannot read such files.
     ImageWriter writer(*tree.store);
     const FragmentAddress root = writer.load(kRootInode).direct[0];
     auto names = writer.read(root, writer.geometry().fragment_bytes());

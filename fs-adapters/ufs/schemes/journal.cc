@@ -14,9 +14,9 @@
 namespace headcrash::ufs {
 namespace {
 
-// Blocks for two inodes, which every operation may change.
+// Blocks of two inodes, which every operation may change without reporting it.
 constexpr std::uint32_t kBlocksOfItself = 2;
-// Maximum number of rounds in a sync, which need not wait for concurrent changes.
+// Maximum number of rounds in a sync. It need not wait for changes made in the meantime.
 constexpr int kCommitRoundsMax = 100;
 
 }  // namespace
@@ -35,9 +35,9 @@ Journal::Journal(Volume& volume, const SchemeOptions& options)
 
 // --- operations
 
-/// Returns true if the transaction has space for another operation. The sum of all reservations
-/// soon exceeds the limit, even though fewer blocks have changed; in that case, counts the changed
-/// blocks.
+/// Returns true if the transaction has space for another operation. Operations reserve more blocks
+/// than they usually change. If the sum of the reservations exceeds the limit, the blocks that have
+/// really changed are counted instead.
 bool Journal::has_room() {
   const auto fits = [&] {
     return blocks_ + (active_ + 1) * kBlocksOfAnOperation + volume_.super.groups <= limit_blocks_;
@@ -50,7 +50,8 @@ bool Journal::has_room() {
 }
 
 void Journal::begin(Operation& operation) {
-  // A fiber that copies inodes for a commit may become an inode's last user and must remove it.
+  // The fiber that copies inodes for a commit may turn out to be an inode's last user, and must
+  // then remove it within the closed transaction.
   if (committer_ != nullptr && committer_ == volume_.executor.current()) return;
   for (;;) {
     while (closed_) reopened_.wait();
@@ -80,7 +81,7 @@ void Journal::commit_later() {
   volume_.syncer.add_work(
       [this] {
         timer_ = false;
-        // Callers that need the result wait for the commit themselves.
+        // The result is ignored, because callers that need it wait for the commit themselves.
         if (!volume_.abandoned) (void)commit_through(running_);
       },
       volume_.syncer.due_at(os::Content::data, options_.journal.interval_ns));
@@ -96,14 +97,14 @@ VfsResult<void> Journal::commit_through(std::uint64_t transaction) {
   return volume_.stopped() ? refuse(EIO) : VfsResult<void>();
 }
 
-/// Commits even if another commit has already included all changes.
+/// Commits separately, even if another commit has already included all changes.
 VfsResult<void> Journal::commit_alone() {
   while (committing_ && !volume_.stopped()) done_.wait();
   if (!volume_.stopped()) commit(Without::change);
   return volume_.stopped() ? refuse(EIO) : VfsResult<void>();
 }
 
-/// Makes the operation commit at its end if commits are synchronous. Called for operations that
+/// If commits are synchronous, makes the operation commit when it ends. Called for operations that
 /// change names or release blocks.
 void Journal::commit_with(Operation& operation) {
   if (options_.journal.commit == JournalOptions::Commit::synchronous) operation.commits = true;
@@ -116,7 +117,8 @@ std::uint32_t Journal::groups_of(const std::vector<Extent>& extents) const {
 VfsResult<os::HeldBuffer> Journal::block_allocated(Operation& operation,
                                                    const BlockAllocation& allocation,
                                                    os::HeldBuffer block) {
-  // The group's header, the pointer to the block, and the block itself.
+  // The operation may change the group's header, the block with the pointer, and the new block
+  // itself.
   may_change(operation, 3);
   if (allocation.kind == BlockKind::data) {
     new_data_.insert(block.key());
@@ -125,7 +127,7 @@ VfsResult<os::HeldBuffer> Journal::block_allocated(Operation& operation,
   if (allocation.kind == BlockKind::indirect) {
     ++operation.indirect;
     if (++indirect_ > indirect_max_) {
-      // It has not been used yet, so it can be freed at once.
+      // The block has not been used yet, so it can be freed at once.
       volume_.cache.discard(block.key());
       (void)volume_.allocator.free(allocation.at, allocation.fragments);
       return refuse(operation.indirect > indirect_max_ ? EFBIG : ENOSPC);
@@ -155,8 +157,8 @@ VfsResult<void> Journal::blocks_removed(Operation& operation, const BlockRemoval
 
 VfsResult<void> Journal::link_added(Operation& operation, const LinkAddition& addition,
                                     os::HeldBuffer directory_block) {
-  // May change the block, the inode's group, and the inodes of the directory, the target and the
-  // replaced inode.
+  // The operation may change the directory block, the header of the inode's group, and the inodes
+  // of the directory, the target and the replaced inode.
   may_change(operation, 6);
   volume_.cache.write_delayed(std::move(directory_block));
   volume_.inodes.mark_changed(addition.target);
@@ -173,7 +175,8 @@ VfsResult<void> Journal::link_removed(Operation& operation, const LinkRemoval& r
   return volume_.drop_link(operation, removal.dropped);
 }
 
-/// Defers the first removal of an inode. A later put(), by the syncer or another user, removes it.
+/// Defers the removal when it is called for an inode for the first time. A later put(), by the
+/// syncer or by another user, then removes the inode.
 bool Journal::defers_removal(CoreInode& inode) {
   if (options_.journal.removal == JournalOptions::Removal::by_user) return false;
   if (deferred_removals_.erase(inode.number) != 0) return false;
@@ -185,7 +188,8 @@ bool Journal::defers_removal(CoreInode& inode) {
 
 VfsResult<void> Journal::inode_removed(Operation& operation, const InodeRemoval& removal) {
   may_change(operation, 2 + groups_of(removal.extents));
-  // The in-core inode is dropped when this returns.
+  // The inode must be copied to its block now, because it leaves the core when this function
+  // returns.
   TRY(volume_.inodes.write_delayed(removal.inode));
   frees_.extents.insert(frees_.extents.end(), removal.extents.begin(), removal.extents.end());
   frees_.inodes.push_back({.number = removal.inode.number, .directory = removal.directory});
@@ -195,8 +199,8 @@ VfsResult<void> Journal::inode_removed(Operation& operation, const InodeRemoval&
 
 // --- fsync and sync
 
-/// The commit itself waits until the operation ends, because a transaction being committed must
-/// have no operation inside.
+/// Marks the operation to be committed. The commit itself waits until the operation has ended,
+/// because no operation may be in progress in a transaction that is being committed.
 VfsResult<void> Journal::fsync(Operation& operation, CoreInode& inode, SyncExtent) {
   if (options_.journal.contents == JournalOptions::Contents::metadata)
     TRY(as_result(volume_.cache.flush_object(inode.number)));
@@ -222,14 +226,16 @@ VfsResult<void> Journal::sync() {
   return volume_.stopped() ? refuse(EIO) : VfsResult<void>();
 }
 
-/// Freed space becomes available once its transaction has been committed.
+/// Commits the running transaction, because the space that it frees becomes available only after
+/// that.
 bool Journal::reclaim() {
   if (frees_.empty() && deferred_removals_.empty() && indirect_ == 0 && !committing_) return false;
   if (!deferred_removals_.empty()) volume_.syncer.do_work(os::Syncer::Extent::due);
   return commit_through(running_).has_value();
 }
 
-/// Returns the journal's memory, mostly copies of committed blocks that are not yet in place.
+/// Returns the memory that the journal uses, mostly for copies of committed blocks that are not in
+/// place yet.
 std::size_t Journal::bytes_in_core() const {
   std::size_t copies = 0;
   for (const auto& [home, image] : images_) copies += image.bytes.size();
@@ -244,7 +250,8 @@ FragmentAddress Journal::home_of(std::uint64_t lba) const {
   return static_cast<FragmentAddress>(lba / volume_.geometry.sectors_per_fragment());
 }
 
-/// The superblock and the groups' summaries are written at mount and rebuilt by a replay.
+/// Returns true if the block's changes go through the journal. Those of the superblock and of the
+/// groups' summaries do not: they are written by a mount and rebuilt by a replay.
 bool Journal::journalled(os::Content content, const os::BufferKey& key,
                          FragmentAddress home) const {
   if (content == os::Content::data)
@@ -255,7 +262,7 @@ bool Journal::journalled(os::Content content, const os::BufferKey& key,
           home >= super.summary_address + volume_.geometry.fragments_of(super.summary_bytes));
 }
 
-/// Returns the place's last image if `bytes` equal it.
+/// Returns the last image committed for this place if it equals `bytes`; otherwise null.
 const Journal::Image* Journal::committed(FragmentAddress home,
                                          std::span<const std::byte> bytes) const {
   const auto image = images_.find(home);

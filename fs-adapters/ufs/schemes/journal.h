@@ -10,46 +10,49 @@
 //   tail          moves on once all images are in place or in a later transaction
 //
 // Running. A metadata block is not written while it contains uncommitted changes: before_write()
-// permits a write only if the block equals the last committed image of its place. No operation
-// waits for this; the syncer's sweep writes the blocks in place, as for every scheme.
+// permits a write only if the block equals the last image that was committed for its place. No
+// operation waits for this; the syncer's sweep writes the blocks in place, as in every scheme.
 //
 // Committing. The transaction closes: running operations end, and new ones wait. In-core inodes are
-// copied to their blocks, and changed blocks to the transaction's images. Then the next transaction
-// opens; later changes do not affect the images. Blocks and inodes that the transaction frees are
-// freed in its images at once, but in memory only when the commit record is on the disk. They are
-// thus never reused before the commit (R2), and a replay leaves no leak. Data of newly allocated
-// blocks is written in place, and the commit record waits for it ("ordered"), so no pointer leads
-// to uninitialised data (R3). With JournalOptions::Contents::data, data goes to the journal too, as
-// far as it fits into the transaction; the rest is ordered. R1 holds because an operation is within
-// one transaction.
+// copied to their blocks, and changed blocks are copied to the transaction's images. Then the next
+// transaction opens; later changes do not affect the images. Blocks and inodes that the transaction
+// frees are freed in its images at once, but in memory only when the commit record is on the disk.
+// They are thus never reused before the commit (R2), and a replay leaves no leak. Data of newly
+// allocated blocks is written in place, and the commit record waits for it ("ordered"), so no
+// pointer leads to uninitialised data (R3). With JournalOptions::Contents::data, data also goes to
+// the journal if the transaction has room for it; the rest is ordered. R1 holds because an
+// operation is within one transaction.
 //
-// If a freed place has an image in the journal, it is revoked, because a replay could otherwise
-// overwrite its later content. Each transaction lists the open inodes without a name, which a
-// replay releases. While there are any, the last transaction stays in the journal. With
-// JournalOptions::Removal::by_syncer, files without a name stay on that list for up to a second.
+// If a place that is freed has an image in the journal, the image is revoked, because a replay
+// could otherwise overwrite later contents of the place. Each transaction lists the open inodes
+// without a name, which a replay releases. While there are any, the last transaction stays in the
+// journal. With JournalOptions::Removal::by_syncer, files without a name stay on that list for up
+// to a second.
 //
-// Space. Each operation reserves the maximum that it may change: kBlocksOfAnOperation. Even a large
-// release changes only an inode, three indirect blocks and the groups' headers, which are reserved
-// once per transaction. A write that would need more new indirect blocks than an eighth of the ring
-// fails with EFBIG. When half of the ring is reserved, the transaction is committed first. Before
-// it is written, the tail is moved by writing images in place: from the cached block if it still
-// equals the image, otherwise from the image.
+// Space. Each operation reserves the maximum number of blocks that it may change:
+// kBlocksOfAnOperation. Even a large release changes only an inode, three indirect blocks and the
+// groups' headers, which are reserved once per transaction. A write that would need more new
+// indirect blocks than an eighth of the ring fails with EFBIG. When half of the ring is reserved,
+// the transaction is committed first. Before it is written, the tail is moved by writing images in
+// place: from the cached block if it still equals the image, otherwise from the image.
 //
 // The ring may be on a separate device (Superblock::features). The driver's order covers both
-// devices, so only flushes differ: of both devices before a commit record, because data is on one
-// and the log on the other; of the log after it; of the homes before the tail moves.
+// devices, so only the flushes differ. Before a commit record, both devices are flushed, because
+// data is on one and the log on the other. After the record, the log's device is flushed. Before
+// the tail moves, the device with the homes is flushed.
 //
-// All callers that wait when a commit begins share it, unless JournalOptions::Sharing is `none`.
+// All callers that are waiting when a commit begins share it, unless JournalOptions::Sharing is
+// `none`.
 //
-// Without a disk write cache, or with a driver that flushes for it
-// (DiskQueueOptions::flush_for_order), completed writes are durable. Otherwise set
-// JournalOptions::flushes: then all that a commit record covers is durable before it, the record is
-// durable before callers continue, and images are durable in place before the tail passes them.
+// If the disk has no write cache, or if the driver flushes it (DiskQueueOptions::flush_for_order),
+// completed writes are durable. Otherwise, JournalOptions::flushes must be set: then everything
+// that a commit record covers is durable before the record, the record is durable before callers
+// continue, and images are durable in place before the tail passes them.
 //
-// The volume stops (volume.h) if a write of the journal fails, or of an image in place, or of data
-// that a commit record waits for. Nothing is committed after that, and all changes fail with EIO
-// until a mount has replayed the journal. After a failed write of other data, the data just stays
-// dirty.
+// The volume stops (volume.h) if one of these writes fails: a write to the journal, a write of an
+// image in place, or a write of data for which a commit record waits. Nothing is committed after
+// that, and all changes fail with EIO until a mount has replayed the journal. If a write of other
+// data fails, the data just stays dirty.
 //
 // Source: Tweedie 1998 (journal_format.h) for the order of writes; Hagmann, "Reimplementing the
 // Cedar File System Using Logging and Group Commit", 1987, for group commit.
@@ -70,15 +73,15 @@ namespace headcrash::ufs {
 struct JournalCounters {
   std::uint64_t commits = 0, images = 0, revoked = 0;
   std::uint64_t log_fragments = 0;  ///< fragments written, including descriptors and commit records
-  std::uint64_t ordered_writes = 0;  ///< data writes for which a commit waited
+  std::uint64_t ordered_writes = 0;  ///< number of data writes for which a commit waited
   std::uint64_t tail_writes = 0;
-  /// Images written in place because their blocks had changed again.
+  /// Number of images that had to be written in place because their blocks had changed again.
   std::uint64_t stale_images_written = 0;
 };
 
 class Journal : public Scheme {
  public:
-  /// The volume must have a journal that was emptied for this mount.
+  /// The volume must have a journal, which must have been emptied for this mount.
   Journal(Volume& volume, const SchemeOptions& options);
   std::string_view name() const override { return "journal"; }
   const JournalCounters& counters() const { return counters_; }
@@ -114,7 +117,7 @@ class Journal : public Scheme {
     std::vector<FreedInode> inodes;
     bool empty() const { return extents.empty() && inodes.empty(); }
   };
-  /// A data write for which a commit waits. The block may be freed and evicted in the meantime.
+  /// A data write that a commit waits for. The block may be freed and evicted in the meantime.
   struct OrderedWrite {
     os::BufferKey key;
     os::RequestId request = 0;
@@ -123,17 +126,17 @@ class Journal : public Scheme {
   struct Transaction {
     JournalTransaction record;
     std::vector<os::BufferKey> keys;  ///< keys of the blocks copied to the images
-    std::vector<WriteKind> kinds;     ///< kinds of these blocks
+    std::vector<WriteKind> kinds;     ///< kind of each of these blocks
     std::map<FragmentAddress, std::size_t> image_at;
     Frees frees;
     /// Data writes that must complete before the commit record is issued.
     std::vector<OrderedWrite> data;
-    /// Data that was written in place, because it did not fit into the images.
+    /// Extents of data that was written in place because there was no room for it in the journal.
     std::vector<Extent> written_in_place;
     std::size_t fragments = 0;  ///< total size of the images
     bool empty() const { return record.images.empty() && frees.empty(); }
   };
-  /// A committed image that is not yet known to be in place.
+  /// A committed image that may not be in place yet.
   struct Image {
     os::BufferKey key;
     std::uint64_t sequence = 0;
@@ -149,8 +152,8 @@ class Journal : public Scheme {
     bool orphans = false;
   };
   struct Sent {
-    FragmentAddress home = 0;    ///< 0 if not tracked
-    std::uint64_t sequence = 0;  ///< sequence of the image that was sent
+    FragmentAddress home = 0;    ///< 0 if the write is not tracked
+    std::uint64_t sequence = 0;  ///< sequence number of the image that was sent
   };
   class LogWrite;
   using Writes = std::vector<std::unique_ptr<LogWrite>>;
@@ -167,8 +170,7 @@ class Journal : public Scheme {
   bool journalled(os::Content content, const os::BufferKey& key, FragmentAddress home) const;
   const Image* committed(FragmentAddress home, std::span<const std::byte> bytes) const;
 
-  // journal_commit.cc
-  /// Selects whether a commit without changes is written.
+  // journal_commit.cc. Selects whether a commit is written even if there are no changes.
   enum class Without : std::uint8_t { nothing, change };
   void commit(Without change = Without::nothing);
   bool close_and_copy(Transaction& transaction);
@@ -212,23 +214,24 @@ class Journal : public Scheme {
   JournalSuperblock super_;
   std::uint32_t limit_blocks_, indirect_max_;
 
-  // The running transaction.
-  std::uint64_t running_ = 1,
-                /// Transaction numbers within this mount; unlike sequence numbers, they are not
-      /// those in the ring.
-      committed_ = 0;
-  std::uint32_t active_ = 0;    ///< running operations
-  std::uint32_t blocks_ = 0;    ///< maximum number of blocks changed by operations that have ended
-  std::uint32_t indirect_ = 0;  ///< number of new indirect blocks
-  os::TimeNs copied_at_ = 0;    ///< time at which the previous transaction was copied
+  // The running transaction. Transactions are numbered within this mount; these numbers are not the
+  // sequence numbers in the ring.
+  std::uint64_t running_ = 1, committed_ = 0;
+  std::uint32_t active_ = 0;  ///< running operations
+  /// Upper bound for the number of blocks changed by operations that have ended.
+  std::uint32_t blocks_ = 0;
+  std::uint32_t indirect_ = 0;  ///< number of new indirect blocks allocated in this transaction
+  os::TimeNs copied_at_ = 0;    ///< time at which the previous transaction's blocks were copied
   Frees frees_;
-  std::set<os::BufferKey> new_data_;         ///< data of newly allocated blocks
-  std::set<InodeNumber> deferred_removals_;  ///< inodes without links that the syncer will remove
+  std::set<os::BufferKey> new_data_;  ///< keys of newly allocated data blocks
+  /// Inodes without links that the syncer is about to remove.
+  std::set<InodeNumber> deferred_removals_;
   bool timer_ = false;
 
-  // Commits run one at a time.
+  // Only one commit runs at a time.
   bool committing_ = false, closed_ = false;
-  os::Fiber* committer_ = nullptr;  ///< set while the transaction is closed
+  /// The fiber that is committing; set only while the transaction is closed.
+  os::Fiber* committer_ = nullptr;
   os::WaitQueue reopened_, idle_, done_;
   const os::BufferKey* let_through_ = nullptr;
 
@@ -236,13 +239,13 @@ class Journal : public Scheme {
   std::uint32_t head_ = 0, used_ = 0;
   std::uint64_t sequence_;  ///< sequence number of the next transaction
   std::deque<Logged> log_;
-  std::vector<InodeNumber> orphans_;  ///< orphans listed in the newest transaction
+  std::vector<InodeNumber> orphans_;  ///< the orphans that the newest transaction lists
   bool too_many_orphans_ = false;
   static constexpr std::size_t kLoggedKept = 16;
-  std::map<FragmentAddress, Image> images_;  ///< newest image by home
-  /// Fragments that have, or had, an image in the ring.
+  std::map<FragmentAddress, Image> images_;  ///< the newest image of each home
+  /// The last transaction with an image of each fragment. The image may no longer be in the ring.
   std::unordered_map<FragmentAddress, std::uint64_t> logged_;
-  std::size_t logged_kept_ = kLoggedKept;           ///< size after the last cleanup
+  std::size_t logged_kept_ = kLoggedKept;           ///< size of `logged_` after its last cleanup
   std::map<os::BufferKey, std::deque<Sent>> sent_;  ///< writes in flight
   JournalCounters counters_;
 };

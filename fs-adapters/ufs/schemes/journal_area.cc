@@ -35,8 +35,8 @@ Result<void> zero(model::SectorStore& store, const Superblock& superblock) {
                             superblock.journal.fragments * sectors);
 }
 
-/// Returns the identifier of the log that is already on a device about to become a log; 0 if there
-/// is no log.
+/// Returns the identifier of the log that is already on a device that will become a log; 0 if there
+/// is no log on it.
 std::uint64_t old_identifier(const model::SectorStore& store, const Superblock& superblock) {
   std::array<std::byte, kSectorBytes> sector = {};
   if (!store.read(JournalRing(superblock).superblock_lba(), sector)) return 0;
@@ -55,8 +55,8 @@ std::uint64_t new_identifier(const Superblock& superblock, std::uint64_t old) {
   return made == 0 ? 1 : made;
 }
 
-/// Allocates the journal's blocks in group `number`. Returns false if the group has no free run
-/// that is long enough.
+/// Allocates the journal's blocks in group `number`. Returns false if no run of free blocks in the
+/// group is long enough.
 Result<bool> take(model::SectorStore& store, Superblock& superblock, std::uint32_t number,
                   std::uint32_t fragments) {
   const Geometry geometry(superblock);
@@ -93,12 +93,13 @@ Result<void> write_superblock(model::SectorStore& store, const Superblock& super
   static_assert(bytes.size() >= kSuperblockUsedBytes);
   TRY(store.read(like_byte / kSectorBytes, bytes));
   encode_superblock(superblock, bytes);
-  // The flag "clean" is in the first sector; later sectors also contain totals.
+  // The first sector, which contains the flag "clean", is written after the others, which also
+  // contain totals.
   const auto sectors = std::span<const std::byte>(bytes);
   const std::uint64_t first = byte / kSectorBytes;
   if (like_byte != byte) {
-    // The old sector may say "clean" even though the other sectors already make it a valid
-    // superblock.
+    // The old first sector may say "clean". The other sectors would then make it a valid and clean
+    // superblock too early, so the flag is cleared first.
     std::array<std::byte, kSectorBytes> unclean = {};
     std::copy_n(bytes.begin(), unclean.size(), unclean.begin());
     store8(unclean, kSuperblockCleanOffset, 0);
@@ -113,7 +114,8 @@ std::uint32_t operation_blocks_max(std::uint32_t groups) {
 }
 
 std::uint32_t journal_fragments_min(const Superblock& superblock) {
-  // One transaction may fill half of the ring, and has room for two operations.
+  // The ring must have room for four operations, since one transaction may fill half of it and must
+  // have room for two.
   return (4 * operation_blocks_max(superblock.groups) + 1) * superblock.fragments_per_block();
 }
 
@@ -194,7 +196,8 @@ Result<void> make_external_journal(model::SectorStore& store, Superblock& superb
 }
 
 Result<void> remake_journal(model::SectorStore& store, const Superblock& superblock) {
-  // Zeroes are written as data, because a repair's store may support only plain writes.
+  // The zeroes are written as ordinary data, because the store of a repair may support only plain
+  // writes.
   const std::vector<std::byte> zeroes(superblock.block_bytes);
   const JournalRing ring(superblock);
   const std::uint32_t width = superblock.fragments_per_block();

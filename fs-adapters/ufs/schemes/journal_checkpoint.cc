@@ -10,7 +10,7 @@
 
 namespace headcrash::ufs {
 
-/// Drops an image that is in place, has been superseded, or has been freed.
+/// Drops an image because it is in place, or because its block has a newer image or has been freed.
 void Journal::drop(std::map<FragmentAddress, Image>::iterator image) {
   const std::uint64_t at = image->second.sequence - log_.front().sequence;
   invariant(at < log_.size() && log_[at].images > 0,
@@ -36,7 +36,8 @@ void Journal::forget_overlapping(const Extent& extent, std::uint64_t before) {
   }
 }
 
-/// Makes room for `fragments`. Returns false if the disk has failed or the ring is too short.
+/// Makes room in the ring for `fragments`. Returns false if the disk has failed or the ring is too
+/// short.
 bool Journal::make_room(std::uint32_t fragments) {
   while (free_fragments() < fragments) {
     std::uint32_t gained = free_fragments();
@@ -54,8 +55,8 @@ bool Journal::make_room(std::uint32_t fragments) {
   return true;
 }
 
-/// Called when only the last transaction is left because open inodes have no name. Replaces it with
-/// a short one.
+/// Called if only the last transaction is left, and stays only because it lists open inodes without
+/// a name. Replaces it with a short transaction that contains just this list.
 bool Journal::log_orphans() {
   if (log_.size() != 1 || !log_.front().orphans || log_.front().images != 0) return false;
   Transaction list;
@@ -70,7 +71,8 @@ bool Journal::log_orphans() {
   return move_tail();
 }
 
-/// An image that is written in place directly, because its block has newer contents or is gone.
+/// An image that is written in place directly, because the cached block has changed since then or
+/// is no longer cached.
 struct Journal::StaleImage {
   FragmentAddress home;
   std::uint64_t sequence;
@@ -78,12 +80,13 @@ struct Journal::StaleImage {
   std::unique_ptr<LogWrite> write;
 };
 
-/// Writes the image from the cache if the block still equals it, so that it is not written twice.
+/// Writes an image in place. If the cached block still equals the image, the cache writes it, so
+/// that the block is not written twice.
 void Journal::send_image(FragmentAddress home, std::vector<StaleImage>& stale,
                          std::vector<os::RequestId>& through_cache) {
   os::HeldBuffer buffer = volume_.cache.cached(images_.at(home).key);
   const auto image = images_.find(home);
-  if (image == images_.end()) return;  // it has already been written in place
+  if (image == images_.end()) return;  // it was written in place while this fiber waited
   if (buffer && home_of(buffer.lba()) == home &&
       std::ranges::equal(buffer.bytes(), image->second.bytes)) {
     os::RequestId id = buffer.being_written();
@@ -102,7 +105,7 @@ void Journal::send_image(FragmentAddress home, std::vector<StaleImage>& stale,
   ++counters_.stale_images_written;
 }
 
-/// Writes all images up to that transaction in place.
+/// Writes all images of the transactions up to number `last` in place.
 bool Journal::checkpoint(std::uint64_t last) {
   std::vector<FragmentAddress> wanted;
   for (const auto& [home, image] : images_)
@@ -119,14 +122,15 @@ bool Journal::checkpoint(std::uint64_t last) {
   return fine && !volume_.stopped();
 }
 
-/// Moves the tail past transactions whose images are all in place. Waits for writes in flight, so
-/// that their targets need not be tracked.
+/// When `logged_` has grown, drops the fragments whose images are no longer in the ring.
 void Journal::forget_logged() {
   if (logged_.size() < 2 * logged_kept_) return;
   std::erase_if(logged_, [&](const auto& one) { return one.second < super_.tail_sequence; });
   logged_kept_ = std::max(logged_.size(), kLoggedKept);
 }
 
+/// Moves the tail past transactions whose images are all in place. Waits for writes in flight, so
+/// that their targets need not be tracked.
 bool Journal::move_tail() {
   const std::uint64_t before = super_.tail_sequence;
   std::uint32_t gained = 0;

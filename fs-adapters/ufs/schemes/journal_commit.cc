@@ -14,7 +14,8 @@
 namespace headcrash::ufs {
 namespace {
 
-// Limit on rounds, because removing an inode may change other inodes.
+// Maximum number of rounds. Several may be needed, because removing an inode may change other
+// inodes.
 constexpr int kCopyRoundsMax = 100;
 constexpr std::uint32_t kShareOfData = 8;      // data may take an eighth of the ring
 constexpr std::uint32_t kShareOfOrphans = 16;  // the orphan list may take a sixteenth of the ring
@@ -31,14 +32,15 @@ void Journal::commit(Without change) {
   if (!fine) volume_.stop();
   committed_ = number;
   done_.wake_all();
-  // Frees ring space for the next transaction; only the next commit has to wait for this.
+  // Frees space in the ring for the next transaction now, so that callers of this commit need not
+  // wait for it; only the next commit does.
   if (!volume_.stopped() && used_ > ring_.fragments() / 2 && !make_room(ring_.fragments() / 2))
     volume_.stop();
   committing_ = false;
   done_.wake_all();
 }
 
-/// Returns false if the disk has failed.
+/// Closes the transaction and copies its changes. Returns false if the disk has failed.
 bool Journal::close_and_copy(Transaction& transaction) {
   committer_ = volume_.executor.current();
   closed_ = true;
@@ -70,7 +72,7 @@ bool Journal::copy_inodes() {
 }
 
 void Journal::copy_blocks(Transaction& transaction) {
-  // Earlier changes are in the previous transaction.
+  // Blocks that changed earlier are in the previous transaction.
   for (const os::BufferCache::Dirty& dirty : volume_.cache.dirty_since(copied_at_)) {
     os::HeldBuffer buffer = volume_.cache.cached(dirty.key);
     if (!buffer || !buffer.dirty()) continue;
@@ -99,8 +101,8 @@ void Journal::copy_block(Transaction& transaction, const os::HeldBuffer& buffer)
   volume_.cpu.charge(os::Cost::copy_per_kib, static_cast<std::int64_t>(bytes.size()));
 }
 
-/// Writes data that does not fit into the transaction as ordered data. A replay must not write an
-/// older image over it.
+/// Writes data in place, like ordered data, because there is no room for it in the transaction. The
+/// extent is revoked, so that a replay does not write an older image over it.
 void Journal::send_in_place(Transaction& transaction, os::HeldBuffer buffer) {
   const os::BufferKey key = buffer.key();
   transaction.written_in_place.push_back(
@@ -113,7 +115,7 @@ void Journal::send_in_place(Transaction& transaction, os::HeldBuffer buffer) {
   ++counters_.ordered_writes;
 }
 
-/// Issues the new blocks' data. The commit record waits for it.
+/// Issues the writes of newly allocated data blocks. The commit record waits for them.
 void Journal::order_data(Transaction& transaction) {
   const auto keys = std::exchange(new_data_, {});
   if (options_.journal.contents == JournalOptions::Contents::data) return;
@@ -125,7 +127,7 @@ void Journal::order_data(Transaction& transaction) {
     } else {
       volume_.cache.release(std::move(buffer));
     }
-    // The cache may have evicted the block while its copy is in flight.
+    // If a copy is in flight, the cache may already have evicted the block.
     if (const os::RequestId request = volume_.cache.being_written(key); request != 0)
       transaction.data.push_back({key, request});
   }
@@ -137,7 +139,8 @@ std::span<std::byte> Journal::header_image(Transaction& transaction, std::uint32
   if (known == transaction.image_at.end()) {
     const auto buffer = volume_.read_block(home);
     if (!buffer) {
-      volume_.stop();  // otherwise the transaction would leave a leak
+      // Otherwise the block would remain allocated, and the transaction would cause a leak.
+      volume_.stop();
       return {};
     }
     copy_block(transaction, *buffer);
@@ -148,12 +151,12 @@ std::span<std::byte> Journal::header_image(Transaction& transaction, std::uint32
                                                                            : std::span<std::byte>();
 }
 
-/// Frees space on the disk as part of the transaction. release() frees it in memory after the
-/// commit.
+/// Frees space in the images of the transaction, so that it becomes free on the disk with the
+/// commit. release() frees it in memory after the commit.
 void Journal::free_in_images(Transaction& transaction) {
   const Geometry& geometry = volume_.geometry;
   for (const Extent& extent : transaction.frees.extents) {
-    if (!geometry.is_data(extent.at)) continue;  // a damaged pointer
+    if (!geometry.is_data(extent.at)) continue;  // the pointer was damaged
     const std::uint32_t group = geometry.group_of_fragment(extent.at);
     const auto header = header_image(transaction, group);
     if (header.empty()) continue;
@@ -170,7 +173,7 @@ void Journal::free_in_images(Transaction& transaction) {
 }
 
 void Journal::release(const Frees& frees) {
-  (void)volume_.free_extents(frees.extents);  // damaged space stays allocated
+  (void)volume_.free_extents(frees.extents);  // if the disk is damaged, the space stays allocated
   for (const FreedInode& inode : frees.inodes)
     (void)volume_.free_inode(inode.number, inode.directory);
 }
@@ -180,7 +183,8 @@ void Journal::revoke(Transaction& transaction) {
   for (const Extent& extent : transaction.written_in_place) revoke(transaction, extent);
 }
 
-/// Revokes those fragments of an extent that a replay would write.
+/// Revokes those fragments of an extent that have an image in the ring, as a replay would overwrite
+/// them.
 void Journal::revoke(Transaction& transaction, const Extent& extent) {
   std::vector<Extent>& revoked = transaction.record.revoked;
   for (FragmentAddress at = extent.at; at < extent.at + extent.fragments; ++at) {
@@ -231,8 +235,8 @@ bool Journal::all_written(const Writes& writes) {
   return fine;
 }
 
-/// For a control: sends the commit record's fragment without waiting for it. The request owns a
-/// copy of the fragment.
+/// For a control that breaks a rule: sends the fragment with the commit record without waiting for
+/// the write. The request has its own copy of the fragment.
 void Journal::send_unawaited(std::uint32_t position, std::span<const std::byte> fragment) {
   struct Loose final : os::DiskDone {
     explicit Loose(std::span<const std::byte> from) : bytes(from.begin(), from.end()) {}
@@ -249,7 +253,7 @@ void Journal::send_unawaited(std::uint32_t position, std::span<const std::byte> 
                            {}, *loose);
 }
 
-/// Returns false if some data may not be in place.
+/// Waits for the writes. Returns false if some of the data may not be in place.
 bool Journal::arrived(const std::vector<OrderedWrite>& data) {
   bool fine = true;
   for (const OrderedWrite& write : data) {
@@ -286,7 +290,7 @@ bool Journal::write_ring(const JournalTransaction& record, const std::vector<Ord
   return true;
 }
 
-/// For a control: writes blocks in place before the commit.
+/// For a control that breaks a rule: writes blocks in place before the commit.
 void Journal::send_home(const Transaction& transaction) {
   for (const os::BufferKey& key : transaction.keys) {
     os::HeldBuffer buffer = volume_.cache.cached(key);
@@ -311,7 +315,7 @@ bool Journal::write(Transaction& transaction) {
   return true;
 }
 
-/// Registers a transaction that is in the ring; its images are now the newest.
+/// Records that the transaction is in the ring, so that its images are the newest ones.
 void Journal::logged(Transaction& transaction, std::uint32_t fragments) {
   JournalTransaction& record = transaction.record;
   invariant(log_.empty() || log_.back().sequence + 1 == record.sequence,

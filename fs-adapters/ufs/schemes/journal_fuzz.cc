@@ -1,7 +1,7 @@
 // Fuzzes the journal. Each input is a list of 6-byte edits to the journal of an unclean file
-// system. Check and replay must terminate and stay within the device. After a repair that reports
-// success, the image must be clean, and likewise after a mount that succeeds. Checksums can be
-// recomputed, so that edits behind them are reached.
+// system. A check and a replay must terminate and stay within the device. After a repair that
+// reports success, or a mount that succeeds, the image must be clean. An edit may recompute
+// checksums, so that the code behind them is reached.
 
 #include <gtest/gtest.h>
 
@@ -48,7 +48,7 @@ struct JournalTarget {
   std::vector<std::byte> image = image_with_journal();
   Superblock super;
   JournalContents contents;
-  std::vector<std::uint64_t> areas;  ///< byte ranges in the image
+  std::vector<std::uint64_t> areas;  ///< the parts of the image to edit, as ranges of bytes
   Fsck fsck;
 
   JournalTarget() {

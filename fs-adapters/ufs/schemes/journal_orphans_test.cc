@@ -1,5 +1,5 @@
-// Tests how a mounted file system's journal handles files that are open without a name: every
-// transaction lists them, and every replay releases them.
+// Tests how the journal of a mounted file system handles files that are open but have no name.
+// Every transaction lists them, and every replay releases them.
 
 #include "fs-adapters/ufs/schemes/journal_replay.h"
 #include "fs-adapters/ufs/testing/journal.h"
@@ -42,8 +42,8 @@ constexpr int kInodesInABlock = 4096 / static_cast<int>(kInodeBytes);
 constexpr int kBlocksOfInodes = 78;
 constexpr std::uint64_t kRingBytes = 800 << 10;
 
-/// Options with enough inodes for a transaction with all of them and the maximum amount of data to
-/// fill more than half of the ring.
+/// Returns options for a file system with many inodes: a transaction that changes all of them and
+/// contains the maximum amount of data fills more than half of the ring.
 MountedOptions many_inodes() {
   return {.mkfs = {.block_bytes = 4096,
                    .fragment_bytes = 1024,
@@ -60,8 +60,8 @@ std::string numbered(int file) {
   return "d" + std::to_string(file % 16) + "/f" + std::to_string(file);
 }
 
-/// Writes data that goes into the transaction while it is short, then changes one inode in each
-/// inode block.
+/// Writes data that goes into the transaction while there is room for it, then changes one inode in
+/// each inode block.
 void change_much(Vfs& fs, std::uint32_t mode) {
   const auto file = fs.open("data", {});
   ASSERT_TRUE(file);
@@ -79,7 +79,8 @@ struct Room {
   bool operator==(const Room&) const = default;
 };
 
-/// Simulates a cut now. A replay by a check or a mount must leave neither a leak nor the file.
+/// Simulates a power cut at this point. A replay, whether by a check or a mount, must release the
+/// file without leaving a leak.
 void expect_released(const Mounted& cut, const Room& before) {
   auto image = bench::copy_of(*cut.store);
   EXPECT_FALSE(bench::replayed(image).lookup("gone"));
@@ -103,8 +104,8 @@ void expect_released(const Mounted& cut, const Room& before) {
 }
 
 /// While a file without a name is open, the last transaction stays in the ring. If it takes more
-/// than half of the ring, a short transaction with only the list of such files must replace it. The
-/// file is truncated step by step at the same time.
+/// than half of the ring, it must be replaced by a short transaction that only lists such files. At
+/// the same time, the file is truncated step by step.
 TEST(JournalOrphans, AreListedAgainIfTheirTransactionIsTooLongToStay) {
   Mounted m(bench::journal_setup(with_data()), many_inodes());
   m.mount();

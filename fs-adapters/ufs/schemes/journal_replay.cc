@@ -1,4 +1,4 @@
-// The writes of a replay, and their order (journal_replay.h).
+// Performs a replay's writes, in the necessary order (journal_replay.h).
 
 #include "fs-adapters/ufs/schemes/journal_replay.h"
 
@@ -102,8 +102,8 @@ Result<void> Redo::release_run(FragmentAddress at, std::uint32_t fragments, bool
   });
 }
 
-/// Frees a tree of blocks. Does not follow blocks that are already free, so it terminates even for
-/// damaged trees.
+/// Frees a tree of blocks. If a block is already free, it is not followed, so the function
+/// terminates even if the tree is damaged.
 Result<void> Redo::release_tree(FragmentAddress at, std::uint32_t levels) {
   bool was_used = false;
   std::vector<std::byte> pointers;
@@ -225,7 +225,8 @@ class Replay {
   }
 
  private:
-  /// Appends a transaction to the journal. All earlier ones are in place, so it becomes the tail.
+  /// Appends a transaction to the journal. The images of all earlier transactions are in place, so
+  /// the new one becomes the tail.
   Result<void> commit(JournalContents& contents, JournalTransaction transaction) {
     transaction.epoch = contents.super.epoch;
     transaction.sequence = contents.transactions.back().sequence + 1;
@@ -234,7 +235,7 @@ class Replay {
     const std::uint32_t used =
         (contents.head + ring_.fragments() - contents.starts.back()) % ring_.fragments();
     if (count + used > ring_.fragments())
-      return {};  // only a damaged journal can be so full; fsck continues
+      return {};  // only a damaged journal can be so full; fsck then does the rest
     contents.super.tail = contents.starts.back();
     contents.super.tail_sequence = contents.transactions.back().sequence;
     TRY(write_journal_superblock(store_, superblock_, contents.super));
@@ -249,7 +250,8 @@ class Replay {
     return {};
   }
 
-  /// First commits only the list of orphans, so that releasing a long file can use the whole ring.
+  /// Releases the orphans. First commits a transaction that contains only their list, so that the
+  /// release of a long file can use the whole ring.
   Result<void> release(JournalContents& contents, std::vector<InodeNumber> orphans) {
     const bool too_many = contents.transactions.back().too_many_orphans;
     const auto listed = [&] { return too_many ? std::vector<InodeNumber>() : orphans; };

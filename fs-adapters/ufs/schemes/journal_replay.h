@@ -25,7 +25,7 @@
 
 namespace headcrash::ufs {
 
-/// An overlay of fragments that a replay would write.
+/// The fragments that a replay would write, as an overlay.
 class Redo {
  public:
   Redo(const model::SectorStore& store, const Superblock& superblock)
@@ -36,15 +36,17 @@ class Redo {
   /// Adds whole fragments, which are copied.
   void put(FragmentAddress at, std::span<const std::byte> bytes);
   Result<void> read(FragmentAddress at, std::span<std::byte> into) const;
-  /// Updates bytes that were read from the store at `lba` with the pending fragments.
+  /// Replaces those bytes for which a fragment is pending. `bytes` were read from the store at
+  /// `lba`.
   void patch(std::uint64_t lba, std::span<std::byte> bytes) const;
-  /// Returns the pending fragments as contiguous runs of maximum length.
+  /// Returns the pending fragments as runs that are contiguous and as long as possible.
   std::vector<JournalImage> images() const;
   Result<void> write_to(model::SectorStore& store) const;
   std::size_t size() const { return fragments_.size(); }
 
-  /// Step 4: frees an inode if it is allocated and has no links. Ignores a damaged inode's pointers
-  /// to places outside the data area. Fails if the store fails or a group's header is invalid.
+  /// Step 4: frees an inode if it is allocated and has no links. If the inode is damaged, ignores
+  /// pointers to places outside the data area. Fails if the store fails or a group's header is
+  /// invalid.
   Result<void> release(InodeNumber number);
   /// Step 5: adds the summary area to the overlay and sets the superblock's totals.
   Result<void> count(Superblock& superblock);
@@ -62,7 +64,7 @@ class Redo {
   std::deque<std::vector<std::byte>> kept_;
 };
 
-/// Returns the inodes on which step 4 works.
+/// Returns the inodes that step 4 must free.
 Result<std::vector<InodeNumber>> orphans_of(const JournalContents& contents,
                                             const Superblock& superblock, const Redo& disk);
 
@@ -70,13 +72,13 @@ Result<std::vector<InodeNumber>> orphans_of(const JournalContents& contents,
 struct ReplayReport {
   bool was_in_use = false;
   std::size_t transactions = 0, orphans = 0;
-  std::string damage;  ///< the transaction that was not replayed, and the reason
+  std::string damage;  ///< describes the first transaction that was not replayed, and why
 };
 
-/// The purpose of a replay. `mount`: fails before writing if a committed transaction is invalid,
-/// and marks the superblock clean once everything is in place, before emptying the journal.
-/// `repair`: replays the transactions before an invalid one, and leaves it to the repair to mark
-/// the superblock clean.
+/// The purpose of a replay. `mount`: fails before writing anything if a committed transaction is
+/// invalid. Marks the superblock clean once everything is in place, before it empties the journal.
+/// `repair`: replays the transactions before an invalid one. The superblock is marked clean by the
+/// repair itself.
 enum class ReplayFor : std::uint8_t { mount, repair };
 
 /// Runs steps 1 to 6 and updates the counts in `superblock`. Fails if the store fails or the

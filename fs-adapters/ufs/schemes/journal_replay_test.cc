@@ -1,4 +1,5 @@
-// Tests replays of an unclean file system: cut at any point, damaged, and compared with a mount.
+// Tests replays of an unclean file system: replays that are cut at any point, replays of damaged
+// journals, and whether a repair and a mount have the same result.
 
 #include "fs-adapters/ufs/schemes/journal_replay.h"
 
@@ -26,8 +27,8 @@ std::vector<std::byte> bytes_of_store(const model::SectorStore& store) {
   return all;
 }
 
-/// Creates names and files, some of them removed but still open, one with indirect blocks. Then the
-/// power fails.
+/// Returns a disk on which names and files were created before the power failed. Some files were
+/// removed but still open, one of them with indirect blocks.
 std::vector<std::byte> left_behind() {
   Mounted m(kJournalled, {.device_bytes = 4 << 20});
   m.mount();
@@ -93,7 +94,7 @@ TEST(JournalReplay, LeavesNothingToRepair) {
   EXPECT_FALSE(reader->lookup("never"));
 }
 
-/// Cuts at each write of the replay, and then at each write of fsck.
+/// Cuts the power after each sector that fsck writes, first in the replay and then in the repair.
 TEST(JournalReplay, AReplayCanBeCutAnywhere) {
   const auto left = left_behind();
   const auto store = store_of(left);
@@ -122,7 +123,7 @@ TEST(JournalReplay, AMountsReplayCanBeCutAnywhere) {
   const auto left = left_behind();
   const auto store = store_of(left);
   const auto superblock = [&] { return ImageReader::open(*store)->superblock(); };
-  // A mount replays a file system that is not marked clean.
+  // Only a file system that is not marked clean is replayed.
   const auto replay = [&](model::SectorStore& through) {
     Superblock super = superblock();
     return super.clean || replay_journal(through, super, ReplayFor::mount).has_value();
@@ -168,7 +169,8 @@ TEST(JournalReplay, OtherSchemesReplayAtMount) {
   bench::expect_clean(*m.store);
 }
 
-/// A mount by a scheme without a journal is cut. An older journal's contents must not be replayed.
+/// A mount under a scheme without a journal is cut. The contents that the journal had before must
+/// not be replayed.
 TEST(JournalReplay, AnUnusedJournalIsNotReplayed) {
   Mounted m(bench::setup_named("no-order"), {.device_bytes = 4 << 20});
   ASSERT_TRUE(m.store->write(0, left_behind()));
@@ -182,7 +184,8 @@ TEST(JournalReplay, AnUnusedJournalIsNotReplayed) {
   EXPECT_FALSE(ImageReader::open(*store)->lookup("last"));
 }
 
-/// Writes transactions manually to an empty file system and reads the homes afterwards.
+/// Writes transactions by hand to an empty file system. After a replay, reads the homes of their
+/// images.
 struct ByHand {
   ByHand() {
     super = *mkfs(*store, {.block_bytes = 4096, .fragment_bytes = 1024, .journal_bytes = 0});
@@ -244,7 +247,8 @@ TEST(JournalReplay, TheNewestImageWins) {
   EXPECT_EQ(disk.replayed(4), "bbaa");
 }
 
-/// Damages committed contents: a mount fails with an error, and a repair continues without them.
+/// Damages committed contents of the journal: a mount must fail with an error, and a repair must
+/// continue without them.
 TEST(JournalReplay, DamagedContentsAreReportedAndSkipped) {
   auto left = left_behind();
   const Superblock super = ImageReader::open(*store_of(left))->superblock();

@@ -1,5 +1,5 @@
-// Tests the journal of a mounted file system: commit times, permitted writes, the ring and its
-// space.
+// Tests the journal of a mounted file system: the times of commits, which writes are permitted, and
+// the space in the ring.
 
 #include "fs-adapters/ufs/schemes/journal.h"
 
@@ -62,7 +62,7 @@ TEST(JournalCommits, NothingIsWrittenInPlaceBefore) {
     Vfs& fs = *m.file_system;
     for (int i = 0; i < 8; ++i)
       bench::put_file(fs, "f" + std::to_string(i), std::string(9000, 'x'));
-    wait(m, 100);  // sweeps, and a cache that is too small
+    wait(m, 100);  // time for sweeps, and for writes because the cache is too small
     EXPECT_EQ(counters(m).commits, 0U);
     const auto raw = ImageReader::open(*m.store);
     ASSERT_TRUE(raw);
@@ -78,7 +78,7 @@ TEST(JournalCommits, NothingIsWrittenInPlaceBefore) {
   bench::expect_clean(*m.store);
 }
 
-/// Runs several users, so that some users are inside operations when another user commits.
+/// Runs one of several users. Some of them commit while others are in the middle of an operation.
 void run_concurrent_user(Vfs& fs, std::uint32_t seed, int steps) {
   std::mt19937 random(seed);
   const auto path = [&] {
@@ -121,7 +121,7 @@ void run_concurrent_user(Vfs& fs, std::uint32_t seed, int steps) {
 TEST(JournalCommits, ContainWholeOperationsOfAllUsers) {
   for (const Commit commit : {Commit::grouped, Commit::synchronous}) {
     auto setup = journalled({.commit = commit});
-    setup.block_copy = commit == Commit::synchronous;  // so that both settings occur
+    setup.block_copy = commit == Commit::synchronous;  // so that the test runs with and without -CB
     Mounted m(setup, {.device_bytes = 2 << 20, .cache_bytes = 64 << 10});
     m.mount();
     std::vector<std::unique_ptr<os::Account>> accounts;
@@ -173,8 +173,8 @@ TEST(JournalCommits, DataOfNewBlocksIsWrittenFirst) {
   }
 }
 
-/// A former directory block becomes a file block. Without the revoke, a replay would restore the
-/// directory.
+/// A block of a directory is freed and becomes a block of a file. Without the revoke, a replay
+/// would restore the directory's contents.
 TEST(JournalRevokes, PreventReplayOfOldMetadata) {
   Mounted m(journalled({.interval_ns = 1000 * model::kSecondNs}),
             {.device_bytes = 2 << 20, .syncer = {.policy = os::SyncerOptions::Policy::none}});
@@ -190,7 +190,7 @@ TEST(JournalRevokes, PreventReplayOfOldMetadata) {
     for (int i = 0; i < 12; ++i) EXPECT_TRUE(fs.rmdir("d" + std::to_string(i)));
     commit("two");
     EXPECT_GT(counters(m).revoked, 0U);
-    // Use all free space, to the last block.
+    // Uses all free space, up to the last block.
     std::string kept;
     for (int i = 0; fs.space()->free_bytes > 40'000; ++i) {
       kept = std::string(30'000, static_cast<char>('a' + i % 26));
@@ -229,7 +229,8 @@ TEST(JournalFrees, AreReusedOnlyAfterTheirCommit) {
     };
     const auto before = blocks(*m.store, "old");
     EXPECT_TRUE(fs.unlink("old"));
-    // The new file is written at once, while a replay could still restore the old file.
+    // The new file gets the freed blocks at once, when a replay could still restore the old file's
+    // contents.
     const auto file = fs.open("new", {.create = true});
     ASSERT_TRUE(file);
     EXPECT_TRUE(fs.pwrite(*file, 0, bench::bytes_of(std::string(40'000, 'n'))));
@@ -259,8 +260,7 @@ TEST(JournalFrees, AreAwaitedIfNoOtherSpaceIsFree) {
   bench::expect_clean(*m.store);
 }
 
-/// Writes far more transactions than fit into the ring. The power fails during one of the last
-/// transactions.
+/// Writes far more transactions than fit in the ring. The power fails during one of the last ones.
 TEST(JournalRing, WrapsAroundManyTimes) {
   for (const Commit commit : {Commit::synchronous, Commit::grouped}) {
     Mounted m(journalled({.commit = commit}), {.device_bytes = 4 << 20});
@@ -292,7 +292,8 @@ TEST(JournalRing, WrapsAroundManyTimes) {
   }
 }
 
-/// The sweep never writes a block that keeps changing, so its image is written in place instead.
+/// The sweep can never write a block that keeps changing, so the block's image is written in place
+/// instead.
 TEST(JournalRing, IsNotBlockedByAConstantlyChangingBlock) {
   Mounted m(journalled({.commit = Commit::synchronous}),
             {.device_bytes = 4 << 20, .syncer = {.policy = os::SyncerOptions::Policy::none}});
@@ -342,7 +343,7 @@ TEST(JournalRoom, ALongFileIsTruncatedInOneTransaction) {
   bench::expect_clean(*m.store);
 }
 
-/// A write that needs more new indirect blocks than fit in a transaction.
+/// The write needs more new indirect blocks than fit in a transaction.
 TEST(JournalRoom, RejectsAndUndoesAWriteThatIsTooLong) {
   const MkfsOptions mkfs{.block_bytes = 4096,
                          .fragment_bytes = 512,
@@ -366,8 +367,8 @@ TEST(JournalRoom, RejectsAndUndoesAWriteThatIsTooLong) {
   bench::expect_clean(*m.store);
 }
 
-/// Classifies a request to the driver: w for a write to the ring, c for its commit record, f for a
-/// flush, d for data, or a blank.
+/// Returns a letter for a request to the driver: w for a write to the ring, c for a commit record,
+/// f for a flush, d for a write of data, and a blank for all others.
 char letter_of(const Superblock& super, const os::BlockRequest& request) {
   if (request.op == model::Op::flush) return 'f';
   if (request.op != model::Op::write) return ' ';
@@ -376,7 +377,7 @@ char letter_of(const Superblock& super, const os::BlockRequest& request) {
   return !ring ? 'd' : load32(request.data, 0) == 0x434a4348 ? 'c' : 'w';
 }
 
-/// Records all requests in order.
+/// Records the letters of all requests in order.
 class Letters final : public os::DiskTracer {
  public:
   explicit Letters(const Superblock& super) : super_(super) {}
@@ -408,8 +409,8 @@ TEST(JournalFlushes, PrecedeAndFollowACommitRecord) {
   }
 }
 
-/// Finds data writes, issued before the first commit record's transaction, that were still in
-/// flight when the record was issued.
+/// Finds data writes of the first transaction that were still in flight when its commit record was
+/// issued.
 class DataBehindTheRecord final : public os::DiskTracer {
  public:
   explicit DataBehindTheRecord(const Superblock& super) : super_(super) {}
@@ -428,8 +429,8 @@ class DataBehindTheRecord final : public os::DiskTracer {
   bool transaction_ = false;
 };
 
-/// The next transaction frees blocks for whose data the commit still waits, and writes new blocks
-/// under the same keys. The cache only knows the newest write of a block.
+/// While a commit is waiting for the data of some blocks, the next transaction frees these blocks
+/// and writes new ones under the same keys. The cache only knows the newest write of each block.
 TEST(JournalCommits, WaitForDataOfConcurrentlyFreedBlocks) {
   for (std::uint64_t seed = 0; seed < 4; ++seed) {
     auto setup = journalled({.interval_ns = 1000 * model::kSecondNs});

@@ -1,5 +1,5 @@
 #pragma once
-// A write by the journal itself, either to its ring or of an image in place.
+// A write that the journal issues itself: to the ring, or of an image to its home.
 
 #include <span>
 
@@ -13,7 +13,7 @@ namespace headcrash::ufs {
 /// valid until then.
 class Journal::LogWrite final : private os::DiskDone {
  public:
-  /// Equals the driver's limit for concatenation.
+  /// Maximum size of a write; the same as the driver's limit for concatenation.
   static constexpr std::uint32_t kBytesMax = 65536;
 
   LogWrite(Volume& volume, std::uint64_t lba, std::span<const std::byte> bytes,

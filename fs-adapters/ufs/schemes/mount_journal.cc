@@ -12,7 +12,8 @@
 namespace headcrash::ufs {
 namespace {
 
-/// Checks the log device, which may contain updates that are needed.
+/// Checks whether the log device is the right one. It may contain updates that the file system
+/// needs.
 Result<void> find_log_device(const os::System& system, const MountOptions& options,
                              const Superblock& superblock) {
   const bool external = superblock.features.external_journal;
@@ -40,7 +41,7 @@ Result<JournalSuperblock> prepare_journal(os::System& system, const MountOptions
   TRY(find_log_device(system, options, superblock));
   if (!journals && superblock.journal.fragments == 0) return JournalSuperblock();
   os::FiberStore store(system.queue, {.flushes = options.options.journal.flushes});
-  // Cached blocks may be older than the blocks written here.
+  // The replay has not gone through the cache, so cached blocks may be outdated.
   system.cache.drop_clean();
   if (superblock.journal.fragments == 0) {
     if (!superblock.clean)

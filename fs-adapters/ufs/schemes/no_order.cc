@@ -1,4 +1,4 @@
-// Delayed writes without order (no_order.h).
+// Writes everything delayed, in any order (no_order.h).
 
 #include "fs-adapters/ufs/schemes/no_order.h"
 

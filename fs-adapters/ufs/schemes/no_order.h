@@ -1,8 +1,8 @@
 #pragma once
-// No Order: all metadata writes are delayed, and everything is freed at once. It follows none of
-// the rules, and is therefore both an upper bound for the speed of metadata updates and the control
-// in every crash test (Ganger and Patt 1994, section 5; the delayed mount option of Ohta and Tezuka
-// 1990).
+// No Order: all metadata writes are delayed, and everything that is freed can be reused at once.
+// None of the rules is followed. The scheme is therefore an upper bound for the speed of metadata
+// updates, and also the control in every crash test (Ganger and Patt 1994, section 5; the delayed
+// mount option of Ohta and Tezuka 1990).
 
 #include "fs-adapters/ufs/schemes/scheme.h"
 

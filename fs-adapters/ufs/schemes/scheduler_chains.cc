@@ -28,7 +28,7 @@ void SchedulerChains::After::add(const os::DiskQueue& disk, const After& others)
 SchedulerChains::SchedulerChains(Volume& volume, const SchemeOptions& options)
     : DriverOrder(volume, options), zeroes_(volume) {}
 
-/// Returns the id of a write that later requests will name, after checking it.
+/// Checks that a write was issued, and returns its id, which later requests will name.
 os::RequestId SchedulerChains::sent(os::RequestId id) const {
   invariant(id != 0 || volume_.stopped(), "chains: a write that others must follow is issued");
   return id;
@@ -75,8 +75,8 @@ void SchedulerChains::freed(const std::vector<Extent>& extents, os::RequestId by
   for (const Extent& extent : extents)
     for (std::uint32_t i = 0; i < extent.fragments; ++i) {
       os::RequestId& newest = freed_fragments_[extent.at + i];
-      // The ids are equal if two pointers in a damaged file refer to the extent; free_extents()
-      // then fails.
+      // If two pointers in a damaged file refer to the same extent, the ids are equal, and
+      // free_extents() then fails.
       invariant(newest <= by || by == 0, "chains: a block is freed again only by a later write");
       newest = by;
     }
@@ -161,9 +161,9 @@ VfsResult<void> SchedulerChains::blocks_removed(Operation&, const BlockRemoval& 
   return volume_.free_extents(removal.extents);
 }
 
-/// Records the writes that must precede the removal or change of an entry. For a moved inode this
-/// is the write of its other name. For a removed directory these are the writes of names that have
-/// moved out of it.
+/// Records which writes must precede the write that removes or changes an entry. If the inode has
+/// moved, this is the write of its other name. If a directory is removed, these are the writes that
+/// moved names out of it.
 void SchedulerChains::before_name_removal(const DroppedLink& dropped, const os::BufferKey& block) {
   const InodeNumber number = dropped.inode->number;
   if (dropped.moved) {
@@ -175,7 +175,8 @@ void SchedulerChains::before_name_removal(const DroppedLink& dropped, const os::
   }
 }
 
-/// Records the write that removes a name; lowering the count must follow it.
+/// Records that the inodes' lower link counts must be written after write number `by`, which
+/// removes the name.
 void SchedulerChains::after_name_removal(const tree::CoreInode& directory,
                                          const DroppedLink& dropped, os::RequestId by) {
   if (dropped.links > 0) inodes_[dropped.inode->number].add(volume_.disk, by);
@@ -235,7 +236,8 @@ VfsResult<void> SchedulerChains::inode_removed(Operation&, const InodeRemoval& r
 
 VfsResult<void> SchedulerChains::fsync(Operation& operation, CoreInode& inode, SyncExtent extent) {
   TRY(Scheme::fsync(operation, inode, extent));
-  // Inodes below a moved directory have no record of its new path.
+  // Inodes below a moved directory do not record that its path has changed, so all such writes are
+  // waited for.
   const After moved = paths_;
   for (const os::RequestId id : moved.ids()) volume_.disk.wait_for(id);
   return {};

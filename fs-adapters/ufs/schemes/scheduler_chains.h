@@ -4,8 +4,8 @@
 //
 // The requests that a block must follow are recorded under the block's key, and attached when the
 // block is issued: immediately, by the syncer, or to make room. In-core inodes have separate
-// records, which move to the inode's block when the inode is copied there. Records are dropped once
-// attached, because later writes of the block follow this one anyway.
+// records, which move to the inode's block when the inode is copied there. Once records have been
+// attached to a write, they are dropped, because later writes of the block follow this one anyway.
 //
 //   create    inode -> 1              directory block after 1
 //   mkdir     its block -> 1          inode after 1 -> 2, parent's inode -> 3, entry after 2 and 3
@@ -57,8 +57,9 @@ class SchedulerChains : public DriverOrder {
   bool before_write(os::Outgoing& write) override;
 
  private:
-  /// A list of requests that a later request must follow. Completed ones are dropped when the list
-  /// has grown. After a failure the volume is stopped, so no request can follow the failed one.
+  /// A list of requests that a later request must follow. When the list has grown, completed
+  /// requests are dropped from it. If a request fails, the volume stops, so no later request can
+  /// depend on it.
   class After {
    public:
     void add(const os::DiskQueue& disk, os::RequestId id);
@@ -81,19 +82,23 @@ class SchedulerChains : public DriverOrder {
   bool tracked() const { return options_.deallocation == Deallocation::tracked; }
 
   std::map<os::BufferKey, After> blocks_;  ///< requests that a block's next write must follow
-  /// Requests that an inode's next copy must follow.
+  /// Requests that an inode's block must follow once the inode has been copied to it.
   std::unordered_map<InodeNumber, After> inodes_;
-  /// the write of a renamed inode's new name
+  /// For each renamed inode, the write of its new name.
   std::unordered_map<InodeNumber, os::RequestId> names_;
-  std::unordered_map<InodeNumber, os::RequestId> made_;  ///< the write of a new directory's inode
-  /// By directory: the writes that removed the names of files moved to other directories.
+  /// For each new directory, the write of its inode.
+  std::unordered_map<InodeNumber, os::RequestId> made_;
+  /// For each directory, the writes that removed names because their files had moved to other
+  /// directories.
   std::unordered_map<InodeNumber, After> moved_out_;
-  /// The writes of a directory's new name, its "..", and its old name; fsync waits for all of them.
+  /// The writes that have changed paths: those of a directory's new name, its ".." and its old
+  /// name. fsync waits for all of them.
   After paths_;
   std::unordered_map<FragmentAddress, os::RequestId> freed_fragments_;
   std::unordered_map<InodeNumber, os::RequestId> freed_inodes_;
-  std::size_t forget_at_ = 4096;  ///< number of entries at which completed requests are dropped
-  /// chains of the write most recently seen by before_write()
+  /// Number of entries at which completed requests are searched for and dropped.
+  std::size_t forget_at_ = 4096;
+  /// The requests that the write last seen by before_write() must follow.
   std::vector<os::RequestId> sent_after_;
   ZeroPage zeroes_;
 };

@@ -1,4 +1,5 @@
-// Tests scheduler chains (scheduler_chains.h), rule by rule: which requests each request names.
+// Tests scheduler chains (scheduler_chains.h): for each rule, which earlier requests a request
+// names.
 #include "fs-adapters/ufs/schemes/scheduler_chains.h"
 
 #include "fs-adapters/ufs/format/image_reader.h"
@@ -27,7 +28,7 @@ class Chains final : public os::DiskTracer {
   void completed(const os::DiskTrace& request) override {
     if (request.status == model::Status::ok) arrived.push_back(request.lba);
   }
-  /// Returns the `number`-th write that begins at `lba`, counted from 0.
+  /// Returns write number `number` (counted from 0) of those that begin at `lba`.
   Request nth(std::uint64_t lba, std::size_t number) const {
     for (const Request& one : requests_)
       if (one.lba == lba && number-- == 0) return one;
@@ -168,9 +169,9 @@ TEST(SchedulerChains, R1ARemovedDirectoryFollowsNamesThatMovedOutOfIt) {
 }
 
 /// Until the old name is removed, a repair may choose either name. The two names are in different
-/// blocks. No block that is written with the file must follow both names: neither "..", nor the
-/// parent's count, nor the directory's inode, which is in a different block from the file's inode.
-/// The driver schedules freely.
+/// blocks, and no block that is written along with the file may follow both of them: neither the
+/// one with "..", nor the one with the parent's count, nor the one with the directory's inode (the
+/// file's inode is in another block). The driver may therefore schedule these writes in any order.
 TEST(SchedulerChains, FsyncBelowAMovedDirectoryWaitsForTheOldName) {
   for (std::uint64_t seed = 1; seed <= 10; ++seed) {
     bench::Setup setup = bench::setup_named("chains-cb");
@@ -180,7 +181,7 @@ TEST(SchedulerChains, FsyncBelowAMovedDirectoryWaitsForTheOldName) {
     w.m.as_user([&] {
       const auto long_name = [](char of) {
         return "p/" + std::string(250, of);
-      };  // the name fills a chunk
+      };  // so that the name fills a chunk
       EXPECT_TRUE(w.fs().mkdir("p", 0755) && w.fs().mkdir("p/d", 0755));
       bench::put_file(w.fs(), "f", "text");
       EXPECT_TRUE(w.fs().rename("f", "p/d/f", RenameMode::replace));
@@ -215,7 +216,7 @@ TEST(SchedulerChains, R2WritesToReusedSpaceFollowTheOldOwner) {
     EXPECT_EQ(w.number_of("b"), a);
     EXPECT_TRUE(follows(w.chains.nth(w.inode_lba(a), 0), cleared)) << "the inode";
     InodeNumber owner = w.number_of("b");
-    if (w.block_lba(owner) != place) {  // a different block was free
+    if (w.block_lba(owner) != place) {  // the file has been given a different block
       bench::put_file(w.fs(), "c", std::string(4096, 'c'));
       owner = w.number_of("c");
     }
@@ -239,8 +240,8 @@ TEST(SchedulerChains, R2ABarrierHoldsBackAllWrites) {
   });
 }
 
-/// The driver forgets a request once it is complete, failed or not, and could not hold back later
-/// requests. So no more requests may be issued.
+/// Once a request is complete, even if it has failed, the driver forgets it and could not hold back
+/// requests that depend on it. No more requests may therefore be issued.
 TEST(SchedulerChains, NothingDependentIsWrittenAfterAFailedWrite) {
   for (const bool issued_before : {false, true}) {
     ChainsWorld w;
@@ -266,8 +267,8 @@ TEST(SchedulerChains, NothingDependentIsWrittenAfterAFailedWrite) {
   }
 }
 
-/// The pointer depends on the data of a moved fragment, and would be written after the write of the
-/// data has failed.
+/// The new pointer depends on the data of a moved fragment. The write of this data has failed, so
+/// the pointer must not be written.
 TEST(SchedulerChains, AFailedWriteOfMovedDataHoldsBackThePointer) {
   ChainsWorld w("chains");
   w.m.as_user([&] {

@@ -36,7 +36,7 @@ VfsResult<void> SchedulerFlag::directory_grown(Operation&, CoreInode& directory,
   for (const os::BufferKey& holder : unwritten_indirect_blocks(volume_, directory)) {
     if (volume_.send_if_dirty(holder, kFlagged) != 0) continue;
     volume_.disk.wait_for(
-        volume_.cache.being_written(holder));  // the syncer has sent it without the flag
+        volume_.cache.being_written(holder));  // the syncer has issued this write, without the flag
   }
   return send_inode(directory);
 }
@@ -77,7 +77,7 @@ VfsResult<void> SchedulerFlag::inode_removed(Operation&, const InodeRemoval& rem
 
 VfsResult<void> SchedulerFlag::fsync(Operation& operation, CoreInode& inode, SyncExtent extent) {
   TRY(Scheme::fsync(operation, inode, extent));
-  // Inodes below a moved directory have no record of its new path.
+  // Inodes below a moved directory do not record that its path has changed.
   volume_.disk.wait_for(last_path_);
   return {};
 }

@@ -41,7 +41,7 @@ class SchedulerFlag : public DriverOrder {
 
  private:
   VfsResult<void> send_inode(tree::CoreInode& inode);
-  /// The write that last moved a directory's name. fsync waits for it.
+  /// The last write that has changed the name of a directory. fsync waits for it.
   os::RequestId last_path_ = 0;
   ZeroPage zeroes_;
 };

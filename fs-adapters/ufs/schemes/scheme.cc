@@ -26,15 +26,16 @@ VfsResult<void> write_pointers(Volume& volume, CoreInode& inode) {
   return write_inode(volume, inode);
 }
 
-/// Writes the names of the inode and of all its parent directories. `seen` has the inodes already
-/// processed.
+/// Writes the pending names of the inode and of all its parent directories. `seen` contains the
+/// inodes that have already been processed.
 VfsResult<void> write_names(Volume& volume, Operation& operation, InodeNumber inode,
                             std::set<InodeNumber>& seen) {
   if (!seen.insert(inode).second) return {};
   const std::vector<PendingName> names = volume.names.of(inode);
   for (auto name = names.rbegin(); name != names.rend(); ++name) {
     TRY(auto directory, volume.inodes.get(name->directory, &operation));
-    if (!directory->disk.is_directory()) continue;  // it has been removed since
+    // The directory has been removed in the meantime.
+    if (!directory->disk.is_directory()) continue;
     auto written = write_pointers(volume, *directory);
     if (written) written = volume.write_if_dirty(Volume::block_of(name->directory, name->block));
     if (written) written = write_names(volume, operation, name->directory, seen);
@@ -95,9 +96,9 @@ void Scheme::write_failed(const os::BufferKey&, os::Content) {
   if (volume_.cache.failed_bytes() > volume_.cache.size_bytes() / kShareOfFailures) volume_.stop();
 }
 
-/// Also waits for writes issued by another sync. Returns no error after the last round, because
-/// other users may change blocks all the time, and a hook may delay blocks. unmount() runs alone
-/// and checks for errors itself.
+/// Also waits for writes that another sync has issued. After the last round, does not report an
+/// error if something is still dirty: other users may keep changing blocks, and a hook may delay
+/// blocks. During unmount() there are no other users, and it checks for that itself.
 VfsResult<void> Scheme::sync() {
   for (int round = 0; round < kSyncRoundsMax; ++round) {
     TRY(volume_.inodes.write_all_delayed());

@@ -83,54 +83,57 @@ class Volume;
 struct CoreInode;
 struct PendingName;
 
-/// One operation in progress. For a journal, it is a handle.
+/// An operation in progress. With a journal, it is a handle of the running transaction.
 struct Operation : tree::Operation {
-  /// the transaction to which the operation belongs; 0 if absent
+  /// The journal transaction to which the operation belongs; 0 if it belongs to none.
   std::uint64_t transaction = 0;
   /// Maximum number of metadata blocks that the operation may have changed.
   std::uint32_t blocks = 0;
   std::uint32_t indirect = 0;  ///< number of new indirect blocks included in `blocks`
-  bool commits = false;  ///< the operation commits when it ends: fsync, or a synchronous journal
+  /// True if the operation must be committed when it ends, which applies to an fsync, and to any
+  /// change if the journal is synchronous.
+  bool commits = false;
 };
 
-/// `metadata` is a block of a directory or the target of a symbolic link.
+/// `metadata` is a block of a directory, or of a symbolic link's target.
 enum class BlockKind : std::uint8_t { data, metadata, indirect };
 
-/// (1) File block `block` of `inode` will be at `at`. The new pointer replaces a null pointer
-/// (`old_at` 0), the same place with fewer fragments (a fragment grew), or another place (it
-/// moved).
+/// (1) The file's block number `block` will be at the address `at`. The new pointer replaces either
+/// a null pointer (`old_at` is 0), a pointer to the same place with fewer fragments (they were
+/// extended), or a pointer to another place (they were moved).
 struct BlockAllocation {
   CoreInode& inode;
   BlockKind kind = BlockKind::data;
-  /// Number of the file block. For an indirect block, the first file block that the indirect block
-  /// maps.
+  /// Number of the block within the file. For an indirect block, number of the first file block
+  /// below it.
   std::int64_t block = 0;
   FragmentAddress at = 0;
   std::uint32_t fragments = 0;
   FragmentAddress old_at = 0;
   std::uint32_t old_fragments = 0;
-  std::uint64_t old_size_bytes = 0;  ///< the inode's previous size
-  // Where the pointer is: in `slot` 0 to 14 of the inode, or in a slot of a block that the
-  // operation holds.
+  std::uint64_t old_size_bytes = 0;  ///< size of the file before this allocation
+  // The block that contains the pointer; the operation holds it. Null if the inode contains the
+  // pointer.
   os::HeldBuffer* holder = nullptr;
-  std::uint32_t slot = 0;  ///< index of the pointer in the inode or in the indirect block
+  std::uint32_t slot = 0;  ///< index of the pointer in the inode (0 to 14) or in the indirect block
 
   bool moved() const { return old_at != 0 && old_at != at; }
 };
 
-/// (2) The pointers to `extents` have been reset in the inode (no `holder`) or in the indirect
-/// block `holder`.
+/// (2) The pointers to `extents` have been reset, in the inode or in the indirect block `holder`.
 struct BlockRemoval {
   CoreInode& inode;
   std::vector<Extent> extents;
-  /// Blocks that no longer belong to the inode; their pending allocations are void. A fragment that
-  /// moved still exists at another place.
+  /// The range of file blocks that no longer belong to the inode; allocations of these blocks that
+  /// are still pending are cancelled. If `moved` is set, the fragment still exists at another
+  /// place.
   std::int64_t first_block = 0, end_block = 0;
   bool moved = false;
-  FragmentAddress holder = 0;  ///< the indirect block; 0 if it is the inode
+  /// Address of the indirect block that contained the pointers; 0 if the inode contained them.
+  FragmentAddress holder = 0;
 };
 
-/// (3) and (4): name changes, as reported by the tree.
+/// (3) and (4): changes of names, as reported by the tree.
 using tree::DroppedLink;
 using tree::LinkAddition;
 using tree::LinkRemoval;
@@ -142,12 +145,12 @@ struct InodeRemoval {
   std::vector<Extent> extents = {};
 };
 
-/// Why a bmap cache is merged into its indirect block (bmap_cache.h): the cache is full, or
-/// pointers are about to be released.
+/// The reason why a bmap cache is merged into its indirect block (bmap_cache.h): the cache is full,
+/// or pointers are about to be released.
 enum class BmapMerge : std::uint8_t { full, pointers_go };
 
-/// How the last write of a series is issued, on which nothing depends (section 6.1: "asynchronous
-/// or delayed"; 4.4BSD waits for it).
+/// How the last write of a series is issued, on which no other write depends (section 6.1:
+/// "asynchronous or delayed"; 4.4BSD waits for it).
 enum class LastWrite : std::uint8_t { delayed, asynchronous, synchronous };
 
 /// Scheduler Chains: how freed blocks are protected against early reuse (scheduler_chains.h).
@@ -156,30 +159,31 @@ enum class Deallocation : std::uint8_t { tracked, barrier };
 /// The journal's options (journal.h).
 struct JournalOptions {
   /// Which operations wait for a commit. `grouped`: only fsync and sync; other changes are
-  /// committed within `interval_ns`. `synchronous`: also operations that change names or links or
-  /// release blocks.
+  /// committed within `interval_ns`. `synchronous`: also operations that change names or links, or
+  /// that release blocks.
   enum class Commit : std::uint8_t { grouped, synchronous };
-  /// The contents of the journal. `metadata`: data of new blocks is in place before the commit
-  /// ("ordered").
+  /// The contents of the journal. `metadata`: only metadata; the data of new blocks is in place
+  /// before the commit ("ordered"). `data`: data as well.
   enum class Contents : std::uint8_t { metadata, data };
-  /// `unordered` is a control for tests, which must be caught: the commit record waits for nothing.
+  /// `unordered` is a control for tests, which must detect it: the commit record waits for nothing.
   enum class CommitRecord : std::uint8_t { last, unordered };
-  /// When a file's blocks are released after its last name and user are gone, which may read
-  /// indirect blocks. `by_user`: in the same system call. `by_syncer`: at the syncer's next tick,
-  /// in a separate operation, as in soft updates and in XFS since Linux 5.14 ("deferred inode
-  /// inactivation"). Until then the inode is in the journal's list of inodes without names.
+  /// When the blocks of a file are released after it has lost its last name and its last user; this
+  /// may require reads of indirect blocks. `by_user`: in the same system call. `by_syncer`: at the
+  /// syncer's next tick, in a separate operation, as in soft updates and in XFS since Linux 5.14
+  /// ("deferred inode inactivation"). Until then, the inode is in the journal's list of inodes
+  /// without names.
   enum class Removal : std::uint8_t { by_user, by_syncer };
-  /// Who shares a commit. `all`: all callers that wait when a commit begins (group commit). `none`:
-  /// each caller gets a separate commit, one after another, as in logs without batching (Peacock
-  /// 1998, sections 4 and 6.4).
+  /// Which callers share a commit. `all`: all callers that are waiting when a commit begins (group
+  /// commit). `none`: each caller gets a separate commit, one after another, as in logs without
+  /// batching (Peacock 1998, sections 4 and 6.4).
   enum class Sharing : std::uint8_t { all, none };
-  /// Where a mounted file system's journal must be.
+  /// Where the journal of a mounted file system must be.
   enum class Place : std::uint8_t { anywhere, external };
-  /// A broken rule, as a control for tests; all but the first must be caught.
+  /// The rule that is broken, for controls. Tests must detect all but the first value.
   enum class Rule : std::uint8_t {
     all_kept,
     homes_early,     ///< blocks are written in place before they are in the log
-    data_unawaited,  ///< the commit record waits only for writes to the log, not for data
+    data_unawaited,  ///< the commit record waits only for writes to the log, and not for data
     answered_early,  ///< a commit is reported once its record has been issued
   };
   Commit commit = Commit::grouped;
@@ -190,58 +194,61 @@ struct JournalOptions {
   CommitRecord record = CommitRecord::last;
   Removal removal = Removal::by_user;
   os::TimeNs interval_ns = 5 * model::kSecondNs;
-  /// For a disk with a volatile cache under a driver that does not flush by itself: flush before
-  /// and after each commit record, and before the tail moves.
+  /// For a disk with a volatile cache whose driver does not flush by itself: the journal flushes
+  /// before and after each commit record, and before the tail moves.
   bool flushes = false;
 };
 
 /// Netra's options (netra.h).
 struct NetraOptions {
-  /// A broken rule, as a control for tests; all but the first must be caught.
+  /// The rule that is broken, for controls. Tests must detect all but the first value.
   enum class Rule : std::uint8_t {
     all_kept,
     marks_late,            ///< an operation does not wait for the write of a mark
     freed_unmarked,        ///< freed space is not marked
-    generation_unwritten,  ///< marks use the next generation before the superblock does
+    generation_unwritten,  ///< marks have the next generation before the superblock has it
     tag_late,              ///< the entry reaches the disk before the tag
-    /// an operation does not wait for the write of a group's record (busy_map.h)
+    /// An operation does not wait for the write that marks a group's record as busy (busy_map.h).
     map_late,
-    /// A truncation waits neither for the merged bmap cache nor for the inode without it.
+    /// A truncation waits neither for the write of the merged bmap cache nor for that of the inode
+    /// without a cache.
     cache_unmerged,
   };
   Rule broken = Rule::all_kept;
-  /// How often the group flusher (netra.h) runs, and the fraction of that interval during which it
-  /// is active; 0 disables it.
+  /// The interval in which the group flusher (netra.h) runs, and the part of that interval during
+  /// which it is active; 0 disables it.
   os::TimeNs flush_interval_ns = 30 * model::kSecondNs;
   std::uint32_t flush_share_percent = 10;
-  /// Combines a group's marks: a mark waits for the header write in flight, and the next write
-  /// includes all waiting marks. The paper says only that marking is synchronous. If false, each
-  /// inode's mark is a separate write.
+  /// Combines marks of the same group: a caller waits for a write of the header that is in flight,
+  /// and the next write includes the marks of all waiting callers. The paper says only that marking
+  /// is synchronous. If false, each inode's mark is a separate write.
   bool marks_together = true;
-  /// Maximum number of foreign inodes in a header before the block after it is used; for tests.
+  /// For tests: maximum number of foreign inodes in a header; further ones go to the block after
+  /// it.
   std::size_t foreign_in_header_max = ~std::size_t{0};
 };
 
 struct SchemeOptions {
-  /// Initialise data blocks; all other blocks are always initialised.
+  /// If true, data blocks are initialised when they are allocated. All other blocks always are.
   bool allocation_initialization = false;
   LastWrite last_write = LastWrite::delayed;
-  /// No Order: how a removed inode is written; Sprite OFS waited for this write (Rosenblum 1992,
-  /// section 6.2.1.1).
+  /// For No Order: how a removed inode is written. Sprite OFS waited for this write (Rosenblum
+  /// 1992, section 6.2.1.1).
   LastWrite removed_inode = LastWrite::delayed;
   Deallocation deallocation = Deallocation::tracked;
   JournalOptions journal = {};
   NetraOptions netra = {};
-  /// Soft updates: limit on pending dependencies and deferred link drops. At the limit, an
-  /// operation first does a sync. The default is larger than the paper's workloads need.
+  /// For soft updates: limit on the number of pending dependencies and deferred link drops. At the
+  /// limit, each operation first does a sync. The default is larger than the paper's workloads
+  /// need.
   std::size_t dependencies_max = 50'000;
 };
 
-/// Estimated memory for one record of a scheme: a dependency, an awaited block, or a table entry.
-/// FreeBSD's soft updates use structures of about 60 to 200 bytes.
+/// Estimated memory for one record of a scheme: a dependency, a block that is waited for, or a
+/// table entry. FreeBSD's soft updates use structures of about 60 to 200 bytes.
 inline constexpr std::size_t kDependencyBytes = 128;
 
-/// Maximum number of rounds in a sync; concurrent changes need not be waited for.
+/// Maximum number of rounds in a sync, which need not wait for changes made in the meantime.
 inline constexpr int kSyncRoundsMax = 100;
 
 class Scheme : public os::WriteHooks {
@@ -252,99 +259,106 @@ class Scheme : public os::WriteHooks {
   virtual std::string_view name() const = 0;
   const SchemeOptions& options() const { return options_; }
 
-  /// Called before a user's operation, without locks. May wait until less work is deferred.
+  /// Called before each operation of a user, while no lock is held. May wait until there is less
+  /// deferred work.
   virtual void bound_work() {}
   virtual void begin(Operation&) {}
   virtual VfsResult<void> end(Operation&) { return {}; }
 
-  /// Receives a block with its first contents, and returns it held. The pointer is not set yet. The
-  /// scheme must write the first contents unless the block is data; data becomes dirty anyway with
-  /// the write that follows.
+  /// Receives a block with its initial contents, and returns it held. The pointer to it is not set
+  /// yet. The scheme must write these contents unless the block is data. Data becomes dirty anyway,
+  /// with the write that follows.
   virtual VfsResult<os::HeldBuffer> block_allocated(Operation& operation,
                                                     const BlockAllocation& allocation,
                                                     os::HeldBuffer block) = 0;
-  /// Reports a directory inode with a new pointer and size. Entries in the new block must follow it
-  /// (R1), and it must follow the indirect blocks that lead to the new block, because a directory
-  /// has no holes.
+  /// Called when a directory's inode has a new pointer and a new size. Entries in the new block
+  /// must be written after the inode (R1). The inode must be written after the indirect blocks that
+  /// lead to the new block, because a directory has no holes.
   virtual VfsResult<void> directory_grown(Operation& operation, CoreInode& directory,
                                           std::uint64_t old_size_bytes) = 0;
-  /// `holder` is the indirect block's buffer, or empty if the holder is the inode. Writes the
-  /// holder.
+  /// Writes the holder of the pointers. `holder` is the indirect block's buffer, or empty if the
+  /// holder is the inode.
   virtual VfsResult<void> blocks_removed(Operation& operation, const BlockRemoval& removal,
                                          os::HeldBuffer holder) = 0;
   virtual VfsResult<void> link_added(Operation& operation, const LinkAddition& addition,
                                      os::HeldBuffer directory_block) = 0;
   virtual VfsResult<void> link_removed(Operation& operation, const LinkRemoval& removal,
                                        os::HeldBuffer directory_block) = 0;
-  /// Called when the last user puts an inode without links. Returns true if the scheme takes over
-  /// the reference, to put it later.
+  /// Called when the last user releases an inode without links. Returns true if the scheme takes
+  /// over the user's reference and will release it later.
   virtual bool defers_removal(CoreInode&) { return false; }
-  /// (4b) Mode and pointers of the inode have been cleared in core.
+  /// (4b) Called when the inode's mode and pointers have been cleared in core.
   virtual VfsResult<void> inode_removed(Operation& operation, const InodeRemoval& removal) = 0;
 
-  /// The addresses in the inode's bmap cache have been copied to `indirect`. Writes it before the
-  /// inode is written with another cache or with no cache. Only for files that have such caches.
+  /// Called when the addresses in an inode's bmap cache have been copied to `indirect`. Writes that
+  /// block before the inode is written with another cache or without one. Only for files that have
+  /// such a cache.
   virtual VfsResult<void> bmap_merged(CoreInode& inode, os::HeldBuffer indirect, BmapMerge why);
-  /// Called after bmap_merged() when the inode no longer has a cache, before its pointers are
+  /// Called after bmap_merged() if the inode no longer has a cache, and before its pointers are
   /// reset.
   virtual VfsResult<void> bmap_ended(CoreInode& inode);
 
-  /// Called before a rename removes another name of the inode: the new name must be on the disk
+  /// Called before a rename removes another name of the inode. The new name must be on the disk
   /// first (R1). Both directories are locked; no block is held.
   virtual VfsResult<void> settle_name(Operation&, CoreInode& inode) {
     (void)inode;
     return {};
   }
 
-  /// Called before the allocator takes a fragment or an inode in the group for `inode`, while the
-  /// maps and the in-core inode are unchanged. `is_directory` is the inode's previous type. No
-  /// header is held. May wait, also for the disk.
+  /// Called before the allocator takes a fragment or an inode in the group, on behalf of `inode`.
+  /// The maps and the in-core inode have not changed yet. `is_directory` is the inode's previous
+  /// type. No header is held. May wait, also for the disk.
   virtual VfsResult<void> before_taking(std::uint32_t group, InodeNumber inode, bool is_directory) {
     (void)group, (void)inode, (void)is_directory;
     return {};
   }
-  /// Returns true if before_taking() has been called or would have no effect.
+  /// Returns true if before_taking() has already been called for this, or would have no effect.
   virtual bool may_take(std::uint32_t group, InodeNumber inode) const {
     (void)group, (void)inode;
     return true;
   }
-  /// Called when the bitmap's bit has been set but nothing has been written to the inode.
+  /// Called when the inode's bit in the map has been set, before anything is written to the inode.
   virtual void inode_allocated(InodeNumber) {}
   /// Called when the in-core inode has been copied to `block`.
   virtual void inode_copied(CoreInode&, os::HeldBuffer& block) { (void)block; }
-  /// Called when an inode is loaded. Restores changes that were undone on the disk.
+  /// Called when an inode has been loaded. Restores changes that had been undone in the bytes on
+  /// the disk.
   virtual void inode_loaded(CoreInode&) {}
-  /// Called after a directory block was read. Restores the state that users must see.
+  /// Called when a directory block has been read. Restores the contents that users must see.
   virtual void directory_block_read(os::HeldBuffer& block) { (void)block; }
 
   using SyncExtent = tree::SyncExtent;
-  /// Implements fsync. The caller must hold the inode's lock. If `data` is true, writes only what
-  /// is needed to read the data back.
+  /// Implements fsync. The caller must hold the inode's lock. If `extent` is SyncExtent::data,
+  /// writes only what is needed to read the data back.
   virtual VfsResult<void> fsync(Operation& operation, CoreInode& inode, SyncExtent extent);
-  /// Returns when nothing is dirty or deferred, except for work items that other fibers have begun.
-  /// The caller must not hold an inode's lock.
+  /// Writes everything and does all deferred work. Returns when nothing is dirty or deferred any
+  /// longer, except for work items that other fibers have begun. The caller must not hold an
+  /// inode's lock.
   virtual VfsResult<void> sync();
-  /// Memory used by the scheme's structures (tree::InodeStore::bytes_in_core).
+  /// Returns the memory used by the scheme's structures (tree::InodeStore::bytes_in_core).
   virtual std::size_t bytes_in_core() const { return 0; }
-  /// Called when no space is free: does deferred work. Returns false if no work is deferred.
+  /// Called when there is no free space: does deferred work, which may free some. Returns false if
+  /// there was no such work.
   virtual bool reclaim() { return false; }
 
-  // Overrides must call these base implementations.
+  // Overrides of the following must call these implementations.
   //
-  /// Sets the kind of the write (write_kind.h). Vetoes all writes if the volume is stopped.
+  // Sets the kind of the write (write_kind.h), and vetoes every write if the volume has stopped.
   bool before_write(os::Outgoing& write) override;
   void after_write(const os::BufferKey&, os::RequestId, model::Status) override {}
-  /// Stops the volume if too many blocks cannot be written.
+  /// Stops the volume if there are too many blocks that cannot be written.
   void write_failed(const os::BufferKey& key, os::Content content) override;
 
  protected:
-  /// Writes a file for fsync, and then the blocks that contain its names (pending_names.h).
+  /// For fsync: writes a file, and then the blocks that contain its pending names
+  /// (pending_names.h).
   VfsResult<void> write_with_names(Operation& operation, CoreInode& inode);
-  /// Called after these writes. If all these names are on the disk, removes notes up to `noted` and
-  /// returns true. `noted` was the newest note before the first write.
+  /// Must be called after these writes. If all these names are on the disk, removes the notes up to
+  /// `noted` and returns true. `noted` must be the number of the newest note before the first of
+  /// the writes.
   VfsResult<bool> names_arrived(Operation& operation, InodeNumber inode, std::uint64_t noted);
-  /// Called when the block that contains a name has been written. Returns true if the written bytes
-  /// contained the name and the directory on the disk leads to that block.
+  /// Called when the block that contains a name has been written. Returns true if the bytes that
+  /// were written contained the name, and the directory on the disk leads to that block.
   virtual bool shows(InodeNumber, const PendingName&) const { return true; }
 
   Volume& volume_;

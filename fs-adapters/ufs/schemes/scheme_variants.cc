@@ -1,4 +1,4 @@
-// The table of scheme variants (scheme_variants.h).
+// Lists the variants of all schemes (scheme_variants.h).
 #include "fs-adapters/ufs/schemes/scheme_variants.h"
 
 #include <algorithm>
@@ -40,7 +40,7 @@ SchemeVariant chains(std::string name, std::string title, Deallocation deallocat
   return made;
 }
 
-/// After a replay, a journal leaves neither residue nor stale maps.
+/// Returns a variant with a journal. A replay leaves neither residue nor stale maps.
 SchemeVariant journal(std::string name, std::string title, const JournalOptions& options) {
   SchemeVariant made = scheme(std::move(name), std::move(title), SchemeKind::journal, Init::on);
   made.mount.options.journal = options;
@@ -51,7 +51,7 @@ SchemeVariant journal(std::string name, std::string title, const JournalOptions&
   return made;
 }
 
-/// Returns the variant, but with its log on a separate device.
+/// Returns the variant with its log moved to a separate device.
 SchemeVariant external(SchemeVariant made, std::string name, std::string title) {
   made.name = std::move(name);
   made.title = std::move(title);
@@ -60,8 +60,8 @@ SchemeVariant external(SchemeVariant made, std::string name, std::string title) 
   return made;
 }
 
-/// The logging systems of Peacock 1998: VxFS with VxLD logs names and data on a separate drive;
-/// Solaris logging (SDS) logs names only, without batching.
+/// Adds the logging systems of Peacock 1998. VxFS with VxLD logs names and data on a separate
+/// drive. Solaris logging (SDS) logs only names, without batching.
 void add_external_journals(std::vector<SchemeVariant>& table) {
   using Options = JournalOptions;
   constexpr Options kData{.contents = Options::Contents::data};
@@ -94,7 +94,8 @@ void add_external_journals(std::vector<SchemeVariant>& table) {
           "External journal that reports a commit when its record is issued", Rule::answered_early);
 }
 
-/// In addition to the delay: one tick, and further ticks for writes that wait for others.
+/// A change is on the disk after the delay, one tick, and further ticks for writes that must wait
+/// for other writes.
 constexpr std::int64_t kDelayS = 5, kTickS = 1, kTicksOfStages = 2;
 
 SchemeVariant with_delay(SchemeVariant made, std::string name, std::string title) {
@@ -110,8 +111,8 @@ SchemeVariant netra(std::string name, std::string title, const Features& feature
                     const NetraOptions& options = {}) {
   SchemeVariant made = scheme(std::move(name), std::move(title), SchemeKind::netra);
   made.features = made.mount.needs = features;
-  // foreign_block is optional. Without it, a group's header lists its foreign inodes, and a group
-  // whose list is full requires a full check.
+  // The feature foreign_block is optional. Without it, foreign inodes are listed only in a group's
+  // header, and if that list is full, a full check is required.
   made.mount.needs.foreign_block = false;
   made.mount.options.netra = options;
   made.mount.allocation.placement = Placement::hot_spot;

@@ -1,6 +1,6 @@
 #pragma once
-// The table of scheme variants: for each, what a power cut may leave behind and whether it is a
-// control. Used by tests, crash exploration and mounts.
+// The table of scheme variants: for each variant, what a power cut may leave behind and whether it
+// is a control. Used by tests, crash exploration and mounts.
 // fsck findings have a severity (ufs::severity_of): `stale` results from every power cut, `residue`
 // from correctly ordered updates (leaked blocks and inodes, link counts that are too high),
 // `damage` from errors. All schemes of the paper write the maps of free blocks and inodes in any
@@ -14,14 +14,14 @@
 // this. An exchange of names uses a third name. fsck removes it if the inode has another name;
 // otherwise it stays.
 //
-// The inode records its number of sectors. Pointers may be in indirect blocks, and the part of the
-// last block that belongs to the file follows from its size, which a write raises once the
-// fragments exist and a moved fragment has caused an inode write. None of the three rules orders
-// these. Nothing depends on the number, and fsck recounts it (FreeBSD also leaves it to fsck:
-// sysctl vfs.ffs.adjblkcnt).
+// An inode's number of sectors may be wrong after a power cut. Pointers may be in indirect blocks,
+// and the length of the last block follows from the file's size, which a write raises only after
+// the fragments have been allocated. If these were moved, the inode may be written before that.
+// None of the three rules orders these writes. Nothing depends on the number, and fsck recounts it
+// (FreeBSD also leaves it to fsck: sysctl vfs.ffs.adjblkcnt).
 //
-// A control follows none of the rules and must be caught. If a control passes, the test proves
-// nothing.
+// A control follows none of the rules, and tests must detect that. If a control passes, the test
+// proves nothing.
 
 #include <iosfwd>
 #include <optional>
@@ -43,31 +43,33 @@ struct SchemeVariant {
   MountOptions mount;
   os::DiskQueueOptions queue;  ///< required driver order
   bool block_copy = false;     ///< -CB
-  Features features = {};      ///< features of the file systems with which the variant is tested
+  Features features = {};      ///< the features of the file systems on which the variant is tested
   Severity may_leave = Severity::residue;
-  bool maps_lag = true;                          ///< maps may show used space as free
-  bool control = false;                          ///< must be caught
+  /// True if the maps on the disk may show used space as free.
+  bool maps_lag = true;
+  bool control = false;                          ///< a negative control, which tests must detect
   std::optional<os::SyncerOptions> syncer = {};  ///< adapters::SystemDescription
-  /// adapters::Promises; the syncer's delay and the writes that follow it.
+  /// As in adapters::Promises: the syncer's delay, plus the time for writes that follow.
   std::int64_t keeps_after_s = 0;
   std::string shown_by = {};  ///< adapters::SystemDescription
 };
 
 /// Returns all variants; names are unique.
 std::vector<SchemeVariant> scheme_variants();
-/// Prints the variant in test messages.
+/// Prints the variant's name in test messages.
 void PrintTo(const SchemeVariant& scheme, std::ostream* out);
 /// Finds a variant by name. The error lists all names.
 Result<SchemeVariant> find_scheme_variant(std::string_view name);
 
-/// Returns the promises for the oracle.
+/// Returns the promises by which the oracle judges the scheme.
 adapters::Promises promises_of(const SchemeVariant& scheme);
 
-/// Returns true if the scheme may leave this finding.
+/// Returns true if a power cut under this scheme may leave the finding.
 bool permitted(const SchemeVariant& scheme, FindingKind kind);
 
-/// For an unknown scheme: returns true if some variant that is not a control may leave all of these
-/// findings. If the disk records a journal in use, only variants with a journal count.
+/// For callers that do not know the scheme: returns true if some variant that is not a control may
+/// leave all of these findings. If the disk's journal is in use, only variants with a journal are
+/// considered.
 bool permitted(const FsckReport& report);
 
 }  // namespace headcrash::ufs

@@ -1,4 +1,4 @@
-// Soft updates (soft_updates.h): changes made by operations, and deferred work.
+// Soft updates (soft_updates.h): how operations record their changes, and deferred work.
 
 #include "fs-adapters/ufs/schemes/soft_updates.h"
 
@@ -16,7 +16,9 @@ namespace {
 
 constexpr int kSettleRoundsMax =
     100;  // maximum number of rounds in an fsync; each writes one level of dependencies
-constexpr int kSettleRoundsAtOnce = 8;  // afterwards, another fiber is working on an awaited block
+// If dependencies remain after this many rounds, another fiber must be working on one of the
+// blocks, so the fsync pauses between rounds.
+constexpr int kSettleRoundsAtOnce = 8;
 constexpr os::TimeNs kSettlePauseNs = 10 * model::kMillisecondNs;
 constexpr std::uint32_t kDotDotOffset = 12;  // offset of ".." in a directory's first block
 
@@ -27,10 +29,10 @@ void SoftUpdates::count_dependency() {
   volume_.cpu.charge(os::Cost::dependency);
 }
 
-/// Syncs if too many dependencies are pending. Only completed writes queue work items, at most one
-/// per dependency, so this also bounds the work items.
+/// Does a sync if too many dependencies are pending. Work items are queued only by completed
+/// writes, at most one for each dependency, so this also bounds their number.
 void SoftUpdates::bound_work() {
-  // Errors stay recorded with the blocks.
+  // Errors can be ignored here, because they stay recorded with the blocks.
   if (waiting() >= options_.dependencies_max) (void)sync();
 }
 
@@ -50,8 +52,8 @@ void SoftUpdates::allocate_direct(const BlockAllocation& allocation) {
                    .fragments = allocation.fragments,
                    .old_fragments = allocation.old_fragments,
                    .old_size_bytes = allocation.old_size_bytes};
-  // Fragments that grow again: undoing restores the state after the older growth, which is on the
-  // disk.
+  // If the fragments grow again before the first growth is on the disk, undoing restores the state
+  // before the first growth.
   const auto older = std::find_if(dependencies.allocations.begin(), dependencies.allocations.end(),
                                   [&](const AllocDirect& one) { return one.slot == made.slot; });
   if (older != dependencies.allocations.end()) {
@@ -81,12 +83,12 @@ VfsResult<os::HeldBuffer> SoftUpdates::block_allocated(Operation&,
                                                        os::HeldBuffer block) {
   const bool data = allocation.kind == BlockKind::data;
   if (data && !options_.allocation_initialization && !allocation.moved()) {
-    // No dependency waits for this data. If an earlier growth that moved the fragments is pending,
-    // its dependency remains with this block, which will be written.
+    // No dependency waits for this data. If an earlier growth has moved the fragments and is still
+    // pending, its dependency stays with this block, which will be written anyway.
     return block;
   }
   count_dependency();
-  // Writes to the old place must not count as writes to the new place.
+  // A write to the old place must not be mistaken for a write to the new place.
   if (allocation.moved()) volume_.disk.wait_for(block.being_written());
   blocks_[block.key()].allocation =
       AllocSafe{.inode = allocation.inode.number,
@@ -107,13 +109,15 @@ VfsResult<void> SoftUpdates::directory_grown(Operation&, CoreInode& directory,
   const std::uint64_t last = geometry.blocks_of_size(directory.disk.size_bytes) - 1;
   GrownSize grown{.block = static_cast<std::int64_t>(last), .old_size_bytes = old_size_bytes};
   for (const os::BufferKey& holder : unwritten_indirect_blocks(volume_, directory)) {
-    // Only the next write counts; writes in flight may have been sent with undone changes.
+    // Only a later write counts, because changes may have been undone in the writes that are in
+    // flight.
     if (volume_.cache.mark_dirty(holder)) {
       blocks_[holder].sizes.push_back({.inode = directory.number, .block = grown.block});
       grown.waits_for.push_back(holder);
     } else {
       volume_.disk.wait_for(
-          volume_.cache.being_written(holder));  // a copy of the evicted block is in flight
+          // The buffer has been evicted, but its copy is in flight.
+          volume_.cache.being_written(holder));
     }
   }
   if (!grown.waits_for.empty()) {
@@ -125,8 +129,8 @@ VfsResult<void> SoftUpdates::directory_grown(Operation&, CoreInode& directory,
 
 // --- block de-allocation
 
-/// Cancels dependencies on the writes of these blocks, for pointers in the inode or in indirect
-/// blocks.
+/// Cancels dependencies that wait for writes of these blocks. They belong to pointers in the inode
+/// or in indirect blocks.
 void SoftUpdates::cancel_blocks(InodeNumber inode, std::int64_t first, std::int64_t end) {
   auto at = blocks_.lower_bound(Volume::block_of(inode, first));
   while (at != blocks_.end() && at->first.object == inode && at->first.block < end) {
@@ -142,22 +146,23 @@ void SoftUpdates::cancel_allocations(const CoreInode& inode, std::int64_t first,
   if (dependencies == inodes_.end()) return;
   std::erase_if(dependencies->second.allocations, [&](AllocDirect& one) {
     if (one.block < first || one.block >= end) return false;
-    // An indirect block is recorded under the first file block that it maps, even for the other
-    // blocks.
+    // An indirect block is recorded under the number of the first file block below it, so it may
+    // still be needed for other blocks.
     if (one.slot >= kDirectPointers && inode.disk.indirect[one.slot - kDirectPointers] != 0)
       return false;
     frees.insert(frees.end(), one.frees.begin(), one.frees.end());
     return true;
   });
-  // The file was truncated; the previous size must not extend into freed blocks.
+  // The file was truncated. If its size is undone, it must not extend into the freed blocks.
   for (AllocDirect& one : dependencies->second.allocations)
     one.old_size_bytes = std::min(one.old_size_bytes, inode.disk.size_bytes);
   std::erase_if(dependencies->second.sizes,
                 [&](const GrownSize& one) { return one.block >= first && one.block < end; });
 }
 
-/// Handles released indirect blocks. Changes to be undone in them are dropped; dependencies on
-/// their write become dependencies on the holder of their pointer.
+/// Handles indirect blocks that are released. Changes that would have to be undone in them are
+/// dropped. Dependencies on their writes become dependencies on the write of the block or inode
+/// that contained the pointer to them.
 void SoftUpdates::cancel_indirect(std::vector<Extent>& extents) {
   const std::size_t count = extents.size();
   for (std::size_t i = 0; i < count; ++i) {
@@ -204,8 +209,8 @@ VfsResult<void> SoftUpdates::blocks_removed(Operation&, const BlockRemoval& remo
     volume_.cache.write_delayed(std::move(holder));
     return {};
   }
-  // Done while the inode's block is held, so that its bytes and the changes to undo are updated
-  // together.
+  // The inode's block stays held here, so that its bytes and the records of changes to undo are
+  // updated together.
   auto block = volume_.inodes.copy_to_block(removal.inode);
   if (!removal.moved)
     cancel_allocations(removal.inode, removal.first_block, removal.end_block, freed.extents);
@@ -231,8 +236,8 @@ std::shared_ptr<SoftUpdates::Removal> SoftUpdates::defer_link_drop(const Dropped
   return removal;
 }
 
-/// Runs in a work item. Takes one lock at a time, because a moved inode may now be an ancestor of
-/// its old parent.
+/// Drops a deferred link, in a work item. Takes only one lock at a time, because a moved inode may
+/// by now be an ancestor of its old parent.
 void SoftUpdates::drop(const std::shared_ptr<Removal>& removal) {
   Operation operation;
   begin(operation);
@@ -246,7 +251,7 @@ void SoftUpdates::drop(const std::shared_ptr<Removal>& removal) {
   };
   if (removal->parent) lower(*removal->parent, 1);
   lower(*removal->inode, removal->links);
-  removal->inode.reset();  // the end of the last handle removes the inode
+  removal->inode.reset();  // if this is the last handle, its end removes the inode
   removal->parent.reset();
   (void)end(operation);
 }
@@ -289,7 +294,7 @@ VfsResult<void> SoftUpdates::link_added(Operation& operation, const LinkAddition
     add.previous_type = entry_type(addition.replaced.inode->attributes.mode);
     Add* older = add_at(key, addition.offset);
     if (older != nullptr && !older->sent) {
-      // The previous target of the entry was never on the disk.
+      // The entry has never been on the disk with the inode that it contained until now.
       add.previous = older->previous;
       add.previous_type = older->previous_type;
       add.replaced = std::move(older->replaced);
@@ -321,8 +326,8 @@ VfsResult<void> SoftUpdates::link_removed(Operation& operation, const LinkRemova
   Add* add = add_at(key, removal.offset);
   bool at_once = false;
   if (add != nullptr && !add->sent) {
-    // The entry was added and removed before it was written. The links that the entry replaced on
-    // the disk are dropped when the block is written.
+    // The entry has been added and removed without being written. If it replaced an entry on the
+    // disk, that entry's links are dropped when the block is written.
     ++counters_.cancelled_adds;
     for (auto& replaced : add->replaced)
       blocks_[key].removes.push_back({.removal = std::move(replaced)});
@@ -343,8 +348,8 @@ VfsResult<void> SoftUpdates::link_removed(Operation& operation, const LinkRemova
   return written ? dropped : written;
 }
 
-/// Blocks of a removed directory are never written; dependencies on them become dependencies on the
-/// inode.
+/// Called when a directory is removed. Those of its blocks that have not been written yet never
+/// will be, so dependencies on their writes become dependencies on the write of the inode.
 void SoftUpdates::forget_directory_blocks(InodeNumber inode, FreeFile& file) {
   for (auto at = first_block_of(inode); at != blocks_.end() && at->first.object == inode;) {
     BlockDependencies& dependencies = at->second;
@@ -363,7 +368,8 @@ void SoftUpdates::forget_directory_blocks(InodeNumber inode, FreeFile& file) {
 VfsResult<void> SoftUpdates::inode_removed(Operation&, const InodeRemoval& removal) {
   count_dependency();
   const InodeNumber number = removal.inode.number;
-  auto block = volume_.inodes.copy_to_block(removal.inode);  // held: see blocks_removed()
+  // Held for the same reason as in blocks_removed().
+  auto block = volume_.inodes.copy_to_block(removal.inode);
   FreeFile file{.number = number,
                 .directory = removal.directory,
                 .extents = removal.extents,
@@ -374,7 +380,7 @@ VfsResult<void> SoftUpdates::inode_removed(Operation&, const InodeRemoval& remov
   InodeDependencies& dependencies = inodes_[number];
   dependencies.adds.clear();
   if (block && never_written_.erase(number) != 0) {
-    // The removed inode has neither names nor pointers on the disk.
+    // On the disk, this inode has never had a name or a pointer.
     for (const FreeBlocks& freed : dependencies.frees)
       file.extents.insert(file.extents.end(), freed.extents.begin(), freed.extents.end());
     inodes_.erase(number);
@@ -411,7 +417,8 @@ std::map<os::BufferKey, SoftUpdates::BlockDependencies>::iterator SoftUpdates::f
   return blocks_.lower_bound({.object = inode, .block = std::numeric_limits<std::int64_t>::min()});
 }
 
-/// Returns true if writes are pending for the inode, its names, or, for a directory, its entries.
+/// Returns true if writes are pending for the inode, for its names or, if it is a directory, for
+/// its entries.
 bool SoftUpdates::has_pending_dependencies(InodeNumber inode) {
   if (adds_of_.contains(inode)) return true;
   for (auto at = first_block_of(inode); at != blocks_.end() && at->first.object == inode; ++at)
@@ -421,7 +428,7 @@ bool SoftUpdates::has_pending_dependencies(InodeNumber inode) {
                                     !found->second.sizes.empty() || !found->second.adds.empty());
 }
 
-/// Writes the inodes for which a directory's entries wait.
+/// Writes the inodes that a directory's entries are waiting for.
 VfsResult<void> SoftUpdates::write_targets(InodeNumber directory) {
   std::vector<InodeNumber> targets;
   for (auto at = first_block_of(directory); at != blocks_.end() && at->first.object == directory;
@@ -439,8 +446,8 @@ VfsResult<void> SoftUpdates::write_targets(InodeNumber directory) {
   return {};
 }
 
-/// Writes the directory blocks that have entries for the inode, if they may already contain the
-/// entry.
+/// Writes those directory blocks in which an entry for the inode is pending, if the entry may be
+/// written now.
 VfsResult<void> SoftUpdates::write_adds_of(InodeNumber inode) {
   std::vector<os::BufferKey> named_in;
   for (const auto& [id, add] : adds_)
@@ -449,7 +456,8 @@ VfsResult<void> SoftUpdates::write_adds_of(InodeNumber inode) {
   auto written = volume_.write_if_dirty(volume_.inodes.block_key(inode));
   for (const os::BufferKey& block : named_in) {
     const auto directory = static_cast<InodeNumber>(block.object);
-    // A new directory is hidden before its first block is written, with all its entries.
+    // A new directory stays hidden on the disk until its first block has been written with all its
+    // entries.
     if (written && never_written_.contains(directory))
       written = as_result(volume_.cache.flush_object(directory));
     if (written) written = volume_.write_if_dirty(volume_.inodes.block_key(directory));
@@ -458,8 +466,8 @@ VfsResult<void> SoftUpdates::write_adds_of(InodeNumber inode) {
   return written;
 }
 
-/// Returns false while the entry, or the directory's pointer to the entry's block or its size, is
-/// undone in the written bytes.
+/// Returns false if, in the bytes that were written, the entry was undone, or the directory's
+/// pointer to the entry's block or its size.
 bool SoftUpdates::shows(InodeNumber inode, const PendingName& name) const {
   if (adds_of_.contains(inode)) return false;
   const auto dependencies = inodes_.find(name.directory);
@@ -471,8 +479,8 @@ bool SoftUpdates::shows(InodeNumber inode, const PendingName& name) const {
                       in_the_way);
 }
 
-/// Runs between two rounds: writes new blocks of directories on the path, which are hidden until
-/// they are written.
+/// Called between two rounds. Writes new blocks of the directories on the path; until then, the
+/// directories on the disk do not contain them. After a few rounds, also pauses.
 VfsResult<void> SoftUpdates::write_path_to(InodeNumber inode, int round) {
   if (round >= kSettleRoundsAtOnce)
     volume_.executor.sleep_until(volume_.executor.now() + kSettlePauseNs);
@@ -500,8 +508,8 @@ VfsResult<void> SoftUpdates::fsync(Operation& operation, CoreInode& inode, SyncE
     TRY(write_with_names(operation, inode));
     TRY(write_adds_of(inode.number));
     TRY(const auto arrived, names_arrived(operation, inode.number, noted));
-    // An indirect block that another user has sent with undone changes becomes dirty only when that
-    // write completes.
+    // An indirect block may still be in flight with undone changes, because another user has
+    // written it. Such a block becomes dirty again only when that write completes.
     if (arrived && !has_pending_dependencies(inode.number) &&
         unwritten_indirect_blocks(volume_, inode).empty())
       return {};
@@ -510,8 +518,8 @@ VfsResult<void> SoftUpdates::fsync(Operation& operation, CoreInode& inode, SyncE
   return refuse(EIO);
 }
 
-/// Writes the name and, for a directory, also its "..", which fsck relies on while there are two
-/// names.
+/// Writes the new name of an inode. For a directory, also writes its "..", by which fsck decides
+/// while the directory has two names.
 VfsResult<void> SoftUpdates::settle_name(Operation&, CoreInode& inode) {
   const os::BufferKey first_block = Volume::block_of(inode.number, 0);
   const auto named = [&] {
@@ -525,10 +533,10 @@ VfsResult<void> SoftUpdates::settle_name(Operation&, CoreInode& inode) {
   };
   const auto settled = [&] { return named() && dot_dot() == nullptr; };
   for (int round = 0; round < kSettleRoundsMax && !settled(); ++round) {
-    // The ".." waits for the count of the parent to which it refers.
+    // The ".." must wait until the link count of the parent to which it refers is on the disk.
     if (const Add* parent = dot_dot(); parent != nullptr)
       TRY(volume_.write_if_dirty(volume_.inodes.block_key(parent->inode)));
-    // A directory's name also waits for its first block.
+    // A directory's name must also wait for the directory's first block.
     TRY(as_result(volume_.cache.flush_object(inode.number)));
     if (named()) continue;
     TRY(write_adds_of(inode.number));
@@ -542,8 +550,8 @@ bool SoftUpdates::reclaim() {
   return something && sync().has_value();
 }
 
-/// Counts the records of allocations, entries, inodes and deferred links, and the safe copies of
-/// indirect blocks.
+/// Returns the memory for the records of allocations, entries, inodes and deferred links, and for
+/// the safe copies of indirect blocks.
 std::size_t SoftUpdates::bytes_in_core() const {
   std::size_t copies = 0;
   for (const auto& [key, dependencies] : blocks_)

@@ -13,32 +13,33 @@
 //                                              freeblocks  of an indirect block -> work item
 //
 // A change of an inode passes two stages: the in-core inode must be copied to its block (`staged`)
-// before a write of the block can carry it. A write carries the content of the block at issue
-// (`carried` is the number of the write among those of this block, which complete in order). Only
-// its completion satisfies dependencies. Changes are undone in a copy, never in the cached bytes,
-// so readers never wait and nothing is redone. A block sent with undone changes is dirty again at
-// once. The paper instead releases it, and redoes the changes at the next access or after 15
-// seconds. Here nothing can be lost from the cache, and the sweep writes the block no later.
+// before a write of the block can carry the change. A write carries the contents that the block has
+// when the write is issued (`carried` is the number of the write among those of this block, which
+// complete in order). Only its completion satisfies dependencies. Changes are undone in a copy,
+// never in the cached bytes, so readers never wait and nothing is redone. A block that was sent
+// with undone changes becomes dirty again at once. The paper instead releases it, and redoes the
+// changes at the next access or after 15 seconds. Here the cache cannot lose anything, and the
+// sweep writes the block no later.
 //
-// Undoing an allocation restores the file's previous size, and clears the pointers beyond it and
-// the sector count. For blocks below an indirect block, size and count remain (fsck corrects them),
-// except in a directory, which must have no hole: its size waits until these blocks have been
-// written without undone changes. A moved fragment releases its old place when the new pointer is
-// on the disk. The entry of a symbolic link waits for the complete inode and its target; the entry
-// of a new directory also for its parent's count. An entry changed by a rename is undone to the
-// previous inode. An entry removed before it was on the disk disappears with its dependencies; an
-// inode that was never on the disk is freed at once.
+// Undoing an allocation restores the file's previous size and sector count, and clears the pointers
+// beyond that size. If the blocks are below an indirect block, size and count stay (fsck corrects
+// them). The exception is a directory, which must have no hole: its size waits until these blocks
+// have been written without undone changes. If a fragment has moved, its old place is released when
+// the new pointer is on the disk. The entry of a symbolic link waits for the complete inode and its
+// target, and the entry of a new directory also waits for its parent's count. If a rename has
+// changed an entry, undoing restores the previous inode. An entry that is removed before it was on
+// the disk disappears with its dependencies. An inode that was never on the disk is freed at once.
 //
 // R1 for renames: the new name is written synchronously before the old one is removed
 // (settle_name), because undoing a removal could need room that other entries of the chunk have
 // taken. The paper's appendix does not describe this case. For a directory, the ".." is written
 // next, and finally the removal of the old name. While a directory has two names, fsck prefers the
-// one that matches "..", and otherwise picks either, including all paths through the other one that
-// may have been synced.
+// one that matches "..". Otherwise it might keep either name, and paths through the other one,
+// which may have been synced, would be lost.
 //
 // If a write fails, its block stays dirty and keeps its dependencies; the next write retries them.
-// The content of the disk after a failed write is unknown. An entry that it carried is treated as
-// possibly on the disk (`sent`), and its removal is ordered accordingly.
+// After a failed write, the contents of the disk are unknown. An entry that the write carried is
+// treated as possibly on the disk (`sent`), and its removal is ordered accordingly.
 
 #include <deque>
 #include <map>
@@ -53,12 +54,13 @@
 
 namespace headcrash::ufs {
 
-/// Work counters, for reports.
+/// Counters of the scheme's work, for reports.
 struct SoftUpdatesCounters {
   std::uint64_t dependencies = 0;  ///< dependencies created
   std::uint64_t undone_inodes = 0, undone_entries = 0,
-                undone_indirects = 0;  ///< changes undone in sent blocks
-  /// Entries that were added and removed before they were written.
+                /// Number of changes that were undone in the bytes of a write.
+      undone_indirects = 0;
+  /// Number of entries that were added and removed again before they were written.
   std::uint64_t cancelled_adds = 0;
   std::uint64_t work_items = 0;
 };
@@ -68,7 +70,8 @@ class SoftUpdates : public Scheme {
   using Scheme::Scheme;
   std::string_view name() const override { return "soft-updates"; }
   const SoftUpdatesCounters& counters() const { return counters_; }
-  /// Entries, inodes and deferred link drops with pending dependencies; limited by SchemeOptions.
+  /// Returns the number of pending entries, inodes and deferred link drops, which SchemeOptions
+  /// limits.
   std::size_t waiting() const { return adds_.size() + inodes_.size() + deferred_; }
 
   void bound_work() override;
@@ -93,10 +96,11 @@ class SoftUpdates : public Scheme {
   void after_write(const os::BufferKey& key, os::RequestId id, model::Status status) override;
 
  private:
-  using WriteNumber = std::uint64_t;  ///< number among a block's writes; 0 if there is no write
+  /// Number of a write among those of its block, counted from 1; 0 if not written.
+  using WriteNumber = std::uint64_t;
   using AddId = std::uint64_t;
 
-  /// Links for a work item to drop. Keeps the inodes in core.
+  /// Links that a work item will drop. Keeps the inodes in core until then.
   struct Removal {
     InodeHandle inode, parent;
     std::uint16_t links = 1;
@@ -110,20 +114,20 @@ class SoftUpdates : public Scheme {
     bool initialised = false;
     bool staged = false, ever_staged = false;
     WriteNumber carried = 0;
-    std::vector<Extent> frees;  ///< extents that the block no longer occupies
+    std::vector<Extent> frees;  ///< old extents of the block, to be freed
   };
-  /// A directory's pending size that extends beyond the direct pointers.
+  /// A pending size of a directory that extends beyond its direct pointers.
   struct GrownSize {
-    std::int64_t block = 0;  ///< number of the new block
+    std::int64_t block = 0;  ///< number of the directory's new block
     std::uint64_t old_size_bytes = 0;
-    /// Indirect blocks that have not yet been sent without undone changes.
+    /// Indirect blocks that must be written with none of their changes undone.
     std::vector<os::BufferKey> waits_for;
     bool staged = false, ever_staged = false;
     WriteNumber carried = 0;
   };
   struct AddSafe {
     AddId add = 0;
-    bool whole = false;  ///< the inode must be written without undone changes
+    bool whole = false;  ///< true if the inode must be written with none of its changes undone
     bool staged = false;
     WriteNumber carried = 0;
   };
@@ -136,7 +140,7 @@ class SoftUpdates : public Scheme {
     InodeNumber number = 0;
     bool directory = false;
     std::vector<Extent> extents;
-    /// Removals from directory blocks that were never written.
+    /// Deferred link drops that belong to directory blocks that were never written.
     std::vector<std::shared_ptr<Removal>> removals;
     bool staged = false;
     WriteNumber carried = 0;
@@ -152,14 +156,15 @@ class SoftUpdates : public Scheme {
              !free_file.has_value();
     }
   };
-  /// The write of a block makes this pointer valid.
+  /// Records that a write of the block makes this pointer valid.
   struct AllocSafe {
     InodeNumber inode = 0;
-    FragmentAddress holder = 0;  ///< the indirect block; 0 if it is the inode
+    /// The indirect block that contains the pointer; 0 if it is in the inode.
+    FragmentAddress holder = 0;
     std::uint32_t slot = 0;
     WriteNumber carried = 0;
   };
-  /// The write of an indirect block that permits a directory's new size.
+  /// Records that a write of the indirect block permits this new size of a directory.
   struct SizeSafe {
     InodeNumber inode = 0;
     std::int64_t block = 0;
@@ -169,12 +174,12 @@ class SoftUpdates : public Scheme {
     os::BufferKey block;
     std::uint32_t offset = 0;
     InodeNumber inode = 0;
-    InodeNumber previous = 0;  ///< the entry's inode on the disk
+    InodeNumber previous = 0;  ///< the inode that the entry on the disk refers to
     std::uint8_t previous_type = 0;
-    std::uint32_t waits_for = 0;  ///< number of unsatisfied addsafes
-    /// The entry was sent in a write that may have failed, so it may be on the disk.
+    std::uint32_t waits_for = 0;  ///< number of addsafes that have not been satisfied yet
+    /// The entry was in a write that may have failed, so it may already be on the disk.
     bool sent = false;
-    bool entry_gone = false;  ///< the entry was removed after it had been sent
+    bool entry_gone = false;  ///< true if the entry was removed after it had been sent
     WriteNumber carried = 0;
     std::vector<std::shared_ptr<Removal>> replaced;
   };
@@ -192,7 +197,7 @@ class SoftUpdates : public Scheme {
   };
   struct BlockDependencies {
     WriteNumber issued = 0, completed = 0;
-    std::deque<bool> undone;  ///< for each write in flight: whether changes were undone
+    std::deque<bool> undone;  ///< for each write in flight, whether some change was undone in it
     std::optional<AllocSafe> allocation;
     std::vector<AddId> adds;
     std::vector<Remove> removes;
@@ -229,8 +234,8 @@ class SoftUpdates : public Scheme {
   // soft_updates_writes.cc
   std::optional<InodeNumber> first_inode_in(const os::BufferKey& key) const;
   std::span<std::byte> undoing(os::Outgoing& write);
-  /// Returns false if the block does not contain the pointers and entries that may have to be
-  /// undone. The volume is then damaged, because two pointers refer to the block.
+  /// Returns false if an entry or pointer that would have to be undone is missing in the block. The
+  /// volume is then damaged, because two pointers refer to this block.
   bool contains_recorded_changes(const os::Outgoing& write,
                                  const BlockDependencies& dependencies) const;
   bool shows_inodes(const os::Outgoing& write, InodeNumber first) const;
@@ -250,10 +255,10 @@ class SoftUpdates : public Scheme {
   std::unordered_map<AddId, Add> adds_;
   /// Number of pending adds that refer to the inode.
   std::unordered_map<InodeNumber, std::uint32_t> adds_of_;
-  /// Inodes that are allocated, but still free on the disk.
+  /// Inodes that are allocated in memory but still free on the disk.
   std::unordered_set<InodeNumber> never_written_;
   AddId last_add_ = 0;
-  std::size_t deferred_ = 0;     ///< deferred links that are not yet dropped
+  std::size_t deferred_ = 0;     ///< number of deferred links that have not been dropped yet
   std::vector<std::byte> sent_;  ///< the copy in which before_write() undoes changes
   SoftUpdatesCounters counters_;
 };

@@ -1,6 +1,6 @@
-// Tests soft updates (soft_updates.h), rule by rule: one block is written and its content on the
-// disk is checked; also tests the state of dependencies after a failed write. There are no
-// background writes.
+// Tests soft updates (soft_updates.h), rule by rule: writes a single block and checks its contents
+// on the disk. Also tests the state of dependencies after a failed write. There are no background
+// writes.
 #include "fs-adapters/ufs/schemes/soft_updates.h"
 
 #include "fs-adapters/ufs/format/image_reader.h"
@@ -26,7 +26,7 @@ class SoftUpdatesRules : public testing::TestWithParam<const char*> {
     return dynamic_cast<const SoftUpdates&>(*volume().scheme).counters();
   }
 
-  // Writes one block, as the syncer would.
+  // Writes one block, as the syncer does.
   void write(const os::BufferKey& key) {
     m_.cache.write_behind(key);
     m_.queue.drain();
@@ -40,7 +40,7 @@ class SoftUpdatesRules : public testing::TestWithParam<const char*> {
     return static_cast<InodeNumber>(fs().stat(path)->inode);
   }
 
-  // Reads the current state of the disk.
+  // Returns a reader of the disk in its current state.
   ImageReader disk() {
     auto reader = ImageReader::open(*m_.store);
     EXPECT_TRUE(reader);
@@ -68,7 +68,8 @@ class SoftUpdatesRules : public testing::TestWithParam<const char*> {
             << name_of(finding.kind) << ": " << finding.text;
     }
   }
-  /// Ignores other permitted findings, which could hide a wrong undo.
+  /// Other findings are ignored if they are permitted. They could hide a change that was undone
+  /// wrongly.
   void expect_no(FindingKind kind) {
     Fsck fsck;
     const auto seen = fsck.check(*m_.store);
@@ -137,8 +138,8 @@ TEST_P(SoftUpdatesRules, R3ANewDirectoryWaitsForItsBlockAndParentCount) {
   });
 }
 
-/// Tested only with -init. Without it, new blocks of a file may still have their previous contents
-/// on the disk.
+/// Applies only to -init. Without it, new blocks of a file may have their previous contents on the
+/// disk.
 TEST_P(SoftUpdatesRules, R3PointerSizeAndSectorsWaitForTheBlock) {
   if (!m_.setup.mount.options.allocation_initialization) return;
   m_.as_user([&] {
@@ -148,7 +149,7 @@ TEST_P(SoftUpdatesRules, R3PointerSizeAndSectorsWaitForTheBlock) {
     const Inode before = inode_on_disk(number);
     const auto file = fs().open("a", {});
     for (const std::size_t bytes :
-         {2500U, 9000U, 30000U}) {  // grows in place, moves, gets more blocks
+         {2500U, 9000U, 30000U}) {  // the fragments grow in place, are moved, become more blocks
       EXPECT_TRUE(fs().append(*file, std::vector<std::byte>(bytes, std::byte{'b'})));
       write_inodes_of(number);
       const Inode undone = inode_on_disk(number);
@@ -187,7 +188,7 @@ TEST_P(SoftUpdatesRules, R3AnIndirectBlockHidesPointersToUnwrittenBlocks) {
   });
 }
 
-/// Some of the file's new blocks are not on the disk yet, but a later one is.
+/// Some of the file's new blocks are not on the disk yet, although a later one is.
 TEST_P(SoftUpdatesRules, R3NoValidPointersBeyondAnUndoneSize) {
   if (!m_.setup.mount.options.allocation_initialization) return;
   m_.as_user([&] {
@@ -212,8 +213,8 @@ TEST_P(SoftUpdatesRules, R3NoValidPointersBeyondAnUndoneSize) {
   });
 }
 
-/// Checks the safe copy that is sent instead of an indirect block, because another block is
-/// unwritten.
+/// If another block has not been written, a safe copy is sent instead of the indirect block. Checks
+/// that copy.
 TEST_P(SoftUpdatesRules, R2AnUndoneIndirectBlockHasNoResetPointer) {
   if (!m_.setup.mount.options.allocation_initialization) return;
   m_.as_user([&] {
@@ -298,9 +299,10 @@ TEST_P(SoftUpdatesRules, R2AMovedFragmentKeepsItsOldPlaceUntilThePointerIsWritte
   });
 }
 
-/// A growth that is pending when the file is truncated below its beginning.
+/// While a growth of the file is pending, the file is truncated to less than its size before the
+/// growth.
 TEST_P(SoftUpdatesRules, R2ATruncatedFileIsNotUndoneToFreedBlocks) {
-  if (!m_.setup.mount.options.allocation_initialization) return;  // nothing is undone
+  if (!m_.setup.mount.options.allocation_initialization) return;  // without it, nothing is undone
   m_.as_user([&] {
     bench::put_file(fs(), "a", std::string(2500, 'a'));
     EXPECT_TRUE(fs().sync());
@@ -332,12 +334,12 @@ TEST_P(SoftUpdatesRules, R1TheNewNameIsWrittenBeforeTheOldNameIsRemoved) {
   });
 }
 
-/// The new name is in a new block of its directory, which another fiber writes while the rename
-/// waits for the file.
+/// The new name is in a new block of its directory. While the rename waits for the file, another
+/// fiber writes that block.
 TEST_P(SoftUpdatesRules, R1ANameInAnUnreachableBlockDoesNotCount) {
   os::Account account{.name = "bob"};
   m_.as_user([&] {
-    // A name that fills a chunk.
+    // Returns a name that fills a chunk.
     const auto long_name = [](char of) { return "d/" + std::string(250, of); };
     EXPECT_TRUE(fs().mkdir("d", 0755));
     bench::put_file(fs(), long_name('1'), "");
@@ -367,8 +369,8 @@ TEST_P(SoftUpdatesRules, R1ANameInAnUnreachableBlockDoesNotCount) {
   });
 }
 
-/// Releases blocks that were never written: of a file, of a directory, and below an indirect block
-/// that is released or stays.
+/// Releases blocks that were never written: blocks of a file, blocks of a directory, and blocks
+/// below an indirect block that is also released or that stays.
 TEST_P(SoftUpdatesRules, CancelledDependenciesLeaveNothing) {
   m_.as_user([&] {
     for (const char* path : {"b", "c"}) bench::put_file(fs(), path, std::string(14 * 4096, 'b'));
@@ -436,10 +438,10 @@ TEST_P(SoftUpdatesRules, DependenciesSurviveAFailedWrite) {
       const InodeNumber number = number_of(name);
       fail_next_write_of(lba_of_inodes(number), leaves);
       write_inodes_of(number);
-      m_.cache.drop_clean();  // failed blocks are not clean
+      m_.cache.drop_clean();  // blocks whose write has failed are not clean, so they stay
       write_root();
       EXPECT_FALSE(shows(name)) << "its inode may be missing";
-      EXPECT_TRUE(fs().chmod(name, 0600));  // the block has the same content as before
+      EXPECT_TRUE(fs().chmod(name, 0600));  // this leaves the contents of the block unchanged
       write_inodes_of(number);
       write_root();
       EXPECT_TRUE(shows(name));
@@ -486,7 +488,7 @@ TEST_P(SoftUpdatesRules, ANameReplacedAfterAFailedWriteIsDroppedOnce) {
   });
 }
 
-/// Checks every possible state of the disk after a power cut.
+/// Checks every state of the disk that a power cut could leave.
 TEST_P(SoftUpdatesRules, ADirectoryReplacedAfterAFailedWriteCountsUntilItsNameIsRemoved) {
   m_.as_user([&] {
     EXPECT_TRUE(fs().mkdir("a", 0755) && fs().mkdir("b", 0755));
@@ -505,7 +507,8 @@ TEST_P(SoftUpdatesRules, ADirectoryReplacedAfterAFailedWriteCountsUntilItsNameIs
   });
 }
 
-/// While the rename waits, an fsync of a sibling writes the parent's inode.
+/// While the rename is waiting, an fsync of another file in the directory writes the parent's
+/// inode.
 TEST_P(SoftUpdatesRules, AParentCountsADirectoryReplacedAfterAFailedWriteUntilItsNameIsRemoved) {
   os::Account account{.name = "bob"};
   m_.as_user([&] {
@@ -538,7 +541,7 @@ TEST_P(SoftUpdatesRules, AParentCountsADirectoryReplacedAfterAFailedWriteUntilIt
   });
 }
 
-/// The place of a removed entry, which may be on the disk, is reused by an entry that is removed
+/// A removed entry may be on the disk. Its place is reused by another entry, which is removed
 /// before it is written.
 TEST_P(SoftUpdatesRules, AnEntryReusingAPlaceInAFailedWriteIsNotDeferredForever) {
   m_.as_user([&] {

@@ -1,5 +1,5 @@
-// Soft updates (soft_updates.h): undoes changes in sent bytes, and satisfies dependencies at
-// completion.
+// Soft updates (soft_updates.h): undoes changes in the bytes of a write, and satisfies dependencies
+// when the write is complete.
 
 #include <algorithm>
 
@@ -25,7 +25,8 @@ bool arrived(const Note& note, std::uint64_t completed) {
 
 }  // namespace
 
-/// Returns the copy that is sent instead of the buffer's bytes.
+/// Returns the bytes in which changes are undone: a copy that is sent instead of the buffer's
+/// bytes.
 std::span<std::byte> SoftUpdates::undoing(os::Outgoing& write) {
   if (write.source.data() != sent_.data()) {
     sent_.assign(write.bytes.begin(), write.bytes.end());
@@ -60,7 +61,7 @@ bool SoftUpdates::undo_inode(os::Outgoing& write, InodeNumber inode,
   const std::uint64_t block_bytes = volume_.geometry.block_bytes();
   const std::size_t offset = volume_.geometry.place_of(inode).offset;
   for (AllocDirect& one : dependencies.allocations) {
-    // There must be no pointers beyond the permitted size, not even valid ones.
+    // Pointers beyond the permitted size must be cleared, even if they are valid.
     const bool behind = static_cast<std::uint64_t>(one.block) * block_bytes >= size_bytes;
     if (good(one) && !behind) {
       carry(one, number);
@@ -87,7 +88,8 @@ bool SoftUpdates::undo_inode(os::Outgoing& write, InodeNumber inode,
       store64(bytes, kInodeSizeOffset, std::min(load64(bytes, kInodeSizeOffset), size_bytes));
     }
   }
-  // Hides a new directory that does not have its first block yet. Nothing refers to it yet.
+  // Hides a new directory whose first block has not been written yet. On the disk, nothing refers
+  // to it.
   const std::uint16_t mode = load16(write.bytes, offset + kInodeModeOffset);
   const bool hidden =
       undone && (mode & kTypeMask) == kTypeDirectory && never_written_.contains(inode);
@@ -122,7 +124,7 @@ bool SoftUpdates::undo_adds(os::Outgoing& write, BlockDependencies& dependencies
   bool undone = false;
   for (const AddId id : dependencies.adds) {
     Add& add = adds_.at(id);
-    // For a removed entry, any completed write of the block is sufficient.
+    // If the entry has been removed, any completed write of the block is sufficient.
     if (add.entry_gone || add.waits_for == 0) {
       carry(add, number);
       add.sent = true;
@@ -284,7 +286,8 @@ void SoftUpdates::block_written(const os::BufferKey& key, BlockDependencies& dep
   }
 }
 
-/// Resets the dependencies of a failed write, so that the block's next write carries them.
+/// Resets the dependencies that a failed write carried, so that the next write of the block carries
+/// them.
 void SoftUpdates::put_back(const os::BufferKey& key, BlockDependencies& dependencies) {
   const auto not_carried = [&](auto& note) {
     if (note.carried == dependencies.completed) note.carried = 0;

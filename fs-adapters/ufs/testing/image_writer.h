@@ -1,6 +1,6 @@
 #pragma once
-// Writes files to an image for tests of readers and checkers, directly and without a cache. It uses
-// first-fit allocation, and fails the test if the image is full.
+// Writes files to an image directly, without a cache, for tests of readers and checkers. Allocation
+// is first-fit. If the image is full, the test fails.
 
 #include <gtest/gtest.h>
 
@@ -85,7 +85,7 @@ class ImageWriter {
     encode_extension(extension, std::span(bytes).subspan(place.offset, kInodeBytes));
     write(place.block, bytes);
   }
-  /// Moves the addresses of a file's last blocks from the single indirect block to the bmap cache.
+  /// Moves the addresses of a file's last blocks from its single indirect block to its bmap cache.
   BmapCache cache_last_blocks(InodeNumber number, std::uint32_t count) {
     const Inode inode = load(number);
     const std::uint64_t end = geometry_.blocks_of_size(inode.size_bytes);
@@ -118,8 +118,8 @@ class ImageWriter {
       if (!tree::add_entry(bytes, name, number, entry_type(mode))) continue;
       return write((*blocks)[i], bytes);
     }
-    // Adds another block. The directories of tests are short, so the last block is first extended
-    // to a whole block.
+    // Extends the directory by a block. Directories in tests are short, so the last block is first
+    // extended to a whole block.
     std::vector<std::byte> bytes(geometry_.block_bytes());
     tree::format_chunks(bytes);
     const std::uint32_t tail = geometry_.offset_in_block(inode.size_bytes);

@@ -1,5 +1,6 @@
 #pragma once
-// Helpers for tests of the mounted journal: its counters, and the state after a power cut.
+// Helpers for tests of a mounted file system with a journal: the journal's counters, and the state
+// after a power cut.
 
 #include <gtest/gtest.h>
 
@@ -27,8 +28,8 @@ inline std::unique_ptr<media::MemoryStore> copy_of(const model::SectorStore& sto
   return copied;
 }
 
-/// Simulates a cut and a replay; expects that nothing needs repair. Returns a reader for the
-/// result.
+/// Simulates a power cut and a replay, after which nothing must need a repair. Returns a reader of
+/// the result.
 inline ImageReader replayed(std::unique_ptr<media::MemoryStore>& image) {
   Fsck fsck;
   const auto seen = fsck.check(*image);

@@ -1,6 +1,6 @@
 #pragma once
 // Fixture for tests of the mounted file system: an in-memory disk with a log of its writes, a small
-// operating system in virtual time, and a file system with some scheme.
+// operating system in virtual time, and a file system under some scheme.
 
 #include <gtest/gtest.h>
 
@@ -38,12 +38,13 @@ inline Setup journal_setup(const JournalOptions& options = {}) {
   return setup;
 }
 
-/// Returns the variants that behave differently for users. Variants with -CB also use an
-/// asynchronous last write.
+/// Returns those variants whose behaviour differs for users. Variants with -CB are tested with an
+/// asynchronous last write as well.
 inline std::vector<Setup> all_setups() {
   std::vector<Setup> setups;
   for (Setup& variant : scheme_variants()) {
-    if (variant.features.external_journal) continue;  // needs two disks: external_journal_test.cc
+    // Needs two disks; tested in external_journal_test.cc.
+    if (variant.features.external_journal) continue;
     const bool driver_only = variant.queue.flag == os::FlagMeaning::part && !variant.block_copy;
     if (driver_only || (variant.control && variant.mount.scheme != SchemeKind::no_order)) continue;
     if (variant.block_copy && !variant.mount.options.allocation_initialization)

@@ -21,15 +21,16 @@ inline BusyGroups& busy_of(Mounted& m) {
   return static_cast<Netra&>(*m.file_system->volume().scheme).busy();
 }
 
-/// Returns the scheme without its group flusher, so that only the test makes groups quiet.
+/// Returns the scheme without its group flusher, so that groups become quiet only when the test
+/// makes them quiet.
 inline Setup without_flusher(const char* scheme) {
   Setup setup = setup_named(scheme);
   setup.mount.options.netra.flush_interval_ns = 0;
   return setup;
 }
 
-/// Expects the fast check and the full check to have the same result after each write and after
-/// each torn write. `image` is the disk before the writes; `after_each` may examine it.
+/// After each write and after each torn write, expects the fast check and the full check to have
+/// the same result. `image` is the disk before the writes; `after_each` may examine it.
 inline void compare_checks_after_each(
     const std::vector<LoggedStore::Write>& writes, model::SectorStore& image, FastCheckTrial& trial,
     const std::function<void()>& after_each = [] {}) {

@@ -1,6 +1,6 @@
 #pragma once
-// Stores for tests of fsck and journal replay: CutStore simulates a power cut within a write, and
-// BoundedStore detects accesses past its end.
+// Stores for tests of fsck and of journal replay. CutStore simulates a power cut within a write,
+// and BoundedStore detects accesses past its end.
 
 #include <algorithm>
 #include <cstddef>

@@ -1,5 +1,5 @@
 #pragma once
-// A small file system with one inode of each kind, and functions to damage it, for testing the
+// A small file system with one inode of each kind, and functions that damage it, for tests of the
 // reader and the checker.
 
 #include <fmt/core.h>

@@ -1,4 +1,4 @@
-// Evaluates the equations with a user's numbers and with the paper's, and compares the latter
+// Evaluates the equations with the user's numbers and with the paper's, and compares the latter
 // results with the printed ones.
 #include <algorithm>
 #include <cmath>
@@ -27,7 +27,8 @@ void add(ClaimAnswer& answer, std::string cell, std::string quantity, std::strin
                             .remark = ours ? "" : "invalid value"});
 }
 
-/// Adds a number, and a rule that it matches the paper's number to within the fraction `within`.
+/// Adds a number, and a rule that the number differs from the paper's by at most the fraction
+/// `within`.
 void add_same(ClaimAnswer& answer, const std::string& cell, const std::string& quantity,
               const std::string& unit, double paper, Figure ours, double within) {
   add(answer, cell, quantity, unit, paper, ours);
@@ -52,7 +53,7 @@ std::string text(Figure value) {
   return value ? fmt::format("{:.4g}", *value) : "none";
 }
 
-/// The machine and workload that the user's parameters describe.
+/// The machine and workload described by the user's parameters.
 struct Asked {
   double memory, disk, positioning, writes, set, burst, longest;
   Traffic traffic;
@@ -70,7 +71,7 @@ struct Asked {
     traffic.read_cache = share < 1 ? writes * share / (1 - share) : 0;
     traffic.read_disk = traffic.read_cache * context.parameter("read-misses");
   }
-  /// Describes the error in the parameters; empty if they are valid.
+  /// Describes an error in the parameters. Returns an empty string if they are valid.
   static std::string wrong(const Context& context) {
     for (const char* positive : {"memory-mb", "disk-mb-s", "positioning-ms"}) {
       if (context.parameter(positive) <= 0) return fmt::format("{} must be more than 0", positive);
@@ -205,7 +206,7 @@ ClaimAnswer sprite() {
 
 ClaimAnswer long_lifetime() {
   ClaimAnswer answer = claim("CH-06", "The cache for a lifetime of 100 s at 2 MB/s");
-  // Searches for the smallest whole number of megabytes for which rule 3 returns the lifetime.
+  // Searches for the smallest integer number of megabytes for which rule 3 returns the lifetime.
   constexpr double kLifetime = 100, kWrites = 2, kDisk = 1;
   double cache = 1;
   while (optimal_delay(kWrites * kLifetime, kWrites, cache, kDisk).rule != Rule::lifetime)
@@ -309,7 +310,7 @@ ClaimAnswer five_megabytes() {
 }
 
 /// Adds the delay from equation 1 for a machine: its memory divided by the rate of one of its
-/// drives, as given in our profiles.
+/// drives. The rate is taken from our profiles.
 void add_machine(ClaimAnswer& answer, Table& table, const char* year, const char* machine,
                  double cache_mb, const char* profile) {
   const auto drive = profiles::summarise_profile(profile);

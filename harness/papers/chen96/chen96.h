@@ -1,6 +1,6 @@
 #pragma once
-// Chen, "Optimizing Delay in Delayed-Write File Systems", 1996: compares the equations with the
-// printed results.
+// Reproduces Chen, "Optimizing Delay in Delayed-Write File Systems", 1996, and compares the
+// equations with the printed results.
 
 #include "harness/papers/paper.h"
 
@@ -14,8 +14,8 @@ std::vector<ClaimAnswer> calculator(Context& context);
 std::vector<ClaimAnswer> writes_by_size(Context& context);  // CH-08, CH-14, CH-15
 std::vector<ClaimAnswer> rules(Context& context);           // CH-11 to CH-13
 std::vector<ClaimAnswer> policies(Context& context);        // CH-17, CH-18
-// loss.cc: losses after a power cut on that machine, by policy and file system. Not a claim of the
-// paper.
+// loss.cc: losses after a power cut on that machine, by policy and file system. The paper makes no
+// such claim.
 std::vector<ClaimAnswer> loss(Context& context);
 
 }  // namespace headcrash::experiment::chen96

@@ -1,4 +1,5 @@
-// Compares the equations with hand-calculated results, and tests the calculator as a user runs it.
+// Compares the equations with hand-calculated results, and tests the calculator with a user's
+// parameters.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -55,8 +56,8 @@ TEST(Calculator, AnswersForTheUsersMachine) {
   EXPECT_NE(as_text(outcome).find("3: the files' lifetime"), std::string::npos);
 }
 
-/// All printed results follow from the paper's equations, except for the range that the abstract
-/// gives for current systems.
+/// All printed results follow from the paper's equations, except the range that the abstract gives
+/// for current systems.
 TEST(Calculator, OnlyTheAbstractsRangeDoesNotHold) {
   const ExperimentOutcome outcome = calculated({});
   EXPECT_EQ(outcome.count(Verdict::does_not_hold), 1U) << as_text(outcome);
@@ -77,7 +78,8 @@ TEST(Calculator, RejectsInvalidParameters) {
   EXPECT_FALSE(run_experiment({.name = "chen96/calculator", .parameters = {{"memory", 1}}}));
 }
 
-/// Runs each part scaled down. No cell may fail, and rules that do not depend on scale must hold.
+/// Runs each part scaled down. All cells must succeed, and rules that are independent of the scale
+/// must hold.
 TEST(Measurements, RunToTheEnd) {
   for (const char* part : {"chen96/writes", "chen96/rules", "chen96/policies", "chen96/loss"}) {
     const auto outcome = run_experiment({.name = part, .scaled = true});
@@ -100,8 +102,8 @@ const ClaimNumber& number_of(const ExperimentOutcome& outcome, const std::string
   return kNone;
 }
 
-/// Data that is overwritten after 6 s is written if the delay is 5 s, but not if it is 8 s. The age
-/// of written data follows from the policy.
+/// If the delay is 5 s, data that is overwritten after 6 s is written to the disk; if the delay is
+/// 8 s, it is not. The age of written data follows from the policy.
 TEST(Measurements, DependOnTheDelay) {
   const auto rules = run_experiment({.name = "chen96/rules", .scaled = true});
   ASSERT_TRUE(rules);
@@ -113,8 +115,8 @@ TEST(Measurements, DependOnTheDelay) {
   EXPECT_NEAR(*number_of(*policies, "zero delay", "mean age").ours, 0.5, 0.4);
 }
 
-/// The loss found by examining the medium must match the loss after a cut at the same instant,
-/// except for the write in flight.
+/// The loss found by an examination of the medium must match the loss after a cut at the same
+/// instant, except for the write in flight.
 TEST(Loss, ExaminingTheMediumPredictsTheLossOfACut) {
   for (const auto& [type, system] : {std::pair{"ufs", "conventional"},
                                      {"ufs", "soft-updates-init-cb"},
@@ -135,7 +137,7 @@ TEST(Loss, ExaminingTheMediumPredictsTheLossOfACut) {
                                       .seed = seed});
       ASSERT_TRUE(seen.error.empty()) << system << ": " << seen.error;
       ASSERT_TRUE(seen.cut_lost_changes);
-      // A 64 KiB write may contain several records, names and blocks.
+      // One write of 64 KiB may contain several records, names and blocks.
       constexpr double kOfOneWrite = 16;
       EXPECT_LE(*seen.cut_lost_changes, seen.lost_changes.back()) << system;
       EXPECT_GE(*seen.cut_lost_changes, seen.lost_changes.back() - kOfOneWrite) << system;
@@ -144,7 +146,7 @@ TEST(Loss, ExaminingTheMediumPredictsTheLossOfACut) {
   }
 }
 
-/// The age of the lost data depends on the policy: zero, about a second, the delay, or the
+/// The age of the lost data depends on the policy. It is zero, about a second, the delay, or the
 /// interval.
 TEST(Loss, FollowsThePolicy) {
   using Policy = os::SyncerOptions::Policy;
@@ -164,7 +166,8 @@ TEST(Loss, FollowsThePolicy) {
   EXPECT_GT(oldest({.policy = Policy::periodic, .interval_ns = 30 * model::kSecondNs}), 15);
 }
 
-/// An unordered file system breaks promises and shows damage, which the measurement must detect.
+/// An unordered file system breaks promises and damages its structures, which the measurement must
+/// detect.
 TEST(Loss, DetectsBrokenPromisesAndDamage) {
   const auto seen = [](const char* type, const char* system) {
     const os::SyncerOptions each_five{.policy = os::SyncerOptions::Policy::interval,

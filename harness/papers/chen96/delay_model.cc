@@ -1,4 +1,4 @@
-// Implements the arithmetic of delay_model.h.
+// Implements the calculations of delay_model.h.
 #include "harness/papers/chen96/delay_model.h"
 
 #include <algorithm>

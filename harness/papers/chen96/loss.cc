@@ -1,5 +1,5 @@
-// Measures the loss after a cut under each policy and file system, and what the policy costs. These
-// measurements go beyond the paper's claims (loss_run.h).
+// Measures, for each policy and file system, the loss after a cut and the cost of the policy. The
+// paper makes no claims about this loss (loss_run.h).
 #include <algorithm>
 #include <cmath>
 
@@ -15,10 +15,10 @@ using Policy = os::SyncerOptions::Policy;
 
 struct Mounted {
   std::string type, system;
-  /// True if the syncer writes data according to the age of its buffer; other systems measure the
-  /// age from the first change.
+  /// True if the syncer measures the age of data from the time its buffer became dirty. Other
+  /// systems measure the age from the first change.
   bool by_buffers = false;
-  bool in_stages = false;  ///< some writes wait for others
+  bool in_stages = false;  ///< true if some writes wait for others
 };
 const std::vector<Mounted>& loss_systems() {
   static const std::vector<Mounted> kSystems{
@@ -43,7 +43,7 @@ const char* const kWriteThrough = "write-through";
 constexpr double kFromFirstS = 5;
 
 std::vector<LossPolicy> loss_policies(bool scaled) {
-  // Measured: the best value of figure 4 on this machine.
+  // Measured on this machine: the highest rate in figure 4.
   constexpr std::uint64_t kDrainBytesPerS = 1'900'000;
   std::vector<LossPolicy> cases;
   const auto add = [&](std::string its_name, Policy policy, double seconds) -> os::SyncerOptions& {
@@ -104,8 +104,8 @@ const Row& row_named(const std::vector<Row>& rows, const std::string& policy) {
   return found == rows.end() ? kNone : *found;
 }
 
-/// Additional time for a tick and for writing the data that is due. Soft updates need more ticks,
-/// because a block that waits for another write is written one tick later.
+/// Additional time for a tick of the syncer and for writing the data that is due. Soft updates need
+/// more ticks, because a block that waits for another block is written at the next tick.
 constexpr double kAfterDelayS = 2.5, kAfterDelayInStagesS = 8;
 
 void judge(const Mounted& mounted, const std::vector<Row>& rows, ClaimAnswer& answer) {
@@ -153,7 +153,7 @@ std::vector<std::string> cells_of(const Row& row) {
   return cells;
 }
 
-/// Runs a measurement and adds its results to the claim.
+/// Runs a measurement, and adds its results to the claim.
 Row measure(Context& context, const Mounted& mounted, const LossPolicy& policy,
             ClaimAnswer& answer) {
   const auto machine = loss_machine(mounted.type, mounted.system, policy.syncer, context.seed);

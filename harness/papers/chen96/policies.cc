@@ -1,4 +1,5 @@
-// CH-17, CH-18: read times during writes under each policy, and the age of data when it is written.
+// CH-17, CH-18: read times during writes under each policy, and the age of data at the time when it
+// is written.
 #include <algorithm>
 #include <cmath>
 #include <random>
@@ -14,8 +15,8 @@ namespace {
 using os::TimeNs;
 using Policy = os::SyncerOptions::Policy;
 
-/// Response times while readers read at random times and a writer writes random blocks, few of
-/// which are soon overwritten.
+/// Response times while readers read at random times and a writer writes random blocks. Only a few
+/// of these blocks are overwritten soon.
 struct Response {
   Figure mean_ms, deviation_ms, p99_ms, age_s;
   std::string error;

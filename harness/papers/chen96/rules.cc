@@ -13,7 +13,7 @@ using os::TimeNs;
 
 constexpr std::uint64_t kLargeBytes = 120 * kMb;
 
-/// Rates while one 120 MB file is read and another is written (rule 2).
+/// Read and write rates while one 120 MB file is read and another is written (rule 2).
 struct Together {
   Figure mb_per_s, mb_per_busy_s;
   std::string error;
@@ -34,9 +34,9 @@ Together read_and_write(Cells& cells, TimeNs delay_ns,
   return {rate(&PhaseOutcome::longest_s), rate(&PhaseOutcome::disk_busy_s), cell.remark};
 }
 
-/// Rates for rule 3: a reader at full speed, and a writer that overwrites a file of 60 MB at 10
-/// MB/s. The timed workload chen-r3 cannot be used: it ends with its reader, which does not finish
-/// here if the delay is short.
+/// Read and write rates for rule 3. A reader runs at full speed, and a writer overwrites a file of
+/// 60 MB at 10 MB/s. The timed workload chen-r3 cannot be used, because it ends with its reader,
+/// which does not finish here if the delay is short.
 struct Lifetime {
   Figure read_mb_s, write_mb_s, disk_write_mb_s;
   std::string error;
@@ -50,7 +50,7 @@ Lifetime overwrite(TimeNs delay_ns, TimeNs warm_ns, TimeNs measured_ns, std::uin
   if (options) options->cache_bytes /= scale;
   LoadedMachine machine(options);
   if (machine.good()) machine.make_cold_file("read", large);
-  // Creates the file to be written and reads it into the cache, as after earlier rounds.
+  // Creates the file to be overwritten, which remains in the cache, as after earlier rounds.
   machine.run({[&] {
     const auto file = machine.vfs().open("written", {.create = true});
     if (machine.ok(file) && machine.write(*file, 0, rewritten)) machine.ok(machine.vfs().syncfs());
@@ -83,7 +83,7 @@ Lifetime overwrite(TimeNs delay_ns, TimeNs warm_ns, TimeNs measured_ns, std::uin
                    if (!machine.write(*file, at, unit)) return;
                    if (in_time()) written += unit;
                    at = at + unit == rewritten ? 0 : at + unit;
-                   due += turn_ns;  // lets a late writer catch up
+                   due += turn_ns;  // if the writer is late, it catches up
                    machine.sleep_until(static_cast<TimeNs>(due));
                  }
                },

@@ -1,4 +1,5 @@
-// CH-08, CH-14, CH-15: how long fsync takes by the amount of written data (figures 4 and 5).
+// CH-08, CH-14, CH-15: the duration of fsync as a function of the amount of written data (figures 4
+// and 5).
 #include <algorithm>
 #include <cmath>
 #include <tuple>
@@ -14,8 +15,8 @@ struct Drain {
   std::string error;
 };
 
-/// Returns how long fsync takes after `megabytes` have been written to a new file. There is no
-/// other sync.
+/// Returns the duration of fsync after `megabytes` have been written to a new file. No other sync
+/// takes place.
 Drain drain(Cells& cells, double megabytes, std::uint32_t request_bytes = kRequestBytes) {
   auto machine = axp3000_600(0, request_bytes);
   if (!machine) return {{}, machine.error().message()};

@@ -16,7 +16,8 @@ namespace {
 constexpr double kMeanBytes = 23'000, kSpread = 2.2;
 constexpr std::uint64_t kLeastBytes = 1, kMostBytes = 1 << 20;
 constexpr std::uint64_t kFilesPerFolder = 20;
-constexpr std::size_t kTogether = 32;  ///< number of files between two checks of the free space
+/// Number of files created between two checks of the free space.
+constexpr std::size_t kTogether = 32;
 constexpr std::int64_t kBetweenFilesNs = 100'000'000;
 
 class Turnover {
@@ -53,7 +54,7 @@ class Turnover {
     std::uint64_t number = 0, folder = 0, bytes = 0;
   };
 
-  /// Measures the used space. Calls sync first, because some systems free space late.
+  /// Measures the used space. Calls sync first, because some systems free space only later.
   VfsResult<void> measure() {
     TRY(vfs_.syncfs());
     TRY(const auto space, vfs_.space());
@@ -125,7 +126,7 @@ class Turnover {
   Vfs& vfs_;
   const AgeingOptions& options_;
   Random random_;
-  std::vector<File> files_;  ///< oldest file first
+  std::vector<File> files_;  ///< ordered from the oldest to the newest file
   std::uint64_t numbers_ = 0, folders_ = 1, bytes_ = 0, written_ = 0, total_ = 0;
   double full_ = 0;
   std::vector<std::byte> zeroes_ = std::vector<std::byte>(64 << 10);

@@ -2,14 +2,14 @@
 // A used disk: it is filled, and then files are removed and created until its contents have been
 // rewritten several times.
 //
-// The used space is what the file system reports (df). A format with more metadata, or with whole
-// blocks instead of fragments, is thus as full with fewer files. Sizes are those of
-// rosenblum92/ageing.h: log-normal with a mean of 23 KB, half of the files below 2 KB (Irlam 1993),
-// none above a megabyte. Unlike there, a new file differs in size and folder from the removed file,
-// so that it does not fit into the hole. Half of the removed files are among the youngest
-// twentieth, since most files die young (Ousterhout et al. 1985); the others are random. Each file
-// takes a tenth of a second. Contents are zeroes, which cost the host nothing; reads are only
-// timed, not verified.
+// The used space is the number that the file system reports (df). If a format has more metadata, or
+// whole blocks instead of fragments, fewer files thus fill the disk to the same level. Sizes are
+// those of rosenblum92/ageing.h: log-normal with a mean of 23 KB, half of the files below 2 KB
+// (Irlam 1993), and no file above a megabyte. Unlike there, a new file differs in size and folder
+// from the removed file, so that it does not fit into the hole. Half of the removed files are among
+// the youngest twentieth, because most files are deleted soon (Ousterhout et al. 1985); the others
+// are random. A tenth of a second passes between two files. Contents are zeroes, which the host
+// need not store; reads are only timed, and their data is not verified.
 
 #include <cstdint>
 
@@ -18,19 +18,19 @@
 namespace headcrash::experiment::compare {
 
 struct AgeingOptions {
-  double full = .5;      ///< fraction of the space available to files
+  double full = .5;      ///< fraction of the space available to files that is used
   double turnovers = 3;  ///< bytes rewritten, as a multiple of the used space
   std::uint64_t seed = 1;
 };
 
 struct AgedDisk {
   double full = 0;          ///< final value
-  std::uint64_t files = 0;  ///< number of files that remain
-  double written_over = 0;  ///< bytes written since the disk became full, divided by the used bytes
+  std::uint64_t files = 0;  ///< number of files on the aged disk
+  double written_over = 0;  ///< bytes written after the disk became full, divided by the used bytes
 };
 
-/// Ages an empty file system. Must run on a fiber. All folders are below "aged". Returns ENOSPC if
-/// the fraction `full` cannot be reached.
+/// Ages an empty file system. Must run on a fiber. All folders are in the directory "aged". Returns
+/// ENOSPC if the fraction `full` cannot be reached.
 VfsResult<AgedDisk> age(Vfs& vfs, const AgeingOptions& options);
 
 }  // namespace headcrash::experiment::compare

@@ -12,8 +12,8 @@ namespace {
 
 constexpr std::int64_t kMib = 1 << 20;
 
-/// Returns the results of a run in the order of kQuantities. Results cover all measured phases;
-/// response times cover only `phase`.
+/// Returns the results of a run in the order of kQuantities. Response times cover only `phase`; all
+/// other results cover all measured phases.
 std::array<double, kQuantities.size()> values_of(const WorkloadOutcome& outcome,
                                                  const std::string& phase) {
   double user_s = 0, quiet_s = 0, busy_s = 0, writes = 0, operations = 0;

@@ -1,9 +1,10 @@
 #pragma once
-// The compared workloads, and one cell: a system, a machine, a workload and several seeds.
+// The compared workloads, and the measurement of one cell: a system, a machine, a workload and
+// several seeds.
 //
-// Each workload is one of harness/workload/timed, scaled down by a factor given in its title, so
+// Each workload is one of harness/workload/timed, scaled down by a factor that its title gives, so
 // that twenty systems on three devices take minutes. The seed determines contents, random draws,
-// the initial angles of the disks and the phase of the syncer.
+// the initial angles of the disks, and the phase of the syncer.
 
 #include <array>
 #include <memory>
@@ -19,7 +20,7 @@ namespace headcrash::experiment::compare {
 
 struct Column {
   std::string name;      ///< "postmark"
-  std::string title;     ///< includes the scale factor
+  std::string title;     ///< includes the factor by which the workload is scaled down
   std::string workload;  ///< of harness/workload/timed
   timed::Arguments arguments = {};
   timed::Arguments scaled = {};  ///< for tests
@@ -28,7 +29,7 @@ struct Column {
 };
 /// Returns the workloads that start on an empty disk.
 const std::vector<Column>& columns();
-/// Returns the column with that name.
+/// Returns the column with that name, which must exist.
 const Column& column(std::string_view name);
 /// Returns the smaller workloads for a nearly full disk.
 const std::vector<Column>& aged_columns();
@@ -42,7 +43,7 @@ const char* unit(Quantity quantity);
 
 struct Outcome {
   std::array<Sample, kQuantities.size()> samples;  ///< one value per seed
-  std::string error;                               ///< empty if all seeds ran
+  std::string error;                               ///< empty if the runs for all seeds succeeded
   double modelled_s = 0;
 
   const Sample& of(Quantity quantity) const {
@@ -50,8 +51,8 @@ struct Outcome {
   }
 };
 
-/// Measures a cell. `images` contains one image for all seeds, or one image per seed. The same
-/// arguments give the same outcome.
+/// Measures a cell. `images` contains either one image for all seeds, or one image per seed. The
+/// same arguments yield the same outcome.
 Outcome measure(const Context& context, const Row& row, const MachineChoice& choice,
                 const Column& column,
                 const std::vector<std::shared_ptr<const MachineImage>>& images);

@@ -1,4 +1,5 @@
-// Tests the summary's rules, an aged disk and synchronous calls, and runs each part scaled down.
+// Tests the rules of the summary, an aged disk, and synchronous calls, and runs each part scaled
+// down.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -35,8 +36,8 @@ TEST(Ranking, UnbeatenContendersAreBeatenByNoOther) {
   EXPECT_TRUE(Ranking({&failed}).unbeaten().empty());
 }
 
-/// The sample with the lowest mean is too noisy to beat any other, but the second one beats the
-/// last.
+/// The sample with the lowest mean is too noisy to beat any other sample, but the second sample
+/// beats the last one.
 TEST(Ranking, ANoisyLeaderDoesNotHideOtherDifferences) {
   const Sample noisy{300, 1700, 991}, second{1009, 1010, 1011}, third{1099, 1100, 1101};
   const Ranking ranking({&noisy, &second, &third});
@@ -119,7 +120,7 @@ TEST(Ageing, NineTenthsOfTheReportedSpaceCanBeUsed) {
   }
 }
 
-/// Returns true if a machine has dirty blocks directly after a file was created and written.
+/// Returns true if a machine has dirty blocks immediately after a file was created and written.
 bool leaves_dirty(bool synchronous) {
   auto options = machine_with("ufs", "soft-updates-init-cb");
   EXPECT_TRUE(options);
@@ -151,8 +152,8 @@ TEST(SynchronousVfs, ReturnedCallsAreSafe) {
   EXPECT_FALSE(leaves_dirty(true));
 }
 
-/// LFS writes data once it is 30 s old. The cuts come while it plans this write, places blocks, and
-/// waits for the disk.
+/// LFS writes data that is 30 s old. The power is cut while LFS plans this write, places blocks,
+/// and waits for the disk.
 TEST(Recovery, ACutMayHitAFlush) {
   const auto row = std::ranges::find(rows(), "LFS", &Row::name);
   for (const os::TimeNs tenths : {310, 311, 312, 330}) {
@@ -166,7 +167,7 @@ TEST(Recovery, ACutMayHitAFlush) {
   }
 }
 
-/// Netra UFS's format includes the features required for a fast check.
+/// The format of Netra UFS includes the features required for a fast check.
 TEST(Recovery, NetraIsCheckedFast) {
   const auto row = std::ranges::find(rows(), "Netra UFS", &Row::name);
   const auto requests = [&](Repair repair) {
@@ -208,7 +209,8 @@ TEST(Compare, EqualSeedsGiveEqualBytes) {
   EXPECT_EQ(as_text(once).find("paper"), std::string::npos) << "numbers of papers must not appear";
 }
 
-/// Systems in the group `each call` lose nothing, and the damage that No Order causes is detected.
+/// Systems in the group `each call` must not lose changes, and the damage that No Order causes must
+/// be detected.
 TEST(Compare, LossesMatchTheGroups) {
   const ExperimentOutcome outcome = run("loss");
   std::size_t each_call = 0;

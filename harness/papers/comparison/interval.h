@@ -10,31 +10,31 @@
 
 namespace headcrash::experiment::compare {
 
-/// One quantity for one cell, with a value per seed; empty if the cell failed or was not run.
+/// One quantity of one cell, with one value per seed. Empty if the cell failed or did not run.
 using Sample = std::vector<double>;
 
-/// Smaller relative differences are ignored, even if the intervals do not overlap.
+/// Relative differences below this value are ignored, even if the intervals do not overlap.
 inline constexpr double kTolerance = .02;
 
 Figure mean_of(const Sample& sample);
-/// Returns, for example, "12.3 +-.4": the mean, and half the width of the interval if there is one.
+/// Returns the mean, and half the width of the interval if there is one, for example "12.3 +-.4".
 std::string text_of(const Sample& sample);
 /// Adds a sample and its interval to the rows of a claim.
 void add_sample(ClaimAnswer& answer, std::string cell, std::string quantity, std::string unit,
                 const Sample& sample, const std::string& error);
 
-/// Returns true if both samples have a positive value for every seed.
+/// Returns true if both samples have a positive value for each seed.
 bool have_ratios(const Sample& a, const Sample& b);
 /// Ranks the samples in one contest, seed by seed. `a` beats `b` if the whole interval of their
-/// ratio is on one side of 1 and the ratio exceeds the tolerance. Both must still hold after
-/// correction for the number of pairs in the contest (statistics::correct_for_number).
+/// ratio is on one side of 1 and the ratio exceeds the tolerance. Both conditions must still hold
+/// after a correction for the number of pairs in the contest (statistics::correct_for_number).
 class Ranking {
  public:
-  /// Samples must not be null. A sample that is empty or has no ratio neither beats another sample
-  /// nor is beaten.
+  /// The pointers must not be null. A sample that is empty or has no ratio neither beats another
+  /// sample nor is beaten.
   explicit Ranking(const std::vector<const Sample*>& samples);
   bool beats(std::size_t a, std::size_t b) const { return beats_[a * count_ + b]; }
-  /// Returns the nonempty samples that no other sample beats, sorted by mean.
+  /// Returns the nonempty samples that are not beaten by any other sample, sorted by mean.
   const std::vector<std::size_t>& unbeaten() const { return unbeaten_; }
 
  private:

@@ -1,11 +1,12 @@
-// Measures the systems of the group `each call` under an NFS server's load: LADDIS
+// Measures the systems in the group `each call` under the load of an NFS server: LADDIS
 // (../peacock98/laddis_load.h) at several rates.
 //
-// Requests arrive at a fixed rate, regardless of earlier ones, and a reply promises that its
-// changes are on the disk. The front end (../peacock98/nfs_front.h) calls the system's fsync, as
-// synchronous_vfs.h does for other workloads. The file set depends on the rate: 5 MB for each
-// request per second, a fifth of which is used; each image holds the largest set. The CPU time of a
-// request is that of the paper's server, scaled to the slower processor.
+// Requests arrive at a fixed rate, even if earlier requests are not complete. A reply promises that
+// the request's changes are on the disk. The front end (../peacock98/nfs_front.h) calls the
+// system's fsync, as synchronous_vfs.h does for the other workloads. The size of the file set
+// depends on the rate: 5 MB per request per second, a fifth of which is used; each image contains
+// the largest set. The CPU time of a request is that of the paper's server, scaled to the slower
+// processor.
 #include <fmt/format.h>
 
 #include <array>
@@ -20,16 +21,16 @@ namespace headcrash::experiment::compare {
 namespace {
 
 constexpr std::array kRates{20., 40., 80., 120.};  ///< requests per second
-/// SPEC SFS 1.1 accepts a rate only if the mean response time does not exceed this.
+/// SPEC SFS 1.1 accepts a rate only if the mean response time does not exceed this value.
 constexpr double kResponseMaxMs = 50;
 constexpr std::size_t kNfsds = 16;
 constexpr os::TimeNs kWarmNs = 10 * model::kSecondNs, kMeasuredNs = 40 * model::kSecondNs;
-constexpr std::uint64_t kReadBeforeBytes = 36 << 20;  // as large as the memory that files may use
+constexpr std::uint64_t kReadBeforeBytes = 36 << 20;  // equals the memory that files may use
 
 struct RateOutcome {
   /// One value for each seed for which the server was not saturated.
   Sample response_ms, p99_ms, achieved;
-  bool saturated = false;  ///< the server was saturated for some seed
+  bool saturated = false;  ///< true if the server was saturated for some seed
   std::string error;
   double modelled_s = 0;
 

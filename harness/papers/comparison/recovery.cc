@@ -1,11 +1,11 @@
-// Measures the time from a cut to the first mount and to full consistency, by file system size and
-// work in progress.
+// Measures the time from a power cut until the first mount and until the file system is fully
+// consistent, by file system size and work in progress.
 //
-// Uses the Pentium with its drive of 60 GB, since the other drive has one gigabyte. A user works
-// (../loss_run.h, ten changes per second) for a few seconds after the mount, then the power is cut.
-// The first mount is the fastest way that the format permits: log replay, a fast check, or, for an
-// ordered system, a full check. The other number is the time for a full check and a mount. LFS has
-// segments of 2 MB here, and journals have 32 MB.
+// Uses the Pentium with its drive of 60 GB, because the other drive has only one gigabyte. A user
+// works for a few seconds after the mount (../loss_run.h, ten changes per second), and then the
+// power is cut. Before the first mount, the system uses the fastest recovery that the format
+// permits: log replay, a fast check, or, for an ordered system, a full check. The second time is
+// that of a full check and a mount. Here, LFS has segments of 2 MB, and journals have 32 MB.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -50,14 +50,14 @@ MachineChoice recovery_choice(const Context& context, const RecoveryCase& what) 
 
 ModelledMachineOptions recovery_machine(const Row& row, const MachineChoice& choice) {
   ModelledMachineOptions machine = machine_of(row, choice);
-  // With segments of 512 KiB, there would be more segments than the format's table can hold.
+  // With segments of 512 KiB, there would be more segments than fit into the format's table.
   if (row.system->type().name() == "lfs") machine.mkfs["segment-size"] = "2M";
   // The journal must be large enough for a transaction that contains the headers of all groups.
   if (machine.mkfs.contains("journal-size")) machine.mkfs["journal-size"] = "32M";
   return machine;
 }
 
-/// Creates files of zeroes and the user's working set.
+/// Creates files of zeroes, and the files that the user needs.
 VfsResult<void> fill_for_recovery(Vfs& vfs, std::uint64_t megabytes) {
   constexpr std::uint64_t kFileBytes = 50'000, kPerFolder = 100;
   for (std::uint64_t i = 0; i < megabytes * 1'000'000 / kFileBytes; ++i) {
@@ -72,7 +72,7 @@ double seconds_of_recovery(const Recovery& recovery) {
   return seconds_of(recovery.repair.elapsed_ns + recovery.mount.elapsed_ns);
 }
 
-/// Cuts the power once and measures how long recovery takes.
+/// Cuts the power once and measures the duration of the recovery.
 LossSeen cut_and_recover(const Context& context, const Row& row, const RecoveryCase& what,
                          const std::shared_ptr<const MachineImage>& image, std::size_t seed,
                          Repair repair) {
@@ -99,7 +99,7 @@ RowRecovery recover_row(const Context& context, std::size_t number, const Recove
     result.mount_cpu_s.push_back(
         seconds_of(first.recovery->repair.cpu_ns + first.recovery->mount.cpu_ns));
     if (first.recovery->repair.done &&
-        row.first_mount != Repair::fast) {  // otherwise the full check has already been measured
+        row.first_mount != Repair::fast) {  // then the repair was a full check
       result.consistent_s.push_back(result.mount_s.back());
       continue;
     }
@@ -139,7 +139,7 @@ const std::vector<RecoveryTable>* Session::recoveries(Context& context) {
     made.push_back({.what = what});
     for (const std::size_t number : numbers) made.back().rows.push_back({.row = number});
   }
-  const auto formats = grouped(numbers, &Row::format);  // each format needs one image
+  const auto formats = grouped(numbers, &Row::format);  // one image per format suffices
   std::vector<double> modelled_s(made.size() * formats.size());
   const bool done =
       in_parallel(context.interrupt_requested, modelled_s.size(), [&](std::size_t job) {

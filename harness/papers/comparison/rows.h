@@ -5,23 +5,23 @@
 //               ../soares03/pentium4.h
 //   drive       hp-c2447; with the Pentium, the first gigabyte of an ibm-60g; RAID-5: five
 //               hp-c2447, with and without NVRAM above them
-//   memory      36 MB of file cache for both, so that the same workloads exceed it; a system's
-//               other data in memory (inodes, maps, dependencies, copies of committed blocks) is
-//               part of it
+//   memory      36 MB of file cache on both machines, so that the same workloads exceed the cache.
+//               This includes a system's other data in memory (inodes, maps, dependencies, copies
+//               of committed blocks)
 //   driver      C-LOOK, one request at a time for a drive, five for an array; adjacent blocks form
 //               one request of up to 64 KiB for every system, so a region of LFS's log is several
 //               requests
-//   delay       a change is written when it is `delay-seconds` old, wherever it is buffered: in the
-//               syncer's buffers, a journal's transaction, a log, or a generation. Metadata has the
-//               same delay as data
-//   each call   a call returns when its changes are safe, through the system's own fsync
+//   delay       a change is written when it is `delay-seconds` old, regardless of where it is
+//               buffered: in the syncer's buffers, a journal's transaction, a log, or a generation.
+//               Metadata has the same delay as data
+//   each call   a call returns when its changes are persistent. The system's own fsync is used
 //               (synchronous_vfs.h)
-//   format      blocks of 8 KiB, with fragments of 1 KiB in UFS and of 512 bytes in LFS; an inode
-//               for each 8 KiB; journals of 8 MB, segments of 512 KiB, an intent log of 1 MB. UFS
-//               keeps 10 % free, LFS 8 % for its cleaner
+//   format      blocks of 8 KiB, with fragments of 1 KiB in UFS and of 512 bytes in LFS; one inode
+//               per 8 KiB; journals of 8 MB, segments of 512 KiB, an intent log of 1 MB. UFS keeps
+//               10 % of the space free, and LFS 8 % for its cleaner
 //
-// All systems initialise allocated blocks. No Order is a control: it may lose everything, and its
-// numbers show the cost of ordering.
+// All systems initialise allocated blocks. No Order is a control, which may lose everything; the
+// difference from its numbers is the cost of ordering.
 
 #include <functional>
 #include <memory>
@@ -34,7 +34,7 @@
 
 namespace headcrash::experiment::compare {
 
-/// The data that a power cut may lose: anything, changes younger than the delay, or only changes
+/// The data that a power cut may lose: any data, changes younger than the delay, or only changes
 /// whose call has not returned.
 enum class Durability : std::uint8_t { none, within_delay, each_call };
 const char* name(Durability durability);
@@ -44,24 +44,28 @@ struct Row {
   Durability durability = Durability::within_delay;
   std::shared_ptr<const adapters::SystemUnderTest> system;
   adapters::Settings mkfs;
-  /// The fastest kind of recovery that the format permits before a mount.
+  /// The fastest kind of recovery before a mount that the format permits.
   Repair first_mount = Repair::as_needed;
-  /// Campaign in results/reference that tests the system, and the system's name there.
+  /// Campaign in results/reference that tests the system, and the name of the system in that
+  /// campaign.
   std::string lab;
 
-  /// Returns a key that is the same for rows with the same disk format, and thus the same images.
+  /// Returns a key that is the same for rows with the same disk format. Such rows can use the same
+  /// images.
   std::string format() const;
 };
 
-/// Returns all rows in table order. A name is unique only within its group; full_name() is unique.
+/// Returns all rows in the order of the table. A name is unique only within its group; full_name()
+/// is unique in all groups.
 const std::vector<Row>& rows();
 std::string full_name(const Row& row);
 /// Returns the numbers of the rows in a group.
 std::vector<std::size_t> rows_of(Durability durability);
-/// Groups the positions in `numbers` by the keys of their rows. Keeps their order.
+/// Groups the positions in `numbers` by the keys of their rows. The order within each group does
+/// not change.
 std::vector<std::vector<std::size_t>> grouped(const std::vector<std::size_t>& numbers,
                                               const std::function<std::string(const Row&)>& key);
-/// Returns the numbers of all rows. For tests (scaled), returns only one row per group and one
+/// Returns the numbers of all rows. For tests (scaled), returns only one row per group, and one
 /// additional row.
 std::vector<std::size_t> rows_of(const Context& context);
 
@@ -72,13 +76,13 @@ struct MachineChoice {
   Device device = Device::drive;
   bool pentium = false;
   os::TimeNs delay_ns = 30 * model::kSecondNs;
-  /// Use each system's own times from its paper, and a sweep of 30 s for buffers.
+  /// Use the write times from each system's paper, and a sweep of 30 s for buffers.
   bool own_times = false;
-  std::optional<std::uint64_t> size_bytes = {};   ///< nullopt for the whole device
-  std::optional<std::uint64_t> cache_bytes = {};  ///< nullopt for 36 MB
+  std::optional<std::uint64_t> size_bytes = {};   ///< nullopt to use the whole device
+  std::optional<std::uint64_t> cache_bytes = {};  ///< nullopt selects 36 MB
   std::uint64_t seed = 1;
 };
-/// Returns the machine, without an image.
+/// Returns the machine for this row. The machine has no image.
 ModelledMachineOptions machine_of(const Row& row, const MachineChoice& choice);
 MachineChoice choice_of(const Context& context, Device device);
 

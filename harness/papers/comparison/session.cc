@@ -20,7 +20,8 @@ struct Aged {
   std::string error;
 };
 
-/// Creates an image aged by the row's own system, because the system determines the layout.
+/// Creates an image that is aged by the row's own system, because the system determines the layout
+/// of the files.
 Aged aged_image(const Row& row, const MachineChoice& choice, const AgeingOptions& options) {
   constexpr std::uint64_t kImageCacheBytes = 16 << 20;
   ModelledMachineOptions machine = machine_of(row, choice);
@@ -101,7 +102,7 @@ const TimedTable* Session::aged(Context& context, const AgedOn& on) {
   const std::size_t height = table.row_numbers.size(), width = table.columns.size();
   table.outcomes.assign(height, std::vector<Outcome>(width));
   table.notes.resize(height);
-  // Rows for the same system in two groups use the same images.
+  // Rows with the same system in two groups use the same images.
   const auto systems = grouped(table.row_numbers, [](const Row& row) {
     return row.system->full_name() + " " + row.format();
   });
@@ -110,7 +111,7 @@ const TimedTable* Session::aged(Context& context, const AgedOn& on) {
     MachineChoice choice = choice_of(context, on.device);
     choice.size_bytes =
         static_cast<std::uint64_t>(context.scaled ? 32 : context.parameter("aged-mib")) << 20U;
-    // If a small disk were as full as a large one, the cleaner would have no space.
+    // If a small disk had the same fill level as a large one, the cleaner would have no space.
     const double full = on.percent_full / 100. * (context.scaled ? .8 : 1);
     const double turnovers = context.scaled ? 1 : context.parameter("turnovers");
     Images images;

@@ -1,5 +1,6 @@
 #pragma once
-// Data shared by the parts of a run: each cell is measured once, and the summary uses all of them.
+// Data shared by the parts of a run. Each cell is measured only once, and the summary uses all
+// cells.
 
 #include <map>
 #include <memory>
@@ -13,37 +14,38 @@
 
 namespace headcrash::experiment::compare {
 
-/// The cells of one kind of machine: a device, or a used disk.
+/// The cells for one kind of machine, which has either a device or a used disk.
 struct TimedTable {
-  std::string name;  ///< "one drive"; "aged, 75 % full"
+  std::string name;  ///< for example "one drive" or "aged, 75 % full"
   std::vector<std::size_t> row_numbers;
   std::vector<Column> columns;
-  /// The outcomes, indexed by row and then column.
+  /// The outcomes, indexed first by row and then by column.
   std::vector<std::vector<Outcome>> outcomes;
-  std::vector<std::string> notes = {};  ///< one per row, shown as an additional table column
+  std::vector<std::string> notes = {};  ///< one note per row, shown as an additional table column
 };
 
-/// The losses of a row after cuts at random instants, with a value per seed.
+/// The losses of a row after cuts at random instants, with one value per seed.
 struct RowLoss {
   std::size_t row = 0;
   Sample worst_s, median_s, kb, changes;
   std::uint64_t instants = 0,
-                /// Number of examined instants, and how many of them had forbidden fsck findings.
+                /// Number of examined instants, and number of instants with forbidden fsck
+      /// findings.
       damaged = 0;
   std::uint64_t promised = 0,
-                /// Number of changes covered by fsync, and how many of them were lost.
+                /// Number of changes covered by fsync, and number of these that were lost.
       broken = 0;
   std::string error, first_damage;
 };
 
-/// A file system before the cut for which recovery is measured.
+/// The state of a file system before the cut for which the recovery is measured.
 struct RecoveryCase {
-  std::string name;  ///< "10 GB, 10 s of work"
+  std::string name;  ///< for example "10 GB, 10 s of work"
   double gb = 1;
   std::uint64_t files_mb = 250;
   int dirty_s = 10;
 };
-/// The recovery times of a row, with a value per seed.
+/// The recovery times of a row, with one value per seed.
 struct RowRecovery {
   std::size_t row = 0;
   Sample mount_s, mount_cpu_s,
@@ -55,17 +57,18 @@ struct RecoveryTable {
   std::vector<RowRecovery> rows;
 };
 
-/// An aged disk or array, and the fraction of its space that is used.
+/// An aged disk or array, and the fraction of its space that is in use.
 struct AgedOn {
   Device device = Device::drive;
   int percent_full = 50;
   bool operator<(const AgedOn& other) const {
     return std::pair(device, percent_full) < std::pair(other.device, other.percent_full);
   }
-  std::string name() const;  ///< "RAID-5, aged, 75 % full"; on one drive, "aged, 75 % full"
-  std::string id() const;    ///< "aged75-raid5"
+  /// For example "RAID-5, aged, 75 % full"; on one drive, "aged, 75 % full".
+  std::string name() const;
+  std::string id() const;  ///< "aged75-raid5"
 };
-/// The aged disks and arrays of the comparison, each at three fill levels.
+/// The aged disks and arrays of the comparison, with three fill levels each.
 inline constexpr AgedOn kAgedOn[] = {
     {Device::drive, 50},       {Device::drive, 75},       {Device::drive, 90},
     {Device::raid5, 50},       {Device::raid5, 75},       {Device::raid5, 90},
@@ -75,7 +78,8 @@ class Session {
  public:
   static Session& of(Context& context);
 
-  /// These functions return tables, which are measured on first use; null if interrupted.
+  /// The following functions return tables, which are measured on first use. They return null if
+  /// the run is interrupted.
   const TimedTable* on(Context& context, Device device);
   const TimedTable* aged(Context& context, const AgedOn& on);
   const std::vector<RowLoss>* losses(Context& context);            ///< null if interrupted
@@ -88,7 +92,7 @@ class Session {
   std::optional<std::vector<RecoveryTable>> recoveries_;
 };
 
-/// Returns one claim with the numbers and tables for `column`, or for all columns.
+/// Returns one claim that contains the numbers and tables for `column`, or for all columns.
 ClaimAnswer answer_of(const TimedTable& table, std::size_t column, const std::string& part,
                       const std::string& id);
 

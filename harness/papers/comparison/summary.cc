@@ -1,4 +1,4 @@
-// Summarises the winners, the cost of durability, losses, and recovery times (summary.h).
+// Summarises the best systems, the cost of durability, losses, and recovery times (summary.h).
 #include "harness/papers/comparison/summary.h"
 
 #include <fmt/format.h>
@@ -12,7 +12,7 @@
 namespace headcrash::experiment::compare {
 namespace {
 
-/// Returns all tables that the summary uses. Elements are null if interrupted.
+/// Returns all tables that the summary uses. An element is null if the run was interrupted.
 std::vector<const TimedTable*> all_tables(Context& context) {
   Session& session = Session::of(context);
   std::vector<const TimedTable*> tables;
@@ -80,7 +80,7 @@ Table who_wins(const std::vector<Contest>& contests, const std::vector<std::stri
   return shown;
 }
 
-/// Counts how often each row beats each other row.
+/// Returns a table that contains how often each row beats each other row.
 Table who_beats_whom(const std::vector<Contest>& contests, const std::vector<std::string>& names,
                      Durability durability) {
   Table shown{.name = fmt::format("beats, {}", name(durability)),
@@ -128,7 +128,8 @@ Table price(const std::vector<const TimedTable*>& tables) {
   return shown;
 }
 
-/// Returns one row per system: how often it is the best, its loss, and its recovery time.
+/// Returns a table with one row per system: how often the system is the best, its loss, and its
+/// recovery time.
 Table one_line_each(const std::vector<const TimedTable*>& tables,
                     const std::vector<RowLoss>& losses,
                     const std::vector<RecoveryTable>& recoveries) {

@@ -1,5 +1,5 @@
 #pragma once
-// Determines the winners: ranks the cells of several tables within each group.
+// Determines the best systems: ranks the cells of several tables within each group.
 
 #include <string>
 #include <vector>
@@ -10,8 +10,8 @@
 
 namespace headcrash::experiment::compare {
 
-/// One workload on one machine, with the times of all systems in a group. A failed system has an
-/// empty sample.
+/// One workload on one machine, with the times of all systems in a group. The sample of a failed
+/// system is empty.
 struct Contest {
   Contest(std::string on, std::string of, std::vector<const Sample*> took)
       : machine(std::move(on)),
@@ -19,7 +19,7 @@ struct Contest {
         samples(std::move(took)),
         ranking(samples) {}
   std::string machine, workload;
-  /// One sample per contender, in the same order in all contests.
+  /// One sample per contender. All contests have the same order of contenders.
   std::vector<const Sample*> samples;
   Ranking ranking;  ///< ranking of the samples
 };
@@ -31,8 +31,9 @@ std::size_t times_beaten(const std::vector<Contest>& contests, std::size_t first
 /// Returns the number of contests in which this contender is not beaten by any other contender.
 std::size_t times_best(const std::vector<Contest>& contests, std::size_t contender);
 
-/// Returns the users' times as multiples of the best time, with one row per contest. The report
-/// draws this table as a heat map (results/db/database.h). `names` are the contenders' names.
+/// Returns the times of the contenders as multiples of the best time, with one row per contest. The
+/// report draws this table as a heat map (results/db/database.h). `names` contains the names of the
+/// contenders.
 Table times_the_best(const std::vector<Contest>& contests, const std::vector<std::string>& names,
                      Durability durability);
 

@@ -1,12 +1,11 @@
 // Measures every system at each setting of a sweep, and finds the best settings. The sweeps were
 // chosen before the measurements.
 //
-// delays   the systems with the times of their papers, and with a common delay of 5, 10 and 30 s.
-// Their
-//          own times: a sweep writes a thirtieth of the cache every second; a journal commits 5 s
-//          after its first change; LFS writes data of 30 s and makes a checkpoint every minute; a
-//          generation is spawned after 10 s
-// memory   half and twice the file cache of all other parts
+//   delays   the systems with the times of their papers, and with a common delay of 5, 10 and 30 s.
+//            The times of the papers: a sweep writes a thirtieth of the cache every second; a
+//            journal commits 5 s after its first change; LFS writes data that is 30 s old and makes
+//            a checkpoint every minute; a generation is spawned after 10 s
+//   memory   half and twice the file cache of the other parts
 #include <fmt/format.h>
 
 #include <functional>
@@ -28,7 +27,7 @@ struct Sweep {
   std::string title;
   std::vector<Setting> settings;
   std::vector<Column> columns;
-  std::vector<std::size_t> numbers;  ///< rows of the sweep
+  std::vector<std::size_t> numbers;  ///< numbers of the rows in the sweep
 };
 
 Sweep of_delays(const Context& context) {

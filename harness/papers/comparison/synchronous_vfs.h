@@ -1,8 +1,8 @@
 #pragma once
-// A file system whose calls return only after their changes are persistent: O_SYNC for data and
-// "dirsync" for names, as an NFS version 2 server promises.
+// A file system whose calls return only after their changes are persistent, as an NFS version 2
+// server promises: O_SYNC for data and "dirsync" for names.
 //
-// After each change, the wrapper calls the file system's fsync on the file or directory. A
+// After each change, this class calls the file system's fsync for the file or directory. A
 // journaling file system then commits, and concurrent calls share a commit. A log-structured file
 // system writes the blocks of the file, and an ordered file system writes a few blocks.
 

@@ -1,4 +1,5 @@
-// Records the dependency graph, and removes blocks that have been written (coarse_dependencies.h).
+// Records the dependency graph, and removes blocks from it when they have been written
+// (coarse_dependencies.h).
 #include "harness/papers/ganger94/coarse_dependencies.h"
 
 #include <vector>
@@ -11,7 +12,8 @@ os::BufferKey CoarseDependencies::block_of_inode(const tree::CoreInode& inode) c
   return volume_.inodes.block_key(inode.number);
 }
 
-/// Returns true if there is a path. Searches depth-first and visits each block once.
+/// Returns true if there is a path from `from` to `to`. Searches depth-first and visits each block
+/// only once.
 bool CoarseDependencies::leads_to(const os::BufferKey& from, const os::BufferKey& to) const {
   std::vector<os::BufferKey> open{from};
   std::set<os::BufferKey> seen{from};
@@ -101,8 +103,8 @@ void CoarseDependencies::forget(const os::BufferKey& key) {
   for (auto& [later, earlier] : waits_for_) earlier.erase(key);
 }
 
-/// Removes the blocks of a removed directory, so that no block waits for them: they are never
-/// written.
+/// Removes the blocks of a removed directory from the graph. They are never written, so no block
+/// may wait for them.
 void CoarseDependencies::forget_blocks_of(ufs::InodeNumber number) {
   std::vector<os::BufferKey> gone;
   for (const os::BufferKey& key : metadata_)

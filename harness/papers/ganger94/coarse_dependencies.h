@@ -1,19 +1,19 @@
 #pragma once
-// A dependency graph of whole blocks: section 4.1 of Ganger and Patt 1994.
+// A dependency graph of whole blocks, as in section 4.1 of Ganger and Patt 1994.
 //
-// Their first attempt delayed each dirty block until the blocks it depends on had been written.
-// Here no block is held back, and all writes are delayed as in No Order. The graph is only
-// recorded, and its effects are counted:
+// In the authors' first attempt, each dirty block was delayed until the blocks on which it depends
+// had been written. Here no block waits, and all writes are delayed as in No Order. The graph is
+// only recorded, and its effects are counted:
 //
-//   create   the directory's block waits for the inode's
-//   block    any pointer to it waits for it
-//   remove   the inode's block waits for the directory's
-//   free     the map's block waits for the pointer's
+//   create   the directory's block waits for the inode's block
+//   block    the block of a pointer waits for the block to which it points
+//   remove   the inode's block waits for the directory's block
+//   free     the map's block waits for the pointer's block
 //
-// An inode block holds 32 inodes and a directory block many names. Unrelated creations and removals
-// thus wait for each other and form cycles, which require a synchronous write. An edge that would
-// close a cycle is counted and omitted. A write of a block that still waits for another counts as a
-// delayed write (aging).
+// An inode block contains 32 inodes, and a directory block contains many names. Unrelated creations
+// and removals thus wait for each other and form cycles, which require a synchronous write. An edge
+// that would close a cycle is counted, but not added. A write of a block that still waits for
+// another block counts as a delayed write (aging).
 
 #include <map>
 #include <set>
@@ -28,10 +28,10 @@ class CoarseDependencies : public ufs::NoOrder {
   std::string_view name() const override { return "coarse-dependencies"; }
 
   struct Counters {
-    /// Number of edges between two blocks, without duplicates.
+    /// Number of distinct edges between two blocks.
     std::uint64_t dependencies = 0;
-    std::uint64_t cycles = 0;  ///< number of these edges that would close a cycle
-    std::uint64_t writes = 0;  ///< writes of metadata blocks
+    std::uint64_t cycles = 0;  ///< number of edges that would close a cycle
+    std::uint64_t writes = 0;  ///< number of writes of metadata blocks
     std::uint64_t writes_put_off = 0;
   };
   const Counters& counters() const { return counters_; }

@@ -1,4 +1,4 @@
-// Fits the costs by normal equations (cost_fit.h). Costs are in units of their estimates.
+// Fits the costs with the normal equations (cost_fit.h). Costs are in units of their estimates.
 #include "harness/papers/ganger94/cost_fit.h"
 
 #include <cmath>
@@ -9,13 +9,14 @@
 namespace headcrash::experiment::ganger94 {
 namespace {
 
-/// Solves A * x = b for a symmetric, positive semidefinite A. Undetermined unknowns become 0.
+/// Solves A * x = b for a symmetric, positive semidefinite matrix A. Undetermined unknowns are set
+/// to 0.
 class NormalEquations {
  public:
   explicit NormalEquations(std::size_t unknowns)
       : rows_(unknowns, std::vector<double>(unknowns)), right_(unknowns) {}
 
-  /// Adds an equation: the sum of the factors times the unknowns is `value`.
+  /// Adds the equation that the unknowns, multiplied by the factors, add up to `value`.
   void add(const std::vector<double>& factors, double value) {
     for (std::size_t i = 0; i < factors.size(); ++i) {
       right_[i] += factors[i] * value;
@@ -24,7 +25,8 @@ class NormalEquations {
   }
 
   std::vector<double> solve() && {
-    // A smaller value is treated as 0, because the factors of the equations are at least about 1.
+    // Pivots below this value are treated as 0, because the factors in the equations are at least
+    // about 1.
     constexpr double kNothing = 1e-9;
     const std::size_t count = right_.size();
     std::vector<double> x(count);
@@ -56,8 +58,8 @@ class NormalEquations {
 
 std::vector<double> fit_costs(std::span<const PrintedTime> times, std::span<const FittedCost> costs,
                               const FitSpread& spread) {
-  // The unknowns are the relative differences between the costs and their estimates, so an
-  // undetermined cost keeps its estimate.
+  // The unknowns are the relative differences between the costs and their estimates. An
+  // undetermined cost is thus equal to its estimate.
   NormalEquations equations(costs.size());
   for (const PrintedTime& time : times) {
     invariant(time.counts.size() == costs.size(), "a printed time has a count for each cost");

@@ -1,10 +1,11 @@
 #pragma once
 // Derives the costs of single operations from the times of whole benchmarks by a least-squares fit.
 //
-// A benchmark's CPU time is the sum of the costs, each multiplied by its count. A simulation
+// A benchmark's CPU time is the sum of all costs, each multiplied by its count, and a simulation
 // provides exact counts. There are only 14 times for 11 costs, and many counts are nearly
-// proportional, so some costs would be undetermined or negative. Therefore each estimated cost adds
-// an equation, as in any fit with prior knowledge. The fit minimises
+// proportional to each other, so some costs would be undetermined or negative. Therefore the
+// estimate of each cost adds an equation, as in any fit with prior knowledge. The fit minimises the
+// sum of
 //
 //   sum over times  ((fitted - printed) / (time_spread * printed))^2
 //   sum over costs  ((fitted - estimate) / (estimate_spread * estimate))^2
@@ -14,26 +15,26 @@
 
 namespace headcrash::experiment::ganger94 {
 
-/// One printed CPU time.
+/// One CPU time printed in the paper.
 struct PrintedTime {
   double seconds = 0;
-  std::vector<double> counts;  ///< count of each operation, in the order of the costs
+  std::vector<double> counts;  ///< number of operations of each kind, in the order of the costs
 };
 
 struct FittedCost {
   double estimate_s = 0;
-  bool is_known = true;  ///< if false, the estimate is only a typical value and adds no equation
+  bool is_known = true;  ///< if false, the estimate is only a typical value, which adds no equation
 };
 
 struct FitSpread {
-  /// The paper prints "coefficients of variation less than 0.1" (tables 1 and 2); this is the value
-  /// for a mean over several executions.
+  /// The paper prints "coefficients of variation less than 0.1" (tables 1 and 2). This value
+  /// applies to a mean over several executions.
   double time = 0.05;
-  double estimate = 1;  ///< our choice: an estimate may be off by its own size
+  double estimate = 1;  ///< our choice: the error of an estimate may be as large as the estimate
 };
 
 /// Returns each cost in seconds, in the order of `costs`. Each time must have one count per cost.
-/// An undetermined cost keeps its estimate.
+/// An undetermined cost is equal to its estimate.
 std::vector<double> fit_costs(std::span<const PrintedTime> times, std::span<const FittedCost> costs,
                               const FitSpread& spread = {});
 

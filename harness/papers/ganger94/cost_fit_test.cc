@@ -1,4 +1,4 @@
-// Tests fitting costs (cost_fit.h).
+// Tests the fit of costs (cost_fit.h).
 #include "harness/papers/ganger94/cost_fit.h"
 
 #include <gtest/gtest.h>
@@ -27,8 +27,7 @@ TEST(CostFit, FindsCostsThatTheTimesDetermine) {
   for (std::size_t i = 0; i < real.size(); ++i) EXPECT_NEAR(fitted[i] / real[i], 1, 1e-6) << i;
 }
 
-/// The counts of both costs are the same for every time, so the times determine only the sum of the
-/// costs.
+/// Both costs have the same count in every time, so the times determine only the sum of the costs.
 TEST(CostFit, EstimatesDecideUndeterminedCosts) {
   const std::vector<PrintedTime> times{{.seconds = 3, .counts = {100, 100}},
                                        {.seconds = 6, .counts = {200, 200}}};
@@ -49,12 +48,12 @@ TEST(CostFit, AnUnusedCostKeepsItsEstimate) {
   EXPECT_EQ(fitted[2], 0.3);
 }
 
-/// A long and a short time have the same weight, because errors are relative.
+/// A long time and a short time have the same weight, because the fit minimises relative errors.
 TEST(CostFit, TimesAreWeightedByRelativeError) {
   const std::vector<PrintedTime> times{{.seconds = 1, .counts = {100}},
                                        {.seconds = 80, .counts = {10'000}}};
   const auto fitted = fit_costs(times, std::vector<FittedCost>{{0.02, false}});
-  // This is the minimum of (100 c - 1)^2 + (10 000 c / 80 - 1)^2.
+  // Expected: the minimum of (100 c - 1)^2 + (10 000 c / 80 - 1)^2.
   EXPECT_NEAR(fitted[0], (100 + 125.0) / (100 * 100 + 125.0 * 125), 1e-9);
 }
 

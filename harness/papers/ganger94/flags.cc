@@ -1,5 +1,5 @@
 // Figures 1 to 4 and sections 3.1 to 3.3: meanings of the ordering flag, reads that bypass writes,
-// copied blocks, and chains. The paper prints no values for the bars in the figures.
+// copied blocks, and chains. The paper does not print the values in its figures.
 #include <algorithm>
 
 #include "harness/papers/ganger94/ganger94.h"
@@ -35,7 +35,7 @@ struct Bar {
   const Cell* cell = nullptr;
 };
 
-/// Returns Full, Full-NR, Back, Back-NR, Part, Part-NR and Ignore, all with -CB.
+/// Returns the bars for Full, Full-NR, Back, Back-NR, Part, Part-NR and Ignore, all with -CB.
 std::vector<Bar> meanings(Cells& cells, const std::string& workload,
                           const timed::Arguments& arguments) {
   std::vector<Bar> bars;
@@ -49,8 +49,8 @@ std::vector<Bar> meanings(Cells& cells, const std::string& workload,
   return bars;
 }
 
-/// Adds the same bars for machines that differ from the paper's, with one execution each. They show
-/// possible causes of a deviation.
+/// Adds the same bars for machines that differ from the paper's, with one execution each. These
+/// bars show possible causes of a deviation.
 void add_meanings_elsewhere(ClaimAnswer& answer, Cells& cells, const char* name, const char* title,
                             const std::string& workload, const timed::Arguments& arguments,
                             const char* phase, double (*quantity)(const PhaseOutcome&),
@@ -120,8 +120,8 @@ double saved(const std::vector<Named>& values, std::size_t by) {
   return *values[0].value - *values[by].value;
 }
 
-/// Adds the rule that -NR or -CB alone achieves less than half the gain of both together. `values`
-/// are the bars plain, -NR, -CB and both.
+/// Adds the rule that -NR alone and -CB alone each achieve less than half of the gain of both
+/// together. `values` contains the bars in the order plain, -NR, -CB, both.
 void add_only_both(ClaimAnswer& answer, const std::vector<Named>& values) {
   add_rule(answer,
            "-NR and -CB together are the fastest, and either option alone saves less than half "
@@ -134,8 +134,8 @@ void add_only_both(ClaimAnswer& answer, const std::vector<Named>& values) {
 
 constexpr std::initializer_list<const char*> kWithBypass = {"Part-NR", "Back-NR", "Full-NR"};
 
-/// Adds the rule that a weaker order is faster. Differences must be at least 1 %, because equal
-/// times prove nothing.
+/// Adds the rule that a weaker order is faster. The times must differ by at least 1 %, because
+/// equal times prove nothing.
 void add_stricter_is_faster(ClaimAnswer& answer, const char* when,
                             const std::vector<Named>& values) {
   add_rule(answer,
@@ -162,7 +162,7 @@ std::vector<ClaimAnswer> figure_1(Context& context) {
     add_falling(elapsed, with + " is at most " + name,
                 column(bars, "copy", elapsed_of, {name, with.c_str()}), 0.005);
   }
-  // The paper's statement of "this trend" makes no exception for -NR.
+  // The paper says "this trend" without an exception for -NR.
   add_falling(elapsed, "also with -NR: Full-NR > Back-NR > Part-NR > Ignore",
               column(bars, "copy", elapsed_of, {"Full-NR", "Back-NR", "Part-NR", "Ignore"}));
   elapsed.remarks.push_back(
@@ -196,7 +196,7 @@ std::vector<ClaimAnswer> figure_2(Context& context) {
   add_bars(elapsed, bars, "remove", "elapsed", "s", elapsed_of);
   add_stricter_is_faster(elapsed, "as freshly copied",
                          column(bars, "remove", elapsed_of, kWithBypass));
-  // If the tree is not cached, the removal reads from the disk.
+  // If the tree is not in the cache, the removal must read from the disk.
   const auto cold = meanings(cells, "n-user-remove", {{"users", 1}, {"cold", 1}});
   for (const Bar& bar : cold)
     add_number(elapsed, *bar.cell, bar.name + ", caches dropped", "elapsed", "s", {},
@@ -308,7 +308,7 @@ std::vector<ClaimAnswer> chains(Context& context) {
   add_number(deallocation, tracked, "tracked against barrier", "saved", "%", 16,
              kept ? Figure(100 - *kept) : std::nullopt);
   add_falling(deallocation, "tracked is faster than barrier", both);
-  // If the memory for copies is exhausted, the time depends on the disk's write rate.
+  // If the memory for copies is exhausted, the time depends on the rate at which the disk writes.
   constexpr std::uint64_t kFewCopies = 4 << 20;
   for (const Deallocation kind : {Deallocation::barrier, Deallocation::tracked}) {
     if (context.rules_only) break;

@@ -1,5 +1,6 @@
 // Section 7: the comparison that the authors planned. Compares soft updates with a write-ahead log
-// (with one commit per change, or one for many), and with NVRAM below synchronous writes.
+// (with one commit per change, or one commit for many changes), and with NVRAM below synchronous
+// writes.
 #include <algorithm>
 
 #include "fs-adapters/ufs/schemes/scheme_variants.h"
@@ -18,7 +19,7 @@ double seconds_waited(const PhaseOutcome& phase) {
 
 struct Candidate {
   std::string name;
-  std::optional<UfsSetup> setup;  ///< nullopt if the scheme does not exist
+  std::optional<UfsSetup> setup;  ///< nullopt if the scheme is not implemented
 };
 
 UfsSetup nvram_setup() {
@@ -28,7 +29,7 @@ UfsSetup nvram_setup() {
   return setup;
 }
 
-/// Returns the file system's variants that use a journal, by name.
+/// Returns all variants of the file system that use a journal, with their names.
 std::vector<Candidate> journals() {
   std::vector<Candidate> found;
   for (const ufs::SchemeVariant& scheme : ufs::scheme_variants()) {

@@ -3,8 +3,8 @@
 // Systems", OSDI 1994.
 //
 // All cells use one machine model (modelled_machine.h), one drive and one tree; they differ only in
-// scheme and workload. Allocation initialization is always on for Soft Updates, and for the others
-// only where table 1 says Y. The paper does not print the following inputs, which are our choices:
+// scheme and workload. Allocation initialization is always on for Soft Updates, and for the other
+// schemes only where table 1 says Y. We chose the following inputs, which the paper does not print:
 // `compile-cpu-ms` of the Andrew benchmark, which follows from table 3 (276.6 s without order, 26
 // files), the `programs` of that benchmark and of Sdet, and `command-cpu-ms` of Sdet.
 
@@ -27,52 +27,53 @@ enum class Initialization : std::uint8_t { off, on };
 /// Returns the paper's machine, with the processor of ncr3433.h.
 ModelledMachineOptions paper_machine();
 /// The paper's ufs on its machine: one line of fs-adapters/ufs/schemes/scheme_variants.h, with the
-/// changes for a figure. The last write in a series of updates, on which no other depends, is
+/// changes for a figure. The last write in a series of updates, on which no other write depends, is
 /// asynchronous. Section 6.1 leaves this open ("asynchronous or delayed"), but table 1 does not:
-/// Conventional has 36 075 - 31 574 = 4 501 requests more than No Order, 2.0 for each of the 2 140
-/// files and 108 folders created: one for the inode's block and one for the directory's. Blocks are
-/// 4 KiB, since SVR4 moves file data by pages, and table 1 has 51 419 - 36 075 requests that
-/// initialise 2 140 files: 7.2 for a file of 26.7 KB. Fragments are 1 KiB, and the whole drive is
-/// used.
+/// Conventional has 36 075 - 31 574 = 4 501 requests more than No Order. This is 2.0 for each of
+/// the 2 140 files and 108 folders created: one for the inode's block and one for the directory's
+/// block. Blocks are 4 KiB, because SVR4 moves file data by pages, and because in table 1 the
+/// initialisation of 2 140 files takes 51 419 - 36 075 requests: 7.2 for a file of 26.7 KB.
+/// Fragments are 1 KiB, and the whole drive is used.
 struct UfsSetup {
   std::string name;
   ufs::SchemeVariant scheme;
   std::uint32_t block_bytes = 4096;
-  /// Full data blocks are written behind (ufs/write_behind.h), as in SVR4's ufs. One file has at
-  /// most 240 KiB in flight, the limit chosen by McVoy and Kleiman 1991, whom the paper cites.
-  /// Files in the paper's trees are 26.7 KB on average, so the limit is rarely reached. The disk's
-  /// queue is short because each user waits for the next block to be read.
+  /// Full data blocks are written behind (ufs/write_behind.h), as in SVR4's ufs. Each file has at
+  /// most 240 KiB in flight, which is the limit chosen by McVoy and Kleiman 1991, whom the paper
+  /// cites. Files in the paper's trees have 26.7 KB on average, so the limit is rarely reached. The
+  /// disk's queue is short because each user waits until the next block has been read.
   std::uint64_t write_behind_bytes = 240 << 10;
-  ModelledMachineOptions machine = paper_machine();  ///< `system` and `mkfs` are ignored
+  /// The members `system` and `mkfs` are ignored.
+  ModelledMachineOptions machine = paper_machine();
 
   Setup setup() const;
   Result<std::unique_ptr<ModelledMachine>> start() const {
     return ModelledMachine::start(setup().machine);
   }
 };
-/// Returns the ufs mounted on a machine that was started from a UfsSetup.
+/// Returns the ufs that is mounted on a machine started from a UfsSetup.
 ufs::FileSystem& mounted_ufs(ModelledMachine& machine);
-/// Returns the setup for a variant in scheme_variants.h. The variant must exist.
+/// Returns the setup for a variant in scheme_variants.h, which must exist.
 UfsSetup ufs_setup(const char* variant);
 
 UfsSetup setup_of(ComparedScheme scheme, Initialization initialization);
 /// Number of executions per cell. The paper says "Each datum is an average of several independent
-/// executions". For figures 5 and 6 a single execution suffices, because their throughputs are sums
+/// executions". A single execution suffices for figures 5 and 6, because their throughputs are sums
 /// over thousands of files.
 inline constexpr std::uint32_t kExecutions = 3;
 std::uint32_t executions_of(std::string_view workload);
 /// Returns the cell. The number of executions depends only on the workload, so all parts share the
-/// cell.
+/// same cell.
 const Cell& cell_of(Cells& cells, const UfsSetup& setup, const std::string& workload,
                     const timed::Arguments& arguments = {});
 
-/// CPU time per compilation in the Andrew benchmark: 276.6 s without order in table 3, divided by
-/// 26 compilations.
+/// CPU time per compilation in the Andrew benchmark. Table 3 gives 276.6 s without order for 26
+/// compilations.
 inline constexpr std::int64_t kCompileCpuMs = 10'400;
-/// Estimated CPU time of a compute-bound command in Sdet. The paper prints no times.
+/// Estimated CPU time of a compute-bound command in Sdet. The paper does not print this time.
 inline constexpr std::int64_t kCommandCpuMs = 40;
-/// Number of scripts per Sdet stream. A stream takes a few minutes, several times the syncer's
-/// delay of 30 to 60 s.
+/// Number of scripts per Sdet stream. A stream takes a few minutes, which is several times the
+/// syncer's delay of 30 to 60 s.
 inline constexpr std::int64_t kScriptsEach = 5;
 
 /// Returns the default setup of a scheme. Only Soft Updates uses allocation initialization.

@@ -1,5 +1,5 @@
-// Sections 1, 4.1 and 4.2: how a power cut affects each scheme, the effect of dependencies between
-// whole blocks, and how long soft updates delay the reuse of freed space.
+// Sections 1, 4.1 and 4.2: the effect of a power cut on each scheme, the effect of dependencies
+// between whole blocks, and the time by which soft updates delay the reuse of freed space.
 #include <filesystem>
 #include <string_view>
 
@@ -18,8 +18,8 @@ namespace {
 constexpr std::uint64_t kCrashDiskBytes = 8 << 20;
 constexpr std::uint64_t kSampleSeed = 5;  // seed of the workloads during which the power is cut
 
-/// Returns true for schemes of this paper. Schemes from other papers need disks with certain
-/// features (Netra's, or a separate log device), and their controls break other rules.
+/// Returns true for the schemes of this paper. Schemes from other papers need disks with certain
+/// features (those of Netra, or a separate log device), and their controls break other rules.
 bool is_of_this_paper(const adapters::SystemUnderTest& system) {
   const auto variant = ufs::find_scheme_variant(system.name());
   const std::string_view name = system.name();
@@ -52,7 +52,7 @@ CrashSum cut_everywhere(in_process::DiskExplorer& explorer, const adapters::Syst
   return sum;
 }
 
-/// Records when an inode's block was last written.
+/// Records when the block of an inode was last written.
 class WriteWatch : public os::DiskTracer {
  public:
   WriteWatch(std::uint64_t lba, std::uint64_t sectors) : lba_(lba), end_(lba + sectors) {}
@@ -68,7 +68,7 @@ class WriteWatch : public os::DiskTracer {
 };
 
 struct Freed {
-  Figure seconds;  ///< from the write of the inode's block until the space is free
+  Figure seconds;  ///< time from the write of the inode's block until the space is free
   std::string remark;
 };
 
@@ -89,7 +89,7 @@ Freed probe_free_after_write() {
     const auto file = fs.open("old", {.create = true, .exclusive = true});
     if (!file || !fs.pwrite(*file, 0, data) || !fs.close(*file) || !fs.syncfs()) return;
     const auto& geometry = fs.volume().geometry;
-    // The file is the only one, so it has the first inode after the root's.
+    // There are no other files, so the file has the first inode after the root's.
     const auto place = geometry.place_of(ufs::kRootInode + 1);
     watch = std::make_unique<WriteWatch>(fs.volume().lba(place.block),
                                          geometry.block_bytes() / ufs::kSectorBytes);
@@ -109,7 +109,7 @@ Freed probe_free_after_write() {
   return freed;
 }
 
-/// The counters of a dependency graph recorded during a workload.
+/// The counters of a dependency graph that was recorded during a workload.
 struct Drawn {
   std::optional<CoarseDependencies::Counters> seen;
   std::string remark;
@@ -132,8 +132,8 @@ Drawn draw_dependencies(const WorkloadRun& run) {
 
 namespace {
 
-/// Returns true if the paper describes the scheme with these settings. It has no journal, and does
-/// not describe a delay of 5 s, BSD's last write, or soft updates with copied blocks.
+/// Returns true if the paper describes the scheme with these settings. The paper describes neither
+/// a journal, nor a delay of 5 s, nor BSD's last write, nor soft updates with copied blocks.
 bool is_described(std::string_view system) {
   constexpr std::string_view kNotDescribed[] = {"conventional-bsd", "conventional-5s",
                                                 "soft-updates-5s", "soft-updates-init-cb"};

@@ -1,14 +1,16 @@
 #pragma once
-// The costs of operations on the paper's machine: an NCR 3433, one i486 at 33 MHz, UNIX SVR4 MP.
+// The costs of operations on the paper's machine, an NCR 3433 with one i486 at 33 MHz and UNIX SVR4
+// MP.
 //
-// The paper prints no cost of a single operation, but 14 CPU times of whole benchmarks, in tables 1
-// and 2. `headcrash experiment ganger94/costs` counts the operations of our runs, fits the costs to
-// all 14 times at once (cost_fit.h), and prints both with the residuals. The fit uses runs with
-// these costs; it was repeated until it reproduced its input (the counts hardly depend on the
-// costs). No elapsed time and no figure is an input.
+// The paper does not print costs of single operations, but tables 1 and 2 contain 14 CPU times of
+// whole benchmarks. `headcrash experiment ganger94/costs` counts the operations of our runs, fits
+// the costs to all 14 times at once (cost_fit.h), and prints the times and costs with the
+// residuals. The runs must use the costs that the fit produces, so the fit was repeated until its
+// output equalled its input (the counts hardly depend on the costs). Elapsed times and figures are
+// not inputs.
 //
-// Estimates decide the division of costs that no printed time separates (costs.cc). Other papers'
-// machines use multiples of the older estimate (i486_33.h).
+// Where no printed time separates two costs, estimates decide the division between them (costs.cc).
+// The machines of other papers use multiples of the older estimate (i486_33.h).
 
 #include "harness/papers/i486_33.h"
 

@@ -1,5 +1,5 @@
 #pragma once
-// The values of tables 1 and 2 as printed in the paper.
+// The values in tables 1 and 2, as printed in the paper.
 
 #include "harness/papers/ganger94/ganger94.h"
 
@@ -12,7 +12,7 @@ struct PrintedRow {
   double elapsed_s, percent, cpu_s, requests, response_ms;
 };
 
-/// Table 1: 4-user copy benchmark.
+/// Table 1: the 4-user copy benchmark.
 inline constexpr PrintedRow kTable1[] = {
     {ComparedScheme::conventional, Initialization::off, "Conventional", 390.7, 123.9, 72.8, 36075,
      293.3},
@@ -27,7 +27,7 @@ inline constexpr PrintedRow kTable1[] = {
     {ComparedScheme::soft_updates, Initialization::on, "Soft Updates, init", 330.9, 104.9, 80.0,
      31880, 262.1},
     {ComparedScheme::no_order, Initialization::off, "No Order", 315.3, 100.0, 68.4, 31574, 304.1}};
-/// Table 2: 4-user remove benchmark. Soft Updates uses allocation initialization.
+/// Table 2: the 4-user remove benchmark. Soft Updates uses allocation initialization.
 inline constexpr PrintedRow kTable2[] = {
     {ComparedScheme::conventional, Initialization::off, "Conventional", 80.24, 1050, 12.68, 4600,
      68.02},

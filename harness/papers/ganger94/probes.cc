@@ -1,4 +1,4 @@
-// Section 6: what a returned call promises, how long fsync takes after a burst of creations, and
+// Section 6: the promise of a returned call, the duration of fsync after a burst of creations, and
 // the length of the code.
 #include "fs-adapters/ufs/format/image_reader.h"
 #include "harness/papers/ganger94/ganger94.h"
@@ -14,7 +14,7 @@ const char* scheme_name(ComparedScheme scheme) {
   return kNames[static_cast<std::size_t>(scheme)];
 }
 
-/// The state of the medium and the allocator when a call returns: 1 for yes, 0 for no.
+/// Flags that describe the medium and the allocator when a call returns: 1 for yes, 0 for no.
 struct AtReturn {
   Figure created_is_permanent, removed_is_permanent, freed_is_reusable;
   std::string remark;
@@ -54,7 +54,7 @@ AtReturn probe_returns(ComparedScheme scheme) {
   return at;
 }
 
-/// Returns how long fsync of one more file takes directly after `files` files were created.
+/// Returns the duration of fsync for one more file directly after `files` files were created.
 Figure fsync_seconds(ComparedScheme scheme, int files, std::string& remark) {
   const auto machine = usual(scheme).start();
   if (!machine) {
@@ -83,7 +83,7 @@ Figure fsync_seconds(ComparedScheme scheme, int files, std::string& remark) {
   return done ? seconds : std::nullopt;
 }
 
-/// Counts lines that are neither blank nor comments only.
+/// Returns the number of lines that are neither blank nor pure comments.
 std::size_t code_lines(std::string_view text) {
   std::size_t lines = 0;
   while (!text.empty()) {

@@ -121,7 +121,7 @@ UfsSetup ufs_setup(const char* variant) {
 
 namespace {
 
-/// Returns a setup that treats the last write in a series as the paper does.
+/// Returns a setup that handles the last write in a series in the same way as the paper.
 UfsSetup paper_setup(const char* variant) {
   UfsSetup setup = ufs_setup(variant);
   setup.scheme.mount.options.last_write = ufs::LastWrite::asynchronous;

@@ -31,7 +31,7 @@ double quiescent_seconds(const PhaseOutcome& phase) {
 
 using enum Initialization;
 
-/// One of the two tables, with our numbers alongside the paper's.
+/// One of the two tables, with our numbers next to the paper's.
 class Table {
  public:
   Table(Cells& cells, std::span<const PrintedRow> paper, const char* workload, const char* phase)
@@ -51,7 +51,8 @@ class Table {
     for (const char* name : names) all.push_back(value(name, quantity));
     return all;
   }
-  /// Returns why one of the cells has no number; empty if all have numbers.
+  /// Returns the reason why one of the cells has no number. Returns an empty string if all cells
+  /// have numbers.
   std::string remark(std::initializer_list<const char*> names) const {
     for (const char* name : names) {
       if (!cells_[row_of(name)]->outcome) return cells_[row_of(name)]->remark;
@@ -181,8 +182,8 @@ void add_other_machines(ClaimAnswer& answer, Cells& cells, Initialization initia
       "more is written twice, also by Soft Updates.");
 }
 
-/// Measures how the memory size affects removals. The paper does not state its memory size, so
-/// several are tried.
+/// Measures the effect of the memory size on removals. The paper does not state its memory size, so
+/// several sizes are tried.
 class MemorySweep {
  public:
   MemorySweep(Cells& cells, std::uint32_t executions, std::string name, std::string title)
@@ -194,7 +195,7 @@ class MemorySweep {
                            "Chains (requests)", "remove-1k (%)"},
                .rows = {{"paper", "25.0", "31.0", "36.9", "4618", "> 200"}}} {}
 
-  /// Adds a memory size. `change` sets a setup's memory size and name.
+  /// Adds a memory size. `change` sets the memory size and the name of a setup.
   void add(const std::string& room, const std::function<UfsSetup(UfsSetup)>& change) {
     const UfsSetup chains = change(usual(ComparedScheme::chains));
     const Cell& removal = cells_.get(chains.setup(), "n-user-remove", kFour, executions_);
@@ -236,7 +237,7 @@ void add_memory_sweeps(ClaimAnswer& answer, Cells& cells) {
       "to Conventional's), by memory for copies of metadata");
   for (const double megabytes : kSizes) {
     copies.add(fmt::format("{:g}", megabytes), [&](UfsSetup setup) {
-      // Conventional copies no blocks, so the limit does not affect it.
+      // Conventional does not copy blocks, so the limit does not affect it.
       if (megabytes == 9.6 || !setup.scheme.block_copy) return setup;
       setup.name += fmt::format(" (copies in {:g} MiB)", megabytes);
       setup.machine.copies_bytes = bytes_of(megabytes);
@@ -456,8 +457,8 @@ timed::Arguments andrew_arguments(const Cells& cells) {
   return {{"compile-cpu-ms", kCompileCpuMs}, {"programs", 1}};
 }
 
-/// Adds the gain in the compile phase by the number of compiler passes that write intermediate
-/// files.
+/// Adds the gain in the compile phase as a function of the number of compiler passes that write
+/// intermediate files.
 void add_passes(ClaimAnswer& gain, Cells& cells) {
   for (const std::int64_t passes : {std::int64_t{1}, std::int64_t{4}, std::int64_t{12}}) {
     timed::Arguments arguments = andrew_arguments(cells);
@@ -477,11 +478,11 @@ void add_passes(ClaimAnswer& gain, Cells& cells) {
       "Counterfactual rows: other numbers of files, and no program starts.");
 }
 
-/// Table 3 as printed.
+/// Table 3, as printed in the paper.
 constexpr struct {
   ComparedScheme scheme;
   const char* name;
-  std::array<double, 6> seconds;  // the phases, then the total
+  std::array<double, 6> seconds;  // times of the phases, then the total time
 } kAndrewPrinted[] = {
     {ComparedScheme::conventional, "Conventional", {2.49, 4.07, 4.08, 5.91, 295.8, 312.4}},
     {ComparedScheme::flag, "Flag", {.54, 4.45, 4.09, 5.91, 279.1, 294.1}},
@@ -490,7 +491,7 @@ constexpr struct {
     {ComparedScheme::no_order, "No Order", {.37, 2.74, 4.14, 5.84, 276.6, 289.7}}};
 constexpr std::size_t kCopyPhase = 1;
 
-/// Adds phase 2 for the case that the copied files are read from the disk rather than the cache.
+/// Adds the time of phase 2 if the copied files are read from the disk rather than from the cache.
 void add_cold_copy(ClaimAnswer& times, Cells& cells) {
   timed::Arguments arguments = andrew_arguments(cells);
   arguments["cold"] = 1;

@@ -1,4 +1,4 @@
-// Figures 5 and 6: throughput by number of users. Also covers the abstract's statements about all
+// Figures 5 and 6: throughput by number of users. Also checks the abstract's statements about all
 // benchmarks. The paper does not print the values in the figures.
 #include <algorithm>
 #include <map>
@@ -29,7 +29,7 @@ double scripts_per_hour(const PhaseOutcome& phase) {
   return phase.operations_per_s() * kSecondsPerHour;
 }
 
-/// The throughput of each scheme, by number of users.
+/// The throughput of each scheme as a function of the number of users.
 class Curves {
  public:
   using Of = double (*)(const PhaseOutcome&);
@@ -88,7 +88,7 @@ void add_gap_widens(ClaimAnswer& answer, const Curves& curves) {
       [&] { return *values[2].value / *values[3].value > *values[0].value / *values[1].value; });
 }
 
-/// Adds how much Chains gains with more memory for delayed writes.
+/// Adds the gain of Chains from more memory for delayed writes.
 void add_room_for_copies(ClaimAnswer& answer, Cells& cells, const Curves& removes) {
   for (const std::uint64_t megabytes : {4U, 18U, 30U}) {
     UfsSetup setup = usual(ComparedScheme::chains);
@@ -335,7 +335,7 @@ std::vector<ClaimAnswer> overall(Context& context) {
       {ComparedScheme::chains, 6, 1.3,
        "more than 30 percent in many cases, up to a maximum of 500 percent"},
       {soft_updates, 15, 2, "more than a factor of 2 in many cases, up to a factor of 15"}};
-  constexpr std::size_t kMany = 3;  // "many cases": more than half of the five
+  constexpr std::size_t kMany = 3;  // "many cases" in the paper: more than half of the five
   for (const auto& most : kMost) {
     std::vector<Named> ratios;
     for (const auto& one : kAll)

@@ -1,5 +1,5 @@
-// Compares the paper's numbers with each other, without running anything: PK-20 (section 6.4),
-// PK-16, PK-17, PK-05.
+// Compares the paper's numbers with each other, without any runs: PK-20 (section 6.4), PK-16,
+// PK-17, PK-05.
 #include <algorithm>
 #include <cmath>
 #include <utility>

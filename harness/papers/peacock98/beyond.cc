@@ -1,5 +1,5 @@
 // Ideas that the paper mentions but does not implement: soft updates under the same load (section 7
-// doubts their benefit), and a map of busy groups (section 6.3: "would reduce the empty or clean
+// doubts that they help), and a map of busy groups (section 6.3: "would reduce the empty or clean
 // file-system overhead to 0").
 #include <algorithm>
 #include <array>
@@ -60,7 +60,7 @@ ClaimAnswer busy_map(Context& context) {
   const double most = context.scaled ? 20 : context.parameter("most-per-s");
   for (const std::uint64_t gib : {std::uint64_t{5}, std::uint64_t{44}}) {
     std::vector<Cut> cuts;
-    // A larger file set would not fit into 5 GB.
+    // A larger file set would not fit into a file system of 5 GB.
     const double highest = gib == 5 ? std::min(most / 2, 600.) : most / 2;
     for (const double load : {0., most / 24, highest})
       for (const bool map : {false, true}) {

@@ -1,5 +1,5 @@
-// Tests possible explanations for deviations from the paper's numbers, by changing one parameter at
-// a time.
+// Tests possible explanations for deviations from the paper's numbers. Changes one parameter at a
+// time.
 #include <algorithm>
 #include <tuple>
 #include <utility>
@@ -16,7 +16,7 @@ struct Change {
   ServerChoice choice;
 };
 
-/// The knee of one tuning, for the unchanged server and for each change.
+/// The knee for one tuning, of the unchanged server and after each change.
 struct Knees {
   const char* id;
   const char* title;
@@ -73,7 +73,7 @@ Knees sold_on_raid5_presto() {
 }
 
 /// Varies the percentage of appends. With the bmap cache, each append beyond 96 KiB also writes an
-/// indirect block, which takes four or six I/Os on RAID-5.
+/// indirect block, which needs four or six I/Os on RAID-5.
 Knees bmap_by_appends() {
   const ServerChoice with{
       .raid = Raid::raid5, .presto = Presto::both, .tuning = Tuning::bmap_fast_fsck};
@@ -90,7 +90,7 @@ Knees bmap_by_appends() {
            {"20 % of writes append, bmap + fast fsck", with_few}}};
 }
 
-/// Varies the number of nfsds, and thereby how many requests share a commit.
+/// Varies the number of nfsds, which determines how many requests share a commit.
 Knees batching_by_nfsds() {
   const ServerChoice usual{.raid = Raid::raid0, .tuning = Tuning::vxld};
   ServerChoice few = usual, one = usual;
@@ -121,7 +121,7 @@ ClaimAnswer answer_of(Context& context, const Knees& knees) {
   return answer;
 }
 
-/// Measures a check that repairs nothing, by the number of group headers to read.
+/// Measures a check that repairs nothing, as a function of the number of group headers to read.
 ClaimAnswer constant_of_fast_fsck(Context& context) {
   ClaimAnswer answer{
       .id = "PK-13, causes", .part = "causes", .title = "Fast fsck of an empty file system, 44 GB"};
@@ -142,7 +142,7 @@ ClaimAnswer constant_of_fast_fsck(Context& context) {
   return answer;
 }
 
-/// Adds the recovery time after a cut at this load for each change, and optionally the number of
+/// For each change, adds the recovery time after a cut at this load and, optionally, the number of
 /// requests.
 void add_recoveries(Context& context, ClaimAnswer& answer, Figure paper_s, double per_s,
                     const std::vector<Change>& changes, bool requests = false) {
@@ -165,8 +165,8 @@ void add_recoveries(Context& context, ClaimAnswer& answer, Figure paper_s, doubl
   }
 }
 
-/// Varies the length of requests in a full check of UFS, which reads all inodes of each group (a
-/// megabyte).
+/// Varies the maximum request size in a full check of UFS, which reads all inodes (a megabyte in
+/// each group).
 ClaimAnswer requests_of_full_fsck(Context& context) {
   ClaimAnswer answer{
       .id = "PK-13, UFS", .part = "causes", .title = "Full fsck of an empty UFS, 44 GB"};
@@ -196,7 +196,7 @@ ClaimAnswer requests_of_mkfs(Context& context) {
   return answer;
 }
 
-/// Breaks down a response time at the load of PK-15 and PK-18.
+/// Breaks down a response time at the load of PK-15 and PK-18 into its parts.
 ClaimAnswer responses(Context& context) {
   ClaimAnswer answer{.id = "PK-18, causes",
                      .part = "causes",
@@ -215,7 +215,8 @@ ClaimAnswer responses(Context& context) {
       labels.push_back(fmt::format("{}, {}", with, label));
       loads.push_back({choice, 600});
     }
-    // The processor and driver of a 1998 client also take time: five milliseconds for 8 KiB.
+    // Includes the processor and driver of a client from 1998, which take five milliseconds for 8
+    // KiB.
     labels.push_back(fmt::format("{}, client and network eight times slower", with));
     loads.push_back({usual, 600, {.network_per_kib_ns = 8 * LaddisOptions().network_per_kib_ns}});
   }
@@ -226,7 +227,8 @@ ClaimAnswer responses(Context& context) {
   return answer;
 }
 
-/// Measures how VxFS recovers at 600 ops/s on 5 GB, by the size of the replayed log.
+/// Measures the recovery of VxFS at 600 ops/s on 5 GB, as a function of the size of the replayed
+/// log.
 ClaimAnswer recovery_by_log(Context& context) {
   ClaimAnswer answer{.id = "PK-16, causes",
                      .part = "causes",
@@ -239,7 +241,8 @@ ClaimAnswer recovery_by_log(Context& context) {
   return answer;
 }
 
-/// Measures fast fsck without Presto at 600 ops/s on 5 GB, by the number and size of reads.
+/// Measures fast fsck without Presto at 600 ops/s on 5 GB, as a function of the number and size of
+/// reads.
 ClaimAnswer fast_fsck_of_table1(Context& context) {
   ClaimAnswer answer{
       .id = "PK-16, fast fsck",
@@ -259,8 +262,8 @@ ClaimAnswer fast_fsck_of_table1(Context& context) {
   return answer;
 }
 
-/// Compares the tunings near the drives' limit and without NVRAM. At 1 500 ops/s, one second's
-/// writes fill less than a tenth of the NVRAM, so a limit of 40 % has no effect there.
+/// Compares the tunings without NVRAM near the limit of the drives. At 1 500 ops/s, the writes of
+/// one second fill less than a tenth of the NVRAM, so a limit of 40 % has no effect there.
 ClaimAnswer tunings_under_pressure(Context& context) {
   ClaimAnswer answer{
       .id = "PK-15, causes",

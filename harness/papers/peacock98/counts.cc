@@ -1,4 +1,5 @@
-// Counts I/Os: PK-01 (section 3.2), PK-02 (3.3), PK-26 (5.3). Also measures mkfs, PK-21 (5.4).
+// Counts I/Os: PK-01 (section 3.2), PK-02 (3.3), PK-26 (5.3). Also measures the duration of mkfs,
+// PK-21 (5.4).
 #include <array>
 #include <random>
 #include <utility>
@@ -13,8 +14,8 @@ namespace {
 
 constexpr std::uint64_t kBlockSectors = 16;
 
-/// Reads and writes at the drives for one write of a block at a random place. The writes are issued
-/// one after another, without a file system.
+/// Reads and writes at the drives per write of a block at a random place. The writes are issued one
+/// after another, without a file system.
 struct BlockWrites {
   Figure ios, ms;
   std::string remark;
@@ -41,7 +42,7 @@ BlockWrites block_writes(Context& context, const char* profile) {
     const auto write = [&] {
       return store.write(random() % (store.sectors() / kBlockSectors) * kBlockSectors, block);
     };
-    done = write();  // after the first write, the array has marked itself in use on its members
+    done = write();  // not counted: this write makes the array mark itself in use on its members
     before = (*machine)->device_counters();
     const os::TimeNs begun_at = (*machine)->now();
     for (std::uint64_t i = 0; done && i < writes; ++i) done = write();
@@ -81,7 +82,7 @@ std::array<std::uint64_t, 10> only(NfsKind kind, std::uint64_t percent = 100) {
   return mix;
 }
 
-/// The driver's requests per measured request, at a rate so low that no requests queue.
+/// The driver's requests per measured NFS request, at a rate so low that no requests queue.
 struct PerRequest {
   Figure writes, reads, kib_written;
   double all_writes = 0, creates = 0, removes = 0;

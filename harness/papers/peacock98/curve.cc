@@ -1,4 +1,4 @@
-// Searches for the knee by doubling the load and then by bisection (curve.h).
+// Searches for the knee: doubles the load and then bisects (curve.h).
 #include "harness/papers/peacock98/curve.h"
 
 #include <algorithm>
@@ -8,7 +8,7 @@ namespace headcrash::experiment::peacock98 {
 const CurvePoint* Curve::knee() const {
   const CurvePoint* best = nullptr;
   for (const CurvePoint& each : points) {
-    // A load that is sustained although a lower one was not is a coincidence.
+    // If a load is sustained although a lower load was not, this is a coincidence.
     if (!each.sustained) break;
     best = &each;
   }

@@ -1,12 +1,12 @@
 #pragma once
-// A server's response times by offered load, and the knee of this curve.
+// The response times of a server as a function of the offered load, and the knee of this curve.
 //
 // LADDIS raises the load in steps and reports the highest throughput with a mean response time of
 // at most 50 ms (the limit of SFS 1.1; see Sun's documents on SPEC SFS 2.0 and Robinson, LISA
 // 1999). The paper prints figures of merit at 61.7 and 94.2 ms, so its runs did not stop at this
-// limit; the highest throughput is therefore also given.
+// limit. The highest throughput is therefore also measured.
 //
-// Loads are doubled until one is not sustained, and then bisected, so there is no predefined list
+// The load is doubled until it is not sustained, and then bisected, so there is no predefined list
 // of loads.
 
 #include <functional>
@@ -21,11 +21,11 @@ inline constexpr double kResponseLimitMs = 50;
 
 struct CurveOptions {
   double first_per_s = 100, last_per_s = 6400;
-  /// The search ends when the knee is at most this far below the lowest unsustained load, as a
+  /// The search ends when the knee is at most this much below the lowest unsustained load, as a
   /// fraction of that load.
   double precision = .08;
   double limit_ms = kResponseLimitMs;
-  /// minimum ratio of replies to arrivals for a load to count as sustained
+  /// Minimum ratio of replies to arrivals for which a load is sustained.
   double sustained = .95;
 };
 
@@ -37,16 +37,16 @@ struct CurvePoint {
 
 struct Curve {
   std::string error;
-  std::vector<CurvePoint> points;  ///< in ascending order of load
+  std::vector<CurvePoint> points;  ///< ordered by ascending load
   /// Returns the point with the highest sustained load, or null if no load was sustained.
   const CurvePoint* knee() const;
   Figure knee_per_s() const;
   Figure knee_ms() const;
-  /// Highest reply rate at any load, including unsustained ones.
+  /// Highest reply rate at any load. Includes loads that are not sustained.
   Figure highest_per_s() const;
 };
 
-/// Searches for the knee. `measure` runs one load and is called once for each load.
+/// Searches for the knee. `measure` runs one load; it is called once per load.
 Curve curve_of(const CurveOptions& options, const std::function<LaddisOutcome(double)>& measure);
 
 }  // namespace headcrash::experiment::peacock98

@@ -1,4 +1,5 @@
-// Figures 2 to 6: response time by throughput, for each tuning on each array (section 6.2).
+// Figures 2 to 6: response time as a function of throughput, for each tuning on each array (section
+// 6.2).
 #include <algorithm>
 #include <utility>
 
@@ -9,15 +10,15 @@
 namespace headcrash::experiment::peacock98 {
 namespace {
 
-/// Explains a missing ratio. The rows give the details.
+/// The reason for a missing ratio. The rows contain the details.
 constexpr const char* kNoKnee = "one of the systems has no load at 50 ms, or is not modelled";
 
-/// A printed point of a curve.
+/// A point of a curve that is printed in the paper.
 struct Printed {
   double per_s = 0, ms = 0;
 };
 
-/// Adds the knee, its response time, and the highest throughput of a curve.
+/// Adds the knee of a curve, the response time at the knee, and the highest throughput.
 void add_curve(ClaimAnswer& answer, const std::string& cell, const Curve& curve,
                std::optional<Printed> printed) {
   const std::string remark =
@@ -43,7 +44,8 @@ struct Curves {
   }
   Figure knee(Tuning tuning) const { return of(tuning).knee_per_s(); }
   Figure highest(Tuning tuning) const { return of(tuning).highest_per_s(); }
-  /// Returns the mean response time at the point of the curve that is within 15 % of a load.
+  /// Returns the mean response time at the point of the curve whose load differs from `per_s` by at
+  /// most 15 %.
   Figure ms_near(Tuning tuning, double per_s) const {
     const CurvePoint* best = nullptr;
     for (const CurvePoint& each : of(tuning).points) {
@@ -103,8 +105,8 @@ Named named(const Curves& curves, Tuning tuning) {
   return {name(tuning), curves.knee(tuning)};
 }
 
-/// Adds a rule that one tuning has a higher knee than others; undecided if the difference is within
-/// the precision of the knees.
+/// Adds a rule that one tuning has a higher knee than others. The rule is undecided if the
+/// difference is within the precision of the knees.
 void add_above(ClaimAnswer& answer, const Context& context, const Curves& curves,
                const std::string& text, Tuning above, const std::vector<Tuning>& below) {
   std::vector<Named> values{named(curves, above)};

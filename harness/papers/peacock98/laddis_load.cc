@@ -23,10 +23,11 @@ using timed::laddis_load::kUsedShare;
 
 constexpr std::uint64_t kFileBytes = kFileKib << 10, kFileBlocks = kFileBytes / kTransferBytes;
 constexpr double kSecondsThatWait = 2;
-/// Per process, so that dirty blocks fit in kImageCacheBytes.
+/// Number of files that a process creates between two syncs, chosen so that dirty blocks fit into
+/// kImageCacheBytes.
 constexpr std::uint64_t kFilesBetweenSyncs = 2;
 constexpr std::uint64_t kModeSlot = ~std::uint64_t{0};
-/// Number of distinct modes that set_attributes uses, from 0400 on.
+/// Number of distinct modes that set_attributes uses, starting with 0400.
 constexpr std::uint32_t kModes = 0200;
 
 /// The first bytes of each block written by a request.
@@ -37,7 +38,7 @@ struct Stamp {
 }  // namespace
 
 struct LaddisLoad::Written {
-  std::uint64_t slot = 0, version = 0;  ///< `slot` is a block number, or kModeSlot
+  std::uint64_t slot = 0, version = 0;  ///< `slot` is a block number or kModeSlot
   TimeNs arrived_at = 0, replied_at = 0;
 };
 
@@ -82,7 +83,8 @@ VfsResult<void> FileSet::make(Vfs& vfs, const std::function<void()>& forget_data
   for (std::uint64_t process = 0; process < kProcesses && files_there == 0; ++process)
     TRY(vfs.mkdir(fmt::format("p{}", process), 0755));
   for (std::uint64_t file = files_there; file < files_of_process; ++file) {
-    // Limits the number of dirty blocks, because a full cache searches long for a block to write.
+    // Limits the number of dirty blocks, because a full cache needs much time to find a block to
+    // write.
     if (file % kFilesBetweenSyncs == kFilesBetweenSyncs - 1) {
       if (forget_data) forget_data();
       TRY(vfs.syncfs());
@@ -128,7 +130,7 @@ void LaddisLoad::fail_with(const char* what, int error) {
   stops_ = true;
 }
 
-/// Looks up the handles of a process's files, and reads their data into memory.
+/// Looks up the handles of a process's files, and reads the data of these files into memory.
 void LaddisLoad::find(std::uint64_t process) {
   Vfs& vfs = machine_.vfs();
   const auto handle_of = [&](const std::string& path) -> std::string {
@@ -255,7 +257,7 @@ NfsRequest LaddisLoad::draw() {
       request.name = file.name;
       break;
     case NfsKind::read:
-      // Uses the file's initial size, because an earlier append may still be pending.
+      // Uses the initial size of the file, because an earlier append may still be pending.
       request.offset = below(kFileBlocks) * kTransferBytes;
       request.bytes = kTransferBytes;
       request.tag = at;
@@ -404,14 +406,15 @@ LaddisOutcome LaddisLoad::run_and_cut(TimeNs for_ns) {
   return outcome();
 }
 
-/// Returns the broken promises. A slot contains some version `found`; an earlier write may have
-/// been overwritten if it was answered before a later write arrived.
+/// Returns the broken promises. A slot contains some version `found`. Another write to the slot may
+/// have been overwritten only if it arrived before the reply to the write of `found` was sent.
 std::vector<std::string> LaddisLoad::broken_promises() {
   std::vector<std::string> broken;
   if (!options_.keeps_history) return broken;
   Vfs& vfs = machine_.vfs();
   const auto judge = [&](const Used& file, std::uint64_t slot, std::uint64_t found) {
-    TimeNs until = 0;  // when the reply was sent; nullopt if the write preceded the load
+    // When the reply to the write of `found` was sent; 0 if this write preceded the load.
+    TimeNs until = 0;
     for (const Written& one : file.history)
       if (one.slot == slot && one.version == found)
         until = one.replied_at == 0 ? os::TimeNs{INT64_MAX} : one.replied_at;

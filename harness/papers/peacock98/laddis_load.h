@@ -1,17 +1,19 @@
 #pragma once
 // LADDIS (SPEC SFS 1.1) on an NFS front end in virtual time: a file set, requests that arrive at a
-// fixed rate regardless of earlier ones, response times, and the promises that replies make.
+// fixed rate even if earlier requests are not complete, response times, and the promises that
+// replies make.
 //
 // The mix, sizes and percentages are those of the timed workload (timed/laddis_mix.h). There the
-// requests are dealt to the server's threads in advance; here threads take them from one queue. Our
-// choices: the times between arrivals are exponential; the set belongs to 16 load-generating
-// processes, which create their files concurrently, and each uses the first fifth of its files
-// uniformly; the set's data are zeroes, which cost nothing on a host that emulates 44 GB, and data
-// written by requests are stamped; created files are empty, and the oldest is removed.
+// requests are distributed to the server's threads in advance; here the threads take them from one
+// queue. Our choices: the times between arrivals are exponentially distributed; the set belongs to
+// 16 load-generating processes, which create their files concurrently, and each uses every fifth of
+// its files, with equal frequency; the data of the set is zeroes, which cost nothing on a host that
+// emulates 44 GB, and requests write stamped data; created files are empty, and the oldest one is
+// removed.
 //
 // Real LADDIS is a closed loop with a paced rate: when the server is saturated, it sends fewer
 // requests. Here the queue grows. A run ends when more requests wait than the server can answer in
-// two seconds, or continues with fewer (goes_on).
+// two seconds, or continues with fewer requests (goes_on).
 
 #include <array>
 #include <cstdint>
@@ -29,16 +31,16 @@
 
 namespace headcrash::experiment::peacock98 {
 
-/// The files for a given request rate. An image may contain a larger set than a run uses: each
-/// process then uses its first files.
+/// The files for a given request rate. An image may contain a larger set than a run uses. In this
+/// case each process uses its first files.
 struct FileSet {
   static constexpr std::uint64_t kProcesses = 16;
   std::uint64_t files_of_process = 0;
 
   static FileSet of(double operations_per_s);
-  std::uint64_t used_of_process() const;  ///< a fifth of the files, at least one
-  /// Returns which of the process's files is its used file `used`. One in five files is used,
-  /// evenly spaced.
+  std::uint64_t used_of_process() const;  ///< returns a fifth of the files, at least one
+  /// Returns the number, among all files of a process, of the used file with index `used`. Every
+  /// fifth file is used.
   static std::uint64_t file_of_used(std::uint64_t used) {
     return used * timed::laddis_load::kUsedShare;
   }
@@ -46,28 +48,29 @@ struct FileSet {
   std::string folder(std::uint64_t process, std::uint64_t file) const;
   std::string path(std::uint64_t process, std::uint64_t file) const;
   std::string link(std::uint64_t process, std::uint64_t number) const;
-  /// Creates the set with zeroes. The first `files_there` files of each process already exist. For
-  /// ModelledMachineOptions::populate and populate_with_zeroes.
+  /// Creates the set. All files contain zeroes. The first `files_there` files of each process
+  /// already exist. For use as ModelledMachineOptions::populate and populate_with_zeroes.
   VfsResult<void> make(Vfs& vfs, const std::function<void()>& forget_data = {},
                        std::uint64_t files_there = 0) const;
 };
 
 struct LaddisOptions {
   double operations_per_s = 100;
-  os::TimeNs warm_ns = 10 * model::kSecondNs;      ///< load before the measurement
+  os::TimeNs warm_ns = 10 * model::kSecondNs;      ///< duration of the load before the measurement
   os::TimeNs measured_ns = 60 * model::kSecondNs;  ///< the paper uses 600 s
   NfsFrontOptions front = {};
-  /// Network time per KiB of a request or reply, for 100 Mbit/s. Added to each response time; there
-  /// is no contention for the network.
+  /// Network time per KiB of a request or reply at 100 Mbit/s. This time is added to each response
+  /// time; requests do not compete for the network.
   os::TimeNs network_per_kib_ns = 82 * model::kMicrosecondNs;
-  /// Amount of used data read before the load begins, so that the cache contents in a short run
-  /// match those in a long run.
+  /// Amount of used data that is read before the load begins, so that a short run has the same
+  /// cache contents as a long one.
   std::uint64_t read_before_bytes = 700ULL << 20;
-  /// Percentages of request kinds; all 0 to use LADDIS's mix.
+  /// Percentages of request kinds. If all are 0, LADDIS's mix is used.
   std::array<std::uint64_t, timed::laddis_load::kPercentOfKind.size()> percent_of_kind = {};
   /// Percentage of writes that append.
   std::uint64_t append_percent = timed::laddis_load::kAppendPercent;
-  bool keeps_history = false;  ///< required for broken_promises(); uses memory for each write
+  /// Required for broken_promises(); each write then needs additional memory.
+  bool keeps_history = false;
   /// If true, a saturated server drops requests while too many are waiting. If false, the load ends
   /// at saturation.
   bool goes_on = false;
@@ -77,45 +80,46 @@ struct LaddisOutcome {
   std::string error;  ///< empty on success
   bool saturated = false;
   double offered_per_s = 0, achieved_per_s = 0;  ///< rates of requests and of replies
-  double arrived_per_s = 0;                      ///< drawn arrival rate
+  /// Rate of the arrivals, which are drawn at random.
+  double arrived_per_s = 0;
   double mean_ms = 0, p50_ms = 0, p95_ms = 0, p99_ms = 0;
   double writes_mean_ms = 0;
   std::uint64_t requests = 0, writes = 0, creates = 0,
-                removes = 0;  ///< measured requests that were answered, by kind
+                removes = 0;  ///< number of answered requests during the measurement, by kind
   NfsCounters front;
   model::DeviceCounters drives;  ///< counters during the measurement
   model::ArrayCounters array;
-  std::vector<WriteHits> hits;  ///< of the NVRAM above devices, by kind of block
-  /// fractions of time; `drives_busy` is the mean over all drives
+  std::vector<WriteHits> hits;  ///< counts for the NVRAM above devices, by kind of block
+  /// Fractions of time. `drives_busy` is the mean over all drives.
   double cpu_busy = 0, drives_busy = 0;
   double modelled_s = 0;
 
   Figure of(double value) const { return error.empty() ? Figure(value) : std::nullopt; }
 };
 
-/// One run of a server. Call begin() and then run_out(). Alternatively, call begin() and
-/// run_and_cut(), recover the machine, and call broken_promises().
+/// One run of a server. Either call begin() and then run_out(), or call begin() and run_and_cut(),
+/// recover the machine, and call broken_promises().
 class LaddisLoad {
  public:
   /// The file system mounted on the machine must contain the file set.
   LaddisLoad(ModelledMachine& machine, const LaddisOptions& options, std::uint64_t seed);
   ~LaddisLoad();
 
-  /// Reads data, looks up handles, and starts the load. Returns true when the load has begun. An
-  /// error is stored in the outcome.
+  /// Reads data, looks up handles, and starts the load. Returns true if the load has begun. The
+  /// outcome contains the error otherwise.
   bool begin();
   /// Runs until the measurement has ended and all requests have been answered.
   LaddisOutcome run_out();
   /// Runs the load for `for_ns`, then cuts the power.
   LaddisOutcome run_and_cut(os::TimeNs for_ns);
-  /// Describes each promise made by a reply that the recovered machine breaks. Empty without
-  /// `keeps_history`.
+  /// Returns a description of each promise that a reply made and the recovered machine breaks.
+  /// Empty without `keeps_history`.
   std::vector<std::string> broken_promises();
 
  private:
-  struct Used;     ///< a file of the working set
-  struct Written;  ///< one write in a block's history
-  struct Made;     ///< a created file
+  struct Used;     ///< a file that the load uses
+  struct Written;  ///< one write in the history of a block
+  struct Made;     ///< a file that the load has created
   void fail_with(const char* what, int error);
   std::uint64_t folders_of_process() const;  ///< number of folders that contain used files
   std::uint64_t links_of_process() const;
@@ -144,7 +148,8 @@ class LaddisLoad {
   bool stops_ = false;
   LatencyHistogram responses_;
   double writes_ns_ = 0;
-  std::uint64_t arrived_ = 0, replied_ = 0;  ///< during the measurement
+  /// Numbers of requests and replies during the measurement.
+  std::uint64_t arrived_ = 0, replied_ = 0;
   LaddisOutcome outcome_;
   struct Snapshot {
     model::DeviceCounters drives;

@@ -113,8 +113,8 @@ void NfsFront::write_and_commit(NfsRequest request) {
   reply(request, done);
 }
 
-/// Gathers writes to one file. Data that arrives while the first nfsd waits is in the file before
-/// its fsync begins. Data that arrives later is committed by another nfsd.
+/// Gathers writes to one file. Data that arrives while the first nfsd waits is written to the file
+/// before the fsync begins. Data that arrives later is committed by another nfsd.
 void NfsFront::gather(NfsRequest request) {
   const auto written = with_open(vfs_, request.object, {}, [&](FileHandle handle) {
     return vfs_.pwrite(handle, request.offset, request.data);

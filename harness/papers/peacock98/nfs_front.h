@@ -1,17 +1,16 @@
 #pragma once
-// The part of an NFS server (version 2) above its file system: one queue of requests, nfsds that
-// take them, and a reply once the request's changes are on the disk.
+// The part of an NFS server (version 2) above its file system. There is one queue of requests, from
+// which nfsds take requests. A reply is sent when the request's changes are on the disk.
 //
-//   client --request--> [queue] --> nfsd fiber: RPC, Vfs calls, fsync of the changes --reply-->
-//   client
+//   client --request--> [queue] --> nfsd fiber: RPC, Vfs calls, fsync --reply--> client
 //
-// Version 2 requires this: the data, inode and indirect blocks of a write, and the entry and inodes
-// of a create or remove, must be in stable storage before the reply (RFC 1094, 2.2.7 and 1.3;
-// Peacock, Kamaraju and Agrawal 1998, section 1). Like the Solaris server, this one calls VOP_FSYNC
-// on the file and the directory.
+// Version 2 requires that the data, inode and indirect blocks of a write, and the entry and inodes
+// of a create or remove, are in stable storage before the reply (RFC 1094, 2.2.7 and 1.3; Peacock,
+// Kamaraju and Agrawal 1998, section 1). Like the Solaris server, this server calls fsync for the
+// file and the directory.
 //
 // Write gathering (Juszczak 1994, "Improving the Write Performance of an NFS Server") is optional.
-// The first nfsd that writes to a file waits a little for further writes to the same file, then
+// The first nfsd that writes to a file waits a short time for further writes to the same file, then
 // calls fsync once and replies to all of these writes. The paper's server does not gather writes.
 //
 // Handles are paths that begin with an inode (vfs.h), like those that fh_to_vp gives the kernel's
@@ -43,35 +42,36 @@ struct NfsRequest {
   std::uint32_t bytes = 0;           ///< read
   std::vector<std::byte> data = {};  ///< write
   std::uint32_t mode = 0644;         ///< create, set_attributes
-  std::uint64_t tag = 0;             ///< chosen by the client and returned in the reply
+  std::uint64_t tag = 0;             ///< the client chooses this number, and the reply contains it
   os::TimeNs arrived_at = 0;         ///< set by submit()
 };
 
-/// A reply: an errno, or 0 and the bytes read. The bytes are valid during the call.
+/// A reply: an errno, or 0 and the bytes read. The bytes are valid only during the call.
 struct NfsReply {
   int error = 0;
   std::span<const std::byte> data = {};
 };
 
 struct NfsFrontOptions {
-  /// Number of nfsd threads. The paper does not print it. In Solaris 2.5.1 the init script starts
-  /// 16 nfsds, and LADDIS servers use more, so this is an assumption. A counterfactual varies it.
+  /// Number of nfsd threads. The paper does not print this number. In Solaris 2.5.1 the init script
+  /// starts 16 nfsds, and LADDIS servers use more, so our number is an assumption, which a
+  /// counterfactual varies.
   std::size_t nfsds = 64;
-  /// CPU time for a request and its reply in RPC, XDR, UDP and the driver. Excludes file system
-  /// calls.
+  /// CPU time of a request and its reply in RPC, XDR, UDP and the driver. Excludes the time of file
+  /// system calls.
   os::TimeNs request_cpu_ns = 0;
   bool gathers = false;
-  /// How long an nfsd waits for further writes. Juszczak's server waits 8 ms on Ethernet and 5 ms
-  /// on FDDI (from memory, not verified).
+  /// Time for which an nfsd waits for further writes. Juszczak's server waits 8 ms on Ethernet and
+  /// 5 ms on FDDI (from memory, not verified).
   os::TimeNs gather_ns = 8 * model::kMillisecondNs;
-  /// Maximum queue length. Requests beyond it are dropped, as with a full socket buffer. The client
-  /// must count dropped requests.
+  /// Maximum queue length. Further requests are dropped, as if a socket buffer were full. The
+  /// client must count dropped requests.
   std::size_t queue_max = 1 << 16;
 };
 
 struct NfsCounters {
   std::uint64_t replies = 0, errors = 0, dropped = 0;
-  std::uint64_t commits = 0;   ///< fsyncs for written files
+  std::uint64_t commits = 0;   ///< number of fsyncs for written files
   std::uint64_t gathered = 0;  ///< number of writes answered by another nfsd
   std::size_t queued_most = 0;
   std::size_t busy_most = 0;  ///< maximum number of active nfsds
@@ -81,21 +81,21 @@ class NfsFront {
  public:
   using Client = std::function<void(const NfsRequest&, const NfsReply&)>;
 
-  /// Executor, file system and client must outlive this object. `client` is called on the fiber of
-  /// an nfsd and must not block.
+  /// Executor, file system and client must outlive this object. `client` runs on the fiber of an
+  /// nfsd and must not block.
   NfsFront(os::Executor& executor, Vfs& vfs, const NfsFrontOptions& options, Client client);
   NfsFront(const NfsFront&) = delete;
   NfsFront& operator=(const NfsFront&) = delete;
 
-  /// Starts the nfsds as users of the executor. The executor ends when all nfsds have ended, after
-  /// close() or when the executor is halted.
+  /// Starts the nfsds as users of the executor. The executor ends when all nfsds have ended, which
+  /// they do after close(), or when the executor is halted.
   void start();
-  /// Queues a request. May be called on a fiber or in a handler, and does not block. Returns false
-  /// if the queue is full.
+  /// Queues a request. May be called on a fiber or in a handler, and never blocks. Returns false if
+  /// the queue is full.
   bool submit(NfsRequest request);
-  /// Announces that no more requests will come. The nfsds end when the queue is empty.
+  /// Ends the input of requests. The nfsds end when the queue is empty.
   void close();
-  /// Like close(), but also drops the queued requests.
+  /// Does the same as close(), but also drops the queued requests.
   void abort();
 
   const NfsCounters& counters() const { return counters_; }

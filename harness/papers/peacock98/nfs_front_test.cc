@@ -1,4 +1,4 @@
-// Tests queueing, write gathering, and that the promises made by replies survive a power cut.
+// Tests queueing and write gathering, and that the promises made by replies hold after a power cut.
 #include "harness/papers/peacock98/nfs_front.h"
 
 #include <gtest/gtest.h>
@@ -83,7 +83,7 @@ TEST(NfsFront, GathersWritesOfOneFile) {
   }
   EXPECT_EQ(each.counters.commits, 8U);
   EXPECT_EQ(each.counters.gathered, 0U);
-  // A write that must read its block first may be too late for the first commit.
+  // A write that must first read its block may be too late for the first commit.
   EXPECT_LE(together.counters.commits, 2U);
   EXPECT_EQ(together.counters.gathered, 8 - together.counters.commits);
   EXPECT_LT(together.writes, each.writes);
@@ -110,7 +110,7 @@ TEST(NfsFront, AnErrorIsAReply) {
   EXPECT_EQ(front.counters().errors, 2U);
 }
 
-/// Clients do not wait for a slow server: requests keep arriving at the same rate and queue up.
+/// Clients do not wait for a slow server. Requests arrive at the same rate and queue up.
 TEST(LaddisLoad, IsAnOpenLoop) {
   LaddisOptions quick = load_of(15, 10), slow = quick;
   slow.front.request_cpu_ns = 50 * model::kMillisecondNs;
@@ -129,13 +129,13 @@ TEST(LaddisLoad, IsAnOpenLoop) {
   EXPECT_GT(bad.front.busy_most, good.front.busy_most);
   EXPECT_GE(good.p99_ms, good.p50_ms);
   EXPECT_NEAR(static_cast<double>(good.writes) / static_cast<double>(good.requests), .15, .1);
-  // Twice the server's capacity.
+  // Exceeds the server's capacity by a factor of two.
   slow.operations_per_s = 40;
   EXPECT_TRUE(run(slow).saturated);
 }
 
-/// If the load exceeds the capacity, the cut must come while the server is busy, not after it has
-/// become idle.
+/// If the load exceeds the capacity, the power must be cut while the server is busy, not after it
+/// has become idle.
 TEST(LaddisLoad, ContinuesWhenTheServerIsSaturated) {
   LaddisOptions options = load_of(40, 60);
   // Limits the server to 20 requests per second.
@@ -178,7 +178,7 @@ std::vector<std::string> broken_after_cuts(const Served& served, bool gathers,
     };
     if (mix == Mix::creates) {
       set(NfsKind::create, 100);
-    } else {  // other mixes contain more requests that change data
+    } else {  // other mixes contain more requests that modify data
       set(NfsKind::write, 40);
       set(NfsKind::create, 25);
       set(NfsKind::remove, 15);
@@ -209,7 +209,7 @@ TEST(LaddisLoad, EveryReplySurvivesACut) {
       EXPECT_TRUE(broken.empty()) << served.system << (gathers ? ", gathering: " : ": ")
                                   << broken.front();
     }
-  // Tests creates alone, because the fsyncs of other requests would share a journal commit.
+  // Tests only creates, because the fsyncs of other requests would share a journal commit.
   const auto broken = broken_after_cuts(kServed[2], false, Mix::creates);
   EXPECT_TRUE(broken.empty()) << "creates alone: " << broken.front();
 }

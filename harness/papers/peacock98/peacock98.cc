@@ -1,4 +1,4 @@
-// The parts of the paper (peacock98.h).
+// Lists the parts of the paper (peacock98.h).
 #include "harness/papers/peacock98/peacock98.h"
 
 #include "harness/papers/peacock98/crash.h"

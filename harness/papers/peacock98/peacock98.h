@@ -1,6 +1,6 @@
 #pragma once
-// Peacock, Kamaraju and Agrawal, "Fast Consistency Checking for the Solaris File System", USENIX
-// 1998.
+// Reproduces Peacock, Kamaraju and Agrawal, "Fast Consistency Checking for the Solaris File
+// System", USENIX 1998.
 
 #include <string>
 #include <vector>
@@ -12,8 +12,8 @@ namespace headcrash::experiment::peacock98 {
 
 Paper paper();
 
-/// Returns the servers whose curves a part shows, for Session::prepare(); empty if the part shows
-/// no curves.
+/// Returns the servers whose curves a part shows, for Session::prepare(). Returns an empty vector
+/// if the part shows no curves.
 std::vector<ServerChoice> curves_of(const std::string& part);
 std::vector<ServerChoice> curves_of_tunings(Raid raid, Presto presto);
 std::vector<ServerChoice> curves_of_presto();
@@ -34,7 +34,7 @@ std::vector<ClaimAnswer> mkfs(Context& context);    // PK-21
 std::vector<ClaimAnswer> recovery(Context& context);  // PK-13, PK-17
 std::vector<ClaimAnswer> flusher(Context& context);   // PK-14
 std::vector<ClaimAnswer> table1(Context& context);    // PK-16
-// Measurements at single loads, or of a knee (single_loads.cc):
+// Measurements at single loads, or of a single knee (single_loads.cc):
 std::vector<ClaimAnswer> tunings(Context& context);   // PK-15, PK-22
 std::vector<ClaimAnswer> stripes(Context& context);   // PK-04
 std::vector<ClaimAnswer> hits(Context& context);      // PK-11

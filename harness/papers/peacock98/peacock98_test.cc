@@ -12,7 +12,7 @@
 namespace headcrash::experiment::peacock98 {
 namespace {
 
-/// Calculates the response time of a server with a single queue.
+/// Calculates the response time of a server that has a single queue.
 LaddisOutcome queue_of(double capacity_per_s, double load) {
   LaddisOutcome outcome{.offered_per_s = load,
                         .achieved_per_s = std::min(load, capacity_per_s),
@@ -29,7 +29,8 @@ TEST(Curve, FindsTheKnee) {
     return queue_of(1000, load);
   });
   ASSERT_TRUE(curve.error.empty());
-  // The response time reaches 50 ms at 980 of 1000 requests per second.
+  // The response time reaches 50 ms at 980 requests per second. The capacity is 1000 requests per
+  // second.
   EXPECT_LE(*curve.knee_per_s(), 980);
   EXPECT_GE(*curve.knee_per_s(), 980 * .95);
   EXPECT_LE(*curve.knee_ms(), kResponseLimitMs);
@@ -77,7 +78,7 @@ TEST(Session, MachinesWithManyRequestsUseTheMemoryAlone) {
   auto large = ask(kMany);
   one.reset();
   EXPECT_EQ(large.wait_for(kAWhile), std::future_status::timeout);
-  auto later = ask(kFew);  // must not overtake the waiting thread
+  auto later = ask(kFew);  // this thread must not overtake the waiting one
   EXPECT_EQ(later.wait_for(kAWhile), std::future_status::timeout);
   beside.reset();
   Session::Turn alone = large.get();

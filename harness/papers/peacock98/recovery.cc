@@ -1,5 +1,5 @@
-// Figures 7 and 8 and table 1: recovery after a cut, for each load and each tuning (sections 6.3,
-// 6.4).
+// Figures 7 and 8 and table 1: recovery after a power cut, for each load and each tuning (sections
+// 6.3, 6.4).
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -26,7 +26,7 @@ struct Crashes {
   }
 };
 
-/// Runs all choices at all loads.
+/// Runs all choices at all loads. Returns nullopt if interrupted.
 std::optional<std::vector<Crashes>> crash_at(
     Context& context, const std::vector<std::pair<std::string, ServerChoice>>& choices,
     const std::vector<double>& loads) {
@@ -87,8 +87,8 @@ void add_promises(ClaimAnswer& answer, const std::vector<Crashes>& all) {
   if (!first.empty()) answer.remarks.push_back("The first broken promise: " + first);
 }
 
-/// Counts the loads at which recovery differs between two settings. If recovery is the same, the
-/// setting had no effect on the state of the disk.
+/// Returns the number of loads at which recovery differs between two settings. If recovery is
+/// always the same, the setting had no effect on the state of the disk.
 Named differences_of(const Crashes& one, const Crashes& other) {
   double differ = 0;
   for (std::size_t i = 0; i < one.outcomes.size(); ++i)

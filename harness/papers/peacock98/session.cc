@@ -14,7 +14,8 @@ namespace headcrash::experiment::peacock98 {
 namespace {
 
 constexpr double kScaledSeconds = 2, kScaledLowest = 10, kScaledHighest = 20;
-/// Number of requests that write 300 MB of pages: 15 % of requests write, mostly to new pages.
+/// Number of requests that write 300 MB of pages. 15 % of the requests write, usually to a new
+/// page.
 constexpr double kRequestsAlone = 500'000;
 constexpr os::TimeNs kCountsWarmNs = 30 * model::kSecondNs,
                      kCountsMeasuredNs = 60 * model::kSecondNs;
@@ -59,7 +60,7 @@ LaddisOutcome Session::run(const Context& context, Load load) {
     load.per_s = std::min(load.per_s, kScaledHighest);
   }
   // If only part of each drive is used, the next larger file set may leave too little space for the
-  // data that the load adds.
+  // data that the load writes.
   const bool exactly = load.choice.size_bytes.has_value() && !context.scaled;
   const auto machine_options = images_.with_set(load.choice, load.per_s, exactly);
   if (!machine_options)

@@ -2,7 +2,7 @@
 // Data shared by the parts of a run: images, and curves that appear in several figures.
 //
 // Creating an image takes as long as some loads, so all runs that start from the same image are
-// executed in succession. The first part that requests a curve triggers the curves of all parts.
+// executed in succession. When a part first requests a curve, the curves of all parts are measured.
 // The loads and cuts of one part are executed together.
 
 #include <cstddef>
@@ -25,14 +25,14 @@ struct Load {
   ServerChoice choice;
   double per_s = 0;
   LaddisOptions options = {};
-  std::optional<std::uint64_t> seed = {};  ///< nullopt to use the run's seed
-  /// Only counts per request are needed, so warm-up and measurement are limited to 30 and 60 s.
-  /// Such a load may only write, and its few files would otherwise grow to more than twice their
-  /// length.
+  std::optional<std::uint64_t> seed = {};  ///< nullopt selects the run's seed
+  /// True if only counts per request are needed. Warm-up and measurement are then limited to 30 and
+  /// 60 s. Such a load may consist only of writes, and its few files would otherwise grow to more
+  /// than twice their length.
   bool counts_only = false;
 };
 
-/// The shared data. When scaled, the file system is one gigabyte, and loads are limited to 20
+/// The shared data. In scaled runs, the file system has one gigabyte, and loads are limited to 20
 /// requests per second.
 class Session {
  public:
@@ -41,16 +41,16 @@ class Session {
   /// Measures the missing curves of all parts of the run (curves_of()). Returns false if
   /// interrupted.
   bool prepare(Context& context);
-  /// Returns a curve, which must be one of curves_of() of the current part. Empty if prepare() was
-  /// not called.
+  /// Returns a curve, which must be one of curves_of() of the current part. The curve is empty if
+  /// prepare() was not called.
   const Curve& curve(const Context& context, ServerChoice choice) const;
-  /// Permission to keep a machine in memory. The permission ends when the object is destroyed.
+  /// Permission to keep a machine in memory. It ends when the object is destroyed.
   using Turn = std::shared_ptr<void>;
   static constexpr std::ptrdiff_t kMachines = 2;
-  /// Waits until memory for a machine is available. Usually two machines fit at the same time. If
-  /// the writes of this many requests need all the memory, waits until there is no other machine,
-  /// and later callers wait in turn. `requests` is the total number of requests in the load.
-  /// Thread-safe; a thread may hold only one permission.
+  /// Waits until there is memory for a machine. Usually two machines fit at the same time. If the
+  /// writes of this many requests need all the memory, the function waits until there is no other
+  /// machine, and later callers wait in turn. `requests` is the total number of requests in the
+  /// load. Thread-safe; a thread may hold only one permission.
   Turn turn(double requests);
   /// Runs loads without storing the outcomes. Returns an empty vector if interrupted.
   std::vector<LaddisOutcome> loads(Context& context, const std::vector<Load>& loads);
@@ -62,14 +62,14 @@ class Session {
 
   Images images_;
   std::map<std::string, Curve> curves_;
-  std::mutex door_;  ///< held by the thread that waits, so that no other thread overtakes it
+  std::mutex door_;  ///< held by the waiting thread, so that no other thread overtakes it
   std::counting_semaphore<kMachines> room_{kMachines};
 };
 
-/// Returns a curve's points as a series, without points far beyond the response limit.
+/// Returns the points of a curve as a series. Omits points far beyond the response limit.
 Series series_of(const std::string& name, const Curve& curve);
 
-/// Returns the options for a load, with the durations from the context's parameters.
+/// Returns the options for a load. The durations are those in the context's parameters.
 LaddisOptions load_of(const Context& context, const ServerChoice& choice, double operations_per_s,
                       LaddisOptions options = {});
 /// Returns the parameters that load_of() reads.

@@ -1,6 +1,6 @@
-// Results of single loads or an additional knee: PK-15, PK-22 (flusher and fsflush), PK-04 (hot
+// Results at single loads, or of an additional knee: PK-15, PK-22 (flusher and fsflush), PK-04 (hot
 // spot), PK-10 (repeated), PK-12 and PK-19 (batched commits), PK-18 (5 GB), and write gathering,
-// which the paper's server lacks.
+// which the paper's server does not support.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -22,14 +22,15 @@ void add_load(ClaimAnswer& answer, const std::string& cell, const LaddisOutcome&
 
 constexpr double kTuningsPerS = 1500;
 
-/// If the drives are mostly idle, additional writes delay almost no request.
+/// If the drives are mostly idle, additional writes delay hardly any requests.
 constexpr double kMostlyBusy = 50;
 Named drives_busy(const LaddisOutcome& outcome) {
   constexpr double kDrives = 11;
   return {"drives busy", outcome.of(100 * outcome.drives_busy / kDrives), "%"};
 }
 
-/// Returns the curves of figure 9 at one load, and the case in which fsflush is on.
+/// Returns the loads for the curves of figure 9, all at one rate, and the case in which fsflush is
+/// on.
 std::vector<Load> loads_of_tunings() {
   const ServerChoice usual{
       .raid = Raid::raid0, .presto = Presto::both, .tuning = Tuning::bmap_fast_fsck};
@@ -129,7 +130,7 @@ std::vector<ClaimAnswer> hits(Context& context) {
       .id = "PK-11",
       .part = "hits",
       .title = "Writes of the NVRAM that hit a dirty block, RAID-5 with Presto (section 4)"};
-  constexpr double kLoad = 400;  // within the capacity of every server
+  constexpr double kLoad = 400;  // within the capacity of all servers
   constexpr std::array kFour{Tuning::vxld, Tuning::vxfs, Tuning::ufs, Tuning::bmap_fast_fsck};
   std::vector<Load> loads;
   loads.reserve(kFour.size());

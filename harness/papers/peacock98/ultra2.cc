@@ -54,8 +54,8 @@ Result<ufs::SchemeVariant> variant_of(const ServerChoice& choice) {
   return variant;
 }
 
-/// Returns the server that creates the image for `choice`. Soft updates use the same format and
-/// allocation as UFS.
+/// Returns the server that creates the image for `choice`. Soft updates use the same format and the
+/// same allocation as UFS.
 ServerChoice maker_of(ServerChoice choice) {
   choice.presto = Presto::none;
   if (choice.scheme == "soft-updates") choice.scheme.clear();
@@ -65,7 +65,7 @@ ServerChoice maker_of(ServerChoice choice) {
 using Image = std::shared_ptr<const MachineImage>;
 
 /// Creates an image with the file set for the rate `set`. Extends the image `grown_from`, which has
-/// the set for the rate `there`; if there is no such image, these are null and 0.
+/// the set for the rate `there`. If there is no such image, `grown_from` is null and `there` is 0.
 Result<Image> make(const ServerChoice& choice, double set, Image grown_from, double there) {
   TRY(auto maker, machine_of(maker_of(choice)));
   maker.image = std::move(grown_from);

@@ -2,38 +2,40 @@
 // The server of Peacock, Kamaraju and Agrawal 1998, section 6.1: an Ultra-2 with two UltraSPARC-II
 // at 300 MHz, 1 GB, 32 MB of NVRAM, eleven drives of 4.2 GB, Solaris 2.5.1.
 //
-//   processor   the paper prints no cost of a single operation. The table is that of the i486 at 33
-//               MHz (../i486_33.h) divided by a factor of 40 for all cells. This is an estimate: a
-//               300 MHz UltraSPARC-II is about 20 times as fast as that i486 on SPEC's integer
-//               programs, and the two are modelled as one processor of twice the speed. A request
-//               costs an additional 100 us (RPC, XDR, UDP, driver; 60 000 cycles of one of them),
-//               also an estimate. A counterfactual varies both by a factor of two
-//   memory      900 MB for files out of 1 GB: an estimate
-//   arrays      netra-raid0, netra-raid5, with and without Presto (plugin/profiles/arrays); the
-//               whole drives, 44 and 40 GB, or 5 GB of them (section 6.4)
-//   requests    unlimited at the array; each drive serves its own in C-LOOK order, like sd's
-//               disksort (tagged queueing would also consider the angle: not modelled); clusters of
-//               56 KiB, ufs's maxcontig of 7 blocks of 8 KiB
-//   fsck, mkfs  one request after another, of at most 56 KiB: INOBUFSIZE of BSD's fsck; assumed for
-//               mkfs, too
-//   format      blocks of 8 KiB, fragments of 1 KiB, groups of 16 MB (section 5.1), one inode per
-//               2 KiB: newfs's default in Solaris 2.5.1, which agrees with the 136 ms per group
-//               of a full check (382 s / 2 816 groups: a megabyte of inodes)
+//   processor   the paper does not print costs of single operations. The table is that of the i486
+//               at 33 MHz (../i486_33.h), divided by a factor of 40 for all cells. This is an
+//               estimate: a 300 MHz UltraSPARC-II is about 20 times as fast as that i486 on SPEC's
+//               integer programs, and the two processors are modelled as one of twice the speed. A
+//               request costs an additional 100 us (60 000 cycles of one processor for RPC, XDR,
+//               UDP and driver), which is also an estimate. A counterfactual varies both by a
+//               factor of two
+//   memory      900 MB of the 1 GB are for files, which is an estimate
+//   arrays      netra-raid0 and netra-raid5, with and without Presto (plugin/profiles/arrays). They
+//               use the whole drives, 44 and 40 GB, or 5 GB of the drives (section 6.4)
+//   requests    unlimited number at the array; each drive serves its requests in C-LOOK order, like
+//               sd's disksort (tagged queueing, which would also consider the angle, is not
+//               modelled); clusters of 56 KiB, which is ufs's maxcontig of 7 blocks of 8 KiB
+//   fsck, mkfs  one request after another, of at most 56 KiB: the INOBUFSIZE of BSD's fsck, which
+//               we also assume for mkfs
+//   format      blocks of 8 KiB, fragments of 1 KiB, groups of 16 MB (section 5.1), and one inode
+//               per 2 KiB. This is newfs's default in Solaris 2.5.1, and agrees with the 136 ms per
+//               group of a full check (382 s / 2 816 groups, each with a megabyte of inodes)
 //
 // The systems, all on ufs:
 //
-//   UFS            Conventional, with a synchronous last write of a series; a directory's files in
-//                  its group; fsflush as a sweep of 30 s
+//   UFS            Conventional, where the last write of a series is synchronous; the files of a
+//                  directory are in its group; fsflush is modelled as a sweep of 30 s
 //   bmap           the same with the bmap cache
 //   fast fsck      netra: busy marks, link tags, hot spot, flusher, lazy inodes. Only the flusher
 //                  writes by age: "periodic cache flushing disabled" (section 5.2)
 //   bmap + fast fsck    both: the commercial product
 //   VxFS           a data journal with group commits on the file system's device. Its groups are as
-//                  large as their headers allow, since a log must fit one; VxLD: on the twelfth
-//                  drive, 16 MB, with an eighth of the NVRAM (an estimate). Veritas' layout
-//                  (extents) is not modelled: the policies are compared on one format
+//                  large as their headers permit, because the log must fit into one group. VxLD has
+//                  its log of 16 MB on the twelfth drive, with an eighth of the NVRAM (an
+//                  estimate). Veritas' layout (extents) is not modelled: the policies are compared
+//                  on one format
 //
-// A system that ufs lacks is "not built" in every cell.
+// A system that ufs does not implement is "not built" in every cell.
 
 #include <array>
 #include <condition_variable>
@@ -79,70 +81,74 @@ struct ServerChoice {
   Raid raid = Raid::raid0;
   Presto presto = Presto::none;
   Tuning tuning = Tuning::ufs;
-  std::optional<std::uint64_t> size_bytes = {};  ///< nullopt for the whole drives
+  std::optional<std::uint64_t> size_bytes = {};  ///< nullopt to use the whole drives
   std::uint32_t flush_interval_s = 30, flush_percent = 10;
-  bool flushes_by_age = false;  ///< only with fast fsck: fsflush also runs
-  /// If not empty, another ufs scheme, by its name in scheme_variants.h.
+  bool flushes_by_age = false;  ///< only with fast fsck: fsflush also writes, by age
+  /// Name of another ufs scheme in scheme_variants.h; empty to use the scheme of `tuning`.
   std::string scheme = {};
-  bool busy_map = false;  ///< only with fast fsck; the paper considers it but does not implement it
+  /// Only with fast fsck; the paper considers this map but does not implement it.
+  bool busy_map = false;
   // The following members are for counterfactuals.
-  bool marks_alone = false;  ///< only with fast fsck: each inode's mark is a separate write
-  /// Drives serve requests in order of arrival, without an elevator.
+  bool marks_alone = false;  ///< only with fast fsck: the mark of each inode is a separate write
+  /// Drives serve requests in order of arrival instead of C-LOOK order.
   bool drives_in_order = false;
   double processor = 1;                   ///< speed relative to the assumed processor
-  std::optional<std::size_t> nfsds = {};  ///< nullopt for the parameter's value
+  std::optional<std::size_t> nfsds = {};  ///< nullopt selects the value of the parameter
   std::string group_size = "16M";
   std::uint32_t check_sectors = kClusterSectors;  ///< maximum request size of fsck or mkfs
   /// Percentage of the load's writes that append.
   std::uint64_t append_percent = timed::laddis_load::kAppendPercent;
-  std::string log_size = "0";  ///< size of VxFS's log; "0" for mkfs' default
+  std::string log_size = "0";  ///< size of the log of VxFS; "0" selects the default of mkfs
 };
 
 ServerChoice with_flusher(ServerChoice choice, const FlusherSetting& setting);
 
 /// Returns the name of the server, for example "RAID-5, Presto; fast fsck".
 std::string name(const ServerChoice& choice);
-/// Returns the options of the machine. Fails with Cell::kNotBuilt if the system does not exist.
+/// Returns the options of the machine. Fails with Cell::kNotBuilt if the system is not implemented.
 Result<ModelledMachineOptions> machine_of(const ServerChoice& choice);
-/// Returns the CPU time of a request on `choice`'s processor.
+/// Returns the CPU time of a request on the processor of `choice`.
 os::TimeNs request_cpu_ns(const ServerChoice& choice);
 
-/// Returns a key for drives and format. Machines with the same key can start from the same image.
+/// Returns a key that identifies drives and format. Machines with the same key can start from the
+/// same image.
 std::string image_of(const ServerChoice& choice);
 
-/// The images of file systems with file sets. Each image is created once for all machines with the
-/// same drives and format, and kept while all images fit in kKeptBytes. Thread-safe: if another
-/// thread is creating the image, callers wait for it. The size of a set is rounded up to that for
-/// one of a few loads (kSets), and a run uses only the part that it needs. Each set extends the
-/// previous one, so an image for a set is the same whatever was requested before.
+/// The images of file systems with file sets. Each image is created only once for all machines with
+/// the same drives and format, and kept as long as all images fit into kKeptBytes. Thread-safe: if
+/// another thread is creating the image, callers wait for it. The size of a set is rounded up to
+/// the size for one of a few loads (kSets), and a run uses only the part that it needs. Each set
+/// extends the previous one, so the image for a set does not depend on earlier requests.
 class Images {
  public:
   static constexpr double kSets[] = {25, 100, 800, 1600, 3200};
-  /// Returns the machine's options with an image whose file set suffices for this request rate; 0
-  /// for an empty file system. With `exactly`, the set is for exactly this rate. Fails if the
-  /// system is not built, or if mkfs or the file system fails.
+  /// Returns the machine's options, including an image whose file set suffices for this request
+  /// rate; 0 selects an empty file system. With `exactly`, the set is made for exactly this rate.
+  /// Fails if the system is not built, or if mkfs or the file system fails.
   Result<ModelledMachineOptions> with_set(const ServerChoice& choice, double operations_per_s,
                                           bool exactly = false);
 
  private:
   static constexpr std::uint64_t kKeptBytes = 640 * kMib;
   using Image = std::shared_ptr<const MachineImage>;
-  /// Returns the image with the file set for the rate `set`, or with an empty file system for 0.
+  /// Returns the image with the file set for the rate `set`. If `set` is 0, the file system is
+  /// empty.
   Result<Image> get(const ServerChoice& choice, double set);
   struct Kept {
     std::string key;
-    Image image;  ///< null while a thread is creating the image
+    Image image;  ///< null while a thread creates the image
   };
-  /// Returns the image; null if the caller must create it and then call keep() or give_up().
+  /// Returns the image. If the result is null, the caller must create the image and then call
+  /// keep() or give_up().
   Image find(const std::string& key);
   void keep(const std::string& key, Image image);
   void give_up(const std::string& key);
-  /// Returns how much memory the kept images use, including images that they extend.
+  /// Returns the amount of memory that the kept images use, including the images that they extend.
   std::uint64_t bytes_kept() const;
 
   std::mutex mutex_;
   std::condition_variable made_;
-  std::deque<Kept> kept_;  ///< most recently used first
+  std::deque<Kept> kept_;  ///< ordered from the most recently to the least recently used
 };
 
 }  // namespace headcrash::experiment::peacock98

@@ -2,18 +2,20 @@
 // Selects the file to overwrite next: the three generators of Rosenblum 1992, section 5.3.2.
 //
 //   uniform        every file is equally likely
-//   hot-and-cold   `hot_references` of the writes go to the first `hot_files` of the files; within
-//                  both groups every file is equally likely
+//   hot-and-cold   the fraction `hot_references` of the writes goes to the first files, which are
+//                  the fraction `hot_files` of all files; within each group every file is equally
+//                  likely
 //   exponential    file number / number of files has an exponential distribution with mean `mean`
 //
 // The dissertation prints a mean of 0.02172 and says that 90 % of the references then go to 2 % of
-// the data. They go to 5 %: 1 - e^(-.05 / .02172) = .90. For 90 % to 2 % the mean is 0.02 / ln 10 =
-// 0.00869. Both are available.
+// the data. However, they go to 5 %: 1 - e^(-.05 / .02172) = .90. For 90 % of the references to go
+// to 2 % of the data, the mean must be 0.02 / ln 10 = 0.00869. Both means are available.
 //
-// An exponential variate is drawn without a logarithm, which would take half of a simulation's
-// time. With probability 1/2 it is below the median m and has the truncated exponential
-// distribution, whose inverse is tabulated. Otherwise it is m plus another variate (the
-// distribution is memoryless). Counting leading zeros yields the number of times that it exceeds m.
+// An exponential variate is drawn without calculating a logarithm, which would take half of a
+// simulation's time. With probability 1/2 the variate is below the median m and follows the
+// truncated exponential distribution, whose inverse is tabulated. Otherwise it is m plus another
+// variate, because the distribution is memoryless. The number of times that m is added is the
+// number of leading zeros of a random number.
 
 #include <cstdint>
 #include <span>
@@ -30,8 +32,8 @@ inline constexpr double kMeanAsNamed = 0.0086859;  ///< 0.02 / ln 10
 struct AccessPattern {
   enum class Kind : std::uint8_t { uniform, hot_and_cold, exponential };
   Kind kind = Kind::uniform;
-  double hot_files = .1;       ///< fraction of the files
-  double hot_references = .9;  ///< fraction of the writes
+  double hot_files = .1;       ///< as a fraction of all files
+  double hot_references = .9;  ///< fraction of the writes that go to hot files
   double mean = kMeanAsPrinted;
 
   std::string name() const;  ///< "hot-and-cold 90->10"
@@ -46,18 +48,18 @@ inline constexpr AccessPattern kExponentialAsPrinted{.kind = AccessPattern::Kind
 inline constexpr AccessPattern kExponentialAsNamed{.kind = AccessPattern::Kind::exponential,
                                                    .mean = kMeanAsNamed};
 
-/// Generates the sequence of files to overwrite. The same seed gives the same sequence on every
+/// Generates the sequence of files to overwrite. The same seed yields the same sequence on every
 /// host.
 class AccessGenerator {
  public:
-  /// REQUIRES: 1 <= files <= 2^31; both groups of hot-and-cold contain a file.
+  /// REQUIRES: 1 <= files <= 2^31; if the pattern is hot-and-cold, both groups contain a file.
   AccessGenerator(const AccessPattern& pattern, std::uint32_t files, std::uint64_t seed);
 
-  /// Fills `out` with the next files, each a number below `files`.
+  /// Fills `out` with the numbers of the next files, which are below `files`.
   void next(std::span<std::uint32_t> out);
 
-  /// Returns the limit below which files are hot. The hot files are the hot group, or the files
-  /// that receive 90 % of the references of an exponential pattern, or half of the files of a
+  /// Returns the limit below which files are hot. The hot files are those of the hot group, those
+  /// that receive 90 % of the references in an exponential pattern, or half of all files in a
   /// uniform pattern.
   std::uint32_t hot_limit() const { return hot_limit_; }
 
@@ -68,8 +70,9 @@ class AccessGenerator {
   std::uint32_t files_;
   std::uint32_t hot_limit_ = 0;
   std::uint64_t hot_threshold_ = 0;  ///< compared with 32 random bits
-  double median_ = 0;                ///< median of the exponential distribution, as a file number
-  /// Inverse of the truncated exponential distribution below the median, as file numbers.
+  /// Median of the exponential distribution, converted to a file number.
+  double median_ = 0;
+  /// Inverse of the truncated exponential distribution below the median, converted to file numbers.
   std::vector<double> inverse_;
   Random random_;
 };

@@ -18,7 +18,7 @@ std::vector<std::uint32_t> drawn(const AccessPattern& pattern, std::uint64_t see
   return files;
 }
 
-/// Returns the fraction of the draws that are below `files`.
+/// Returns the fraction of the draws that are less than `files`.
 double share_below(const std::vector<std::uint32_t>& draws, double files) {
   std::size_t below = 0;
   for (const std::uint32_t each : draws) below += each < files ? 1 : 0;
@@ -52,7 +52,8 @@ TEST(AccessPattern, ExponentialHasItsDistributionFunction) {
   }
 }
 
-// The dissertation: a mean of 0.02172 "causes 90% of the references to go to 2% of the data".
+// The dissertation states that a mean of 0.02172 "causes 90% of the references to go to 2% of the
+// data".
 TEST(AccessPattern, ThePrintedMeanDiffersFromTheDescribedOne) {
   EXPECT_NEAR(share_below(drawn(kExponentialAsPrinted), .02 * kFiles), .60, .003);
   EXPECT_NEAR(share_below(drawn(kExponentialAsPrinted), .05 * kFiles), .90, .003);
@@ -62,7 +63,7 @@ TEST(AccessPattern, ThePrintedMeanDiffersFromTheDescribedOne) {
 TEST(AccessPattern, AnExponentialPatternStaysWithinTheFiles) {
   const auto draws = drawn({.kind = AccessPattern::Kind::exponential, .mean = 2});
   EXPECT_EQ(share_below(draws, kFiles), 1);
-  // Draws beyond the last file are repeated, which yields the truncated distribution.
+  // Draws beyond the last file are repeated, so the distribution is truncated.
   EXPECT_NEAR(share_below(draws, .5 * kFiles), (1 - std::exp(-.25)) / (1 - std::exp(-.5)), .002);
 }
 

@@ -15,12 +15,12 @@
 namespace headcrash::experiment::rosenblum92 {
 namespace {
 
-/// Time between the creation of two initial files, so that they are ordered.
+/// Time between the creation of two initial files, which gives the files distinct ages.
 constexpr std::int64_t kBetweenFilesNs = 1000;
 constexpr std::uint64_t kSyncedAtOnce = 4 << 20;
 constexpr std::uint64_t kWriteBytes = 64 << 10;
 
-/// Returns the quantile of the standard normal distribution at `share`.
+/// Returns the value below which the standard normal distribution has the probability `share`.
 double normal_quantile(double share) {
   double low = -9, high = 9;
   constexpr int kHalvings = 40;
@@ -31,8 +31,8 @@ double normal_quantile(double share) {
   return (low + high) / 2;
 }
 
-/// Returns one size per file: the midpoints of equally likely parts of the distribution, scaled so
-/// that the mean is `file_bytes`.
+/// Returns one size per file. The sizes are the midpoints of equally likely parts of the
+/// distribution, scaled so that their mean is `file_bytes`.
 std::vector<std::uint64_t> sizes_of(const AgeingOptions& options) {
   const auto files =
       static_cast<std::size_t>(std::lround(options.bytes_in_use / options.file_bytes));
@@ -106,8 +106,8 @@ Ageing::Ageing(const AgeingOptions& options) : options_(options), sizes_(sizes_o
       static_cast<double>(bytes_in_use()) * written_each_time / options.bytes_per_hour;
   const double variance = options.lifetime_spread * options.lifetime_spread;
   median_lifetime_hours_ = mean_lifetime_hours_ * std::exp(-variance / 2);
-  // A life in progress at a random moment is likely to be a long one, and the moment is uniformly
-  // distributed within it.
+  // A life that is in progress at a random moment is likely to be long, and the moment is uniformly
+  // distributed within the life.
   const auto files = static_cast<std::uint32_t>(sizes_.size());
   const std::uint32_t groups = (files + options.files_together - 1) / options.files_together;
   std::vector<double> ages(groups);
@@ -132,13 +132,14 @@ Random Ageing::drawn(std::uint32_t number, std::uint32_t life) const {
 }
 
 double Ageing::lifetime(std::uint32_t group, std::uint32_t life) const {
-  constexpr std::uint32_t kGroup = 1U << 31;  // distinguishes these draws from a file's
+  // Distinguishes the draws for a group from those for a file.
+  constexpr std::uint32_t kGroup = 1U << 31;
   Random random = drawn(group | kGroup, life);
   return median_lifetime_hours_ * std::exp(options_.lifetime_spread * normal_of(random));
 }
 
-/// Scales all times: simulates the load without a file system to determine how much it writes in
-/// the given period.
+/// Scales all times. Simulates the load without a file system to determine the amount that it
+/// writes in the given period.
 void Ageing::stretch() {
   const double wanted = options_.bytes_per_hour * options_.hours;
   Deaths deaths = deaths_;
@@ -201,7 +202,7 @@ std::uint64_t Ageing::sparse_offset(std::uint32_t file, std::uint64_t block) con
 
 namespace {
 
-/// All written data is zeroes, because only its placement matters.
+/// Returns the data to write. It is always zeroes, because only the placement of data matters.
 std::span<const std::byte> zeroes(std::uint64_t bytes) {
   static const std::vector<std::byte> kZeroes(kWriteBytes);
   return std::span(kZeroes).first(bytes);
@@ -239,7 +240,7 @@ VfsResult<void> Ageing::write_blocks(Vfs& vfs, std::uint32_t number,
 VfsResult<void> Ageing::begin_life(Vfs& vfs, std::uint32_t number, std::uint32_t life) {
   bytes_written_ += bytes_at_end(number, life);
   if (const auto blocks = blocks_in_place(number, life)) return write_blocks(vfs, number, *blocks);
-  // Distinguishes these draws from those for the file's blocks.
+  // Distinguishes the draws for a file's name from those for its blocks.
   constexpr std::uint32_t kName = 1U << 30;
   Random random = drawn(number | kName, life);
   const bool keeps_name = uniform_of(random.next()) < options_.overwritten;

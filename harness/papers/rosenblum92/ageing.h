@@ -2,30 +2,31 @@
 // The load that ages a file system as months of use would, based on the description of a production
 // file system in table 6-2.
 //
-// The table prints the disk's size, the used share, the mean file size, and the megabytes written
-// per hour; the load keeps these exactly. The last three determine the mean life of a byte: used
-// space divided by the write rate (Little's law; 215 hours for /user6). The text leaves the
-// following open, and we chose it before any run:
+// The table prints the disk's size, the fraction in use, the mean file size, and the megabytes
+// written per hour, and the load has exactly these values. They determine the mean life of a byte:
+// used space divided by the write rate (Little's law; 215 hours for /user6). The text does not
+// specify the following properties, which we chose before any run:
 //
-//   sizes       log-normal, as wide as in a survey of 12 million files of Unix systems (Irlam 1993:
-//               a mean of 21 KB, half of the files below 1.6 KB: 2.2), none above 16 MB. A file
-//               keeps its size
-//   lifetimes   log-normal, each life drawn again, as wide as the lifetimes of new bytes in 4.2BSD
-//               at Berkeley (Ousterhout et al. 1985: a quarter below 30 s, half below 5 minutes:
-//               3.4). Most written data thus dies soon, and most data on the disk is rarely written
+//   sizes       log-normal with a spread of 2.2, as in a survey of 12 million files of Unix systems
+//               (Irlam 1993: a mean of 21 KB, half of the files below 1.6 KB), but no file exceeds
+//               16 MB. The size of a file does not change
+//   lifetimes   log-normal with a spread of 3.4, like the lifetimes of new bytes in 4.2BSD at
+//               Berkeley (Ousterhout et al. 1985: a quarter below 30 s, half below 5 minutes). Each
+//               life is drawn independently. Most written data thus dies soon, and most data on the
+//               disk is rarely written
 //   end of      one of two files is rewritten from its beginning under its name; the other is
 //   a life      removed and replaced by a new file of its size. Files die independently
-//   hours       the same load by day and night
-//   folders     of 20 files
-//   /swap1      "large, sparse, and accessed non-sequentially": one block in four of a file exists,
-//               written in random order; half of the lives end with a rewrite in place of half of
-//               the file's blocks
+//   hours       the load is the same by day and by night
+//   folders     20 files per folder
+//   /swap1      "large, sparse, and accessed non-sequentially": one in four blocks of a file
+//               exists, and the blocks are written in random order; half of the lives end with a
+//               rewrite of half of the file's blocks in place
 //
-// The used space is constant, since a file keeps its size. There are few large files, so the amount
-// written in a period may differ greatly from its expectation. All times are therefore scaled by
-// one factor, so that the load writes the printed amount in `hours` (AgeingOptions). The initial
-// disk is the one that an infinite run would leave in a log without waste: each file has an age and
-// a remaining life, and files are in order of age.
+// The used space is constant, because the sizes of files do not change. There are few large files,
+// so the amount written in a period may differ greatly from its expectation. All times are
+// therefore scaled by one factor, so that the load writes the printed amount in `hours`
+// (AgeingOptions). The initial disk is the one that an infinite run would leave in a log without
+// waste: each file has an age and a remaining life, and files are in order of age.
 
 #include <cstdint>
 #include <optional>
@@ -47,28 +48,28 @@ struct ProductionDisk {
   std::string name;
   double megabytes = 0, in_use = 0, file_kilobytes = 0, megabytes_per_hour = 0;  ///< table 6-2
   double segments_cleaned = 0, empty = 0, utilization = 0,
-         write_cost = 0;  ///< table 6-3; fractions, not percentages
+         write_cost = 0;  ///< from table 6-3; fractions, not percentages
 };
 const std::vector<ProductionDisk>& production_disks();
 const ProductionDisk& production_disk(const std::string& name);
 
 struct AgeingOptions {
   double bytes_in_use = 0, file_bytes = 0, bytes_per_hour = 0;
-  /// Standard deviations of the logarithms of size and lifetime.
+  /// Standard deviations of the logarithms of file size and lifetime.
   double size_spread = 2.2, lifetime_spread = 3.4;
   std::uint64_t file_bytes_max = 16 << 20;
-  /// Fraction of lives at whose end a file is rewritten under the same name.
+  /// Fraction of lives that end with a rewrite of the file under the same name.
   double overwritten = .5;
   std::uint32_t files_together = 1;  ///< number of files in a folder that live and die together
   std::uint32_t files_per_folder = 20;
-  double busy_share = 1;  ///< fraction of each hour during which all changes happen
-  /// One in this many of a file's blocks exists. If above 1, files are written block by block in
-  /// random order.
+  double busy_share = 1;  ///< fraction of each hour in which all changes take place
+  /// One of this many blocks of a file exists. If the value exceeds 1, files are written block by
+  /// block in random order.
   std::uint32_t sparseness = 1;
-  double in_place = 0;          ///< fraction of lives at whose end blocks are rewritten in place
-  double blocks_in_place = .5;  ///< probability that a given block is then rewritten
+  double in_place = 0;          ///< fraction of lives that end with a rewrite of blocks in place
+  double blocks_in_place = .5;  ///< probability that a given block is then rewritten in place
   std::uint32_t block_bytes = 4096;
-  /// Period over which the load writes at exactly the mean rate; 0 to leave times unscaled.
+  /// Period over which the load writes at exactly the mean rate; 0 if times are not scaled.
   double hours = 0;
   std::uint64_t seed = 1;
 };
@@ -79,10 +80,10 @@ class Ageing {
  public:
   explicit Ageing(const AgeingOptions& options);
 
-  /// Creates all files on an empty file system, starting with the oldest. Must run on a fiber.
+  /// Creates all files on an empty file system, in order of age, oldest first. Must run on a fiber.
   VfsResult<void> populate(Vfs& vfs) const;
-  /// Performs the users' changes until the model time `until`. The clock starts at 0. Must run on a
-  /// fiber. May be called repeatedly.
+  /// Executes the users' changes until the model time `until`. The clock starts at 0. Must run on a
+  /// fiber. May be called several times.
   VfsResult<void> run_until(Vfs& vfs, os::Executor& executor, os::TimeNs until);
 
   std::size_t files() const { return sizes_.size(); }
@@ -96,26 +97,26 @@ class Ageing {
   struct Death {
     double at_hours;
     std::uint32_t group;
-    std::uint32_t life;  ///< number of lives that have ended, including this one
+    std::uint32_t life;  ///< number of lives that have ended, including the current one
     bool operator>(const Death& other) const {
       return at_hours != other.at_hours ? at_hours > other.at_hours : group > other.group;
     }
   };
   using Deaths = std::priority_queue<Death, std::vector<Death>, std::greater<>>;
 
-  /// Returns the random draws for one life. The result does not depend on the order of calls.
+  /// Returns the random numbers for one life. The result does not depend on the order of calls.
   Random drawn(std::uint32_t number, std::uint32_t life) const;
   double lifetime(std::uint32_t group, std::uint32_t life) const;
   Death next(const Death& death) const {
     return {death.at_hours + lifetime(death.group, death.life + 1), death.group, death.life + 1};
   }
   void stretch();
-  /// Returns the blocks that are rewritten in place at the end of a file's life; nullopt if the
-  /// whole file is rewritten.
+  /// Returns the blocks that are rewritten in place at the end of a life of this file. Returns
+  /// nullopt if the whole file is rewritten.
   std::optional<std::vector<std::uint64_t>> blocks_in_place(std::uint32_t number,
                                                             std::uint32_t life) const;
   std::uint64_t bytes_at_end(std::uint32_t number, std::uint32_t life) const;
-  /// First file and end of the range.
+  /// Returns the first file of the group, and the end of its range of files.
   std::pair<std::uint32_t, std::uint32_t> files_of(std::uint32_t group) const;
 
   std::string path(std::uint32_t file) const;
@@ -131,7 +132,7 @@ class Ageing {
 
   AgeingOptions options_;
   std::vector<std::uint64_t> sizes_;
-  std::vector<std::uint32_t> by_age_;  ///< groups, oldest file first
+  std::vector<std::uint32_t> by_age_;  ///< groups, ordered from the oldest to the youngest
   Deaths deaths_;
   double mean_lifetime_hours_ = 0, median_lifetime_hours_ = 0;
   std::uint64_t bytes_written_ = 0;

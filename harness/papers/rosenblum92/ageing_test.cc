@@ -53,7 +53,8 @@ TEST(Ageing, AZeroSpreadGivesOneSize) {
 }
 
 TEST(Ageing, StartsInTheSteadyState) {
-  // If initial files had the lives of new files, most data on the disk would be rewritten at once.
+  // If the initial files had the lives of new files, most data on the disk would be rewritten
+  // immediately.
   AgeingOptions options = ageing_of(production_disk("/user6"));
   const double without = Ageing(options).mean_lifetime_hours();
   EXPECT_NEAR(without, 1280 * .739 / 4.4, .5);
@@ -80,15 +81,15 @@ TEST_P(ProductionOf, CountersAgree) {
   const ProductionOptions options = small(GetParam());
   const ProductionRun run = run_production(options);
   ASSERT_TRUE(run.good()) << run.remark;
-  // The load keeps the used space constant and writes the amounts in the table. Differences remain
-  // because there are few files here.
+  // The load keeps the used space constant and writes the amounts in the table. The differences are
+  // due to the small number of files.
   EXPECT_GE(run.bytes_in_use, options.load.bytes_in_use);
   EXPECT_LT(run.bytes_in_use, 1.15 * options.load.bytes_in_use);
   const double hourly = run.bytes_written / run.hours;
   EXPECT_NEAR(hourly / options.load.bytes_per_hour, 1, .35);
-  // The log contains the users' data, except data that died in the cache.
+  // The log contains the users' data, except data that was overwritten or deleted in the cache.
   EXPECT_GT(part(run.log, BlockType::data), .65 * run.bytes_written);
-  // Compares the log's count of live data with the reader's.
+  // Compares the amount of live data according to the log with that according to the reader.
   EXPECT_DOUBLE_EQ(all(run.live) - part(run.live, BlockType::summary), run.bytes_in_use);
   EXPECT_GT(part(run.live, BlockType::indirect), 0);
   EXPECT_GT(part(run.live, BlockType::summary), 0);
@@ -97,7 +98,7 @@ TEST_P(ProductionOf, CountersAgree) {
        {BlockType::data, BlockType::indirect, BlockType::inodes, BlockType::inode_map,
         BlockType::usage, BlockType::summary, BlockType::directory_log})
     EXPECT_GT(part(run.log, type), 0) << name(type);
-  // Segments written by the log become clean again.
+  // Segments to which the log has written become clean again.
   const auto cleaned =
       static_cast<double>((run.segments_cleaned + run.segments_emptied) * run.segment_bytes);
   EXPECT_NEAR(cleaned / run.log_bytes, 1, .2);
@@ -147,7 +148,7 @@ TEST(Production, SwapFilesAreSparseAndWrittenInPlace) {
   ProductionOptions never = options;
   never.load.in_place = 0;
   const ProductionRun usual = run_production(options), whole = run_production(never);
-  // If blocks die independently of each other, fewer segments become empty.
+  // If blocks die independently of each other, fewer segments become empty by themselves.
   EXPECT_LE(usual.empty_share(), whole.empty_share());
   ProductionOptions dense = options;
   dense.load.sparseness = 1;

@@ -9,10 +9,10 @@ namespace headcrash::experiment::rosenblum92 {
 namespace {
 
 constexpr std::array kAndrewPhases{"make-folders", "copy", "stat", "scan", "compile"};
-/// CPU time to compile one of the 70 files. The dissertation prints no time; this estimate makes
-/// the last phase take "over 70 %" of the total.
+/// CPU time to compile one of the 70 files. The dissertation does not print it. This estimate makes
+/// the last phase take "over 70 %" of the total time.
 constexpr std::int64_t kCompileCpuMs = 700;
-/// Preprocessor, compiler and assembler. Each writes a file for the next.
+/// Preprocessor, compiler and assembler. Each of them writes a file for its successor.
 constexpr std::int64_t kCompilePasses = 3;
 
 timed::Arguments arguments(bool scaled, std::int64_t compile_ms) {

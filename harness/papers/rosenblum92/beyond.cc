@@ -1,11 +1,11 @@
-// Compares later additions to the dissertation's cleaner on the same simulator and patterns. Judges
-// no claim in the dissertation.
+// Compares later additions to the dissertation's cleaner on the same simulator and patterns. These
+// comparisons do not judge claims of the dissertation.
 //
-// Uses a quarter of the dissertation's files, since some variants are slow to simulate; the cost of
-// cost-benefit stays within 4 %. All variants use the age since a segment's last write, a separate
-// segment for the cleaner, and age sort where data is copied. The cost includes the positioning of
-// a Wren IV (cleaning_simulator.h), since writes to dead slots would otherwise cost nothing; with
-// it, a log without cleaning costs 1.02.
+// Uses a quarter of the dissertation's files, because some variants are slow to simulate; this
+// changes the cost of cost-benefit by less than 4 %. All variants use the age since a segment's
+// last write, a separate segment for the cleaner, and age sort where data is copied. The cost
+// includes the positioning of a Wren IV (cleaning_simulator.h), because writes to dead slots would
+// otherwise cost nothing. With this positioning, a log without cleaning costs 1.02.
 #include <algorithm>
 
 #include "harness/papers/judge.h"
@@ -17,12 +17,12 @@ namespace {
 
 constexpr std::uint32_t kFiles = 131072;
 constexpr double kBurstOfFreeSpace = .25;
-constexpr double kWins = .98;  ///< a gain of less than 2 % does not count
+constexpr double kWins = .98;  ///< a gain below 2 % does not count
 
 struct Variant {
   std::string name;
   SimulatorOptions options;
-  bool foreground = false;  ///< count only costs that users wait for
+  bool foreground = false;  ///< count only the costs that users wait for
 };
 
 Positioning each_run() {
@@ -31,7 +31,7 @@ Positioning each_run() {
   return positioning;
 }
 
-/// Sets bursts of writes that fill a quarter of the free space, and idle periods in which the
+/// Configures bursts of writes that fill a quarter of the free space, and idle periods in which the
 /// cleaner can reclaim this space.
 void idle_after_bursts(SimulatorOptions& options, double utilization) {
   const double free_files = options.files * (1 / utilization - 1);
@@ -83,7 +83,7 @@ std::vector<Variant> variants(const SimulatorFigures& figures, const AccessPatte
   };
   const std::size_t plain = all.size();
   for (std::size_t i = 0; i < plain;
-       ++i) {  // once more under the other assumption about the cost of dead slots
+       ++i) {  // repeats the variant with the other assumption about the cost of dead slots
     if (all[i].options.reuse == SpaceReuse::cleaning) continue;
     Variant other = all[i];
     other.name += "; an access a run";
@@ -116,7 +116,7 @@ double cost_of(SimulatorFigures& figures, const Variant& variant, double utiliza
 }
 
 /// Returns true for variants that a file system could implement. A file system does not know how
-/// hot data is, and its disk passes over live slots where that is cheaper.
+/// often data will be rewritten, and its disk passes over live slots where this is cheaper.
 bool competes(const Variant& variant) {
   return variant.options.separation != WriteSeparation::known && !is_idle(variant) &&
          !variant.options.positioning.access_each_run;

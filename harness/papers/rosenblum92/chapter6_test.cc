@@ -1,5 +1,5 @@
-// Runs the parts of chapters 4 and 6 scaled down. Every claim is answered, and answers are
-// reproducible.
+// Runs the parts of chapters 4 and 6 scaled down. Every claim must be answered, and the answers
+// must be reproducible.
 #include <gtest/gtest.h>
 
 #include "harness/papers/experiment.h"
@@ -50,7 +50,8 @@ TEST(Rosenblum92Chapter6, RecoveryTimes) {
   expect_answered("recovery", {"LFS-30", "LFS-30", "LFS-31", "LFS-42", "LFS-04"});
 }
 
-TEST(Rosenblum92Chapter6, Production) {  // Production.EqualSeedsGiveEqualRuns repeats a short run
+// Run only once, because Production.EqualSeedsGiveEqualRuns repeats a short run.
+TEST(Rosenblum92Chapter6, Production) {
   expect_answered("production", {"LFS-33", "LFS-34", "LFS-36", "LFS-37", "LFS-38"}, Repeated::no);
 }
 

@@ -1,4 +1,4 @@
-// Simulates users' writes, and runs until the cost is stable (cleaning_simulator.h).
+// Simulates the writes of users until the cost is stable (cleaning_simulator.h).
 #include "harness/papers/rosenblum92/cleaning_simulator.h"
 
 #include <algorithm>
@@ -172,7 +172,7 @@ void CleaningSimulator::write(std::uint64_t files) {
   }
 }
 
-/// Returns the next files to write, at least one and at most `most`.
+/// Returns the files to write next, at least one and at most `most`.
 std::span<const std::uint32_t> CleaningSimulator::next_files(std::uint64_t most) {
   if (drawn_used_ == kBatch) {
     batch_ = batch_after_;
@@ -204,12 +204,13 @@ void CleaningSimulator::write_separated(std::span<const std::uint32_t> files) {
   }
 }
 
-/// Writes `files` to consecutive slots from `log.next` on. REQUIRES: enough slots before `log.end`.
+/// Writes `files` to consecutive slots, starting with `log.next`. REQUIRES: there are enough slots
+/// before `log.end`.
 void CleaningSimulator::store_run(Log& log, std::span<const std::uint32_t> files) {
   const auto count = static_cast<std::uint32_t>(files.size());
   const std::uint32_t first = log.next;
-  // Marks all slots live before the old slots are cleared, because a file that is written twice in
-  // this run dies in one of these slots.
+  // Marks all slots live before the old slots are cleared. If a file is written twice in this run,
+  // its old slot may be one of these slots.
   set_live(first, first + count);
   usage_[log.segment].live += count;
   std::uint32_t slot = first;
@@ -240,9 +241,9 @@ void CleaningSimulator::set_live(std::uint32_t first, std::uint32_t end) {
   }
 }
 
-/// Returns the log for a file. Log 0 gets the hottest files. With `by_interval`, log i gets files
-/// that were last rewritten within files * 4^i / 4^(logs - 2) writes; the last threshold is the
-/// mean interval of all files.
+/// Returns the log for a file. Log 0 contains the hottest files. With `by_interval`, log i contains
+/// files that were last rewritten within files * 4^i / 4^(logs - 2) writes. The last threshold is
+/// the mean interval of all files.
 std::uint32_t CleaningSimulator::log_of(std::uint32_t file) const {
   if (options_.logs == 1) return 0;
   if (options_.separation == WriteSeparation::known) {

@@ -10,15 +10,16 @@
 //   live_    one bit per slot                cleared when its file is written elsewhere
 //   usage_   segment -> live slots, age of the youngest file written to it
 //
-// A write moves a file to the next slot of an open segment. Liveness is a bit, so that the cleaner
-// need not look up `where_` for dead slots; that array has 2 MB and dominates the running time.
+// A write moves a file to the next slot of an open segment. Liveness is stored as one bit per slot,
+// so that the cleaner need not look up `where_` for dead slots; accesses to that array of 2 MB
+// dominate the running time.
 //
-// Beyond the chapter, there are variants of where new data is placed (WriteSeparation), how space
-// is reclaimed (SpaceReuse), and when (idle cleaning). The README of results/reference/rosenblum92
-// compares them.
+// There are also variants that are not in the chapter, for the placement of new data
+// (WriteSeparation), the method of reclaiming space (SpaceReuse), and its time (idle cleaning). The
+// README of results/reference/rosenblum92 compares them.
 //
-// Everything runs in virtual time (a write is a tick) on the calling thread; equal seeds give equal
-// counts.
+// The simulation runs in virtual time (each write is one tick) on the calling thread. Equal seeds
+// yield equal counts.
 
 #include <array>
 #include <cstdint>
@@ -31,10 +32,10 @@
 
 namespace headcrash::experiment::rosenblum92 {
 
-/// Where the cleaner writes live data back. The dissertation does not say whether it shares
-/// segments with new data (trap 7 in the design notes).
+/// The place to which the cleaner writes live data. The dissertation does not state whether this
+/// data shares segments with new data (trap 7 in the design notes).
 enum class CleanedData : std::uint8_t {
-  shares_log,  ///< new data follows it in the cleaner's last segment
+  shares_log,  ///< new data follows the live data in the cleaner's last segment
   own_log,     ///< the cleaner has a separate open segment
 };
 
@@ -43,14 +44,15 @@ enum class SegmentAge : std::uint8_t {
   /// The last modification of any file in the segment (section 5.4). Cleaning does not change this
   /// time.
   youngest_file,
-  last_write,  ///< the last write to the segment, by a user or the cleaner
+  last_write,  ///< the last write to the segment, either by a user or by the cleaner
 };
 
-/// How new data is divided among several open segments.
+/// How new data is distributed over several open segments.
 enum class WriteSeparation : std::uint8_t {
   none,
-  by_interval,  ///< by the time since the file was last written, which a real writer knows
-  known,        ///< by the file's true write rate, which no real writer knows; an upper bound
+  by_interval,  ///< by the time since the file was last written, which a real system knows
+  /// By the file's true write rate, which a real system does not know; an upper bound.
+  known,
 };
 
 /// How space is obtained when no segment is clean.
@@ -58,21 +60,21 @@ enum class SpaceReuse : std::uint8_t {
   cleaning,  ///< the cleaner runs a pass, as in the dissertation
   /// A pass writes live data into dead slots in the fullest segments (Matthews 1997).
   plugging,
-  adaptive_plugging,  ///< cleaning or plugging, whichever costs less per freed slot
+  adaptive_plugging,  ///< cleaning or plugging, whichever has the lower cost per freed slot
   /// New data is written into the dead slots of a segment (slack-space recycling, as in F2FS).
   recycling,
   adaptive_recycling  ///< cleaning or recycling, whichever is cheaper
 };
 
-/// Disk costs in addition to transfers, in units of the time to transfer one block. Equation 1
-/// assumes that all are 0, that is, that seeks and rotational latency are negligible.
+/// Disk costs in addition to transfers, in units of the time to transfer one block. In equation 1
+/// all of them are 0, that is, seeks and rotational latency are negligible.
 struct Positioning {
   double access = 0;      ///< seek and latency before a transfer
   double revolution = 0;  ///< one revolution
   double request = 0;     ///< overhead between two requests, during which the disk rotates
-  /// Write each run of dead slots with a separate access. If false, use the cheaper of this and one
-  /// pass over the segment. A pass moves over live slots, and loses a revolution where passing over
-  /// a range of live slots takes less time than `request`.
+  /// Write each run of dead slots with a separate access. If false, the cheaper alternative is
+  /// used: separate accesses, or one pass over the segment. A pass moves over live slots, and loses
+  /// a revolution wherever it passes over a range of live slots in less time than `request`.
   bool access_each_run = false;
 
   bool operator==(const Positioning&) const = default;
@@ -85,25 +87,27 @@ Positioning wren_iv();
 struct SimulatorOptions {
   std::uint32_t files = 524288;
   std::uint32_t files_per_segment = 512;
-  double utilization = .75;  ///< fraction of the disk in use; above 0, below 1
+  /// Fraction of the disk in use, which is greater than 0 and less than 1.
+  double utilization = .75;
   AccessPattern pattern = kUniform;
   lfs::Selection selection = lfs::Selection::greedy;
   lfs::WriteBackOrder order = lfs::WriteBackOrder::as_read;
   std::uint32_t files_cleaned_at_once = 2560;
   CleanedData cleaned_data = CleanedData::shares_log;
   SegmentAge segment_age = SegmentAge::youngest_file;
-  /// Number of clean segments reserved for the cleaner. The dissertation mentions none.
+  /// Number of clean segments reserved for the cleaner. The dissertation does not mention reserved
+  /// segments.
   std::uint32_t reserved_segments = 0;
   std::uint64_t seed = 1;
   bool histograms = false;
 
-  // The following options are not in the dissertation.
+  // The following options do not exist in the dissertation.
   WriteSeparation separation = WriteSeparation::none;
   std::uint32_t logs = 1;  ///< number of open segments for new data
   SpaceReuse reuse = SpaceReuse::cleaning;
-  Positioning positioning;  ///< used to decide between the methods of adaptive reuse
-  /// After this many writes, the disk is idle until `idle_clean_until` segments are clean. nullopt
-  /// if the disk is never idle.
+  Positioning positioning;  ///< used to select between the methods of adaptive reuse
+  /// After this number of writes, the disk is idle until `idle_clean_until` segments are clean.
+  /// nullopt if the disk is never idle.
   std::optional<std::uint64_t> writes_between_idle_times;
   std::uint32_t idle_clean_until = 0;
 
@@ -113,40 +117,43 @@ struct SimulatorOptions {
 struct SimulatorCounts {
   std::uint64_t written = 0;           ///< number of files written by users
   std::uint64_t passes = 0;            ///< number of cleaner passes
-  std::uint64_t segments_cleaned = 0;  ///< number of cleaned segments, including empty ones
+  std::uint64_t segments_cleaned = 0;  ///< includes empty segments
   std::uint64_t segments_read = 0;
   std::uint64_t files_copied = 0;
-  std::uint64_t segments_opened = 0;   ///< clean segments opened for writing
-  std::uint64_t segments_plugged = 0;  ///< segments whose dead slots were written
-  /// Files in `written` or `files_copied` that were written into dead slots.
+  std::uint64_t segments_opened = 0;   ///< number of clean segments opened for writing
+  std::uint64_t segments_plugged = 0;  ///< number of segments whose dead slots were written
+  /// Number of files in `written` or `files_copied` that were written into dead slots.
   std::uint64_t files_plugged = 0;
-  std::uint64_t runs_plugged = 0;      ///< number of runs of dead slots written
-  std::uint64_t passes_over = 0;       ///< segments whose dead slots were written in one pass
-  std::uint64_t accesses_to_runs = 0;  ///< runs written with a separate access
-  std::uint64_t slots_passed = 0;      ///< live slots between such runs
-  std::uint64_t revolutions_lost = 0;  ///< live ranges between runs that were too short
-  /// Segments in `segments_read` that were read while the disk was idle.
+  std::uint64_t runs_plugged = 0;  ///< number of runs of dead slots written
+  /// Number of segments whose dead slots were written in one pass.
+  std::uint64_t passes_over = 0;
+  std::uint64_t accesses_to_runs = 0;  ///< number of runs that were written with a separate access
+  /// Number of live slots between the runs that were written in one pass.
+  std::uint64_t slots_passed = 0;
+  /// Number of ranges of live slots in such passes that were too short.
+  std::uint64_t revolutions_lost = 0;
+  /// Number of segments in `segments_read` that were read while the disk was idle.
   std::uint64_t idle_segments_read = 0;
   std::uint64_t idle_files_copied = 0;
 
   SimulatorCounts operator-(const SimulatorCounts& earlier) const;
 };
 
-/// Returns the write cost of equation 1: blocks moved divided by blocks of new data. REQUIRES:
-/// something was written.
+/// Returns the write cost of equation 1: blocks moved divided by blocks of new data. REQUIRES: at
+/// least one block was written.
 double write_cost(const SimulatorCounts& counts, std::uint32_t files_per_segment);
-/// Returns the write cost including `positioning`. Same as the function above if all costs in
-/// `positioning` are 0 and nothing was plugged.
+/// Returns the write cost including `positioning`. The result equals that of the function above if
+/// all costs in `positioning` are 0 and no segments were plugged.
 double write_cost(const SimulatorCounts& counts, std::uint32_t files_per_segment,
                   const Positioning& positioning);
-/// Returns the write cost without work done in idle time, which users do not wait for.
+/// Returns the write cost without the work in idle time, for which users do not wait.
 double foreground_cost(const SimulatorCounts& counts, std::uint32_t files_per_segment);
 /// Returns the mean utilization of cleaned segments, including empty segments. The dissertation
-/// calls it u.
+/// calls this quantity u.
 double utilization_cleaned(const SimulatorCounts& counts, std::uint32_t files_per_segment);
 
-/// Number of segments by utilization. Bin i of kBins begins at i / kBins. The last bin includes
-/// full segments.
+/// Number of segments by utilization. Bin i of kBins begins at i / kBins. The last bin also
+/// contains full segments.
 struct UtilizationHistogram {
   static constexpr std::size_t kBins = 50;
   std::vector<std::uint64_t> segments = std::vector<std::uint64_t>(kBins, 0);
@@ -160,11 +167,11 @@ struct UtilizationHistogram {
 class CleaningSimulator {
  public:
   /// Places all files, in order of their numbers, in segments that are as full as possible. All
-  /// other segments are clean. REQUIRES: 0 < utilization < 1, at least one file per segment, and
-  /// space for all logs.
+  /// other segments are clean. REQUIRES: 0 < utilization < 1; each segment contains at least one
+  /// file; there is space for all logs.
   explicit CleaningSimulator(const SimulatorOptions& options);
 
-  /// Overwrites `files` files. Cleans whenever no segment is clean.
+  /// Overwrites `files` files. Runs the cleaner whenever no segment is clean.
   void write(std::uint64_t files);
 
   const SimulatorCounts& counts() const { return counts_; }
@@ -180,23 +187,24 @@ class CleaningSimulator {
   const UtilizationHistogram& cold_cleaned() const { return cold_cleaned_; }
   void forget_histograms();
 
-  /// Verifies that every file is in exactly one live slot and that all counts agree; aborts
-  /// otherwise. For tests.
+  /// Verifies that every file is in exactly one live slot and that all counts agree. Aborts if this
+  /// is not true. For tests.
   void verify() const;
 
  private:
   enum class State : std::uint8_t { clean, open, dirty };
   struct Usage {
     std::uint32_t live = 0;
-    std::uint32_t youngest = 0;  ///< when a file was last modified
+    std::uint32_t youngest = 0;  ///< time of the last modification of any file in the segment
     State state = State::clean;
     std::uint8_t log = 0;  ///< the log that opened the segment
   };
-  /// An open segment: the next slot, and the end of the run of consecutive writable slots.
+  /// An open segment, its next slot, and the end of the run of consecutive writable slots.
   struct Log {
     std::uint32_t next = 0, end = 0, segment = 0;
     bool open = false;
-    bool plugging = false;  ///< writes the dead slots of a segment; `end` is where these slots end
+    /// True if dead slots of a segment are written; `end` is the end of these slots.
+    bool plugging = false;
   };
   struct PlugCounts {
     std::uint64_t holes = 0, runs = 0, passed = 0, short_passed = 0;
@@ -243,25 +251,26 @@ class CleaningSimulator {
 
   SimulatorOptions options_;
   AccessGenerator generator_;
-  /// Log2 of the number of slot numbers per segment; the last numbers in a segment may be unused.
+  /// Binary logarithm of the number of slot numbers per segment. The last numbers in a segment may
+  /// be unused.
   std::uint32_t shift_ = 0;
   std::uint32_t now_ = 0;
   bool keeps_times_ = true;
   std::uint64_t until_idle_ = 0;
 
-  /// The next files to write. They are drawn one batch ahead, so that their `where_` entries are in
+  /// The files to write next. They are drawn one batch ahead, so that their `where_` entries are in
   /// the processor's cache when they are needed.
   static constexpr std::size_t kBatch = 128;
   std::array<std::uint32_t, kBatch> batch_{}, batch_after_{};
   std::size_t drawn_used_ = kBatch;  ///< number of used elements of `batch_`
 
   std::vector<std::uint32_t> where_, owner_;
-  /// Indexed by slot: when the file was last modified before it was placed there.
+  /// Indexed by slot. The time at which the file was last modified before it was placed there.
   std::vector<std::uint32_t> modified_;
   std::vector<std::uint64_t> live_;
   std::vector<Usage> usage_;
   std::deque<std::uint32_t> clean_;
-  std::vector<Log> logs_;  ///< the last one is the cleaner's, if it has its own
+  std::vector<Log> logs_;  ///< the last log is the cleaner's, if the cleaner has a separate log
   std::uint32_t cleaners_log_ = 0;
 
   lfs::SegmentSelector selector_, recycling_selector_;
@@ -273,22 +282,23 @@ class CleaningSimulator {
   UtilizationHistogram at_cleaning_, hot_cleaned_, cold_cleaned_;
 };
 
-/// The result of a run that continues until the write cost is stable.
+/// The result of a run that ends when the write cost is stable.
 struct StableCost {
-  SimulatorCounts counts;  ///< counts for the evaluated part of the run
+  SimulatorCounts counts;  ///< counts in the evaluated part of the run
   double cost = 0;         ///< write cost of equation 1
   double u = 0;            ///< mean utilization of the cleaned segments
-  /// relative spread of the cost over the evaluated windows: (highest - lowest) / mean
+  /// Relative spread of the cost over the evaluated windows: (highest - lowest) / mean.
   double spread = 0;
   std::uint64_t written = 0;  ///< total number of writes
-  bool stable = false;        ///< false if the limit of the run was reached first
+  bool stable = false;        ///< false if the run reached its limit first
 };
 struct StabilityOptions {
-  double window_turnovers = 2;  ///< writes in a window, as a multiple of the number of files
+  /// Number of writes in a window, as a multiple of the number of files.
+  double window_turnovers = 2;
   std::uint32_t windows_min = 8;
   std::uint32_t windows_max = 40;
-  /// The cost is stable if the means over the last quarter of the windows and the previous quarter
-  /// differ by less than this fraction.
+  /// The cost is stable if its means over the last quarter of the windows and over the previous
+  /// quarter differ by less than this fraction.
   double tolerance = .01;
 };
 StableCost run_until_stable(CleaningSimulator& simulator, const StabilityOptions& stability = {});

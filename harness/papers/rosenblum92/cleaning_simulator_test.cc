@@ -35,9 +35,9 @@ double cost_of(const SimulatorOptions& options, std::uint64_t turnovers = 12) {
   return write_cost(counts_of(options, turnovers), options.files_per_segment);
 }
 
-/// A simple implementation of the same rules. It keeps a list of files for each segment, and
-/// examines and sorts all segments in each pass. No clean segment is reserved, cleaned data shares
-/// the log, and a segment's age is that of its youngest file.
+/// A simple implementation of the same rules. It keeps a list of files for each segment, and each
+/// pass examines and sorts all segments. No clean segment is reserved, cleaned data shares the log,
+/// and the age of a segment is that of its youngest file.
 class PlainSimulator {
  public:
   explicit PlainSimulator(const SimulatorOptions& options)
@@ -52,7 +52,7 @@ class PlainSimulator {
     clean_.pop_front();
   }
   void write(std::uint64_t files) {
-    // The simulator may stop inside a batch, but the sequence of draws is the same.
+    // The simulator may stop inside a batch, but this does not change the sequence of draws.
     std::vector<std::uint32_t> drawn(files);
     generator_.next(drawn);
     for (const std::uint32_t file : drawn) {
@@ -66,7 +66,7 @@ class PlainSimulator {
 
  private:
   struct Segment {
-    std::map<std::uint32_t, std::uint32_t> live;  ///< place -> file
+    std::map<std::uint32_t, std::uint32_t> live;  ///< maps places to files
     std::uint32_t used = 0;
     std::uint64_t youngest = 0;
   };
@@ -276,7 +276,8 @@ TEST(CleaningSimulator, RunsUntilTheCostIsStable) {
 }
 
 TEST(CleaningSimulator, WriteCostIsBlocksMovedOverNewBlocks) {
-  // 10 segments of 100 files read, 300 files copied, 700 written: (1000 + 300 + 700) / 700.
+  // 10 segments of 100 files are read, 300 files copied, and 700 files written: (1000 + 300 + 700)
+  // / 700.
   const SimulatorCounts counts{
       .written = 700, .segments_cleaned = 12, .segments_read = 10, .files_copied = 300};
   EXPECT_DOUBLE_EQ(write_cost(counts, 100), 2000.0 / 700);

@@ -11,7 +11,7 @@ namespace {
 constexpr int kSteps = 200;
 
 double apart_cost(const AccessPattern& pattern, double overall_u, double division) {
-  const double space = 1 / overall_u, free = space - 1;  // in units of the data's size
+  const double space = 1 / overall_u, free = space - 1;  // as multiples of the size of the data
   const double hot = pattern.hot_files, cold = 1 - hot;
   const double u_hot = uniform_steady_state(hot / (hot + division * free)),
                u_cold = uniform_steady_state(cold / (cold + (1 - division) * free));
@@ -45,7 +45,8 @@ double uniform_steady_state(double overall_u) {
 
 double hot_cold_apart_division(const AccessPattern& pattern, double overall_u) {
   invariant(pattern.kind == AccessPattern::Kind::hot_and_cold, "only hot-and-cold has two groups");
-  double low = 1e-6, high = 1 - 1e-6;  // bounds for a ternary search; there is only one minimum
+  // Bounds for a ternary search, which requires a single minimum.
+  double low = 1e-6, high = 1 - 1e-6;
   for (int step = 0; step < kSteps; ++step) {
     const double a = low + (high - low) / 3, b = high - (high - low) / 3;
     if (apart_cost(pattern, overall_u, a) < apart_cost(pattern, overall_u, b))

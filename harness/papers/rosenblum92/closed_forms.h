@@ -1,34 +1,36 @@
 #pragma once
 // Formulas for comparison with the simulator.
 //
-// U is the disk capacity utilization, u the utilization of cleaned segments; both are fractions.
+// U is the disk capacity utilization, and u is the utilization of cleaned segments. Both are
+// fractions.
 
 #include "harness/papers/rosenblum92/access_pattern.h"
 
 namespace headcrash::experiment::rosenblum92 {
 
-/// Equation 1 of the dissertation: 2 / (1 - u). For u = 0 it is 1, since an empty segment is not
-/// read.
+/// Returns the write cost from equation 1 of the dissertation, 2 / (1 - u). The result is 1 for u =
+/// 0, because empty segments are not read.
 double write_cost_of(double u);
 
-/// The write cost with "no variance": all segments have the same utilization, so u = U.
+/// Returns the write cost with "no variance": all segments have the same utilization, so u = U.
 double no_variance_cost(double overall_u);
 
-/// Section 5.4: u = e^(-1/U). Assumes that the whole disk is overwritten once before a segment is
-/// cleaned, and that cleaning writes nothing.
+/// Returns u according to section 5.4, e^(-1/U). Assumes that the whole disk is overwritten once
+/// before a segment is cleaned, and that cleaning does not write.
 double reuse_without_copying(double overall_u);
 
 /// Returns the steady-state u under the uniform pattern. Assumes that every segment starts full,
-/// and is cleaned at u because it is the oldest or the least utilized. With F files in total, the n
-/// files of a full segment are overwritten one by one, after F / n + F / (n - 1) + ... writes, and
-/// the mean utilization of the segment over that time must be U. For large segments: U = (1 - u) / -ln u.
+/// and is cleaned at u because it is the oldest or the least utilized. If there are F files in
+/// total, the n files of a full segment are overwritten one by one, after F / n + F / (n - 1) + ...
+/// writes, and the mean utilization of the segment over that time must be U. For large segments, U
+/// = (1 - u) / -ln u.
 double uniform_steady_state(double overall_u);
 
 /// Returns the lowest write cost if hot and cold data is in separate segments with separate
-/// cleaners. Assumes that both groups are uniform inside, and that the free space is divided
-/// optimally. For hot-and-cold patterns only.
+/// cleaners. Assumes that accesses within each group are uniform, and that the free space is
+/// divided optimally between the groups. Only for hot-and-cold patterns.
 double hot_cold_apart_cost(const AccessPattern& pattern, double overall_u);
-/// Returns the fraction of the free space that the hot group gets under the optimal division.
+/// Returns the fraction of the free space that the hot group receives in the optimal division.
 double hot_cold_apart_division(const AccessPattern& pattern, double overall_u);
 
 }  // namespace headcrash::experiment::rosenblum92

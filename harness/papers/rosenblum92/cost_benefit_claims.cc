@@ -1,9 +1,10 @@
 // LFS-16 to LFS-18: the cost-benefit policy and age sorting (figures 5-5 to 5-7).
 //
 // Section 5.4 measures a segment's age from the most recent modification of any file in it, which
-// cleaning does not change. A segment of cold files that has just been cleaned is then old at once,
-// and is cleaned again as soon as it has lost a few files. Measuring the age from the last write to
-// the segment yields the dissertation's figures. Both are run and judged separately.
+// cleaning does not change. A segment of cold files that has just been cleaned is then old
+// immediately, and is cleaned again as soon as it has lost a few files. If the age is measured from
+// the last write to the segment, the results match the dissertation's figures. Both interpretations
+// are run and judged separately.
 #include <algorithm>
 
 #include "harness/papers/judge.h"
@@ -103,8 +104,8 @@ ClaimAnswer up_to_half(SimulatorFigures& figures) {
   return answer;
 }
 
-/// Returns runs at 95 % that vary a parameter that the text does not specify and thus change the
-/// number in figure 5-7.
+/// Returns runs at 95 %, each with another value of a parameter that the text does not specify.
+/// These parameters change the number in figure 5-7.
 std::vector<Curve> at_95(const SimulatorFigures& figures, lfs::WriteBackOrder order) {
   std::vector<Curve> all;
   for (const AgeReading& reading : age_readings())

@@ -10,15 +10,15 @@ namespace headcrash::experiment::rosenblum92 {
 namespace {
 
 constexpr const char* kArray = "raid5-5";
-/// Four of the five members hold data, 64 KiB each per stripe.
+/// Four of the five members hold data, with 64 KiB each per stripe.
 constexpr std::uint64_t kStripeSectors = 4 * 128;
 constexpr std::uint32_t kUnitSectors = 128, kSegmentSectors = 2048;
 /// The first segment begins at a multiple of this size.
 constexpr std::uint32_t kUnalignedBytes = 64 << 10;
 constexpr os::TimeNs kUntilAtRest = 65 * model::kSecondNs;
 
-/// Returns the setup with the array as its disk, and 1 MB segments of four stripes each (section
-/// 4.4.1).
+/// Returns the setup with the array as its disk, and with segments of 1 MB, which are four stripes
+/// each (section 4.4.1).
 LfsSetup on_array(LfsSetup setup) {
   setup.machine.profile = kArray;
   setup.mkfs.align_bytes = kStripeSectors * model::kSectorBytes;
@@ -32,7 +32,7 @@ UfsSetup on_array(UfsSetup setup) {
 /// Requests to the members of an array.
 struct MemberRequests {
   Figure reads, writes;
-  std::string remark;  ///< the reason if there are no numbers
+  std::string remark;  ///< the reason why numbers are missing
 };
 
 MemberRequests between(const model::DeviceCounters& before, const model::DeviceCounters& after) {
@@ -41,7 +41,7 @@ MemberRequests between(const model::DeviceCounters& before, const model::DeviceC
           {}};
 }
 
-/// Writes `sectors` sectors to the bare array, beginning at sector `from_sector` of a stripe.
+/// Writes `sectors` sectors directly to the array, starting at sector `from_sector` of a stripe.
 MemberRequests raw_write(std::uint32_t sectors, std::uint32_t from_sector = 0) {
   const auto machine = ModelledMachine::start(on_array(LfsSetup{}).setup().machine);
   if (!machine) return {{}, {}, machine.error().message()};
@@ -50,7 +50,7 @@ MemberRequests raw_write(std::uint32_t sectors, std::uint32_t from_sector = 0) {
     os::FiberStore store((*machine)->system().queue, {.request_sectors_max = kSegmentSectors});
     const std::uint64_t lba = (store.sectors() / kStripeSectors - 6) * kStripeSectors + from_sector;
     const std::vector<std::byte> data(std::size_t{sectors} * model::kSectorBytes, std::byte{1});
-    // The first write may make the array mark itself in use, so it is not counted.
+    // Not counted, because the first write may make the array mark itself in use.
     Result<void> written = store.write(lba - 6 * kStripeSectors, data);
     const model::DeviceCounters before = (*machine)->device_counters();
     if (written) written = store.write(lba, data);
@@ -60,7 +60,8 @@ MemberRequests raw_write(std::uint32_t sectors, std::uint32_t from_sector = 0) {
   return result;
 }
 
-/// Counts the requests that work on a file system causes until all its data has been written.
+/// Counts the requests caused by work on a file system, until all data of this work has been
+/// written.
 MemberRequests work(const Setup& setup, const std::function<VfsResult<void>(Vfs&)>& prepare,
                     const std::function<VfsResult<void>(Vfs&)>& body) {
   const auto machine = ModelledMachine::start(setup.machine);
@@ -162,12 +163,13 @@ std::vector<ClaimAnswer> array_writes(Context& context) {
 namespace {
 
 struct SequentialWrite {
-  Figure kilobytes_per_busy_s;  ///< per second of disk activity, until all data is in place
+  /// Per second of disk activity, until all data has reached its final place.
+  Figure kilobytes_per_busy_s;
   Figure written_for_each_byte;
   std::string remark;
 };
 
-/// Writes one megabyte after another. Each write begins when the previous one is durable.
+/// Writes one megabyte after another. Each write begins when the previous one is on the disk.
 VfsResult<void> write_durably(Vfs& vfs, std::uint64_t bytes) {
   const std::vector<std::byte> data(kMegabyte, std::byte{1});
   TRY(const auto file, vfs.open("large", {.create = true, .exclusive = true}));
@@ -186,7 +188,7 @@ SequentialWrite sequential_write(const char* scheme, bool scaled) {
   setup.scheme.mount.allocation.gap_blocks = 0;
   ModelledMachineOptions options = setup.setup().machine;
   options.mkfs["group-size"] =
-      "32M";  // a log must fit into one cylinder group, and groups of 16 cylinders are too small
+      "32M";  // a log must fit into one cylinder group; groups of 16 cylinders are too small
   const auto machine = ModelledMachine::start(options);
   if (!machine) return {{}, {}, machine.error().message()};
   const std::uint64_t bytes = (scaled ? 4U : 100U) * kMegabyte;

@@ -1,5 +1,5 @@
 // LFS-28, LFS-29 and LFS-44: a file of 100 MB (section 6.2.1.2, figure 6-4), and the only case in
-// which LFS is slower (section 6.7).
+// which LFS is slower than SunOS (section 6.7).
 #include <array>
 #include <cmath>
 
@@ -50,7 +50,7 @@ ClaimAnswer five_phases(Cells& cells) {
   for (const Cell* cell : all) add_bandwidths(answer, *cell);
   const auto written = of_all(all, kLargeFilePhases[kWrite]);
   add_falling(answer, "sequential write: LFS > SunOS > OFS", written);
-  // 240 KB/s is one 4 KB block per revolution of 16.7 ms.
+  // 240 KB/s corresponds to one 4 KB block per revolution of 16.7 ms.
   add_rule(answer, "OFS writes one block of 4 KB per revolution (240 KB/s, +-15 %)", {written[2]},
            [&] { return std::abs(*written[2].value / 240 - 1) <= .15; });
   add_equal(answer, "sequential read: all systems have the same rate (25 %)",
@@ -72,7 +72,7 @@ ClaimAnswer five_phases(Cells& cells) {
       [&] { return *again[0].value < *again[1].value / 2 && *again[0].value < *again[2].value; });
 
   if (cells.options().once) return answer;
-  // Adds Sprite LFS with the block size of SunOS, and SunOS without its gap.
+  // Adds Sprite LFS with the block size of SunOS, and SunOS without the gap between blocks.
   LfsSetup large_blocks;
   large_blocks.name += ", blocks of 8 KB";
   large_blocks.mkfs.block_bytes = 8192;

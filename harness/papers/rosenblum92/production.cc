@@ -1,8 +1,8 @@
-// LFS-33, LFS-34, LFS-36 to LFS-38: Sprite LFS in production use (sections 6.3 to 6.6), with an
+// LFS-33, LFS-34, LFS-36 to LFS-38: Sprite LFS in production use (sections 6.3 to 6.6), under an
 // ageing load (ageing.h, production_run.h).
 //
-// Properties of the load that the text leaves open are varied one at a time; the names of these
-// rows contain a semicolon.
+// Properties of the load that the text does not specify are varied one at a time; the names of
+// these rows contain a semicolon.
 #include <atomic>
 #include <deque>
 #include <thread>
@@ -25,14 +25,14 @@ struct ProducedRun {
   std::string label() const { return variant.empty() ? disk : disk + "; " + variant; }
 };
 
-/// All runs, several in parallel on the host's processors. The result of a run depends only on its
-/// options.
+/// All runs. Several of them execute in parallel on the host's processors. The result of a run
+/// depends only on its options.
 class Runs {
  public:
   explicit Runs(Context& context) : context_(context) {
     for (const ProductionDisk& disk : production_disks())
       add(disk.name, "", [](ProductionOptions&) {});
-    // Adds variants whose costs are above and below the printed ones.
+    // Adds variants with costs above and below the printed ones.
     for (const char* disk : {"/src/kernel", "/pcs", "/src", "/user1", "/user4", kUser6, "/user5"})
       add(disk, kFive, [](ProductionOptions& o) { o.load.files_together = 5; });
     for (const char* disk : {"/local", "/swap1", "/X11", kUser6})
@@ -102,7 +102,7 @@ class Runs {
   std::deque<ProducedRun> runs_;
 };
 
-/// Returns `value` if the run was successful, otherwise nullopt.
+/// Returns `value` if the run succeeded, and nullopt otherwise.
 Figure figure(const ProductionRun& run, double value) {
   return run.good() ? Figure(value) : std::nullopt;
 }
@@ -284,7 +284,7 @@ ClaimAnswer distribution(const Runs& runs) {
   return answer;
 }
 
-/// A row of table 6-4, in per cent.
+/// A row of table 6-4, in percent.
 struct Printed {
   const char *disk, *printed_as;
   BlockBytes live, log;
@@ -306,7 +306,7 @@ double sum(const BlockBytes& bytes) {
   for (const double each : bytes) all += each;
   return all;
 }
-/// Returns metadata's share of the log, in per cent.
+/// Returns the fraction of the log that is metadata, in percent.
 double metadata(const ProductionRun& run) {
   return percent(part(run.log, BlockType::inode_map) + part(run.log, BlockType::usage),
                  run.log_bytes);
@@ -381,14 +381,14 @@ ClaimAnswer block_types(const Runs& runs) {
   return answer;
 }
 
-/// The bytes that users write per second of disk activity, divided by the disk's maximum rate, for
-/// the same load on SunOS and on LFS.
+/// The bytes that users write per second of disk activity, divided by the maximum rate of the disk.
+/// Measured for the same load on SunOS and on LFS.
 struct Usable {
   Figure share;
   std::string remark;
 };
 Usable usable(const Setup& setup, const ProductionOptions& options) {
-  constexpr double kWrenBytesPerSecond = 1.3 * kMegabyte;  // the maximum of section 3.2.1
+  constexpr double kWrenBytesPerSecond = 1.3 * kMegabyte;  // the maximum rate in section 3.2.1
   AgeingOptions ageing = options.load;
   const double free_bytes = options.disk.megabytes * kMegabyte - ageing.bytes_in_use;
   ageing.hours = free_bytes / ageing.bytes_per_hour;
@@ -427,7 +427,7 @@ ClaimAnswer bandwidth(Context& context, const Runs& runs) {
   constexpr double kLeast = 65, kMost = 75;
   add_rule(answer, "the bandwidth for new data is 65 to 75 % on average", {in_unit(mean, "%")},
            [&] { return ours >= kLeast && ours <= kMost; });
-  // Runs the same load on both systems in section 6.2, on the disk used there.
+  // Runs the same load on both systems of section 6.2, on the disk used there.
   ProductionOptions options =
       production_options(production_disk("/tmp"), context.seed, context.scaled);
   UfsSetup unix_ffs = sunos();

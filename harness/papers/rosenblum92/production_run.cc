@@ -13,7 +13,7 @@ namespace {
 
 constexpr int kSamples = 20;
 
-/// The counters of the log at one moment.
+/// The counters of the log at one point in time.
 struct LogCounters {
   lfs::Counters log;
   os::TimeNs at = 0, busy = 0;
@@ -49,7 +49,7 @@ double& of(BlockBytes& bytes, BlockType type) {
   return bytes[static_cast<std::size_t>(type)];
 }
 
-/// Adds the changes from `before` to `after`.
+/// Adds the changes of the counters from `before` to `after`.
 void add_log(ProductionRun& run, const lfs::Counters& before, const lfs::Counters& after,
              const lfs::Superblock& s) {
   run.log_bytes =
@@ -84,8 +84,8 @@ void add_utilization(ProductionRun& run, const lfs::Store& log) {
   }
 }
 
-/// Returns the live bytes on the disk according to the image reader. Fails if the checker reports
-/// an error.
+/// Returns the number of live bytes on the disk by type, according to the image reader. Fails if
+/// the checker reports an error.
 Result<BlockBytes> live_blocks(const model::SectorStore& medium) {
   TRY(const auto report, lfs::check(medium));
   if (!report.nothing_found()) return fail("the aged disk", report.text(), "this is a bug of lfs");
@@ -123,7 +123,7 @@ double cost_between(const lfs::Counters& before, const lfs::Counters& after,
   return part.write_cost();
 }
 
-/// Returns how many hours the load takes to write as many bytes as the disk has free.
+/// Returns the number of hours in which the load writes as many bytes as the disk has free.
 double hours_for_a_free_space(const ProductionOptions& options) {
   const double free_bytes = options.disk.megabytes * kMegabyte - options.load.bytes_in_use;
   return free_bytes / options.load.bytes_per_hour;
@@ -137,7 +137,7 @@ class Production {
         machine_(machine),
         hours_each_(hours_for_a_free_space(options)) {}
 
-  /// Runs the load. An error is stored in the result's remark.
+  /// Runs the load. The result's remark contains the error, if any.
   ProductionRun run() {
     ProductionRun run;
     lfs::Store& log = mounted_lfs(machine_).log();
@@ -210,7 +210,8 @@ ProductionOptions production_options(const ProductionDisk& disk, std::uint64_t s
   options.system.mkfs = {.segment_bytes = 512 << 10, .checksums = false};
   options.system.machine.profile = "seagate-st41601n";
   if (scaled) {
-    // Small segments and folders waste more space, so a smaller fraction of the disk is used.
+    // Small segments and folders waste more space, so only a smaller fraction of the disk can be
+    // used.
     constexpr double kScaledMegabytes = 32, kScaledUse = .85;
     options.disk.in_use *= kScaledUse;
     options.disk.megabytes_per_hour *= kScaledMegabytes / options.disk.megabytes;
@@ -221,7 +222,7 @@ ProductionOptions production_options(const ProductionDisk& disk, std::uint64_t s
   }
   options.load = ageing_of(options.disk);
   options.load.seed = seed;
-  // Limits file sizes, so that no single file dominates the disk's traffic.
+  // Limits file sizes, so that no single file dominates the traffic of the disk.
   constexpr std::uint64_t kLargestShare = 32;
   const auto largest = static_cast<std::uint64_t>(options.load.bytes_in_use) /
                        (scaled ? kLargestShare : kLargestShare / 4);

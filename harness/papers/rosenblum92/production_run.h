@@ -1,16 +1,19 @@
 #pragma once
-// A file system of table 6-2 in production use: the load of ageing.h on Sprite LFS with the table's
-// size, evaluated by the log's counters, its usage table and an independent reader of the disk.
+// A file system of table 6-2 in production use: the load of ageing.h on Sprite LFS, with the size
+// in the table. The results are taken from the log's counters, its usage table, and an independent
+// reader of the disk.
 //
 //   image      all files, created outside model time (Ageing::populate)
-//   warm-up    until the load has written twice the free space
-//   measured   three times as much again; segment usage is sampled twenty times
+//   warm-up    lasts until the load has written twice the free space
+//   measured   lasts until the load has written another three times the free space; segment usage
+//              is sampled twenty times
 //
-// The machine is chapter 6's except for its disk, since a Wren IV holds only 300 MB. The text does
-// not name the disks of Sprite's file systems; the model uses a seagate-st41601n, up to the size in
-// the table. Segments are 512 KB, as in Sprite; data has no checksums; the cleaner's thresholds are
-// 20 and 50 clean segments ("a few tens", "50-100"). All files start with age 0, since creating the
-// image takes no time: a cold segment's age is the time since the start of the run.
+// The machine is that of chapter 6 except for its disk, because a Wren IV holds only 300 MB. The
+// text does not name the disks of Sprite's file systems; the model uses a seagate-st41601n, up to
+// the size in the table. Segments have 512 KB, as in Sprite; data has no checksums; the cleaner's
+// thresholds are 20 and 50 clean segments ("a few tens", "50-100"). All files initially have age 0,
+// because creating the image takes no time. The age of a cold segment is thus the time since the
+// start of the run.
 
 #include <array>
 
@@ -19,7 +22,7 @@
 
 namespace headcrash::experiment::rosenblum92 {
 
-/// The kinds of blocks in table 6-4.
+/// The kinds of blocks that table 6-4 distinguishes.
 enum class BlockType : std::uint8_t {
   data,
   indirect,
@@ -41,45 +44,46 @@ struct ProductionOptions {
          /// Amount written in each period, as a multiple of the free space.
       free_spaces_measured = 3;
 };
-/// Returns the options for a disk of the tables. With `scaled`, the disk is small.
+/// Returns the options for a disk in the tables. With `scaled`, the disk is small.
 ProductionOptions production_options(const ProductionDisk& disk, std::uint64_t seed, bool scaled);
 
-/// The results of the measured period.
+/// Results; most of them cover only the measured period.
 struct ProductionRun {
   std::string remark;            ///< the reason if there are no results
   double model_s = 0;            ///< total
-  double all_bytes_written = 0;  ///< written by users, over the whole run
+  double all_bytes_written = 0;  ///< bytes written by users, over the whole run
   double hours = 0;
   std::uint64_t files = 0;
-  double bytes_in_use = 0;      ///< live data at the end, according to the log
+  double bytes_in_use = 0;      ///< bytes of live data at the end, according to the log
   double bytes_written = 0;     ///< written by users
   double log_bytes = 0;         ///< written by the log, excluding checkpoint regions
-  double checkpoint_bytes = 0;  ///< bytes of checkpoint regions written
+  double checkpoint_bytes = 0;  ///< size of the checkpoint regions that were written
   double cleaner_read_bytes = 0;
-  double cleaner_live_bytes = 0;  ///< live data of cleaned segments, which is rewritten
-  double disk_busy = 0;           ///< fraction of the time
+  double cleaner_live_bytes = 0;  ///< live data of cleaned segments, which the cleaner rewrites
+  double disk_busy = 0;           ///< fraction of the time in which the disk is busy
   std::uint64_t checkpoints = 0;
   std::uint64_t segments_cleaned = 0;  ///< number of nonempty segments that were cleaned
-  std::uint64_t segments_emptied = 0;  ///< number of segments that became empty without cleaning
+  std::uint64_t segments_emptied = 0;  ///< number of segments that became empty by themselves
   std::uint64_t segment_bytes = 0;
-  BlockBytes log = {};   ///< bytes written by the log, by type
-  BlockBytes live = {};  ///< live bytes at the end by type, according to an independent reader
+  BlockBytes log = {};  ///< bytes written by the log, by type
+  /// Live bytes at the end of the run by type, according to an independent reader.
+  BlockBytes live = {};
   double disk_bytes = 0;
-  /// Fraction of segments in each twentieth of utilization. The first element includes clean
+  /// Fraction of segments in each twentieth of utilization. The first element also counts clean
   /// segments.
   std::array<double, 20> utilization = {};
-  /// Write costs in the first and second half of the period.
+  /// Write costs in the first and in the second half of the period.
   std::array<double, 2> half_costs = {};
 
   bool good() const { return remark.empty(); }
-  /// Returns the fraction of segments that became clean that were empty, as in table 6-3.
+  /// Returns the fraction of empty segments among those that became clean, as in table 6-3.
   double empty_share() const;
   double cleaned_utilization() const;
-  /// Returns the write cost from the columns of table 6-3: (1 + (1 - e)) / (1 - (1 - e) u). Matches
-  /// the table's last column.
+  /// Returns the write cost calculated from the columns of table 6-3: (1 + (1 - e)) / (1 - (1 - e)
+  /// u). For the printed columns, the result matches the table's last column.
   double write_cost() const;
-  /// Returns the write cost from bytes: all bytes read and written, divided by the bytes of new
-  /// data.
+  /// Returns the write cost calculated from bytes: all bytes read and written, divided by the bytes
+  /// of new data.
   double write_cost_by_bytes() const;
 };
 double write_cost_of(double empty, double utilization);

@@ -2,8 +2,8 @@
 // The three systems compared in chapter 6, on its machine: Sprite LFS, SunOS FFS, Sprite OFS.
 //
 //   processor   sun4_260.h
-//   memory      32 MB, of which 8 MB are for kernel and processes and 24 MB are file cache: our
-//               estimate; the dissertation prints only the 32 MB
+//   memory      32 MB. By our estimate, 8 MB of this are for kernel and processes, and 24 MB are
+//               file cache; the dissertation prints only the 32 MB
 //   drive       wren-iv, without a write cache; one request at a time; C-LOOK in the driver
 //   blocks      4 KiB in Sprite, 8 KiB in SunOS (section 6.2); segments of 1 MB in chapter 6's
 //               benchmarks
@@ -25,19 +25,19 @@ inline constexpr std::uint64_t kMegabyte = 1 << 20;
 /// Returns the machine without a file system.
 ModelledMachineOptions sun4_machine();
 
-/// An LFS with the changes needed by a part.
+/// An LFS with the changes that a part needs.
 struct LfsSetup {
   std::string name = "Sprite LFS";
   lfs::MkfsOptions mkfs = {.segment_bytes = 1 << 20};
   lfs::MountOptions mount = {};
-  ModelledMachineOptions machine = sun4_machine();  ///< `system` and `mkfs` are ignored
+  ModelledMachineOptions machine = sun4_machine();  ///< the members `system` and `mkfs` are ignored
 
   Setup setup() const;
   Result<std::unique_ptr<ModelledMachine>> start() const {
     return ModelledMachine::start(setup().machine);
   }
 };
-/// Returns the LFS mounted on a machine that was started from an LfsSetup.
+/// Returns the LFS that is mounted on a machine started from an LfsSetup.
 lfs::FileSystem& mounted_lfs(ModelledMachine& machine);
 
 /// SunOS FFS or Sprite OFS, modelled by our ufs.
@@ -46,17 +46,18 @@ struct UfsSetup {
   ufs::SchemeVariant scheme;
   std::uint32_t block_bytes = 8192, fragment_bytes = 1024;
   std::uint32_t bytes_per_inode = 8192;
-  ModelledMachineOptions machine = sun4_machine();  ///< `system` and `mkfs` are ignored
+  ModelledMachineOptions machine = sun4_machine();  ///< the members `system` and `mkfs` are ignored
 
   Setup setup() const;
 };
-/// SunOS 4.0.3: synchronous writes of inodes and directories; one block is skipped after each block
-/// of a file (skip-sector allocation, footnote to section 5.1; the default gap in SunOS was 4 ms,
-/// one block here); cylinder groups of 16 cylinders.
+/// SunOS 4.0.3. Inodes and directories are written synchronously; one block is skipped after each
+/// block of a file (skip-sector allocation, footnote to section 5.1; the default gap in SunOS was 4
+/// ms, which is one block here); cylinder groups have 16 cylinders.
 UfsSetup sunos();
-/// SunOS 4.1, which "groups write requests": no gap, and the driver concatenates up to 56 KiB.
+/// SunOS 4.1, which "groups write requests". Files have no gaps, and the driver concatenates up to
+/// 56 KiB.
 UfsSetup sunos_clustered();
-/// Sprite OFS: only the inode of a removed file is written synchronously; a file has consecutive
+/// Sprite OFS. Only the inode of a removed file is written synchronously; a file has consecutive
 /// disk blocks.
 UfsSetup sprite_ofs();
 
@@ -68,7 +69,7 @@ AnySetup on_faster_processor(AnySetup setup, double times) {
   return setup;
 }
 
-/// Runs the body as a user of the machine. The body must handle VfsResults itself.
+/// Runs the body as a user of the machine. The body must handle the errors in VfsResults.
 void run_as_user(ModelledMachine& machine, std::function<void()> body);
 
 }  // namespace headcrash::experiment::rosenblum92

@@ -1,10 +1,10 @@
-// LFS-30, LFS-31, LFS-42 and LFS-04: the recovery time after a cut (sections 6.2.1.3, 4.5.2.2,
-// 2.5.2).
+// LFS-30, LFS-31, LFS-42 and LFS-04: the recovery time after a power cut (sections 6.2.1.3,
+// 4.5.2.2, 2.5.2).
 //
 // As in the dissertation, the system makes no checkpoint and writes no directory before the cut
-// (MountOptions::directories_wait), so recovery must restore every name. Data not yet old enough to
-// be written is lost, so the cut comes 40 seconds after the last file. The format is Sprite's,
-// without data checksums, so that recovery need not read the data.
+// (MountOptions::directories_wait), so recovery must restore every name. Data that is not old
+// enough to be written is lost, so the power is cut 40 seconds after the last file. The format is
+// that of Sprite, without data checksums, so that recovery need not read the data.
 #include <array>
 
 #include "harness/papers/judge.h"
@@ -27,7 +27,7 @@ LfsSetup without_checkpoints() {
 
 struct Crash {
   Figure seconds, cpu_s, disk_s;
-  std::string remark;  ///< the reason if there are no numbers
+  std::string remark;  ///< the reason why numbers are missing
 };
 
 VfsResult<void> make(Vfs& vfs, const FileSet& files) {
@@ -36,7 +36,7 @@ VfsResult<void> make(Vfs& vfs, const FileSet& files) {
   return files.make_files(vfs);
 }
 
-/// Measures a recovery. With `all_there`, every file must survive.
+/// Measures a recovery. With `all_there`, fails unless all files survive.
 Crash crash(const LfsSetup& setup, const FileSet& files, bool all_there) {
   Crash result;
   auto machine = setup.start();
@@ -89,7 +89,7 @@ void add(ClaimAnswer& answer, const std::string& cell, const char* quantity, con
   answer.numbers.push_back({cell, quantity, "s", paper, ours, remark});
 }
 
-/// Table 6-1. The dissertation does not print the number of files per directory.
+/// Table 6-1. The dissertation does not print the number of files in each directory.
 ClaimAnswer table_6_1(Context& context, std::uint64_t files_per_folder) {
   ClaimAnswer answer{
       .id = "LFS-30",
@@ -142,7 +142,7 @@ ClaimAnswer table_6_1(Context& context, std::uint64_t files_per_folder) {
 ClaimAnswer few_files_a_directory(Context& context) {
   ClaimAnswer answer = table_6_1(context, 100);
   if (context.interrupted()) return answer;
-  // Adds variants that change the numbers.
+  // Adds variants of parameters that change the numbers.
   const FileSet many = files_of(1, 50, context.scaled, 100),
                 large = files_of(100, 50, context.scaled, 100);
   LfsSetup directories_written = without_checkpoints();
@@ -203,7 +203,7 @@ ClaimAnswer interval(Context& context) {
   }
   add(answer, "150 MB per hour: interval for one additional second", "interval", 70., interval_s,
       more.remark);
-  constexpr double kPrintedSlope = (17. - 3.) / 40;  ///< table 6-1, 10 KB files
+  constexpr double kPrintedSlope = (17. - 3.) / 40;  ///< from the rows of table 6-1 for 10 KB files
   add(answer, "the same, computed from the printed table 6-1, files of 10 KB", "interval", 70.,
       3600 / 150. / kPrintedSlope, {});
   add_rule(answer, "one additional second for each 70 s of interval (a factor of 1.5)",

@@ -1,5 +1,5 @@
-// Lists the parts of the dissertation (rosenblum92.h). The simulator and production parts take
-// long, so they run only once.
+// Lists the parts of the dissertation (rosenblum92.h). The parts about the simulator and production
+// use need much time, so they run only once.
 #include "harness/papers/rosenblum92/rosenblum92.h"
 
 #include "harness/papers/rosenblum92/chapter6.h"

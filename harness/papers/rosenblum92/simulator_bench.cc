@@ -1,14 +1,14 @@
-// Compares the cleaning simulator's writes per second with a plain loop over arrays of the same
-// sizes.
+// Compares the writes per second of the cleaning simulator with those of a plain loop over arrays
+// of the same sizes.
 //
 //   headcrash_cleaning_simulator_bench [--writes N]
 //
-// The peer does the minimum of any such simulator for a write: draw a file, read its place, clear
-// its bit, decrement the count of its segment, put it elsewhere. It has no cleaner, policy or ages.
-// The ratio is therefore the cost of cleaning (each write under the uniform pattern at 75 % has 1.2
-// copies and 2.2 slots to examine) and of the simulator's bookkeeping; 1 cannot be reached. Both
-// use one core and are timed alternately in processor time, several times; the fastest time of each
-// counts and the slowest is reported.
+// The plain loop does what any such simulator must do for a write: it draws a file, reads its
+// place, clears its bit, decrements the count of its segment, and puts the file elsewhere. It has
+// no cleaner, policy or ages. The ratio is therefore the cost of cleaning (each write under the
+// uniform pattern at 75 % causes 1.2 copies and the examination of 2.2 slots) and of the
+// simulator's bookkeeping, and cannot be 1. Both use one core. Their processor time is measured
+// alternately, several times; the fastest time of each counts, and the slowest is also reported.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -31,8 +31,8 @@ double cpu_s() {
   return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
 }
 
-/// Returns the time of the plain loop in seconds. `sum` prevents the compiler from removing the
-/// work.
+/// Returns the time of the plain loop in seconds. `sum` depends on all iterations, so that the
+/// compiler cannot remove them.
 double peer_s(std::uint64_t writes, const AccessPattern& pattern, std::uint64_t& sum) {
   const SimulatorOptions options{.pattern = pattern};
   const auto slots = static_cast<std::uint32_t>(options.files / options.utilization);

@@ -1,5 +1,6 @@
 // Cleans segments (cleaning_simulator.h) in the three steps of section 4.4.2 of Rosenblum 1992.
-// Data that was read is in memory, so its segments become clean before the data is written back.
+// Segments become clean before their data is written back, because the data that was read is in
+// memory.
 #include <algorithm>
 #include <bit>
 
@@ -13,8 +14,8 @@ constexpr std::uint32_t kWordBits = 64;
 
 }  // namespace
 
-/// Obtains space for `log`, which has no open segment: clean segments, or a segment with dead
-/// slots.
+/// Obtains space for `log`, which has no open segment. The space is a clean segment, or a segment
+/// with dead slots.
 void CleaningSimulator::make_room(std::uint32_t log) {
   find_candidates();
   switch (options_.reuse) {
@@ -82,7 +83,7 @@ void CleaningSimulator::clean_pass(std::span<const lfs::Candidate> victims) {
   write_back(cleaners_log_);
 }
 
-/// Reads a segment into memory. The segment is then clean.
+/// Reads a segment into memory, and marks it clean.
 void CleaningSimulator::gather(const lfs::Candidate& victim) {
   if (options_.histograms) record_victim(victim);
   ++counts_.segments_cleaned;
@@ -118,7 +119,8 @@ void CleaningSimulator::write_back(std::uint32_t log) {
   }
 }
 
-/// Writes the files in `blocks_` from index `done` on to the remaining slots of the current run.
+/// Writes the files in `blocks_`, starting with index `done`, to the remaining slots of the current
+/// run.
 void CleaningSimulator::put_back(Log& log, std::size_t& done) {
   const auto count =
       static_cast<std::uint32_t>(std::min<std::size_t>(blocks_.size() - done, log.end - log.next));

@@ -7,7 +7,7 @@
 namespace headcrash::experiment::rosenblum92 {
 namespace {
 
-constexpr std::uint32_t kScaledBy = 64;  ///< all numbers of files are divided by this
+constexpr std::uint32_t kScaledBy = 64;  ///< divisor for all numbers of files
 
 StabilityOptions stability_of(bool scaled) {
   if (scaled) return {.windows_min = 2, .windows_max = 3};
@@ -58,7 +58,7 @@ SimulatorOptions SimulatorFigures::cost_benefit(const AccessPattern& pattern, Se
 void SimulatorFigures::prepare(const std::vector<Curve>& curves,
                                const std::vector<double>& utilizations) {
   std::vector<SimulatorOptions> all;
-  // Starts the most expensive runs first, so that no long run is left at the end.
+  // Starts the most expensive runs first, so that the last runs to end are short.
   for (auto u = utilizations.rbegin(); u != utilizations.rend(); ++u) {
     for (const Curve& curve : curves) all.push_back(at(curve.options, *u));
   }

@@ -1,6 +1,6 @@
 #pragma once
-// Data for the claims about chapter 5: the chapter's configurations by name, and the curves in its
-// figures.
+// Data for the claims about chapter 5: the named configurations of the chapter, and the curves in
+// its figures.
 
 #include <functional>
 #include <string>
@@ -12,7 +12,7 @@
 
 namespace headcrash::experiment::rosenblum92 {
 
-inline constexpr double kUnixToday = 10, kUnixImproved = 4;  ///< write costs in figure 5-1
+inline constexpr double kUnixToday = 10, kUnixImproved = 4;  ///< write costs of Unix in figure 5-1
 
 /// A curve in a figure. All points have the same `options` except for the utilization.
 struct Curve {
@@ -31,7 +31,7 @@ class SimulatorFigures {
  public:
   explicit SimulatorFigures(Context& context);
 
-  /// Returns the options for the greedy cleaner, the first design that the dissertation describes.
+  /// Returns the options for the greedy cleaner, which is the first design in the dissertation.
   SimulatorOptions greedy(const AccessPattern& pattern) const;
   SimulatorOptions cost_benefit(const AccessPattern& pattern, SegmentAge age,
                                 lfs::WriteBackOrder order = lfs::WriteBackOrder::by_age) const;
@@ -39,8 +39,8 @@ class SimulatorFigures {
     options.utilization = utilization;
     return options;
   }
-  /// Converts a number of files that refers to the dissertation's segments of 512 files to the
-  /// segments of this run.
+  /// Converts a number of files for segments of 512 files, as in the dissertation, to the number
+  /// for the segments of this run.
   std::uint32_t scaled_files(std::uint32_t files) const;
 
   /// Runs all points on all curves in parallel.
@@ -60,7 +60,7 @@ class SimulatorFigures {
   SimulatorRuns runs_;
 };
 
-/// Returns a horizontal line.
+/// Returns a horizontal line at that height.
 Series level(std::string name, double height, const std::vector<double>& xs);
 Series computed(std::string name, const std::vector<double>& xs,
                 const std::function<double(double)>& y);
@@ -73,6 +73,7 @@ std::vector<ClaimAnswer> cost_benefit_claims(SimulatorFigures& figures);  ///< L
 std::vector<ClaimAnswer> parameter_claims(SimulatorFigures& figures);     ///< LFS-19, LFS-20
 std::vector<ClaimAnswer> arithmetic(Context& context);  ///< LFS-05, 08, 21, 35, 41
 std::vector<ClaimAnswer> simulator(Context& context);   ///< all of chapter 5
-std::vector<ClaimAnswer> beyond(Context& context);      ///< variants beyond the dissertation
+/// Variants that are not in the dissertation.
+std::vector<ClaimAnswer> beyond(Context& context);
 
 }  // namespace headcrash::experiment::rosenblum92

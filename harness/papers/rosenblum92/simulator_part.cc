@@ -1,4 +1,5 @@
-// Implements the part `simulator`, which answers the claims of chapter 5 figure by figure.
+// Implements the part `simulator`, which answers the claims of chapter 5 for one figure after
+// another.
 #include <fmt/format.h>
 
 #include "harness/papers/rosenblum92/simulator_figures.h"

@@ -1,8 +1,9 @@
-// Reuses the dead slots of segments with live data (cleaning_simulator.h). Either the cleaner
-// writes live data there to free whole segments (hole plugging: Matthews, Roselli, Costello, Wang
-// and Anderson, "Improving the Performance of Log-Structured File Systems with Adaptive Methods",
-// SOSP 1997), or users write there (slack-space recycling: Lee, Sim, Hwang and Cho, "F2FS: A New
-// File System for Flash Storage", FAST 2015, where it is called threaded logging).
+// Reuses the dead slots of segments with live data (cleaning_simulator.h). In one method, the
+// cleaner writes live data to dead slots in order to free whole segments (hole plugging: Matthews,
+// Roselli, Costello, Wang and Anderson, "Improving the Performance of Log-Structured File Systems
+// with Adaptive Methods", SOSP 1997). In the other method, users write to dead slots (slack-space
+// recycling: Lee, Sim, Hwang and Cho, "F2FS: A New File System for Flash Storage", FAST 2015, where
+// it is called threaded logging).
 #include <algorithm>
 #include <bit>
 #include <limits>
@@ -12,7 +13,7 @@
 
 namespace headcrash::experiment::rosenblum92 {
 
-/// Returns how many runs and slots are involved in writing all dead slots in a segment.
+/// Returns the numbers of runs and slots that are needed to write all dead slots of a segment.
 CleaningSimulator::PlugCounts CleaningSimulator::plug_counts(std::uint32_t segment) const {
   PlugCounts counts;
   const std::uint32_t first = first_slot(segment), end = first + options_.files_per_segment;
@@ -38,14 +39,14 @@ CleaningSimulator::PlugCounts CleaningSimulator::plug_counts(std::uint32_t segme
   return counts;
 }
 
-/// Returns how long one pass over a segment takes, excluding the transfers.
+/// Returns the duration of one pass over a segment, excluding the transfers.
 double CleaningSimulator::pass_over_time(const PlugCounts& counts) const {
   const Positioning& disk = options_.positioning;
   return disk.access + static_cast<double>(counts.passed) +
          disk.revolution * static_cast<double>(counts.short_passed);
 }
 
-/// Returns how long it takes to write the dead slots of one segment.
+/// Returns the duration of writing the dead slots of one segment.
 double CleaningSimulator::plug_time(const PlugCounts& counts) const {
   const auto holes = static_cast<double>(counts.holes);
   const double accesses = options_.positioning.access * static_cast<double>(counts.runs);
@@ -83,8 +84,8 @@ bool CleaningSimulator::next_run(Log& log) {
   return log.next < log.end;
 }
 
-/// Returns the best candidate. If any segment opened by the same log still has a dead slot,
-/// considers only such segments.
+/// Returns the best candidate. If a segment opened by the same log still has a dead slot, only such
+/// segments are candidates.
 std::optional<std::uint32_t> CleaningSimulator::segment_to_recycle(std::uint32_t log) {
   std::vector<lfs::Candidate> own;
   for (const lfs::Candidate& each : candidates_) {
@@ -104,8 +105,8 @@ bool CleaningSimulator::recycle(std::uint32_t log) {
   return true;
 }
 
-/// Returns the segments, fullest first, whose dead slots can take the live data of `victims`; empty
-/// if there are too few dead slots.
+/// Returns the segments, fullest first, whose dead slots can hold the live data of `victims`.
+/// Returns an empty vector if there are too few dead slots.
 std::vector<std::uint32_t> CleaningSimulator::plug_targets(
     std::span<const lfs::Candidate> victims) const {
   std::uint64_t wanted = 0;
@@ -155,7 +156,7 @@ double CleaningSimulator::plugging_time_a_slot(std::span<const lfs::Candidate> v
   return time / freed;
 }
 
-/// Runs a pass. Returns false without any change if the other segments have too few dead slots.
+/// Runs a pass. Returns false, without any changes, if the other segments have too few dead slots.
 bool CleaningSimulator::plug_pass(std::span<const lfs::Candidate> victims) {
   const std::vector<std::uint32_t> targets = plug_targets(victims);
   if (targets.empty()) return false;
@@ -166,7 +167,7 @@ bool CleaningSimulator::plug_pass(std::span<const lfs::Candidate> victims) {
   sorter_.sort(options_.order, blocks_);
   std::size_t done = 0;
   Log& log = logs_[cleaners_log_];
-  const Log before = log;  // the cleaner's open segment is restored afterwards
+  const Log before = log;  // the cleaner's open segment, which is restored after the pass
   for (const std::uint32_t segment : targets) {
     if (done == blocks_.size()) break;
     open_plugged(cleaners_log_, segment);

@@ -1,6 +1,6 @@
 #pragma once
-// Simulator runs. Each run is executed once for all figures. Several runs execute in parallel on
-// the host's processors. The result depends only on the options.
+// Simulator runs. Each run is executed only once for all figures. Several runs execute in parallel
+// on the host's processors. The result of a run depends only on its options.
 
 #include <deque>
 #include <functional>
@@ -12,7 +12,7 @@ namespace headcrash::experiment::rosenblum92 {
 struct SimulatorRun {
   SimulatorOptions options;
   StableCost stable;
-  /// Set only with options.histograms.
+  /// Set only if options.histograms is set.
   UtilizationHistogram at_cleaning, hot_cleaned, cold_cleaned;
 
   double cost() const { return stable.cost; }
@@ -26,12 +26,14 @@ class SimulatorRuns {
   explicit SimulatorRuns(StabilityOptions stability, std::function<bool()> interrupted = {})
       : stability_(stability), interrupted_(std::move(interrupted)) {}
 
-  /// Executes the runs in `all` that do not exist yet. An interruption skips the remaining runs.
+  /// Executes those runs in `all` that have not been executed yet. An interruption skips the
+  /// remaining runs.
   void prepare(const std::vector<SimulatorOptions>& all);
-  /// Returns a run; executes it if necessary. The reference is valid while this object exists.
+  /// Returns a run, and executes it first if necessary. The reference is valid as long as this
+  /// object exists.
   const SimulatorRun& get(const SimulatorOptions& options);
 
-  std::uint64_t files_written() const;  ///< sum over all runs
+  std::uint64_t files_written() const;  ///< total number over all runs
 
  private:
   const SimulatorRun* find(const SimulatorOptions& options) const;

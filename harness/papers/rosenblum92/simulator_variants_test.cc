@@ -1,5 +1,5 @@
-// Tests variants beyond the dissertation: several logs, other ways to reuse space, and idle
-// cleaning (cleaning_simulator.h).
+// Tests variants that are not in the dissertation: several logs, other methods to reuse space, and
+// idle cleaning (cleaning_simulator.h).
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -85,8 +85,8 @@ TEST(SimulatorVariants, PluggingReadsLessAtACost) {
   EXPECT_GT(plugged.runs_plugged, plugged.segments_plugged);
 }
 
-// Each pass minimises its own cost, which need not minimise the long-term cost: a segment whose
-// dead slots were plugged has more live data when it is cleaned.
+// Each pass minimises the cost of that pass, which need not minimise the long-term cost. A segment
+// whose dead slots were plugged has more live data when it is cleaned.
 TEST(SimulatorVariants, AdaptiveSelectsTheCheaperMethodInEachPass) {
   SimulatorOptions options = hot_cold(.9);
   options.reuse = SpaceReuse::plugging;

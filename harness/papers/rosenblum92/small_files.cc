@@ -19,7 +19,8 @@ double disk_busy_percent(const PhaseOutcome& phase) {
 double cpu_busy_percent(const PhaseOutcome& phase) {
   return 100 * phase.cpu_busy_s / phase.longest_s;
 }
-/// Returns the file bytes per second of disk activity, in per cent of the disk's maximum rate.
+/// Returns the bytes of file data per second of disk activity, in percent of the disk's maximum
+/// rate.
 double disk_efficiency_percent(const PhaseOutcome& phase) {
   constexpr double kMostBytesPerS = 1.3e6;
   return 100 * static_cast<double>(phase.bytes_written) / phase.disk_busy_s / kMostBytesPerS;
@@ -73,7 +74,7 @@ ClaimAnswer creation(const Compared& compared, Cells& cells) {
   add_falling(answer, "LFS > OFS > SunOS", {rates[0], rates[2], rates[1]});
   add_rule(answer, "OFS is significantly below LFS (at most half)", {rates[0], rates[2]},
            [&] { return *rates[2].value <= *rates[0].value / 2; });
-  // If the last write in a series is asynchronous, the user does not wait for the disk.
+  // If the last write of a series is asynchronous, the user does not wait for the disk.
   UfsSetup gone = sunos();
   gone.name += ", last write not waited for";
   gone.scheme.mount.options.last_write = ufs::LastWrite::asynchronous;

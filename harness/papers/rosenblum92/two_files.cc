@@ -1,4 +1,4 @@
-// LFS-06: counts the writes when dir1/file1 and dir2/file2 are created (figure 4-1).
+// LFS-06: counts the writes caused by the creation of dir1/file1 and dir2/file2 (figure 4-1).
 #include "harness/papers/judge.h"
 #include "harness/papers/probe_files.h"
 #include "harness/papers/rosenblum92/chapter6.h"
@@ -8,15 +8,15 @@ namespace headcrash::experiment::rosenblum92 {
 namespace {
 
 constexpr os::TimeNs kUntilWritten =
-    65 * model::kSecondNs;  // after this time, the syncer has visited each block twice
+    65 * model::kSecondNs;  // by then the syncer has visited each block twice
 
 struct Written {
   Figure requests;
   std::string remark;
 };
 
-/// Returns the requests that the two creations cause until all data has been written. `others` is
-/// the number of files that already exist in each directory.
+/// Returns the number of requests that the two creations cause until all data has been written.
+/// `others` is the number of files that already exist in each directory.
 Written written(const Setup& setup, std::uint64_t file_bytes, std::uint64_t others) {
   const auto machine = ModelledMachine::start(setup.machine);
   if (!machine) return {{}, machine.error().message()};
@@ -52,8 +52,8 @@ std::vector<ClaimAnswer> two_files(Context&) {
   log.mount.checkpoint_interval_ns = 0;  // no checkpoints: count only the writes for the files
   const Written lfs = written(log.setup(), 4096, 0),
                 with_checkpoint = written(LfsSetup{}.setup(), 4096, 0);
-  // A directory's inode normally shares a block with the inodes of its first files. Other files
-  // move these inodes into different blocks, as in the dissertation.
+  // A directory's inode normally shares a block with the inodes of its first files. Additional
+  // files move these inodes into different blocks, as in the dissertation.
   constexpr std::uint64_t kInodesOfABlock = 64;
   const Written unix_ffs = written(sunos().setup(), 8192, kInodesOfABlock);
   const Written empty = written(sunos().setup(), 8192, 0);

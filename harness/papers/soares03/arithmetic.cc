@@ -1,5 +1,5 @@
-// MS-16, and the paper's statements about its own tables. Uses only printed numbers and runs
-// nothing.
+// MS-16, and the paper's statements about its own tables. Uses only printed numbers, without any
+// runs.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -71,7 +71,7 @@ ClaimAnswer quoted() {
                               .ours = theirs});
   };
   // The eleven write costs in table 6-2 of Rosenblum 1992. The inverse of a cost is the fraction of
-  // the bandwidth that new data gets.
+  // the bandwidth that is available for new data.
   constexpr std::array kWriteCosts{1.36, 1.88, 1.81, 1.20, 1.53, 1.41,
                                    1.77, 1.77, 1.68, 1.39, 1.52};
   double inverse = 0;

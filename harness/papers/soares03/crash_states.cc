@@ -1,4 +1,4 @@
-// MS-07 to MS-09, MS-14, MS-15: the effects of a power cut, from a small sample of the campaign
+// MS-07 to MS-09, MS-14, MS-15: the effects of a power cut, in a small sample of the campaign
 // snapfs-schemes.
 #include <span>
 #include <string>
@@ -15,8 +15,8 @@
 namespace headcrash::experiment::soares03 {
 namespace {
 
-/// A workload named as in `campaign snapfs-schemes`, for example "ace-seq2/3302". A family also has
-/// a disk and a shuffled write order.
+/// A workload named as in `campaign snapfs-schemes`, for example "ace-seq2/3302". A workload family
+/// also determines a disk and a shuffled write order.
 struct Workload {
   std::string name;
   std::string disk = std::string(in_process::kPlainDisk);
@@ -27,12 +27,12 @@ struct Judged {
   std::string remark;
 };
 
-/// Judges crash states on the in-process lab's disks. Each workload gets a new disk.
+/// Judges crash states on the disks of the in-process lab. Each workload gets a new disk.
 class StateJudge {
  public:
   explicit StateJudge(const adapters::SystemUnderTest& system) : system_(system) {}
 
-  /// Judges the states of all workloads. Stops at the first error, which becomes the remark.
+  /// Judges the crash states of all workloads. Stops at the first error, which becomes the remark.
   Judged judge(std::span<const Workload> workloads, std::uint64_t budget) {
     Judged sum;
     for (const Workload& each : workloads) {
@@ -69,8 +69,8 @@ class StateJudge {
   WorkFolder folder_;
 };
 
-/// Adds a row and a rule for a system: a correct system must obey its rules, and a control must be
-/// caught.
+/// Adds a row and a rule for a system: a correct system must obey its rules, and the errors of a
+/// control must be detected.
 void judge(ClaimAnswer& answer, const char* system_name, const std::vector<Workload>& workloads,
            std::uint64_t budget) {
   const auto& systems = snapfs::file_system_type().systems();

@@ -18,7 +18,7 @@ double megabytes_per_s(const PhaseOutcome& phase) {
   return static_cast<double>(phase.bytes_read + phase.bytes_written) / 1e6 / phase.longest_s;
 }
 
-/// Rates by system and number of clients; nullopt if not run.
+/// Rates by system and number of clients. An element is nullopt if the cell did not run.
 struct Rates : std::array<std::array<Figure, 5>, 4> {
   std::vector<const Cell*> with_snapshots;
 };
@@ -142,8 +142,8 @@ ClaimAnswer journal_by_clients(Context& context, const Rates& rates) {
                "read and written", "MB/s", {}, its);
     return its;
   };
-  // Adds runs in which all systems use the same interval, short enough that each system writes
-  // while the clients run, and a run with half the journal size.
+  // Adds runs in which all systems use the same interval, which is short enough that each system
+  // writes while the clients run, and a run with half the journal size.
   for (const System system : kPrintedSystems) (void)rate(system, {.interval_s = 5});
   (void)rate(System::ext3, {.journal_bytes = 16 * kMib});
   for (const WriteCache cache : kOtherWriteCaches)

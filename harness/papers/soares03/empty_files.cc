@@ -1,4 +1,4 @@
-// MS-01: creates and deletes empty files three times (section IV-B, figure 2).
+// MS-01: empty files are created and deleted three times (section IV-B, figure 2).
 #include "harness/papers/soares03/measures.h"
 #include "harness/papers/soares03/soares03.h"
 
@@ -31,7 +31,8 @@ std::vector<ClaimAnswer> empty_files(Context& context) {
   add_rule(answer, "the journal costs 9 % (4 to 15)", {in_unit(ext3_more, "%")},
            [&] { return *ext3_more >= 4 && *ext3_more <= 15; });
   if (context.rules_only) return {answer};
-  // Adds runs in which the systems use the same interval. ext2 and KFS use 30 s in any case.
+  // Adds runs in which the systems use the same interval. It is 30 s, which ext2 and KFS use by
+  // default.
   const Cell &ext3_30 = run(System::ext3, {.interval_s = 30}),
              &snap_30 = run(System::snap, {.interval_s = 30});
   add_number(answer, ext3_30, "ext3 over ext2, equal intervals", "more time", "%", {},
@@ -39,7 +40,7 @@ std::vector<ClaimAnswer> empty_files(Context& context) {
   add_number(answer, snap_30, "KFS+snap over KFS, equal intervals", "more time", "%", {},
              more_time(elapsed(snap_30), elapsed(kfs)));
   // Adds counterfactuals: a processor so slow that generations end during the run, and a memory so
-  // small that it forces generations to end.
+  // small that generations must end.
   for (const MachineChoice& other :
        {MachineChoice{.processor = .1}, MachineChoice{.memory_bytes = 36 * kMib}}) {
     const Cell &its_kfs = run(System::kfs, other), &its_snap = run(System::snap, other);

@@ -1,5 +1,5 @@
-// MS-12, MS-13: how many writes an interval saves, how snapshots affect short-lived files, and how
-// much space they use.
+// MS-12, MS-13: the number of writes that an interval saves, the effect of snapshots on short-lived
+// files, and the space that they use.
 #include "harness/papers/soares03/measures.h"
 #include "harness/papers/soares03/soares03.h"
 #include "harness/papers/soares03/steady_load.h"
@@ -64,7 +64,7 @@ std::vector<ClaimAnswer> intervals(Context& context) {
     plot.series.push_back(std::move(series));
   }
   answer.plots.push_back(std::move(plot));
-  // Repeats the measurement with file data that fills most of a disk.
+  // Repeats the measurement with file data, which fills most of a disk.
   SteadyLoad with_data = load_of(context, 60, 8192);
   const Setup usual = setup_of(System::snap);
   const SteadyOutcome seen = run_steady(usual, with_data, context.seed);

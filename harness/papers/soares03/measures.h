@@ -1,5 +1,5 @@
 #pragma once
-// Helpers for the paper's parts: evaluate cells and compare two systems.
+// Helpers for the parts of the paper, which evaluate cells and compare two systems.
 
 #include <algorithm>
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace headcrash::experiment::soares03 {
 
-/// Returns the sum over all measured phases.
+/// Returns the sum of a quantity over all measured phases.
 inline Figure sum_of(const Cell& cell, double (*quantity)(const PhaseOutcome&)) {
   if (!cell.outcome) return std::nullopt;
   double sum = 0;
@@ -30,8 +30,8 @@ inline double writes_of(const PhaseOutcome& phase) {
   return static_cast<double>(phase.issued_writes);
 }
 
-/// Returns the lowest number of generations that any of the cells committed before its users ended,
-/// in a phase or, without a name, in all measured phases.
+/// Returns the smallest number of generations that any of the cells committed before its users
+/// ended. Counts one phase or, without a name, all measured phases.
 inline Named generations_in(const std::vector<const Cell*>& cells, std::string_view phase = {}) {
   const auto count = [](const PhaseOutcome& each) { return static_cast<double>(each.generations); };
   Figure fewest;
@@ -42,13 +42,14 @@ inline Named generations_in(const std::vector<const Cell*>& cells, std::string_v
   return {"generations committed", fewest};
 }
 
-/// Returns the percentage by which the time `over` exceeds the time `under`.
+/// Returns by how many percent the time `over` exceeds the time `under`.
 inline Figure more_time(const Figure& over, const Figure& under) {
   const Figure times = part_of(over, under, 100);
   return times ? Figure(*times - 100) : std::nullopt;
 }
 
-/// Adds elapsed time, processor time and disk time, which help to explain differences.
+/// Adds elapsed time, processor time and disk time, which help to explain differences between
+/// systems.
 inline void add_times(ClaimAnswer& answer, const Cell& cell) {
   add_number(answer, cell, cell.setup.name, "elapsed", "s", {}, sum_of(cell, elapsed_of));
   add_number(answer, cell, cell.setup.name, "processor busy until quiet", "s", {},

@@ -2,21 +2,23 @@
 // The machine of Soares, Krieger and Da Silva 2003, section IV: a Pentium 4 at 2.0 GHz with Linux
 // 2.4.22.
 //
-//   processor   the paper prints no cost of a single operation. The table is that of the i486 at 33
-//               MHz (../i486_33.h), divided by one factor for all cells. It is a round factor
-//               calibrated with a single number: KFS runs dbench for one client at 291.108 MB/s
-//               (table II), without using the disk; with a factor of 150, the result is 303
+//   processor   the paper does not print costs of single operations. The table is that of the i486
+//               at 33 MHz (../i486_33.h), divided by one factor for all cells. The factor is
+//               rounded and calibrated with a single number: KFS runs dbench for one client at
+//               291.108 MB/s (table II), without using the disk. With a factor of 150, the result
+//               is 303 MB/s
 //   memory      628 MiB, or 64 MiB for the empty files, as printed. An estimated 28 MiB of this is
 //               for the kernel, programs and other pages. Names and inodes in memory are not
 //               charged, but there are rows with less memory
 //   drive       the whole ibm-60g. Its write cache is on, as delivered, and Linux 2.4 sends no
-//               flushes: completion is trusted. The paper does not mention this; we assume it.
-//               WriteCache has the other two settings, and each load has rows with them
+//               flushes, so a completed write may be only in the cache. This is our assumption; the
+//               paper does not mention it. WriteCache has the other two settings, and each load has
+//               rows for them
 //   requests    one at a time (ATA); C-LOOK; adjacent blocks form one request of up to 124 KiB,
-//               whole blocks below the 255 sectors of Linux's driver
+//               which is the largest number of whole blocks in the 255 sectors of Linux's driver
 //   kupdate     "wakes up every 30 seconds, and starts sweeping the queue for dirty buffers"
-//               (III-B): all dirty buffers every 30 s. A block in flight is copied, since Linux may
-//               change a block during its write
+//               (III-B): writes all dirty buffers every 30 s. A block in flight is copied, because
+//               Linux may change a block while it is being written
 //
 // The four systems have blocks of 4 KiB and two formats. KFS has inodes and directories like
 // ext2's, but places them differently. Only the pairs KFS and KFS+snap, and ext2 and ext3,
@@ -25,10 +27,11 @@
 //   ext2        ufs, unordered; a directory's files are in its cylinder group
 //   ext3        ufs with a metadata journal of 32 MiB, ordered, committed every 5 s
 //   KFS         snapfs with metadata in place, written by kupdate
-//   KFS+snap    snapfs, a generation 10 s after the first change since the last; file data in place
-//               and unordered: the paper includes metadata and directories in snapshots, and does
-//               not mention file data
-//   KFS+snap, ordered    data before the superblock of their generation: the other interpretation
+//   KFS+snap    snapfs; each generation is spawned 10 s after the first change since the last one.
+//               File data is in place and unordered, because the paper includes metadata and
+//               directories in snapshots, and does not mention file data
+//   KFS+snap, ordered    the other interpretation: data is written before the superblock of its
+//                        generation
 
 #include <optional>
 #include <string>
@@ -54,27 +57,27 @@ inline constexpr System kPrintedSystems[] = {System::ext2, System::ext3, System:
 const char* name(System system);
 
 enum class WriteCache : std::uint8_t { believed, off, flushed };
-/// The settings of the write cache that are not assumed for the paper's machine.
+/// The settings of the write cache other than the one assumed for the paper's machine.
 inline constexpr WriteCache kOtherWriteCaches[] = {WriteCache::off, WriteCache::flushed};
 
 struct MachineChoice {
   std::uint64_t memory_bytes = kMemoryBytes;
-  /// Interval of all timed writes; nullopt for the intervals that the paper prints: 30 s for
-  /// kupdate, 5 s for ext3, 10 s for KFS+snap.
+  /// Interval of all timed writes. nullopt selects the intervals printed in the paper: 30 s for
+  /// kupdate, 5 s for ext3, and 10 s for KFS+snap.
   std::optional<std::uint32_t> interval_s = {};
   WriteCache write_cache = WriteCache::believed;
   double processor = 1;  ///< speed relative to the assumed processor
   std::optional<std::uint64_t> partition_bytes = {};
-  std::uint64_t journal_bytes = 32 * kMib;  ///< size of ext3's journal
+  std::uint64_t journal_bytes = 32 * kMib;  ///< size of the journal of ext3
 };
 
-/// Returns the setup; its name is, for example, "KFS+snap" or "ext3; each 10 s; write cache off".
+/// Returns the setup. Its name is, for example, "KFS+snap" or "ext3; each 10 s; write cache off".
 Setup setup_of(System system, const MachineChoice& choice = {});
-/// Returns a snapfs with the given options.
+/// Returns a setup of snapfs with these options.
 Setup snapfs_setup(std::string name, const snapfs::MountOptions& mount,
                    const MachineChoice& choice = {});
 
-/// Returns the snapfs store mounted on such a machine, or null if it uses ufs.
+/// Returns the snapfs store that is mounted on such a machine, or null if the machine uses ufs.
 const snapfs::Store* snapshots_of(ModelledMachine& machine);
 
 }  // namespace headcrash::experiment::soares03

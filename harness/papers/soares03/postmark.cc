@@ -5,8 +5,8 @@
 namespace headcrash::experiment::soares03 {
 namespace {
 
-/// Returns the rate of one kind of operation. Half of the transactions create and half delete; half
-/// read and half append.
+/// Returns the rate of one kind of operation. Half of the transactions create and the other half
+/// delete; independently, half read and the other half append.
 double of_a_kind_per_s(const PhaseOutcome& phase) {
   return phase.operations_per_s() / 2;
 }
@@ -58,7 +58,8 @@ std::vector<ClaimAnswer> postmark(Context& context) {
              return true;
            });
   if (context.rules_only) return {answer};
-  // Adds runs in which the systems use the same interval. ext2 and KFS use 30 s in any case.
+  // Adds runs in which the systems use the same interval. It is 30 s, which ext2 and KFS use by
+  // default.
   const Cell &ext3_30 = run(System::ext3, {.interval_s = 30}),
              &snap_30 = run(System::snap, {.interval_s = 30});
   add_number(answer, ext3_30, "ext3 over ext2, equal intervals", "time", "times", {},

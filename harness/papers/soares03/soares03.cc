@@ -1,4 +1,5 @@
-// The parts of the paper (soares03.h). Parts whose verdicts are far from their limits run once.
+// Lists the parts of the paper (soares03.h). Parts whose results are far from the limits of their
+// rules run only once.
 #include "harness/papers/soares03/soares03.h"
 
 namespace headcrash::experiment::soares03 {

@@ -1,6 +1,6 @@
 #pragma once
-// Soares, Krieger and Da Silva, "Meta-data Snapshotting: A Simple Mechanism for File System
-// Consistency", 2003.
+// Reproduces Soares, Krieger and Da Silva, "Meta-data Snapshotting: A Simple Mechanism for File
+// System Consistency", 2003.
 
 #include "harness/papers/paper.h"
 
@@ -8,7 +8,7 @@ namespace headcrash::experiment::soares03 {
 
 Paper paper();
 
-// Each part is in the file that has its name. Sections IV-B to IV-E on the modelled machine
+// Each part is in a file of the same name. Sections IV-B to IV-E on the modelled machine
 // (pentium4.h):
 std::vector<ClaimAnswer> empty_files(Context& context);  // MS-01
 std::vector<ClaimAnswer> postmark(Context& context);     // MS-02

@@ -1,4 +1,4 @@
-// Runs each part scaled down, and tests that its rules detect deliberately incorrect systems.
+// Runs each part scaled down, and tests that its rules detect systems with deliberate errors.
 #include <gtest/gtest.h>
 
 #include "harness/papers/experiment.h"
@@ -74,7 +74,7 @@ SteadyOutcome steady(snapfs::Spawn spawn) {
       snapfs_setup("any", {.commit_interval_ns = 5 * model::kSecondNs, .spawn = spawn}), load, 1);
 }
 
-/// The load must detect that users wait while a generation is written.
+/// The load must detect that users wait while a generation is written to the disk.
 TEST(SteadyLoad, DetectsABarrier) {
   const SteadyOutcome beside = steady(snapfs::Spawn::concurrent),
                       behind = steady(snapfs::Spawn::barrier_until_committed);

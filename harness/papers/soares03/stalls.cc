@@ -1,5 +1,5 @@
-// MS-10, MS-11: how long users wait while a generation is spawned and written, and how long an
-// fsync takes.
+// MS-10, MS-11: the time that users wait while a generation is spawned and written, and the
+// duration of an fsync.
 #include "harness/papers/soares03/measures.h"
 #include "harness/papers/soares03/soares03.h"
 #include "harness/papers/soares03/steady_load.h"

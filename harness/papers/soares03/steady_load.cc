@@ -71,7 +71,7 @@ class Steady {
     responses.push_back(seconds_of(now() - begun_at) * 1e3);
   }
 
-  /// Creates files at random times, and removes each file at the end of its lifetime.
+  /// Creates files at random times, and removes each file when its lifetime has elapsed.
   void live(std::size_t user) {
     std::mt19937_64 random(seed_ * 64 + user);
     const double mean_ns = static_cast<double>(load_.users) / load_.files_per_s *

@@ -1,7 +1,7 @@
 #pragma once
-// A load of several minutes, like a server's. Users create small files at a given rate, and remove
-// each file after a while. The load shows the effect of successive generations, which a benchmark
-// of a few seconds cannot.
+// A load that lasts several minutes, like that of a server. Users create small files at a given
+// rate, and remove each file after some time. The load shows the effect of successive generations,
+// which cannot be observed in a benchmark of a few seconds.
 
 #include <cstdint>
 #include <string>
@@ -14,28 +14,29 @@ namespace headcrash::experiment::soares03 {
 
 struct SteadyLoad {
   std::size_t users = 4;
-  double files_per_s = 50;  ///< total rate of all users; the times between files are exponential
-  double lifetime_s = 60;   ///< lifetime of each file
+  /// Total rate of all users; the times between creations are exponentially distributed.
+  double files_per_s = 50;
+  double lifetime_s = 60;  ///< time between creation and removal of each file
   std::uint64_t file_bytes = 0;
   std::uint64_t folders = 50;
-  os::TimeNs warm_ns = 70 * model::kSecondNs;  ///< load before the measurement
+  os::TimeNs warm_ns = 70 * model::kSecondNs;  ///< duration of the load before the measurement
   os::TimeNs measured_ns = 120 * model::kSecondNs;
-  /// Interval at which an additional user writes a block to a separate file and syncs it; 0 for no
-  /// such user.
+  /// Interval at which an additional user writes a block to a separate file and calls fsync; 0 for
+  /// no such user.
   os::TimeNs fsync_every_ns = 0;
 };
 
 struct SteadyOutcome {
   std::string error;  ///< empty on success
-  /// `kib_written` counts all data sent to the drive, including the journal.
+  /// `kib_written` includes all data sent to the drive, even the journal.
   double operations = 0, kib_written = 0, requests = 0, disk_busy_s = 0;
   std::vector<double> beside_ms,
-      during_ms;  ///< response times outside and during the write of a generation
+      during_ms;  ///< response times of calls outside and during the write of a generation
   std::vector<double> fsync_ms;
-  // The following members are only for snapfs.
+  // The following members are set only for snapfs.
   double commits = 0, never_written = 0, freed_in_flight = 0, blocks_copied = 0;
   double held_back_most = 0;  ///< maximum number of blocks used only by committed generations
-  double in_use = 0;          ///< number of blocks in use by the newest state at the end
+  double in_use = 0;          ///< number of blocks that the newest state uses at the end of the run
 
   Figure of(double value) const { return error.empty() ? Figure(value) : std::nullopt; }
   Figure per_operation(double value) const {
@@ -45,7 +46,7 @@ struct SteadyOutcome {
 
 SteadyOutcome run_steady(const Setup& setup, const SteadyLoad& load, std::uint64_t seed);
 
-/// Returns a quantile of the response times; nullopt if absent.
+/// Returns a quantile of the response times, or nullopt if there are no response times.
 Figure quantile_of(const std::vector<double>& responses, double share);
 
 }  // namespace headcrash::experiment::soares03

@@ -34,7 +34,7 @@ class Medium final : public model::SectorStore {
     std::memset(bytes_.data() + lba * model::kSectorBytes, 0, count * model::kSectorBytes);
     return {};
   }
-  /// Returns the word that fills a sector.
+  /// Returns the word with which the sector is filled.
   std::uint64_t word(std::uint64_t lba) const {
     std::uint64_t word = 0;
     std::memcpy(&word, bytes_.data() + lba * model::kSectorBytes, sizeof word);
@@ -45,7 +45,7 @@ class Medium final : public model::SectorStore {
   std::vector<std::byte> bytes_;
 };
 
-/// Forwards all requests and logs them. Requests to a bad sector fail.
+/// Forwards all requests to another disk and logs them. Requests that touch a bad sector fail.
 class WatchedDisk final : public BlockDevice {
  public:
   explicit WatchedDisk(BlockDevice& disk) : disk_(disk) {}

@@ -1,6 +1,6 @@
 #pragma once
-// A test user that keeps a disk nearly full while other users work (history.h), and verifies the
-// contents of its files.
+// A test user that keeps a disk nearly full while other users are working (history.h), and verifies
+// the contents of the files that it has written.
 
 #include <fmt/format.h>
 

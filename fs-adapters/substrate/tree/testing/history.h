@@ -1,7 +1,7 @@
 #pragma once
-// Random operations for testing any file system. A single user works in a separate folder and
-// compares it with a reference. Several users in one folder conflict, so only the structure is
-// checked afterwards.
+// Random operations for testing any file system. A single user works in a separate folder, whose
+// contents are compared with a reference. Several users of one folder conflict, so that only the
+// structure can be checked afterwards.
 
 #include <gtest/gtest.h>
 
@@ -47,8 +47,8 @@ inline std::string get_file(Vfs& vfs, std::string_view path) {
   return text;
 }
 
-/// Returns the order of fibers for a test with several users. With an even seed, there is a
-/// schedule with many changes; with an odd seed, fibers run in FIFO order.
+/// Returns the options for the order of fibers in a test with several users. With an even seed, a
+/// random schedule changes the order many times; with an odd seed, fibers run in FIFO order.
 inline os::FiberScheduleOptions schedule_of(std::uint32_t seed) {
   constexpr std::uint32_t kChanges = 200;
   if (seed % 2 != 0) return {};
@@ -188,7 +188,7 @@ class User {
          slash = path.find('/', from)) {
       const auto next = at->names.find(path.substr(from, slash - from));
       if (next == at->names.end()) return ENOENT;
-      // Symbolic links are dangling here.
+      // All symbolic links in this test are dangling.
       if (next->second->type == FileType::symlink) return ENOENT;
       if (next->second->type != FileType::directory) return ENOTDIR;
       at = next->second;
@@ -328,8 +328,8 @@ class User {
   Reference reference_;
 };
 
-/// Runs several conflicting users in one folder. The result is unpredictable, but the file system
-/// must be sound.
+/// Runs several users whose operations conflict in one folder. The result is unpredictable, but the
+/// file system must remain sound.
 inline void quarrel(Vfs& fs, std::uint32_t seed, int steps) {
   std::mt19937 random(seed);
   const auto path = [&] {

@@ -11,8 +11,8 @@
 
 namespace headcrash::tree::bench {
 
-/// Checks operations on files; leaves an empty file `f`. A 3 MB file with only its first bytes
-/// written must occupy less than `hole_bytes_most`.
+/// Checks operations on files; leaves an empty file `f` behind. A 3 MB file of which only the first
+/// bytes have been written must occupy less than `hole_bytes_most`.
 inline void expect_file_operations(Vfs& fs, std::uint64_t hole_bytes_most) {
   const auto file = fs.open("f", {.create = true, .exclusive = true, .mode = 0640});
   ASSERT_TRUE(file);
@@ -39,7 +39,7 @@ inline void expect_file_operations(Vfs& fs, std::uint64_t hole_bytes_most) {
   EXPECT_EQ(fs.pwrite(*file, 0, bytes_of("x")).error().value, EBADF);
 }
 
-/// Checks operations on names; leaves an empty directory `d` and a file `l`.
+/// Checks operations on names; leaves an empty directory `d` and a file `l` behind.
 inline void expect_name_operations(Vfs& fs) {
   EXPECT_TRUE(fs.mkdir("d", 0700));
   EXPECT_EQ(fs.mkdir("d", 0700).error().value, EEXIST);

@@ -1,7 +1,7 @@
 #pragma once
 // The smallest InodeStore: inodes in a table, blocks in a buffer cache over an in-memory disk, and
-// links dropped at once. It has no disk format. It records the events for a log of directory
-// operations, and checks that links, names and blocks are consistent.
+// link counts that are lowered at once. It has no disk format. It records the events that a log of
+// directory operations would receive, and checks that links, names and blocks are consistent.
 
 #include <fmt/core.h>
 
@@ -62,7 +62,7 @@ class TestStore final : public InodeStore, public InodeOwner {
     TestInode& first = *add(root());
     first.its = {.mode = kTypeDirectory | 0755, .links = 2};
   }
-  /// Call within a fiber.
+  /// Must be called from a fiber.
   void format() {
     Operation none;
     TestInode& first = *inodes_.at(root());
@@ -196,14 +196,15 @@ class TestStore final : public InodeStore, public InodeOwner {
     return cache.flush_object(inode.number) == model::Status::ok ? VfsResult<void>() : refuse(EIO);
   }
 
-  /// Events for a log of directory operations: cause, directory, name, inode and link count.
+  /// The events that a log of directory operations would receive: cause, directory, name, inode and
+  /// link count.
   std::vector<std::string> log;
 
   std::size_t free_blocks_left() const { return free_.size(); }
   std::size_t inodes() const { return inodes_.size(); }
 
-  /// Returns miscounted links, dangling names and unowned blocks. No other fiber may be active.
-  /// Must be called from a fiber.
+  /// Returns a list of miscounted links, dangling names and blocks that belong to no file. Must be
+  /// called from a fiber, while no other fiber is active.
   std::vector<std::string> problems() {
     std::vector<std::string> found;
     std::map<InodeNumber, std::uint32_t> links{{root(), 1}};
@@ -275,8 +276,8 @@ class TestStore final : public InodeStore, public InodeOwner {
         found.push_back(fmt::format("directory {} is damaged", directory.number));
     }
   }
-  /// A directory's name counts for the directory that contains it, and its ".." refers to that
-  /// directory.
+  /// Checks that the ".." of a directory refers to the directory that contains its name. Counts the
+  /// link to the parent that the ".." represents.
   void check_parent(TestInode& directory, const TestInode& parent,
                     std::map<InodeNumber, std::uint32_t>& links, std::vector<std::string>& found) {
     ++links[parent.number];
