@@ -14,7 +14,7 @@
 //   stale PATH          the file contains old data from the disk
 //   tear PATH           the second half of the file is that of the state before the operations
 //   half PATH           the file is truncated to its first half
-//   restore PATH        the object is as it was before the operations
+//   restore PATH        the object has its state from before the operations
 //   add PATH OTHER      PATH also exists, with the same object as OTHER
 //   plain PATH          mode, times, attributes and reserved space of the object are lost
 
