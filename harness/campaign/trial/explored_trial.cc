@@ -445,8 +445,8 @@ Result<explorer::FormattedDisk> FormattedDisks::make(const ExploredCell& cell,
   return made;
 }
 
-/// Starts a new server and guest if they do not exist yet, if the server has died, or if the file system
-/// needs another kernel or other disks.
+/// Starts a new server and guest if they do not exist yet, if the server has died, or if the file
+/// system needs another kernel or other disks.
 Result<void> ExplorationWorker::make_ready(const vm::GuestImage& image,
                                            const std::vector<adapters::OtherDisk>& others) {
   if (pool_ && pool_->server().alive() && image_key_ == image.key && others_ == others) return {};
