@@ -1,6 +1,6 @@
 #pragma once
-// Reads the kernel's log at all levels as records arrive. The console shows only warnings and worse,
-// and kernels log a replay at a lower level.
+// Reads the kernel's log at all levels as records arrive. The console shows only warnings and
+// worse, and kernels log a replay at a lower level.
 
 #include <cstddef>
 #include <string>
