@@ -210,9 +210,8 @@ Permitted permitted_at(const ObjectHistory& object, std::uint64_t block, const C
   permitted.beyond_end = terms.ends_anywhere && block * kStampBytes >= covered_size;
   add_what_stood_there(object, block, terms, cover, true, permitted);
   const std::set<std::uint64_t> places = other_places(object, block, terms, cover);
-  if (!places.empty())
-    // The block has moved away, and no other block has arrived yet.
-    permitted.pending.push_back({});
+  // The block has moved away, and no other block has arrived yet.
+  if (!places.empty()) permitted.pending.push_back({});
   for (const std::uint64_t place : places) {
     Permitted there;
     add_what_stood_there(object, place, terms, cover, false, there);
