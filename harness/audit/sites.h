@@ -31,10 +31,11 @@ inline constexpr std::size_t kTargetsMost = 4;
 /// Returns the sites of a run, in the order of their first calls.
 std::vector<Site> sites_of(const Trace& trace);
 
-/// Returns how often another run called this site, and how many of these calls it skipped.
+/// How often a run called a site, and how many of these calls the tracer skipped.
 struct SiteCounts {
   std::uint64_t calls = 0, skipped = 0;
 };
+/// Counts the calls of `site`, which may come from another run than `trace`.
 SiteCounts counts_of(const Trace& trace, const Site& site);
 
 /// Returns the mean duration of an executed call in milliseconds. Returns nullopt if no call was

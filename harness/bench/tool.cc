@@ -171,7 +171,7 @@ ToolReport parse_fs_mark(const std::string& text) {
   for (std::string line; std::getline(lines, line);) {
     std::smatch match;
     if (!std::regex_match(line, match, row)) continue;
-    // Each row counts from the start.
+    // This number is cumulative, so the last row has the total.
     report.operations = static_cast<std::int64_t>(number(match[2]));
     report.bytes_written = report.operations * static_cast<std::int64_t>(number(match[3]));
     rates += number(match[4]);
@@ -324,7 +324,7 @@ std::optional<double> fixed_time_s(const ToolJob& job, const std::string& text) 
   const json all = json::parse(begin == std::string::npos ? text : text.substr(begin));
   for (const json& one : all.at("jobs"))
     if (one.value("job_runtime", 0.0) >= job.fio.runtime_s * 1000)
-      // This duration ended the job, which would otherwise have continued.
+      // The job ended because this duration was over, not because its work was done.
       return job.fio.runtime_s;
   return std::nullopt;
 }

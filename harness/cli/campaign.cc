@@ -96,7 +96,7 @@ Result<CampaignForecast> campaign_forecast(const std::string& name,
     std::set<std::string> seen;
     for (std::uint64_t i = 0; i < plan.size(); ++i) {
       const std::string filesystem = plan.at(i).system->full_name();
-      // The plan alternates between schemes. When a scheme occurs again, all are in the list.
+      // The plan alternates between schemes. When a scheme occurs again, the list is complete.
       if (!seen.insert(filesystem).second) break;
       forecast.filesystems.push_back(filesystem);
     }

@@ -33,8 +33,8 @@ struct Verdict {
   double space = 0, seconds = 0;
   bool whole = false;              ///< the strategies had no further states
   std::string recording;           ///< recording that the control searches for a loss
-  std::string headline;            ///< if data was lost: the text after "lost"
-  std::vector<std::string> about;  ///< if data was lost: further lines
+  std::string headline;            ///< the text after "lost"; empty if no data was lost
+  std::vector<std::string> about;  ///< further lines about the loss
 };
 
 std::string word(Verdict::Kind kind) {

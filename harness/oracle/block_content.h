@@ -23,9 +23,9 @@ struct BlockContent {
   std::uint32_t file = 0, version = 0, bytes = workload::kStampBytes;
   std::int64_t displacement = 0;  ///< block number in the stamp minus block number in the file
   BlockHole hole = {};            ///< zeroed bytes inside the stamp
-  /// Set if two writes have each filled a part of the block, so that it is not a stamp: the first
-  /// bytes of the block. `version` is then the newer of the two versions. Nullopt also if these
-  /// bytes are unknown, for example because the block has holes in several places.
+  /// The first bytes of the block, if two writes have each filled a part of it, so that it is not a
+  /// stamp. `version` is then the newer of the two versions. The bytes are meaningless if
+  /// is_unknown(), for example because the block has holes in several places.
   std::optional<BlockHead> mixed = {};
 
   /// Returns true if the block reads as zeroes. This may be true even of a stamp, because its first

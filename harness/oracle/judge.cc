@@ -151,8 +151,8 @@ void Judge::judge_name(const SlotHistory& slot, const std::string& path,
   const PermittedName allowed = permitted_name(slot, horizon_);
   if (promises_.one_point != adapters::OnePoint::none)
     seen_.push_back({.slot = &slot, .path = path, .observed = observed, .tokens = {}});
-  // If so, the name may refer to any object: to an inode that another file has reused, for example,
-  // or to a directory that has lost its entries.
+  // The name may refer to any object, for example to an inode that another file has reused, or to a
+  // directory that has lost its entries.
   if (may_show_anything(history_, allowed, horizon_, promises_)) {
     const auto token = only_file(history_, allowed, horizon_);
     if (token && observed != nullptr && observed->type == FileType::regular)

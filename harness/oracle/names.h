@@ -13,7 +13,7 @@ namespace headcrash::oracle {
 /// The permitted states of one name: its state at the last persistence point that covers it, and
 /// all later states.
 struct PermittedName {
-  /// Bindings[0] is the binding at the covering point, or the absence of one.
+  /// bindings[0] is the binding at the covering point, or the absence of one.
   std::vector<Binding> bindings;
   std::optional<Cover> cover;
   bool kept_by_posix = false;  ///< a point that POSIX promises covers the same binding

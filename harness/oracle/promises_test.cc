@@ -487,8 +487,8 @@ TEST(Promises, ARestPersistsOldChangesOnlyIfAgeIsPromised) {
     EXPECT_EQ(rested.judge(tree, kPlain), kNothing) << "nothing was promised";
     EXPECT_EQ(shorter.judge(tree, aged), kNothing) << "the rest is too short";
   }
-  // The rest promises nothing about concurrent changes of another user, which may be younger than
-  // it. It does promise changes before the join.
+  // The rest promises nothing about a concurrent change by another user, because that change may be
+  // younger than the rest. It does promise the changes before the join.
   const Case two{{"create a", "join", "@1 create b", "rest 8"}, 3};
   EXPECT_EQ(two.judge({file("a", 0, 0, 0, 1)}, aged), kNothing);
   EXPECT_EQ(two.judge(none, aged), (Found{{Verdict::lost_synced_data, Tier::documented}}));

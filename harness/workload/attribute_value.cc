@@ -19,7 +19,7 @@ constexpr std::string_view kHexPrefix = "0x", kFillPrefix = "fill:";
 constexpr std::uint32_t kPatterns = 26;
 // Longer values are reported as their length and checksum.
 constexpr std::size_t kShortBytes = 1024;
-constexpr std::size_t kFillShownBytes = 32;  // shorter values are never formatted as fill:
+constexpr std::size_t kFillShownBytes = 32;  // shorter values are never formatted as "fill:N"
 
 char filler(std::size_t at, std::uint32_t pattern) {
   return static_cast<char>('a' + (at * 7 + at / 251 + pattern) % kPatterns);

@@ -58,9 +58,8 @@ struct SchemesCampaign {
   std::uint64_t seed = 1994;
   std::uint64_t budget = 2000;  ///< maximum number of states for each workload
 
-  std::string name() const {
-    return std::string(type->name()) + "-schemes";
-  }  ///< the name without its parts
+  /// Returns the first part of the campaign's name, for example "ufs-schemes".
+  std::string name() const { return std::string(type->name()) + "-schemes"; }
 };
 std::optional<SchemesCampaign> parse_schemes_campaign(std::string_view name);
 /// Returns the entry that lists of campaigns show.

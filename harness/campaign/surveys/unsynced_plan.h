@@ -29,7 +29,7 @@ inline constexpr std::string_view kUnsyncedName = "unsynced-loss";
 struct WritebackSetting {
   std::string_view name, title;
   std::int64_t expire_ms = 0;  ///< vm.dirty_expire_centisecs: data of this age is written back
-  /// Vm.dirty_writeback_centisecs: interval at which the kernel looks for such data.
+  /// vm.dirty_writeback_centisecs: interval at which the kernel looks for such data.
   std::int64_t writeback_ms = 0;
   /// In seconds: the option commit= of ext4 and btrfs, fs.xfs.xfssyncd_centisecs of XFS,
   /// cp_interval of F2FS.

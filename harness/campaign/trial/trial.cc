@@ -268,7 +268,7 @@ Result<void> TrialRun::format_and_mount() {
 
 /// Runs the workload until the power is cut, some time after a random persistence point in the
 /// middle half of the workload. If the workload has only a few points, the cut is after the last
-/// one, because that is the one it tests.
+/// one, because the workload is designed to test this point.
 Result<void> TrialRun::work_until_cut() {
   std::vector<std::size_t> points;
   for (std::size_t i = 0; i < operations_.size(); ++i)

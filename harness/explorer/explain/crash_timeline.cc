@@ -448,7 +448,7 @@ class Timeline {
   std::map<model::DeviceId, std::unordered_map<model::RequestId, std::pair<bool, std::size_t>>>
       waiting_;
   std::map<model::DeviceId, Requests> of_request_;
-  std::vector<std::uint64_t> bytes_at_, on_medium_;  // both indexed by request of the page
+  std::vector<std::uint64_t> bytes_at_, on_medium_;  // one element for each request on the page
   std::size_t cycle_ = 0;                            // first request of the current power cycle
 };
 

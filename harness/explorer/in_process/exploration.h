@@ -81,9 +81,8 @@ struct ExploredState {
 /// The result of one strategy.
 struct StrategyCoverage {
   states::Coverage found;
-  std::uint64_t checked = 0,
-                /// Numbers of distinct states; after an interruption, some states are in neither.
-      forbidden = 0;
+  /// Numbers of distinct states. After an interruption, some states are counted in neither.
+  std::uint64_t checked = 0, forbidden = 0;
 };
 
 struct ExplorationResult {

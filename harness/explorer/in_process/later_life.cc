@@ -20,9 +20,9 @@ namespace headcrash::in_process {
 namespace {
 
 constexpr std::uint64_t kLaterCacheBytes = 256 << 10;
-// For a cut during a repair: after fewer than 2^n writes.
+// A repair is cut after fewer than 2^n writes, where n is at most this number.
 constexpr std::uint64_t kCutWritesBits = 6;
-// For a cut during a mount: after fewer than 2^n ms (1 ms per request).
+// A mount is cut after fewer than 2^n ms, where n is at most this number. A request takes 1 ms.
 constexpr std::uint64_t kCutMsBits = 9;
 constexpr int kLaterOperations = 30;
 constexpr std::uint64_t kLaterNames = 6;
