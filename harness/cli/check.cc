@@ -33,7 +33,7 @@ struct Verdict {
   double space = 0, seconds = 0;
   bool whole = false;              ///< the strategies had no further states
   std::string recording;           ///< recording that the control searches for a loss
-  std::string headline;            ///< the text after "lost"; empty if no data was lost
+  std::string headline;            ///< printed after word(kind); empty if kept
   std::vector<std::string> about;  ///< further lines about the loss
 };
 

@@ -271,8 +271,8 @@ bool AllowedSet::holds_in(const Fact& fact, std::size_t state, const ObservedObj
   }
 }
 
-/// Returns true if each unit equals that unit in the first or the last state, and if the size is
-/// also that of one of the two.
+/// Returns true if each unit of the object equals the same unit in the first or in the last state,
+/// and if the object has the same size as in one of these states.
 bool AllowedSet::mixes(const Fact& fact, const ObservedObject* found) const {
   const ObservedObject* const first = find_object(states_.front(), fact.path);
   const ObservedObject* const last = find_object(states_.back(), fact.path);

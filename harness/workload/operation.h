@@ -234,7 +234,7 @@ std::vector<std::string> subjects_of(std::string_view text, const std::string& f
 bool is_persistence_point(const Operation& operation);
 
 /// Returns nullopt if the remounts and crashes of this list are permitted. Otherwise, returns the
-/// reason: the list uses a second thread, or a file is open at one of them.
+/// reason: the list uses a second thread, or a file is open when a remount or crash begins.
 std::optional<std::string> problem_with_remounts(std::span<const Operation> operations);
 
 /// Returns the text of the mark "persisted N". The agent writes this mark when persistence point N

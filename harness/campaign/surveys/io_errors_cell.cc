@@ -67,8 +67,8 @@ std::string documents_of(const IoErrorCell& cell, std::string_view type, const I
 
 struct FailedRequests {
   std::size_t count = 0;
-  /// Description of the first one: "write of 4096+8: journal commit block of transaction 7",
-  /// "flush".
+  /// Description of the first request that failed, for example "write of 4096+8: journal commit
+  /// block of transaction 7" or "flush".
   std::string first;
 };
 

@@ -230,7 +230,7 @@ class Timeline {
     page_.marks.push_back(std::move(described));
   }
 
-  /// Records a power change. If the power is cut, it ends the power cycle of all requests so far.
+  /// Records a power change. A power cut ends the power cycle of all requests so far.
   void power(bool on, Moment at) {
     page_.power.emplace_back(at, on);
     if (on) return;

@@ -40,7 +40,7 @@ class CopiedState : public testing::Test {
     EXPECT_EQ(::pwrite(copy_.get(), bytes.data(), bytes.size(), static_cast<off_t>(offset)),
               static_cast<ssize_t>(bytes.size()));
   }
-  /// Returns the number of differing bytes, keyed by offset.
+  /// Returns the pieces that differ: maps the offset of each piece to its size in bytes.
   std::map<std::uint64_t, std::size_t> changes() {
     std::map<std::uint64_t, std::size_t> seen;
     const auto visited =

@@ -51,7 +51,8 @@ class RuleCheck {
   struct Difference {
     std::size_t group = 0;
     std::uint64_t lba = 0, event = 0;
-    std::size_t moments = 1;  ///< number of quiet moments at which this difference was seen
+    /// Number of moments without a write in flight at which this difference was seen.
+    std::size_t moments = 1;
   };
 
   const std::string& name(DeviceId disk) const { return run_.header().devices[disk].name; }
