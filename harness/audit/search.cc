@@ -51,7 +51,8 @@ class Search {
   const SearchOptions& options_;
   std::map<std::pair<std::set<std::string>, std::set<std::string>>, ExperimentOutcome> known_;
   Audit audit_;
-  std::set<std::string> flush_;  // that mend the baseline
+  /// Stacks of change sites; flushing after these changes mends the baseline.
+  std::set<std::string> flush_;
 };
 
 Result<ExperimentOutcome> Search::run_once(const Experiment& experiment) {
@@ -79,14 +80,15 @@ Result<base::Chosen> Search::smallest(
   return chosen;
 }
 
-/// Returns the place of a change among the candidates for a missing flush. A search keeps the first
-/// of several that suffice: new names, then data, then removed names.
+/// Returns the rank of a change among the candidates for a missing flush: new names come first,
+/// then data, then removed names. If any one of several candidates suffices, the search chooses the
+/// first.
 int rank(const ChangeSite& site) {
   if (!site.names) return 1;
   return site.call == "unlink" || site.call == "rmdir" ? 2 : 0;
 }
 
-/// Searches for change sites after which a flush is missing.
+/// Searches for change sites that lack a flush after the change.
 Result<void> Search::find_missing() {
   TRY(const auto listed, run_({.name = "changes", .list_changes = true}));
   std::vector<MissingFlush> candidates;
@@ -156,7 +158,7 @@ Result<void> Search::judge_sites() {
   return {};
 }
 
-/// Drops all redundant sites at once. If that loses data, finds those that must stay.
+/// Drops all redundant sites at once. If that loses data, determines which of them must be kept.
 Result<void> Search::drop_together() {
   std::vector<SiteVerdict*> redundant;
   for (SiteVerdict& each : audit_.sites)

@@ -1,11 +1,12 @@
 #pragma once
 // Decides, for one file system, which flush calls of a program are needed, redundant or missing.
 //
-//   baseline          the program unchanged; if it loses data, flushes are missing:
-//     mend            flush after every change that was unflushed at a line, then after as few
-//                     change sites as possible; the mended program is the new baseline
-//   each site         without the site's calls: needed if a crash state fails
-//   all redundant     without all of them; if a crash state fails, as few as possible must stay
+//   baseline          runs the program unchanged; if it loses data, flushes are missing:
+//     mend            adds a flush after every change that was unflushed when a line was printed,
+//                     then reduces these to as few change sites as possible; the mended program is
+//                     the new baseline
+//   each site         skips the site's calls; the site is needed if a crash state fails
+//   all redundant     skips all their calls; if a crash state fails, keeps as few as possible
 //
 // The caller supplies a function that runs the program in an experiment and explores its crash
 // states, so tests need no guest.
@@ -21,25 +22,25 @@
 
 namespace headcrash::audit {
 
-/// A run of the program with changed flushes.
+/// A run of the program in which some flushes are skipped or added.
 struct Experiment {
-  std::string name;             ///< for files and messages, such as "without-3"
-  std::set<std::string> skip;   ///< words of sites
-  std::set<std::string> flush;  ///< stacks of change sites
-  bool list_changes = false;    ///< list unflushed changes, and check no crash states
-  bool describe = false;        ///< describe a loss
+  std::string name;             ///< used in file names and messages, such as "without-3"
+  std::set<std::string> skip;   ///< words (Site::word()) of the sites to skip
+  std::set<std::string> flush;  ///< stacks of the change sites after which to flush
+  bool list_changes = false;    ///< list unflushed changes instead of checking crash states
+  bool describe = false;        ///< also describe the loss, if there is one
 };
 
 struct ExperimentOutcome {
   enum class Verdict : std::uint8_t {
     kept,
-    lost,    ///< a crash state fails, also on a fresh guest
-    equal,   ///< same requests and bytes as in the baseline; no state was checked
+    lost,    ///< a crash state fails, and fails again on a fresh guest
+    equal,   ///< the requests and bytes equal those of the baseline, so no state was checked
     unclear  ///< no state was checked, or failures were not reproduced
   };
   Verdict verdict = Verdict::unclear;
   std::uint64_t states = 0;           ///< number of crash states that were checked
-  double space = 0;                   ///< number of crash states that there are, about
+  double space = 0;                   ///< approximate number of crash states that exist
   std::string loss;                   ///< the loss in one line
   std::vector<std::string> evidence;  ///< further lines about the loss
   Trace trace;
@@ -51,9 +52,9 @@ struct SiteVerdict {
   enum class Need : std::uint8_t {
     needed,
     redundant,    ///< no state fails without it
-    proven,       ///< the disk receives equal requests without it
-    together,     ///< redundant alone, but must stay if all other redundant sites are dropped
-    unclear,      ///< it was not called without a change, or no state was checked
+    proven,       ///< without it, the disk receives the same requests
+    together,     ///< redundant alone, but needed if all other redundant sites are dropped
+    unclear,      ///< the run never called it, or no state was checked
     unskippable,  ///< it cannot be skipped, such as a flush from io_uring
   };
   Site site;
@@ -74,17 +75,17 @@ struct MissingFlush {
 struct Audit {
   ExperimentOutcome baseline;
   std::vector<MissingFlush> missing;
-  bool mended = false;  ///< the baseline lost data, and does not with the missing flushes
+  bool mended = false;  ///< the baseline lost data, but no longer does with the missing flushes
   std::vector<SiteVerdict> sites;
   std::int64_t ns = 0;          ///< duration of the program, with the missing flushes
   std::int64_t ns_without = 0;  ///< duration without the droppable sites; 0 if no site is droppable
 };
 
-/// Returns true if the site can be dropped together with all others of which this is true.
+/// Returns true if the site can be dropped together with all other sites that have this property.
 bool is_droppable(SiteVerdict::Need need);
 
 struct SearchOptions {
-  std::size_t checks = 40;            ///< maximum experiments of each search for a subset
+  std::size_t checks = 40;            ///< maximum number of experiments in each search for a subset
   std::function<bool()> interrupted;  ///< may be empty
 };
 

@@ -10,11 +10,12 @@ namespace {
 using Need = SiteVerdict::Need;
 using Verdict = ExperimentOutcome::Verdict;
 
-/// A program with sites "a", "b", ... whose crash states fail as `loses` says.
+/// A simulated program with sites "a", "b", ... In an experiment, its crash states fail if `loses`
+/// returns true.
 class Program {
  public:
   std::vector<std::string> sites{"a", "b", "c"};
-  std::vector<std::string> unflushed;  ///< stacks of changes
+  std::vector<std::string> unflushed;  ///< stacks of changes that no flush follows
   std::function<bool(const Experiment&)> loses = [](const Experiment&) { return false; };
   std::set<std::string> never_skipped;
   std::vector<Experiment> experiments;
@@ -102,7 +103,7 @@ TEST(AuditProgram, FindsTheFewestMissingFlushes) {
   EXPECT_TRUE(audit->mended);
   ASSERT_EQ(audit->missing.size(), 1U);
   EXPECT_EQ(audit->missing[0].site.stack, "v");
-  // Sites are judged in the mended program.
+  // The verdicts on sites refer to the mended program.
   EXPECT_EQ(needs(*audit), (std::vector{Need::needed}));
   EXPECT_EQ(program.experiments.back().flush, (std::set<std::string>{"v"}));
 }

@@ -1,5 +1,6 @@
 #pragma once
-// Call sites of flushes, as the audit names and skips them.
+// Groups flush calls by call site. The audit reports, skips and judges sites rather than single
+// calls.
 
 #include <optional>
 #include <string>
@@ -21,7 +22,7 @@ struct Site {
   bool can_skip = true;
   std::vector<Frame> frames;
 
-  /// The word that makes the tracer skip this site. It identifies the site in all runs.
+  /// Returns the argument that makes the tracer skip this site. It is the same in every run.
   std::string word() const { return stack + ":" + target; }
 };
 
@@ -30,14 +31,15 @@ inline constexpr std::size_t kTargetsMost = 4;
 /// Returns the sites of a run, in the order of their first calls.
 std::vector<Site> sites_of(const Trace& trace);
 
-/// Returns the number of calls of the site that another run executed and skipped.
+/// How often a run called a site, and how many of these calls the tracer skipped.
 struct SiteCounts {
   std::uint64_t calls = 0, skipped = 0;
 };
+/// Counts the calls of `site`, which may come from another run than `trace`.
 SiteCounts counts_of(const Trace& trace, const Site& site);
 
 /// Returns the mean duration of an executed call in milliseconds. Returns nullopt if no call was
-/// executed, and for an open with O_SYNC, whose cost is that of later writes.
+/// executed. Also returns nullopt for an open with O_SYNC, because its cost arises in later writes.
 std::optional<double> cost_ms(const Site& site);
 
 /// Returns, for example, "fdatasync(log)".

@@ -25,7 +25,7 @@ namespace fs = std::filesystem;
 constexpr std::chrono::seconds kLookupLimit{20};
 constexpr std::uintmax_t kObjectBytesMost = 1ULL << 30;
 
-/// An ELF file whose tables are read with bounds checks.
+/// An ELF file. Accesses to its tables are bounds-checked.
 class Object {
  public:
   static std::optional<Object> read(const fs::path& path) {
@@ -41,7 +41,8 @@ class Object {
     return object;
   }
 
-  /// Converts an offset in the file to an address as the object's tables use them.
+  /// Converts an offset in the file to a virtual address, which is the form that the symbol table
+  /// uses.
   std::optional<std::uint64_t> address_of(std::uint64_t offset) const {
     for (std::size_t i = 0; i < header_.e_phnum; ++i) {
       const auto segment = at<Elf64_Phdr>(header_.e_phoff + i * sizeof(Elf64_Phdr));
@@ -107,7 +108,8 @@ std::string demangled(const std::string& name) {
   return readable.substr(0, readable.find('('));
 }
 
-/// Asks addr2line(1) for "FILE:LINE". Returns an empty string if it does not know.
+/// Queries addr2line(1) for "FILE:LINE". Returns an empty string if addr2line does not know the
+/// place.
 std::string line_of(const fs::path& object, std::uint64_t address) {
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> output(std::tmpfile(), std::fclose);
   if (!output) return {};

@@ -1,6 +1,6 @@
 #pragma once
-// The place in the source of a stack frame: file and line where debug information exists, else the
-// function, else the object and the offset.
+// Finds a stack frame's place in the source: the file and line if there is debug information,
+// otherwise the function, otherwise the object and the offset.
 
 #include <filesystem>
 #include <string>
@@ -13,14 +13,15 @@ struct SourcePlace {
   std::string file;  ///< as the compiler recorded it; empty if unknown
   int line = 0;
   std::string function;  ///< without arguments; empty if unknown
-  std::string object;    ///< file name of the program or library, with the offset
+  /// File name of the program or library, followed by the offset if the function is unknown.
+  std::string object;
 
   /// Returns "store.c:212", or "commit+0x1f (store)", or "store+0x1199".
   std::string text() const;
 };
 
-/// Looks the frame up in its object, which is below `root` on this host, and with addr2line(1) if
-/// it is installed. An object that cannot be read gives its name and offset.
+/// Looks the frame up in its object, which is below `root` on this host. Also queries addr2line(1)
+/// if it is installed. If the object cannot be read, the result has only its name and the offset.
 SourcePlace source_place(const Frame& frame, const std::filesystem::path& root = "/");
 
 }  // namespace headcrash::audit

@@ -1,8 +1,8 @@
 // Runs rounds of trials (bench.h, plan.h).
 //
-// Trials run one at a time, because concurrent work would affect their times. Only guests whose
-// processor costs no time may run concurrently, and only within a round, because a round depends on
-// earlier ones.
+// Trials normally run one at a time, because concurrent work would affect their times. Only guests
+// whose processor time is not counted may run concurrently. They run concurrently only within a
+// round, because each round depends on the results of earlier ones.
 #include "harness/bench/bench.h"
 
 #include <fmt/format.h>
@@ -180,7 +180,7 @@ class BenchRunner {
   const BenchOptions& options_;
   db::Database database_;
   std::vector<Cell> cells_;
-  vm::GuestImages images_;  ///< keyed by file system name; most share an image
+  vm::GuestImages images_;  ///< keyed by file system name; most file systems share one image
   vm::Accelerator accelerator_ = vm::Accelerator::tcg;
   run::StoredRun kept_;
   std::mutex mutex_;  ///< protects all members below, and the database, while trials run

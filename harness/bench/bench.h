@@ -1,6 +1,6 @@
 #pragma once
-// Runs a benchmark's trials and stores each in the database as soon as it ends. A benchmark that
-// was killed continues with --resume. Finished trials are neither lost nor repeated.
+// Runs a benchmark's trials and stores each trial in the database as soon as it ends. If a
+// benchmark is killed, --resume runs the remaining trials; finished trials are kept.
 
 #include <atomic>
 #include <filesystem>
@@ -29,7 +29,8 @@ struct BenchOptions {
 struct CellOutcome {
   std::string key;
   std::int64_t trials = 0, failed = 0;
-  std::string failure;  ///< why the last failed trial in this call failed; empty if no trial failed
+  /// Why the most recent failed trial of this run_bench() failed; empty if none failed.
+  std::string failure;
   struct Phase {
     std::string label;
     statistics::Summary time_ms;  ///< time until the device was idle, if the trial waited for that
@@ -41,14 +42,14 @@ struct BenchOutcome {
   std::int64_t run = 0;
   std::size_t planned = 0, done_before = 0, done_now = 0;
   bool interrupted = false;
-  bool finished_before = false;  ///< the run was already complete
+  bool finished_before = false;  ///< all trials were in the database before this call
   std::vector<CellOutcome> cells;
 };
 
 /// Runs the trials. An error stops the benchmark; trials that finished earlier are in the database.
 Result<BenchOutcome> run_bench(const Bench& bench, const BenchOptions& options);
 
-/// How much work a benchmark is expected to be.
+/// The expected amount of work for a benchmark.
 struct BenchForecast {
   std::size_t cells = 0, least = 0, most = 0;  ///< number of trials
   struct CellForecast {

@@ -30,7 +30,7 @@ using model::kSectorBytes;
 constexpr std::size_t kWorkloadsMost = 1000;  // because lists of parameter values multiply
 constexpr double kNarrowest = 0.001, kWidest = 1;
 
-/// Adds the file's key to an error about an object that the key names.
+/// Prefixes an error with the key whose value is wrong.
 tl::unexpected<Error> within(const std::string& subject, const Error& error) {
   return tl::unexpected(Error{subject + ": " + error.subject, error.problem, error.hint});
 }
@@ -335,10 +335,11 @@ Result<void> read_guest(const StrictTable& root, Bench& bench) {
   return {};
 }
 
-/// Rejects workloads that cannot run in the guests' kind of time. A year of office work takes
-/// minutes in virtual time, but a year in real time. When fio starts, it measures the rate of the
-/// processor's counter: it reads the clock until 62 ms have passed, which takes minutes in virtual
-/// time, and it then uses the counter, which does not stop with the clock.
+/// Rejects workloads that cannot run in the benchmark's kind of time. In real time, these are
+/// workloads that wait too long: a year of office work takes minutes in virtual time, but a year in
+/// real time. In virtual time, this is fio, which keeps time with the processor's counter. That
+/// counter does not stop when the virtual clock does. To calibrate the counter, fio also reads the
+/// clock until 62 ms have passed, which takes minutes in virtual time.
 Result<void> check_kind_of_time(const StrictTable& root, const Bench& bench) {
   for (const BenchWorkload& workload : bench.workloads) {
     if (bench.virtual_time && workload.tool && workload.tool->tool == "fio")

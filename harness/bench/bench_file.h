@@ -38,9 +38,11 @@ struct BenchWorkload {
   const timed::TimedWorkload* timed = nullptr;  ///< null for a benchmark program (`tool`)
   timed::Arguments arguments;
   std::optional<ToolJob> tool;
-  double expected_s = 0;  ///< duration of a trial according to the file, in seconds; 0 if not given
-  std::vector<std::string> devices;  ///< names of its devices; empty for all devices
-  /// Names of its file systems, without "@KERNEL"; empty for all file systems.
+  /// Duration of a trial in seconds, as stated in the file; 0 if the file does not state it.
+  double expected_s = 0;
+  /// Names of the devices on which it runs; empty for all devices.
+  std::vector<std::string> devices;
+  /// Names of the file systems on which it runs, without "@KERNEL"; empty for all file systems.
   std::vector<std::string> filesystems;
   bool runs_on(const std::string& device) const;
   bool runs_with(const adapters::LinuxAdapter& filesystem) const;
@@ -53,21 +55,24 @@ std::string parameters_text(const BenchWorkload& workload);
 /// A benchmark file. benches/quick.toml explains keys and defaults.
 struct Bench {
   std::string name, title;
-  std::string takes;  ///< duration and conditions, in words
+  std::string takes;  ///< how long the benchmark takes, and on which machine, in words
   std::string text;   ///< the file's text, stored in the database
   std::uint64_t seed = 1;
   std::vector<adapters::LinuxAdapter> filesystems;
   std::vector<BenchDevice> devices;
   std::vector<BenchWorkload> workloads;
   std::int64_t least = 3, most = 10;  ///< number of repetitions per cell
-  double interval = 0.05;  ///< target half-width of the mean's 95 % interval, relative to the mean
-  bool virtual_time = false;  ///< uses user-mode Linux; ignores the file's clocks
-  double charge = 0;          ///< virtual nanoseconds charged per nanosecond of host processor time
+  /// Target precision: half the width of the mean's 95 % confidence interval, divided by the mean.
+  double interval = 0.05;
+  /// Runs guests under user-mode Linux and ignores the clocks in the file.
+  bool virtual_time = false;
+  double charge = 0;  ///< virtual nanoseconds charged per nanosecond of host processor time
   std::string clock = "real";  ///< default for devices that do not set a clock
   std::string setup_clock = "off";
   bool quiescence = true;  ///< waits after each measured phase until no data is left to write
   std::int64_t memory_mib = 384;
-  std::int64_t step_timeout_s = 600;  ///< time limit; a phase or command that exceeds it is a hang
+  /// Time limit for a phase or command; exceeding it counts as a hang.
+  std::int64_t step_timeout_s = 600;
 };
 
 /// Loads a built-in benchmark by name, or a file by path (a name with '/' or ending in .toml).

@@ -57,7 +57,8 @@ class BenchGuest : public testing::Test {
     return number.value_or(-1);
   }
 
-  TemporaryFolder folder_;  ///< must stay unlocked, because opening a database locks its folder
+  /// Not locked by the test, because opening a database in it locks the folder.
+  TemporaryFolder folder_;
   Bench bench_;
   int trials_ = 0, stop_after_ = -1;
   std::atomic<bool> stop_ = false;
@@ -81,7 +82,7 @@ TEST_F(BenchGuest, StoresRowsThatAgreeWithTheGuestAndFailuresWithoutNumbers) {
           "SELECT count(*) FROM run WHERE kind = 'bench' AND finished_at IS NOT NULL AND trials_planned = 4"),
       1);
 
-  // Verifies every phase of both successful trials, in the order of the workload.
+  // Both successful trials have every phase, in the order of the workload.
   EXPECT_EQ(
       count(
           "SELECT count(*) FROM trial WHERE verdict = 'measured' AND scale = 'custom' AND repetition "
@@ -98,9 +99,10 @@ TEST_F(BenchGuest, StoresRowsThatAgreeWithTheGuestAndFailuresWithoutNumbers) {
                            "device_busy_ms <= elapsed_ms"),
               2)
         << label;
-    // The guest and the device count the same requests. QEMU may merge adjacent requests, so only
-    // the numbers of bytes are equal. ext4 also reads its bitmaps ahead in the background, so a
-    // bitmap block may be read between the two readings.
+    // The guest and the device count the same requests, but QEMU may merge adjacent requests, so
+    // only the numbers of bytes are equal. The numbers of bytes may differ by one block, because
+    // ext4 reads bitmaps ahead in the background, possibly after the guest's counters were read and
+    // before the device's.
     EXPECT_EQ(count(rows + "abs(guest_bytes_read - bytes_read) <= 4096 AND "
                            "abs(guest_bytes_written - bytes_written) <= 4096"),
               2)
@@ -120,7 +122,7 @@ TEST_F(BenchGuest, StoresRowsThatAgreeWithTheGuestAndFailuresWithoutNumbers) {
       2)
       << "the cache was dropped";
 
-  // The trial that does not fit is reported, and has no measurements.
+  // The database has a row for the trial that does not fit, but no measurements.
   EXPECT_EQ(
       count(
           "SELECT count(*) FROM trial t JOIN artefact a ON a.trial_id = t.id WHERE verdict = 'failed' AND "
@@ -133,7 +135,7 @@ TEST_F(BenchGuest, StoresRowsThatAgreeWithTheGuestAndFailuresWithoutNumbers) {
           "WHERE t.verdict = 'failed'"),
       0);
 
-  // Results used by the report and the plan.
+  // The outcome and the forecast use these trials.
   ASSERT_EQ(outcome->cells.size(), 2U);
   EXPECT_EQ(outcome->cells[0].phases.size(), 3U);
   EXPECT_EQ(outcome->cells[1].failed, 2);

@@ -33,11 +33,13 @@ using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
 constexpr std::size_t kConsoleLines = 1000;
-constexpr milliseconds kQuietPoll{50};  // polling interval; the server provides the exact time
+/// How often to poll; the time of quiescence itself comes from the server.
+constexpr milliseconds kQuietPoll{50};
 constexpr std::size_t kReportPiece = 32 << 10, kReportMost = 16 << 20;
 constexpr const char* kGuestDisk = "vda";
 
-/// Returns an error's message. It names the verdict unless headcrash itself failed.
+/// Returns the error's message. If the error is not headcrash's own, the message begins with the
+/// verdict.
 std::string described(Error error) {
   const oracle::Verdict verdict = oracle::verdict_of(error.kind);
   if (verdict != oracle::Verdict::harness_error)
@@ -63,7 +65,7 @@ class BenchTrial {
   Result<void> run_tool();
   Result<void> cut_power();
   Result<void> recover();
-  /// Runs a step of the recovery as a measured phase, named `name` in the database.
+  /// Runs one step of the recovery as a measured phase. `name` is the phase's name in the database.
   Result<void> recovery_step(const std::string& label, const char* name,
                              const std::function<Result<void>()>& work);
   Result<void> store_long_file(const std::string& path, const std::string& text);
@@ -84,15 +86,15 @@ class BenchTrial {
     GuestCounters guest;
   };
   Result<PhaseStart> begin_phase(const std::string& label, bool measured);
-  /// Ends a phase, named `name` in the database, and completes `measure`, which contains the
-  /// guest's results.
+  /// Ends a phase. `name` is its name in the database. Before the call, `measure` has the guest's
+  /// results; this function adds the device's.
   Result<void> end_phase(const PhaseStart& start, db::MeasureRecord measure,
                          std::vector<db::MetricRecord> metrics, const char* name = "workload");
   Result<GuestCounters> counters(const char* request = "counters");
   Result<GuestCounters> settle() { return counters("settle"); }
   Result<double> wait_until_quiet();
-  /// Returns the milliseconds of guest time since the guest started. In real time, returns host
-  /// time.
+  /// Returns the time since the guest started, in milliseconds. It is guest time in virtual time,
+  /// and host time otherwise.
   Result<double> now_ms();
 
   const BenchTrialPlan& plan_;
@@ -106,7 +108,8 @@ class BenchTrial {
   std::optional<run::PhaseClock> setup_;
   std::optional<Error> unusable_;
   base::Stopwatch began_;
-  bool settled_ = false;  ///< no data from the last phase is left to write, or waiting is disabled
+  /// The last phase's data is all on the device, or the benchmark does not wait for it.
+  bool settled_ = false;
 };
 
 Result<db::TrialRecord> BenchTrial::run() {
@@ -176,7 +179,7 @@ Result<void> BenchTrial::start_guest() {
   tell("restore");
   TRY(setup_->begin("restore"));
   session_.reset();
-  guest_.reset();  // both guests use the same console log
+  guest_.reset();  // stop the old guest first, because both guests write to the same console log
   auto started = run::start_trial_guest({.image = context_.image,
                                          .accelerator = context_.accelerator,
                                          .memory_mib = bench_.memory_mib,
@@ -234,7 +237,7 @@ Result<GuestCounters> BenchTrial::counters(const char* request) {
   return counters_from_answer(answer);
 }
 
-/// Waits until all devices are idle. Returns the instant, in model time.
+/// Waits until all devices are idle. Returns the time at which they became idle, in model time.
 Result<double> BenchTrial::wait_until_quiet() {
   const auto deadline = steady_clock::now() + std::chrono::seconds(bench_.step_timeout_s);
   while (true) {
@@ -262,8 +265,8 @@ Result<BenchTrial::PhaseStart> BenchTrial::begin_phase(const std::string& label,
     TRY(settle());
     TRY(wait_until_quiet());
   }
-  // Read directly before the device's counters. Background work of the file system may still happen
-  // between the two readings.
+  // Read the guest's counters immediately before the device's. Even so, the file system may write
+  // in the background between the two readings.
   TRY(const auto guest, counters());
   TRY(control({{"stats", "take"}}));
   return PhaseStart{.watch = {}, .guest = guest};
@@ -317,13 +320,13 @@ Result<void> BenchTrial::run_phase(std::size_t index, const timed::Phase& phase)
                {"seed", std::to_string(plan_.seed)},
                {"root", run::kMountPoint},
                {"phase", index}};
-  // While the guest computes, its clock lags. Reading from a disk advances it to the machine's
-  // time.
+  // The guest's clock lags while the guest computes. With `clock-disk`, the agent reads from that
+  // disk, which advances the guest's clock to the machine's time.
   if (bench_.charge > 0) request["clock-disk"] = run::kStageMarks;
   const auto answer = call(request);
   if (!answer) return tl::unexpected(base::within(phase.name, answer.error()));
   if (answer->contains("error")) {
-    const bool refused = answer->value("errno", 0) != 0;  // the error text then gives the reason
+    const bool refused = answer->value("errno", 0) != 0;  // if so, the error text gives the reason
     return fail(phase.name, answer->value("error", "") + (refused ? "" : ": wrong data"));
   }
   std::vector<db::MetricRecord> metrics;
@@ -374,8 +377,9 @@ Result<void> BenchTrial::recovery_step(const std::string& label, const char* nam
                    {}, name);
 }
 
-/// Recovers as a machine does at its next boot: replays, runs a full check, and mounts the clean
-/// file system. For a workload that boots, replay and mount are one step, and the check follows.
+/// Recovers as a machine does at its next boot: replays the log, runs a full check, and mounts the
+/// clean file system. If the workload measures a boot, replay and mount are one step, and the check
+/// follows.
 Result<void> BenchTrial::recover() {
   const adapters::LinuxAdapter& filesystem = *cell_.filesystem;
   TRY(cut_power());
@@ -437,7 +441,7 @@ Result<void> BenchTrial::run_tool() {
   TRY(const auto before_ms, now_ms());
   TRY(const auto ran, exec(command.argv));
   TRY(const auto after_ms, now_ms());
-  // With a charge, use the machine's clock, because the guest's clock lags while it computes.
+  // With a charge, the guest's clock lags while the guest computes, so use the machine's clock.
   const double took_ms = bench_.charge > 0 ? after_ms - before_ms : ran.wall_ms;
   TRY(const auto after, counters());
   TRY(const auto text, command.report_path.empty() ? Result<std::string>(ran.out())
@@ -454,7 +458,8 @@ Result<void> BenchTrial::run_tool() {
   return end_phase(start, std::move(measure), std::move(report.metrics));
 }
 
-/// Stores a file in the guest in several messages.
+/// Stores a file in the guest. Its contents are sent in several messages because a message has a
+/// limited size.
 Result<void> BenchTrial::store_long_file(const std::string& path, const std::string& text) {
   constexpr std::size_t kPiece = 192 << 10;
   std::vector<std::string> join{
@@ -467,7 +472,7 @@ Result<void> BenchTrial::store_long_file(const std::string& path, const std::str
   return {};
 }
 
-/// Reads a file in several pieces, because the agent returns only the end of a command's output.
+/// Reads a file in pieces, because the agent returns only the end of a command's output.
 Result<std::string> BenchTrial::read_guest_file(const std::string& path) {
   std::string text;
   for (std::size_t piece = 0; text.size() < kReportMost; ++piece) {

@@ -23,12 +23,14 @@ struct BenchTrialContext {
   const Bench* bench = nullptr;
   vm::GuestImage image;
   vm::Accelerator accelerator = vm::Accelerator::tcg;
-  std::filesystem::path cache;            ///< saved guest states
-  std::filesystem::path scratch;          ///< existing folder for this trial; the caller removes it
-  std::filesystem::path artefacts;        ///< created on first use
-  std::filesystem::path database_folder;  ///< folder to which stored artefact paths are relative
+  std::filesystem::path cache;      ///< saved guest states
+  std::filesystem::path scratch;    ///< existing folder for this trial; the caller removes it
+  std::filesystem::path artefacts;  ///< folder for artefacts; created on first use
+  /// Folder to which the stored paths of artefacts are relative.
+  std::filesystem::path database_folder;
   const std::atomic<bool>* interrupted = nullptr;
-  std::function<void(const std::string& phase)> on_phase;  ///< reports progress; may be empty
+  /// Called at the start of each phase; may be empty.
+  std::function<void(const std::string& phase)> on_phase;
 };
 
 /// Runs a trial. Fails on errors that would affect every trial (no plugin, no guest, an invalid

@@ -1,11 +1,14 @@
 #pragma once
-// Checks a fio job before a benchmark starts, using fio itself if the host has it. Request logs
-// that the job replays are copied to the guest.
+// Checks a fio job before a benchmark starts, using fio itself if it is installed on the host.
+// Request logs that the job replays are copied to the guest, and two of the job's keys are changed:
 //
-//   read_iolog=trace.log      relative to the benchmark's file; {iolog0}, {iolog1}, .. in the guest
-//   replay_redirect=...       {root}/replayed unless set, because a log names its original devices
+//   read_iolog=trace.log      the path is relative to the benchmark's file; in the guest it becomes
+//                             {iolog0}, {iolog1}, ...
+//   replay_redirect=...       set to {root}/replayed if it is not set, because a log contains the
+//                             names of its original devices
 //
-// Such a job gets no directory: fio 3.33 crashes with --directory and read_iolog.
+// A job with such a log gets no --directory option, because fio 3.33 crashes with --directory and
+// read_iolog.
 
 #include <cstdint>
 #include <filesystem>
@@ -23,9 +26,10 @@ Result<void> check_fio_job(const std::string& job, const std::string& subject);
 
 struct FioExtras {
   std::vector<std::string> iologs;   ///< each log's contents
-  std::uint64_t replayed_bytes = 0;  ///< size of the file on which the logs are replayed
-  bool time_based = false;           ///< the job runs for its `runtime`
-  double runtime_s = 0;              ///< the longest `runtime`; 0 if no job has one
+  std::uint64_t replayed_bytes = 0;  ///< size of the file to which the logs' requests are replayed
+  /// The job runs until `runtime` is over, even if its work is done earlier.
+  bool time_based = false;
+  double runtime_s = 0;  ///< the longest `runtime`; 0 if no job has one
 };
 
 /// Loads the request logs to which a job refers, and replaces their names in `job` with

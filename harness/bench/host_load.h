@@ -9,7 +9,7 @@ namespace headcrash::bench {
 struct HostLoad {
   std::uint64_t all = 0;   ///< including idle time
   std::uint64_t busy = 0;  ///< including time taken by a hypervisor
-  /// Used by this process and its descendants, including descendants that have exited.
+  /// Ticks used by this process and its descendants, including those that have exited.
   std::uint64_t own = 0;
 };
 

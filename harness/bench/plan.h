@@ -1,15 +1,14 @@
 #pragma once
 // The order of a benchmark's trials, and the number of repetitions of a cell.
 //
-//   round 0: every cell once, in an order drawn from the seed    ] interleaved: drift (a warm
-//                                                                machine,
-//   round 1: every cell once, in another order                   ] a busy neighbour) affects all
-//                                                                cells equally
+//   round 0:  every cell once, in an order derived from the seed
+//   round 1:  every cell once, in another order
 //   ...
-//   from round `least` on: only cells whose interval is still too wide, up to `most`
+//   from round `least` on:  only cells whose interval is still too wide, up to round `most`
 //
-// A round depends only on the seed and on the results of earlier rounds, so a resumed run continues
-// in the same order.
+// Rounds are interleaved so that drift (a warm machine, a busy neighbour) affects all cells
+// equally. A round depends only on the seed and on the results of earlier rounds, so a resumed run
+// continues in the same order.
 
 #include <map>
 #include <optional>
@@ -25,7 +24,7 @@ namespace headcrash::bench {
 struct Cell {
   std::string key;    ///< "ext4/hp-c2447/lfs-small-file.scaled"
   std::string group;  ///< the key without the file system
-  /// This and the following pointers point into the benchmark.
+  /// These three point into the benchmark.
   const adapters::LinuxAdapter* filesystem = nullptr;
   const BenchDevice* device = nullptr;
   const BenchWorkload* workload = nullptr;
@@ -42,26 +41,26 @@ struct BenchTrialPlan {
   const Cell* cell = nullptr;
   std::int64_t repetition = 0;
   std::string key;  ///< "ext4/hp-c2447/lfs-small-file.scaled/0"
-  /// The same for all cells in a group, so that trials with the same repetition number differ only
-  /// in the file system.
+  /// Equal for all cells of a group, so that the trials with one repetition number differ only in
+  /// the file system.
   std::uint64_t seed = 0;
 };
 BenchTrialPlan trial_of(const Bench& bench, const Cell& cell, std::int64_t repetition);
 
-/// A cell's results so far: for each measured phase, its time, including the time until the device
-/// is idle if the trial waits for that.
+/// The results of a cell so far. For each measured phase, these are its times; if trials wait for
+/// the device to become idle, the times include this wait.
 struct CellSamples {
   std::int64_t trials = 0;  ///< number of trials, including failed trials
   std::int64_t failed = 0;
-  std::vector<std::string> labels;                      ///< in phase order
+  std::vector<std::string> labels;                      ///< the phases' labels, in order
   std::map<std::string, std::vector<double>> times_ms;  ///< by label
   void count(bool measured);
   void add(const std::string& label, double time_ms);
   void add(const db::TrialRecord& trial);
 };
 
-/// Returns how many repetitions the cell needs in total, from `least` to `most`. Phases shorter
-/// than a tenth of the workload's time are ignored, as are cells without measurements.
+/// Returns the total number of repetitions that the cell needs, from `least` to `most`. Ignores
+/// cells without measurements, and phases shorter than a tenth of the workload's time.
 std::int64_t repetitions_wanted(const CellSamples& samples, const Bench& bench);
 
 }  // namespace headcrash::bench

@@ -1,12 +1,12 @@
-// Command lines and reports of benchmark programs (tool.h).
+// Command lines of benchmark programs, and parsers for their reports (tool.h). The reports are:
 //
-// fio       its JSON (fio(1), --output-format=json): each direction of a job has operations, bytes,
-//           rate and the distribution of completion times
-// postmark  the text of version 1.5: "\t4 seconds of transactions (1250 per second)"
-// dbench    "Throughput 12.3 MB/sec  4 clients  4 procs  max_latency=61.2 ms"
-// fs_mark   a table: FSUse%  Count  Size  Files/sec  App Overhead
-// sqlite    output requested at the end of the job: rows changed, and an integrity check
-// compile   the last line of tools/compile.sh
+//   fio       JSON (fio(1), --output-format=json): for each direction of a job, the operations,
+//             bytes, rate and distribution of completion times
+//   postmark  the text of version 1.5: "\t4 seconds of transactions (1250 per second)"
+//   dbench    "Throughput 12.3 MB/sec  4 clients  4 procs  max_latency=61.2 ms"
+//   fs_mark   a table: FSUse%  Count  Size  Files/sec  App Overhead
+//   sqlite    output requested at the end of the job: rows changed, and an integrity check
+//   compile   the last line of tools/compile.sh
 #include "harness/bench/tool.h"
 
 #include <fmt/format.h>
@@ -36,11 +36,11 @@ using model::kNsPerMs;
 constexpr double kBytesPerMb = 1e6, kBytesPerMib = 1 << 20;
 constexpr const char* kFolder = "/run/bench";
 constexpr std::size_t kJobMost = 256 << 10;
-constexpr double kDbenchSeconds = 600;  ///< default of -t
+constexpr double kDbenchSeconds = 600;  ///< default of dbench's option -t
 
 enum class Job {
-  usual,  ///< the job is optional, and there is a default
-  ours,   ///< the default job is always used
+  usual,  ///< the user may give a job; otherwise the default job is used
+  ours,   ///< the user cannot give a job; the default job is always used
   none
 };
 
@@ -51,7 +51,8 @@ struct KnownTool {
   bool report_in_file;
   ToolReport (*parse)(const std::string& text);
   std::string (*own_job)() = nullptr;
-  std::vector<std::string> prepare{};        ///< runs before the measurement, with the same options
+  /// A command that runs before the measurement, with the same options.
+  std::vector<std::string> prepare{};
   std::vector<std::string> usual_options{};  ///< default options
 };
 
@@ -171,7 +172,8 @@ ToolReport parse_fs_mark(const std::string& text) {
   for (std::string line; std::getline(lines, line);) {
     std::smatch match;
     if (!std::regex_match(line, match, row)) continue;
-    report.operations = static_cast<std::int64_t>(number(match[2]));  // cumulative from row to row
+    // This number is cumulative, so the last row has the total.
+    report.operations = static_cast<std::int64_t>(number(match[2]));
     report.bytes_written = report.operations * static_cast<std::int64_t>(number(match[3]));
     rates += number(match[4]);
     ++rows;
@@ -323,7 +325,8 @@ std::optional<double> fixed_time_s(const ToolJob& job, const std::string& text) 
   const json all = json::parse(begin == std::string::npos ? text : text.substr(begin));
   for (const json& one : all.at("jobs"))
     if (one.value("job_runtime", 0.0) >= job.fio.runtime_s * 1000)
-      return job.fio.runtime_s;  // the job ends after this long at the latest
+      // The job ended because this duration was over, not because its work was done.
+      return job.fio.runtime_s;
   return std::nullopt;
 }
 
@@ -420,7 +423,7 @@ Result<ToolReport> parse_report(const ToolJob& job, const std::string& text) {
     if (const auto seconds = fixed_time_s(job, text))
       report.metrics.push_back({db::kFixedTimeMetric, "s", *seconds});
     return report;
-    // Thrown by the JSON library, regular expressions or number parsers.
+    // The JSON library, regular expressions and number parsers throw exceptions.
   } catch (const std::exception& error) {
     constexpr std::size_t kShown = 400;
     return fail("report of " + job.tool, error.what(),

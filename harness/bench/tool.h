@@ -19,18 +19,19 @@ namespace headcrash::bench {
 struct ToolJob {
   std::string tool;  ///< fio, postmark, dbench, fs_mark, sqlite, compile
   std::string job;   ///< contents of the job file: job, commands, load or SQL; empty for fs_mark
-  std::vector<std::string> options;  ///< additional command-line arguments
+  std::vector<std::string> options;  ///< additional arguments on the tool's command line
   FioExtras fio;                     ///< request logs and limits of a fio job
 };
 
-/// The commands that run a tool in the guest. `{root}` is the mount point, `{job}` the path of the
-/// job file.
+/// The commands that run a tool in the guest. In `argv` and `prepare`, `{root}` stands for the
+/// mount point and `{job}` for the path of the job file.
 struct ToolCommand {
   std::vector<std::string> argv;
-  std::vector<std::string> prepare;  ///< command run before the tool, not measured; may be empty
-  std::string job_text;              ///< the job file's contents
-  std::string job_path;              ///< the job file's path; empty if absent
-  /// further files: path and contents
+  /// A command that runs before the tool and is not measured; may be empty.
+  std::vector<std::string> prepare;
+  std::string job_text;  ///< the job file's contents
+  std::string job_path;  ///< the job file's path; empty if absent
+  /// Path and contents of each further file.
   std::vector<std::pair<std::string, std::string>> more_files;
   std::string report_path;  ///< path of the tool's report; empty if it goes to standard output
 };
@@ -48,7 +49,8 @@ Result<ToolJob> parse_tool(const base::StrictTable& table, const std::filesystem
 /// Returns the keys that parse_tool() reads.
 std::vector<std::string> tool_keys();
 
-/// Returns the tool's path on the host. If the tool is missing, the error names its package.
+/// Returns the path of the tool's program on the host. If it is not installed, the error names the
+/// package to install.
 Result<std::string> tool_program(const ToolJob& job);
 
 ToolCommand tool_command(const ToolJob& job, const std::string& root);

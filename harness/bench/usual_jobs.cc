@@ -14,7 +14,7 @@ using timed::DbenchOperation;
 
 constexpr std::uint64_t kDbenchPercent = 3;
 
-/// Returns a client's folder. dbench replaces the 1 with the client's number.
+/// Returns the folder of one client. dbench replaces the 1 in "client1" with the client's number.
 std::string folder_of(std::uint32_t number) {
   return fmt::format(R"(\clients\client1\d{})", number % timed::kDbenchFolders);
 }

@@ -1,4 +1,4 @@
-// Runs trials concurrently, and stores results in completion order (campaign.h).
+// Runs trials concurrently, and stores each result as soon as the trial has ended (campaign.h).
 #include "harness/campaign/campaign.h"
 
 #include <fmt/format.h>
@@ -46,7 +46,7 @@ class Runner {
   }
 
  private:
-  /// Finds or creates the run, and lists the trials that remain.
+  /// Finds or creates the run, and lists the trials that still have to run.
   Result<void> prepare() {
     for (std::size_t i = options_.shard.index; i < plans_.size(); i += options_.shard.count)
       todo_.push_back(i);
@@ -75,7 +75,8 @@ class Runner {
     return {};
   }
 
-  /// Creates a thread's worker if the campaign explores. Returns null if trials have a single cut.
+  /// Creates the worker of one thread. Returns null if the campaign does not explore, because each
+  /// trial then has a single cut.
   std::unique_ptr<ExplorationWorker> make_explorer() {
     if (!campaign_.explore) return nullptr;
     return std::make_unique<ExplorationWorker>(
@@ -134,12 +135,12 @@ class Runner {
   db::Database database_;
   TrialPlans plans_{campaign_};
   std::vector<std::size_t> todo_;  // indices into plans_
-  vm::GuestImages images_;         // keyed by guest_of(); most share one
+  vm::GuestImages images_;         // keyed by guest_of(); most file systems share one image
   vm::Accelerator accelerator_ = vm::Accelerator::tcg;
   run::StoredRun kept_;
   std::optional<FormattedDisks> disks_;
   std::mutex mutex_;  ///< protects all members below, and the database
-  /// Keyed by cell; the key is null for trials with a single cut.
+  /// Keyed by cell. For trials with a single cut, the key is null.
   run::TimeLeft<const ExploredCell*> time_left_;
   CampaignOutcome outcome_;
 };

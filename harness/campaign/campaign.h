@@ -1,6 +1,6 @@
 #pragma once
-// Runs a campaign's trials and stores each in the database as soon as it ends. A campaign killed at
-// any moment continues with --resume; it neither repeats nor loses a finished trial.
+// Runs a campaign's trials and stores each trial in the database as soon as it ends. If a campaign
+// is killed, --resume runs the remaining trials; finished trials are neither repeated nor lost.
 
 #include <atomic>
 #include <cstdint>
@@ -17,10 +17,12 @@ namespace headcrash::campaign {
 
 struct CampaignProgress {
   std::size_t done = 0, planned = 0;
-  /// Estimated from the trials in this call, by file system and workload.
+  /// Estimated remaining time in seconds, from the trials that this call has run with the same file
+  /// systems and workloads.
   std::optional<double> left_s;
-  const db::TrialRecord* trial = nullptr;  ///< finished trial; null at the start of a phase
-  std::string running, phase;              ///< key and phase of a running trial
+  /// The trial that has finished; null if a phase has started.
+  const db::TrialRecord* trial = nullptr;
+  std::string running, phase;  ///< key and current phase of the trial that is running
 };
 
 struct CampaignOptions {
@@ -28,9 +30,10 @@ struct CampaignOptions {
   std::filesystem::path cache;
   std::size_t jobs = 1;
   bool resume = false, redo_errors = false;
-  bool stop_at_first = false;  ///< ufs-schemes: stops at the first unexpected trial
+  /// Only for ufs-schemes: end at the first trial with an unexpected verdict.
+  bool stop_at_first = false;
   run::Shard shard;
-  std::function<void(const CampaignProgress&)> on_progress;  ///< called from one thread at a time
+  std::function<void(const CampaignProgress&)> on_progress;  ///< never called concurrently
   const std::atomic<bool>* interrupted = nullptr;
 };
 
@@ -38,16 +41,17 @@ struct CampaignOutcome {
   std::int64_t run = 0;
   std::size_t planned = 0, done_before = 0, done_now = 0;
   bool interrupted = false;
-  bool finished_before = false;  ///< all trials were already finished
-  /// A self-check in the lab failed and ended the campaign.
+  bool finished_before = false;  ///< all trials had finished before this call
+  /// Set if a self-check of the in-process lab failed, which ended the campaign.
   std::optional<Error> contradiction = {};
 };
 
-/// Runs the trials. An error stops the campaign; finished trials are in the database.
+/// Runs the trials. An error ends the campaign; the trials that finished before are in the
+/// database.
 Result<CampaignOutcome> run_campaign(const Campaign& campaign, const CampaignOptions& options);
 
-/// Returns $HEADCRASH_CACHE, or headcrash in the user's cache folder: the place for guest images
-/// and saved states.
+/// Returns the folder for guest images and saved states: $HEADCRASH_CACHE or, if that is unset,
+/// headcrash in the user's cache folder.
 std::filesystem::path default_cache();
 
 }  // namespace headcrash::campaign

@@ -60,8 +60,8 @@ Result<void> check_profiles(const StrictTable& device, const Campaign& campaign)
   return {};
 }
 
-/// Parses the stage of a campaign that explores. It replaces the device, has a size, and may be one
-/// of several arrays.
+/// Parses the [device] table of a campaign that explores. Its stage takes the place of a drive. It
+/// has a size, and may be one of several arrays.
 Result<void> read_stage(const StrictTable& root, Campaign& campaign,
                         ExplorationDefaults& defaults) {
   TRY(const auto table, root.table("device"));
@@ -271,7 +271,8 @@ Result<void> read_explored(const StrictTable& root, Campaign& campaign) {
   return {};
 }
 
-/// Returns the workload's name as used in a trial's key, whose parts are separated by '/'.
+/// Returns the workload's name in the form that is used in a trial's key, where '/' separates the
+/// parts.
 std::string key_name(const std::string& workload) {
   if (workload.ends_with(".txt")) return std::filesystem::path(workload).stem();
   std::string name = workload;
@@ -279,7 +280,7 @@ std::string key_name(const std::string& workload) {
   return name;
 }
 
-/// Loads a campaign. A campaign with a base is merged into one text, so that the text in the
+/// Loads a campaign. If the file has a `base`, merges both into one text, so that the text in the
 /// database is complete.
 Result<base::NamedFile> find_campaign(const std::string& name_or_path, int depth) {
   auto found = base::find_named_file("campaign", name_or_path, base::built_in(embedded_files()));
@@ -295,7 +296,7 @@ Result<base::NamedFile> find_campaign(const std::string& name_or_path, int depth
   const auto below = find_campaign(base::named_in(found->folder, base), depth + 1);
   if (!below) {
     const Error& error = below.error();
-    if (depth > 0) return forward_error(below);  // naming one file of the chain is sufficient
+    if (depth > 0) return forward_error(below);  // the error already names one file of the chain
     return fail(own.subject("base") + ": " + error.subject, error.problem, error.hint);
   }
   TRY(const auto lower, StrictTable::parse(below->text, below->file));
@@ -350,7 +351,7 @@ std::vector<CampaignSummary> built_in_campaigns() {
 
 TrialPlans::TrialPlans(const Campaign& campaign) : campaign_(campaign) {
   if (campaign.explore) {
-    for (const ExploredCell& cell : campaign.explore->cells)  // the controls come first
+    for (const ExploredCell& cell : campaign.explore->cells)  // controls are the first cells
       places_.push_back({&cell.filesystem, "stage", &cell, workloads_of(cell, campaign.seed)});
   } else {
     for (const std::string& profile : campaign.profiles) {
@@ -399,7 +400,7 @@ TrialPlan TrialPlans::plan(const Place& place, std::uint64_t turn) const {
     if (!place.workloads.numbered && place.workloads.count > 1)
       plan.key += fmt::format("/{}", turn + 1);
   }
-  // Shifted, because SQLite's integers are signed.
+  // Shifted by one bit, because SQLite's integers are signed.
   plan.seed = run::hash_text(plan.key, campaign_.seed) >> 1;
   return plan;
 }

@@ -93,8 +93,9 @@ TEST(Campaign, TheDeepControlsAreTheControlsWithMoreStates) {
   }
 }
 
-// A kernel is right to refuse a torn superblock, which e2fsck then repairs (linux-holes.toml). The
-// kernel tries no other superblock of ext4 or btrfs.
+// The kernel may refuse a torn superblock of ext4 or btrfs, because it does not try another copy of
+// the superblock; e2fsck repairs it afterwards. The campaign must therefore not expect such a state
+// to mount (linux-holes.toml).
 TEST(Campaign, LinuxHolesDoesNotTearRefusedSuperblocks) {
   const Campaign holes = load_campaign("linux-holes").value();
   int without = 0, known = 0;
@@ -131,7 +132,7 @@ TEST(Campaign, GuestsInVirtualTimeHaveOneClock) {
 
 struct BadCampaign {
   const char* text;
-  const char* word;  ///< expected in the message
+  const char* word;  ///< a word that the error message must contain
 };
 class BadCampaignText : public testing::TestWithParam<BadCampaign> {};
 

@@ -1,4 +1,4 @@
-// Parses a campaign file's exploration tables (exploration_file.h).
+// Parses the exploration tables of a campaign file (exploration_file.h).
 #include "harness/campaign/exploration_file.h"
 
 #include <fmt/format.h>
@@ -52,12 +52,12 @@ Result<void> parse_strategies(const StrictTable& table, std::vector<std::string>
   return {};
 }
 
-/// A cell's keys in the file, to name them in errors.
+/// Names of a cell's keys as they appear in errors.
 struct CellKeys {
   std::string device, strategies;
 };
 
-/// Checks that recordings of the cell's hardware support its strategies.
+/// Checks that the recordings of the cell's hardware have the events that its strategies need.
 Result<void> check_strategies(const CellKeys& keys, const ExploredCell& cell) {
   for (const std::string& word : cell.strategies) {
     TRY(const auto strategy, states::parse_strategy(word));
@@ -80,7 +80,7 @@ Result<void> check_strategies(const CellKeys& keys, const ExploredCell& cell) {
   return {};
 }
 
-/// Checks that the array supports the file system and the size.
+/// Checks that the array can be used with the file system and the size.
 Result<void> check_machine(const CellKeys& keys, const ExploredCell& cell,
                            std::uint64_t size_bytes) {
   const auto bytes = disk_bytes_of(cell.machine, cell.filesystem, size_bytes);
@@ -131,7 +131,8 @@ Result<void> parse_budget(const StrictTable& table, ExploredCell& cell) {
   return {};
 }
 
-/// Adds the cell. If the table or the campaign lists kernels, adds a cell for each kernel.
+/// Adds the cell. If the table or else the campaign lists kernels, adds one cell for each kernel
+/// instead.
 Result<void> add_under_kernels(const StrictTable& root, const StrictTable& table,
                                const ExploredCell& cell, std::vector<ExploredCell>& cells) {
   std::vector<std::string> kernels;
@@ -149,7 +150,8 @@ Result<void> add_under_kernels(const StrictTable& root, const StrictTable& table
   return {};
 }
 
-/// Returns a control's default requirement, which follows from the adapter's expectation.
+/// Returns the requirement that a control has by default. It follows from the adapter's
+/// expectation.
 std::optional<Control> control_expected(const adapters::LinuxAdapter& filesystem) {
   switch (filesystem.expected) {
     case adapters::Expectation::loss:
@@ -197,8 +199,8 @@ std::vector<ExploredCell> with_each(const std::vector<workload::Application>& ap
   return cells;
 }
 
-/// Adds the application's requirements to the cell's guest. If the application is expected to lose
-/// data, the cell becomes a control.
+/// Adds to the cell's guest everything that the application requires. If the application is
+/// expected to lose data, makes the cell a control.
 void settle_application(ExploredCell& cell) {
   if (!cell.application) return;
   cell.application->add_to(cell.filesystem.guest);
@@ -207,7 +209,7 @@ void settle_application(ExploredCell& cell) {
     cell.control = Control::lose;
 }
 
-/// Parses a control. If it has several applications, returns a control for each.
+/// Parses a control. If it lists several applications, returns one control for each.
 Result<std::vector<ExploredCell>> read_control(const StrictTable& root, const StrictTable& table,
                                                const ExplorationDefaults& defaults) {
   TRY(table.only({"filesystem", "must", "write-cache", "prefill", "device", "faults",
@@ -240,7 +242,7 @@ Result<std::vector<ExploredCell>> read_control(const StrictTable& root, const St
   return with_each(applications, cell);
 }
 
-/// Checks that a list has a persistence point.
+/// Checks that a list of operations has a persistence point.
 Result<void> check_operations(const std::string& subject, const std::string& text) {
   TRY(const auto list, workload::parse_operations(text, subject));
   TRY(explorer::check_list(text, subject, {}));
@@ -266,8 +268,8 @@ Result<void> check_cells(const StrictTable& root, const Exploration& exploration
   return {};
 }
 
-/// Returns how many numbered workloads the name denotes. Returns 0 if workloads of this name have
-/// no numbers, or if the name contains one.
+/// Returns the number of workloads that share this name and are distinguished by a number. Returns
+/// 0 if there are no such numbers, or if the name already contains one.
 std::uint64_t numbers_of(const ExploredCell& cell) {
   if (!cell.operations.empty() || cell.application) return 0;
   for (const workload::WorkloadSummary& known : workload::known_workloads())
@@ -451,8 +453,8 @@ CellWorkloads workloads_of(const ExploredCell& cell, std::uint64_t seed) {
     if (wanted < numbers) all.sample = workload::sample_numbers(numbers, wanted, seed);
     return all;
   }
-  // A list of operations is a single workload. All other workloads are generated from the trial's
-  // seed.
+  // A list of operations, or a name that contains a number, is a single workload. All other
+  // workloads are generated from the trial's seed.
   const bool fixed = !cell.operations.empty() || cell.workload.find('/') != std::string::npos;
   return {.count = fixed ? 1 : static_cast<std::uint64_t>(cell.trials.value_or(1)), .sample = {}};
 }

@@ -235,7 +235,7 @@ TEST(Exploration, TheDigestCoversTheApplicationsText) {
 
 struct BadText {
   const char* text;
-  const char* word;  ///< expected in the message
+  const char* word;  ///< a word that the error message must contain
 };
 class BadExploration : public testing::TestWithParam<BadText> {};
 

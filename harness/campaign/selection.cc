@@ -18,7 +18,7 @@ std::vector<std::string> names_in(const Campaign& campaign) {
   return names;
 }
 
-/// Returns true if the list contains the file system's name, with or without its kernel.
+/// Returns true if the list contains the file system's name, either with or without its kernel.
 bool is_meant(const std::string& filesystem, const std::vector<std::string>& wanted) {
   return std::ranges::any_of(wanted, [&](const std::string& name) {
     return filesystem == name || adapters::name_without_kernel(filesystem) == name;

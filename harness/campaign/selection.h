@@ -1,5 +1,5 @@
 #pragma once
-// A part of a campaign: some of its file systems, or fewer trials.
+// Selects a part of a campaign: some of its file systems, or fewer trials.
 
 #include <cstdint>
 #include <optional>
@@ -11,16 +11,19 @@
 namespace headcrash::campaign {
 
 struct Selection {
-  std::vector<std::string> filesystems;  ///< empty for all
-  std::optional<std::int64_t> trials;    ///< maximum per cell
-  std::vector<std::string> kernels;      ///< replace the campaign's; empty to keep them
-  std::string guest;  ///< "qemu" or "virtual" replaces the campaign's; empty to keep it
+  std::vector<std::string> filesystems;  ///< empty to select all file systems
+  std::optional<std::int64_t> trials;    ///< maximum number of trials in each cell
+  /// Used instead of the campaign's kernels; empty to keep those.
+  std::vector<std::string> kernels;
+  /// "qemu" or "virtual", used instead of the campaign's kind of guest; empty to keep that.
+  std::string guest;
   bool whole() const { return filesystems.empty() && !trials; }
 };
 
-/// Reduces a campaign to a part. A name without a kernel selects the file system under every
-/// kernel. Notes the part in the campaign's text, so that it is never resumed as the whole or as
-/// another part. Fails for a file system that the campaign lacks, and suggests the nearest.
+/// Reduces a campaign to the selected part. A name without a kernel selects the file system under
+/// every kernel. Records the selection in the campaign's text, so that a part is never resumed as
+/// the whole campaign or as another part. Fails if the campaign lacks a selected file system, with
+/// a hint that suggests the most similar name.
 Result<void> keep_selection(Campaign& campaign, const Selection& selection);
 
 }  // namespace headcrash::campaign

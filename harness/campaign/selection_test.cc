@@ -1,4 +1,4 @@
-// Tests what a selected part contains, and that each part is a separate run.
+// Tests which trials a selected part of a campaign contains, and that each part is a separate run.
 #include "harness/campaign/selection.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 #pragma once
-// Runs a program on the host under strace(1), to learn what it prints and which files it needs.
+// Runs a program on the host under strace(1) to find out what it prints and which files it needs.
 
 #include <chrono>
 #include <cstdint>
@@ -27,8 +27,8 @@ struct HostRun {
   int exit_code = 0;  ///< exit code, or 128 + signal
   std::string output, errors;
   double seconds = 0;
-  /// Absolute paths of the files, symbolic links and folders that the program used, as named by the
-  /// program. Excludes its working folder, /proc, /sys and /dev.
+  /// Absolute paths of the files, symbolic links and folders that the program used, spelled as in
+  /// its system calls. Excludes its working folder, /proc, /sys and /dev.
   std::set<std::filesystem::path> paths;
   std::uint64_t preallocated = 0;  ///< bytes that fallocate(2) reserved
 };
@@ -43,8 +43,8 @@ Result<HostRun> run_on_host(const HostCommand& command, const std::filesystem::p
 /// ignored.
 std::set<std::filesystem::path> traced_paths(std::istream&& trace);
 
-/// Returns, from the output of `strace -y -e trace=fallocate`, the sum over all files of the
-/// largest end that fallocate(2) reserved. Ignores calls that release space.
+/// Parses the output of `strace -y -e trace=fallocate`. For each file, takes the largest offset up
+/// to which fallocate(2) reserved space, and returns the sum. Ignores calls that release space.
 std::uint64_t preallocated_bytes(std::istream&& trace);
 
 }  // namespace headcrash::check

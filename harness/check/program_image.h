@@ -9,9 +9,9 @@
 
 namespace headcrash::check {
 
-/// Packs these paths, the symbolic links that they pass through, and their parent folders. Files
-/// keep their names and modes, and belong to root. Equal files give equal images. Fails if
-/// sqfstar(1) or tar(1) is missing, or if a file cannot be read.
+/// Packs these paths, the symbolic links on these paths, and all parent folders. Files keep their
+/// names and modes, but their owner is root. Equal files give equal images. Fails if sqfstar(1) or
+/// tar(1) is missing, or if a file cannot be read.
 Result<void> pack_paths(const std::set<std::filesystem::path>& paths,
                         const std::filesystem::path& image);
 

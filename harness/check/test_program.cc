@@ -35,8 +35,8 @@ std::string variable(const char* name, const char* otherwise) {
   return value != nullptr ? value : otherwise;
 }
 
-/// Returns an environment in which programs do not buffer their output although it is a pipe. A
-/// promise counts from the moment when its line is read.
+/// Returns an environment in which programs do not buffer their output, although it goes to a pipe.
+/// A promise counts only once its line has been read, so a delayed line would weaken the test.
 Environment environment_of(const TestProgram& program) {
   Environment all{{"PATH", variable("PATH", kPath)},
                   {"HOME", variable("HOME", "/root")},
@@ -128,7 +128,8 @@ Result<PreparedProgram> run_all(const TestProgram& program, std::set<fs::path>& 
   const fs::path folder = scratch.path() / kTestFolder;
   std::error_code error;
   fs::create_directory(folder, error);
-  // A program that gives up root must reach its folder. It cannot list the scratch folder.
+  // The program may drop root's privileges, and must still reach its folder. It cannot list the
+  // scratch folder.
   if (!error) fs::permissions(scratch.path(), kTraversable, error);
   if (error) return fail(folder.string(), error.message());
   HostCommand command{.argv = {},
@@ -171,7 +172,7 @@ std::string folder_in_guest() {
   return fmt::format("{}/{}", workload::kInsideDisk, kTestFolder);
 }
 
-/// Returns the words that start the tracer in front of a program. The agent makes it available
+/// Returns the command prefix that runs a program under the tracer. The agent provides the tracer
 /// below /.headcrash (harness/guest/inside.h).
 std::vector<std::string> tracer_words(const Tracing& tracing) {
   std::vector<std::string> words{"/.headcrash/" + tracing.tracer.filename().string(), "--report",

@@ -1,10 +1,10 @@
 #pragma once
 // Converts a program under test (headcrash check) to an application
-// (harness/workload/application.h), so that the user need not write an application file:
+// (harness/workload/application.h), so that the user need not write an application file. The
+// conversion has these results:
 //
-//   run on this host, traced     init, program, verifier: all must succeed without a power cut
-//   program.squashfs             every file that the three runs used, or the user's root file
-//                                system
+//   a traced run on this host    init, program and verifier must succeed without a power cut
+//   program.squashfs             every file that the three used, or the user's root file system
 //   application.toml             each line that the program prints is a promise; the verifier's
 //                                exit code is the verdict
 //
@@ -27,7 +27,8 @@ inline constexpr const char* kImageName = "program.squashfs";
 
 struct TestProgram {
   std::vector<std::string> argv;
-  std::string init;  ///< shell command that runs, and is synced, before the program; may be empty
+  /// Shell command that is run and synced before the program starts; may be empty.
+  std::string init;
   /// Shell command; if empty, the program itself is started again and must exit with 0.
   std::string verify;
   std::vector<std::string> environment;  ///< "NAME=VALUE"
@@ -46,19 +47,19 @@ struct PreparedProgram {
 };
 
 /// Creates the files in `folder`, which must exist. Fails if the program, its init or its verifier
-/// fails on this host, or if the program prints a line that cannot be a promise (at most 200
-/// printable ASCII characters).
+/// fails on this host. Also fails if the program prints a line that cannot be a promise: a promise
+/// has at most 200 characters, all of them printable ASCII.
 Result<PreparedProgram> prepare(const TestProgram& program, const std::filesystem::path& folder);
 
-/// Runs the program of an application under the tracer of harness/audit.
+/// Settings for running an application's program under the tracer of harness/audit.
 struct Tracing {
-  std::filesystem::path tracer;      ///< the program on this host
-  std::vector<std::string> options;  ///< without --report
+  std::filesystem::path tracer;      ///< path of the tracer's executable on this host
+  std::vector<std::string> options;  ///< the tracer's options, without --report
 };
 inline constexpr const char* kTraceName = "trace.json";
 
-/// Writes the file of an application. The image kImageName must be in the same folder. With
-/// `tracing`, the tracer's report becomes that of the application.
+/// Writes an application file. The image kImageName must be in the same folder. With `tracing`, the
+/// application runs under the tracer, and the tracer's report is the application's report.
 Result<void> write_application(const TestProgram& program, const std::filesystem::path& file,
                                const std::optional<Tracing>& tracing = std::nullopt);
 
@@ -66,7 +67,7 @@ Result<void> write_application(const TestProgram& program, const std::filesystem
 /// program runs in another folder.
 std::vector<std::string> with_absolute_files(std::vector<std::string> words);
 
-/// Like the above, for a shell command. Changes only words that need no quoting.
+/// Like the function above, but for a shell command. Changes only words that need no quoting.
 std::string with_absolute_files(const std::string& line);
 
 }  // namespace headcrash::check

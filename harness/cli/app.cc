@@ -64,7 +64,7 @@ const std::map<std::string_view, std::string_view> kPlaceholders{
 
 constexpr const char* kDefaultGroup = "Subcommands";  ///< of CLI11
 using AddCommand = void (*)(CLI::App&, int&);
-/// The commands by task, in the order in which `help` lists them.
+/// The commands, grouped by task, in the order in which `help` lists them.
 const std::vector<std::pair<const char*, std::vector<AddCommand>>> kTasks{
     {"Crash tests",
      {add_check, add_audit, add_campaign, add_contract, add_explain, add_explore, add_replay,
@@ -76,7 +76,8 @@ const std::vector<std::pair<const char*, std::vector<AddCommand>>> kTasks{
     {"This machine and help", {add_doctor, add_list, add_help}},
 };
 
-/// Formats options like CLI11, but with placeholders instead of types, and with ranges in words.
+/// Formats options as CLI11 does, but shows placeholders instead of types, and describes ranges in
+/// words.
 class HelpFormatter : public CLI::Formatter {
  public:
   std::string make_option_opts(const CLI::Option* option) const override {
@@ -99,7 +100,8 @@ class HelpFormatter : public CLI::Formatter {
   }
 
  private:
-  /// Returns the description from between(), which CLI11 appends to the type: "INT:1 to 256".
+  /// Returns the description of a range. between() provides it, and CLI11 appends it to the type:
+  /// "INT:1 to 256".
   static std::string range_of(const CLI::Option& option) {
     const std::string type = option.get_type_name();
     const std::size_t colon = type.find(':');

@@ -1,6 +1,6 @@
 #pragma once
-// The command-line tree. Help, suggestions, manual pages and completions are generated from this
-// tree, so each option is described only once.
+// The command-line tree. Help, suggestions, manual pages and completions are generated from it, so
+// each option is described in only one place.
 
 #include <memory>
 
@@ -8,14 +8,14 @@
 
 namespace headcrash::cli {
 
-/// Builds the tree. Parsing a command line executes its subcommand and stores the exit code in
-/// `exit_code`, which must outlive the tree.
+/// Builds the tree. When a command line is parsed, its subcommand is executed and stores the exit
+/// code in `exit_code`, which must outlive the tree.
 std::unique_ptr<CLI::App> make_app(int& exit_code);
 
-/// Returns the visible subcommands in order. Excludes aliases for old names.
+/// Returns the visible subcommands, in order. Aliases for old names are not visible.
 std::vector<const CLI::App*> shown_subcommands(const CLI::App& app);
 
-/// Returns the visible options and positional arguments in order. Excludes --help.
+/// Returns the visible options and positional arguments, in order. Excludes --help.
 std::vector<const CLI::Option*> shown_options(const CLI::App& app);
 
 /// Returns the name of an option, such as "--jobs", or its short name if it has no long name. For a

@@ -1,4 +1,4 @@
-// Attaches disks to the user's QEMU (attach.h).
+// Attaches disks to a QEMU that the user starts (attach.h).
 #include "harness/cli/attach.h"
 
 #include <fmt/format.h>

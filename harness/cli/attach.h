@@ -1,6 +1,6 @@
 #pragma once
-// Functions for commands that serve disks: formatting QEMU's options for a shell, running a command
-// with them, and reporting power changes.
+// Helpers for commands that serve disks: format QEMU's options for a shell, run a command with
+// these options, and report power changes.
 
 #include <cstdint>
 #include <string>
@@ -13,11 +13,11 @@ namespace headcrash::cli {
 /// Joins words into a shell command line, with quotes where a POSIX shell needs them.
 std::string shell_line(const std::vector<std::string>& words);
 
-/// Runs the user's command with the disk's options appended to its arguments. Returns its exit
+/// Runs the user's command. Appends the options of the disks to its arguments. Returns its exit
 /// code.
 int run_command(std::vector<std::string> command, const std::vector<std::string>& disk);
 
-/// Prints a line to stderr whenever the power is cut or returns.
+/// Prints a line to standard error whenever the power is cut or returns.
 class PowerReport {
  public:
   void observe(bool on, std::uint64_t cuts, model::TimeNs last_cut_at);

@@ -138,12 +138,12 @@ Result<void> Laboratory::judge(const audit::Experiment& experiment, const Explor
   return {};
 }
 
-/// The audit of one file system.
+/// The result of an audit on one file system.
 struct Audited {
   std::string option;      ///< value of --fs
-  std::string filesystem;  ///< name of its adapter
+  std::string filesystem;  ///< name of the file system's adapter
   audit::Audit audit;
-  std::string recording;  ///< of the baseline
+  std::string recording;  ///< recording of the baseline
 };
 
 Result<Audited> audit_one(const ProgramArguments& arguments, const std::string& filesystem,
@@ -165,18 +165,20 @@ Result<Audited> audit_one(const ProgramArguments& arguments, const std::string& 
   return audited;
 }
 
-/// The verdicts on one site, or one missing flush, on all file systems.
+/// A row of the result: one site, or one missing flush, with the verdicts on all file systems.
 struct AuditRow {
   audit::SourcePlace place;
-  std::vector<audit::Frame> callers;  ///< frames above `place`
-  std::string where;                  ///< text of the place, with callers if it is ambiguous
+  std::vector<audit::Frame> callers;  ///< the frames that called `place`
+  /// Text of the place; also names callers if the place alone is ambiguous.
+  std::string where;
   std::string call;
   std::uint64_t calls = 0;
   std::string verdict;
-  std::optional<double> cost_ms;  ///< of one call, on the first file system
+  std::optional<double> cost_ms;  ///< cost of one call on the first file system
   bool droppable = false, missing = false;
-  std::string loss;                   ///< of the first file system that loses data
-  std::vector<std::string> evidence;  ///< for the loss
+  /// Description of the loss on the first file system that loses data.
+  std::string loss;
+  std::vector<std::string> evidence;  ///< further lines about this loss
 };
 
 std::string_view need_text(audit::SiteVerdict::Need need) {
@@ -189,8 +191,8 @@ std::string_view need_text(audit::SiteVerdict::Need need) {
   return kWords.at(static_cast<std::size_t>(need));
 }
 
-/// Returns, for example, "needed on ext4, xfs; redundant on btrfs (88 of 1900 states)". The states
-/// are those of the file system with the fewest.
+/// Returns, for example, "needed on ext4, xfs; redundant on btrfs (88 of 1900 states)". The numbers
+/// of states are those of the file system on which the fewest were checked.
 std::string verdict_text(
     const std::vector<std::pair<std::string, const audit::SiteVerdict*>>& all) {
   std::map<audit::SiteVerdict::Need, std::vector<std::string>> filesystems;
@@ -211,8 +213,8 @@ std::string verdict_text(
   return text;
 }
 
-/// The source places of frames. Each is looked up once: a lookup reads the object and starts
-/// addr2line.
+/// Caches the source places of frames. Finding a place is slow, because it reads the object and
+/// starts addr2line.
 class Places {
  public:
   explicit Places(const ProgramArguments& arguments)
@@ -266,7 +268,7 @@ AuditRow row_of(const audit::MissingFlush& missing, const std::vector<std::strin
   return row;
 }
 
-/// Adds callers to the places of rows until rows of the same call differ.
+/// If several rows have the same place and call, adds callers to their places until they differ.
 void distinguish(std::vector<AuditRow>& rows, Places& places) {
   for (std::size_t depth = 0; depth < audit::kFramesInKey; ++depth) {
     std::map<std::string, std::size_t> rows_of_place;
@@ -277,7 +279,8 @@ void distinguish(std::vector<AuditRow>& rows, Places& places) {
   }
 }
 
-/// Returns a row for each site and each missing flush, in the order of the program's calls.
+/// Returns one row for each site and each missing flush, in the order in which the program makes
+/// the calls.
 std::vector<AuditRow> rows_of(const std::vector<Audited>& all, Places& places) {
   std::vector<std::string> words;
   std::map<std::string, std::vector<std::pair<std::string, const audit::SiteVerdict*>>> sites;
@@ -346,7 +349,7 @@ void print_savings(const std::vector<Audited>& all) {
           static_cast<double>(each.audit.ns) / 1e9, each.filesystem);
 }
 
-/// Prints the changes to make, one per line.
+/// Prints the changes to make to the program, one on each line.
 void print_patch(const std::vector<AuditRow>& rows) {
   for (const AuditRow& row : rows) {
     if (row.droppable) fmt::print("remove  {}  {}\n", row.where, row.call);
@@ -447,7 +450,8 @@ std::vector<report::CiCase> ci_cases(const ProgramArguments& arguments,
   return cases;
 }
 
-/// Returns whether the verifier can see a loss; nullopt if the time limit ended the search for one.
+/// Returns true if the verifier can detect a loss. Returns nullopt if the time limit ended the
+/// search for a loss.
 Result<std::optional<bool>> can_see(const ProgramArguments& arguments,
                                     const std::vector<Audited>& all,
                                     const check::PreparedProgram& prepared) {

@@ -38,11 +38,11 @@ struct CampaignArguments {
 struct CampaignForecast {
   std::string name, title, takes;
   std::vector<std::string> filesystems;
-  /// Totals over all shards; states_most is 0 for single cuts.
+  /// Totals of all shards. If each trial has a single cut, states_most is 0.
   std::uint64_t trials = 0, states_most = 0;
 };
 
-/// Forecasts a survey. Its cells are grouped by file system.
+/// Returns the forecast for a survey. The survey's cells are grouped by file system.
 template <typename Cell>
 Result<CampaignForecast> survey_forecast(const std::string& name,
                                          const campaign::CampaignSummary& summary,
@@ -65,7 +65,8 @@ Result<campaign::Campaign> load_selection(const std::string& name,
   return loaded;
 }
 
-/// Rejects selections for surveys and schemes, because their names already select parts.
+/// Rejects a selection if the campaign is a survey or a schemes campaign, because the names of
+/// these select parts already.
 Result<void> check_selection(const std::string& name, const campaign::Selection& selection) {
   if ((selection.whole() && selection.kernels.empty() && selection.guest.empty()) ||
       !(campaign::parse_schemes_campaign(name) || campaign::parse_io_errors_campaign(name) ||
@@ -95,7 +96,7 @@ Result<CampaignForecast> campaign_forecast(const std::string& name,
     std::set<std::string> seen;
     for (std::uint64_t i = 0; i < plan.size(); ++i) {
       const std::string filesystem = plan.at(i).system->full_name();
-      // Schemes alternate, so the first repetition ends the list.
+      // The plan alternates between schemes. When a scheme occurs again, the list is complete.
       if (!seen.insert(filesystem).second) break;
       forecast.filesystems.push_back(filesystem);
     }
@@ -117,7 +118,7 @@ Result<CampaignForecast> campaign_forecast(const std::string& name,
   for (const adapters::LinuxAdapter* filesystem : campaign::filesystems_of(loaded))
     if (std::ranges::find(forecast.filesystems, filesystem->name) == forecast.filesystems.end())
       forecast.filesystems.push_back(filesystem->name);
-  if (!selection.whole()) forecast.takes.clear();  // the text describes the whole campaign
+  if (!selection.whole()) forecast.takes.clear();  // this text describes only the whole campaign
   return forecast;
 }
 
@@ -191,8 +192,9 @@ int report_interrupted_campaign(const CampaignArguments& arguments) {
   return kInterrupted;
 }
 
-/// Writes the report for --html. First writes the pages for failures, because the report links to
-/// pages that exist. An interrupted run gets its report when it is resumed.
+/// Writes the report for --html. The pages of the failures are written first, because the report
+/// links only to existing pages. If a run is interrupted, its report is written when the run is
+/// resumed.
 Result<void> write_html(db::Database& database, const campaign::CampaignOutcome& outcome,
                         const CampaignArguments& arguments) {
   if (arguments.html.empty() || outcome.interrupted) return {};
@@ -204,8 +206,8 @@ Result<void> write_html(db::Database& database, const campaign::CampaignOutcome&
   return {};
 }
 
-/// Prints a survey's outcome. The exit code is kFine if all cells were measured and all controls
-/// had the expected outcome.
+/// Prints the outcome of a survey. The exit code is kFine if all cells were measured and all
+/// controls had the expected outcome.
 template <typename Report>
 int report_survey(const Result<Report>& report, const campaign::CampaignOutcome& outcome,
                   const CampaignArguments& arguments, double seconds) {

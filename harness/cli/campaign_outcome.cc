@@ -1,4 +1,4 @@
-// Formats a campaign's outcome as text and as JSON (campaign_outcome.h).
+// Formats the outcome of a campaign as text and as JSON (campaign_outcome.h).
 #include "harness/cli/campaign_outcome.h"
 
 #include <fmt/format.h>
@@ -16,8 +16,8 @@
 namespace headcrash::cli {
 namespace {
 
-/// If a coverage row belongs to the system's alternative recovery, returns the name of the objects
-/// that it counts. Returns an empty string for rows that count states.
+/// If a coverage row counts the objects of the system's alternative recovery, returns the name of
+/// these objects. Returns an empty string if the row counts states.
 std::string of_other_recovery(const nlohmann::json& coverage) {
   const std::string strategy = coverage.value("strategy", "");
   return strategy.starts_with(campaign::kOtherRecovery)
@@ -35,8 +35,8 @@ double states_checked(const nlohmann::json& exploration, Guests guests) {
   return states;
 }
 
-/// Prints how many states were checked and generated per second, and the duration of each step,
-/// summed over all guests.
+/// Prints how many states were generated and checked per second, and the duration of each step.
+/// Durations are sums over all guests.
 void print_speed(const nlohmann::json& exploration, Guests guests) {
   constexpr double kShareShown = 0.01;
   std::map<std::string, double> steps_ms;
@@ -71,8 +71,7 @@ void print_speed(const nlohmann::json& exploration, Guests guests) {
   fmt::print("\ntime: {}\n", text);
 }
 
-/// Prints the number of additional images that the alternative recovery processed, by system and
-/// kind.
+/// Prints how many additional images the alternative recovery has processed, by system and kind.
 void print_other_recoveries(const std::map<std::string, std::map<std::string, double>>& systems) {
   if (systems.empty()) return;
   fmt::print("their other recovery, compared with the full check:\n");
@@ -84,7 +83,7 @@ void print_other_recoveries(const std::map<std::string, std::map<std::string, do
   }
 }
 
-/// Prints the number of states with each result for each scheme.
+/// Prints a table: for each scheme, the number of states with each result.
 void print_schemes(const nlohmann::json& exploration) {
   struct Scheme {
     double trials = 0, states = 0, shown = 0, unconfirmed = 0;
@@ -129,10 +128,10 @@ std::string seconds_text(double seconds) {
   return fmt::format("{} min {} s", whole / 60, whole % 60);
 }
 
-/// Prints each failure with the command that repeats it. States with the same verdict and command
-/// are counted on one line.
+/// Prints each failure with the command that repeats it. If several states have the same verdict
+/// and command, prints one line with their number.
 void print_failures(const nlohmann::json& failures, const std::string& database) {
-  using Line = std::pair<std::string, std::string>;  // what failed, and the command
+  using Line = std::pair<std::string, std::string>;  // the failure, and the command that repeats it
   std::vector<Line> order;
   std::map<Line, std::size_t> states;
   for (const nlohmann::json& failure : failures) {

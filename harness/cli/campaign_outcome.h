@@ -9,12 +9,12 @@
 
 namespace headcrash::cli {
 
-/// Whether the campaign used guests. With guests, every checked state has a row in the database;
-/// without guests, only failed states do.
+/// States whether the campaign used guests. With guests, the database has a row for every checked
+/// state. Without guests, it has rows only for failed states.
 enum class Guests : std::uint8_t { none, some };
 
 struct OutcomeText {
-  std::string database;  ///< the database's path, for commands that are printed
+  std::string database;  ///< path of the database, which appears in printed commands
   double seconds = 0;
   Guests guests = Guests::some;
   bool as_json = false;

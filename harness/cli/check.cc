@@ -1,4 +1,4 @@
-// Implements `headcrash check`, which runs a user's program on file systems and cuts their power.
+// Implements `headcrash check`, which runs a user's program on file systems and cuts the power.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -26,15 +26,15 @@ struct CheckArguments : ProgramArguments {
 struct Verdict {
   enum class Kind : std::uint8_t { kept, lost, unclear };
   std::string option;      ///< the value of --fs
-  std::string filesystem;  ///< its adapter's name
+  std::string filesystem;  ///< name of the file system's adapter
   Kind kind = Kind::unclear;
   std::uint64_t states = 0;
   std::size_t lines = 0;  ///< number of lines that the program printed in the guest
   double space = 0, seconds = 0;
-  bool whole = false;              ///< all states of the strategies were checked
-  std::string recording;           ///< the recording in which the control looks for a loss
-  std::string headline;            ///< for a loss: text that follows "lost"
-  std::vector<std::string> about;  ///< for a loss: further lines
+  bool whole = false;              ///< the strategies had no further states
+  std::string recording;           ///< recording that the control searches for a loss
+  std::string headline;            ///< printed after word(kind); empty if kept
+  std::vector<std::string> about;  ///< further lines about the loss
 };
 
 std::string word(Verdict::Kind kind) {
@@ -102,7 +102,7 @@ void print_verdict(const Verdict& verdict) {
   for (const std::string& line : verdict.about) fmt::print("{:<8}{}\n", "", line);
 }
 
-/// Prints whether the verifier can see a loss; if it cannot, that is an error.
+/// Prints whether the verifier can detect a loss. If it cannot, this is an error.
 void print_control(const CheckArguments& arguments, const std::optional<bool>& can_see) {
   if (!can_see)
     fmt::print(
@@ -182,7 +182,8 @@ Result<int> check_all(const CheckArguments& arguments) {
   const int ended =
       finish_ci(arguments.ci, "headcrash check", ci_cases(arguments, verdicts, blind), kFine);
   if (ended != kFine) return ended;
-  if (!lost && blind && arguments.as_json) return kUsage;  // "can_see" is false
+  // The JSON output reports this as "can_see": false.
+  if (!lost && blind && arguments.as_json) return kUsage;
   if (!lost && blind)
     return fail(
         name, "also passes if the disk ignores every flush, so its verifier cannot detect a loss",

@@ -57,7 +57,7 @@ void print(const nlohmann::json& value) {
 
 int finish_output(int exit_code) {
   errno = 0;
-  // Flushes through stdout, so that an error sets stdout's error indicator and errno.
+  // Flush through the FILE of stdout, so that an error sets its error indicator and errno.
   std::cout.flush();
   const bool flushed = std::fflush(stdout) == 0;
   if (flushed && std::ferror(stdout) == 0 && std::cout.good()) return exit_code;

@@ -1,5 +1,5 @@
 #pragma once
-// Functions for all subcommands of `headcrash`: exit codes, --json, and the format of errors.
+// Helpers for all subcommands of `headcrash`: exit codes, --json, and the format of errors.
 
 #include <fmt/format.h>
 
@@ -17,15 +17,16 @@ namespace headcrash::cli {
 enum Exit : int {
   kFine = 0,
   kFound = 1,  ///< data loss or a regression was found, or a control had an unexpected outcome
-  kUsage = 2,  ///< usage or configuration error, missing program, damaged file
-  /// A self-check failed: there is a bug in one of our file systems, its checker or the lab.
+  kUsage = 2,  ///< error in usage or configuration, missing program, or damaged file
+  /// A self-check failed, which means a bug in one of our file systems, in its checker or in
+  /// headcrash.
   kContradiction = 3,
   kSkipped = 77,
   kInterrupted = 130,
 };
 
-/// Each function adds a subcommand. The callback of the subcommand stores its exit code in
-/// `exit_code`.
+/// Each of these functions adds a subcommand. When the subcommand is executed, it stores its exit
+/// code in `exit_code`.
 void add_doctor(CLI::App& app, int& exit_code);
 void add_list(CLI::App& app, int& exit_code);
 void add_serve(CLI::App& app, int& exit_code);
@@ -53,34 +54,35 @@ void add_init(CLI::App& app, int& exit_code);
 void add_help(CLI::App& app, int& exit_code);
 void add_write_documents(CLI::App& app, int& exit_code);
 
-/// Adds --junit, --sarif, --summary and --annotations.
+/// Adds the options --junit, --sarif, --summary and --annotations.
 void add_ci_options(CLI::App& command, report::CiFiles& files);
-/// Writes the files that the options name. Returns `exit_code`, or kUsage if a file cannot be
+/// Writes the files that these options name. Returns `exit_code`, or kUsage if a file cannot be
 /// written.
 int finish_ci(const report::CiFiles& files, const std::string& title,
               const std::vector<report::CiCase>& cases, int exit_code);
 
 inline constexpr const char* kDefaultDatabase = "headcrash.db";
 enum class MadeIfMissing : std::uint8_t { no, yes };
-/// Adds --db. The default is $HEADCRASH_DB.
+/// Adds the option --db. Its default is $HEADCRASH_DB or, if that is unset, headcrash.db.
 void add_database_option(CLI::App& command, std::string& database,
                          MadeIfMissing made = MadeIfMissing::no);
 
-/// Adds --kernel VERSION,... for a campaign or benchmark.
+/// Adds the option --kernel VERSION,... of campaigns and benchmarks.
 void add_kernels_option(CLI::App& command, std::vector<std::string>& kernels);
 /// Adds --guest qemu|virtual. `otherwise` describes the default in the help text.
 void add_guest_option(CLI::App& command, std::string& guest, const std::string& otherwise);
 
-/// Returns the number of an existing run. 0 selects the newest run. Fails if there is no such run.
+/// Returns the number of a run that exists. If `wanted` is 0, returns the newest run. Fails if
+/// there is no such run.
 Result<std::int64_t> known_run(db::Database& database, std::int64_t wanted);
 
-/// How much progress is printed on standard error.
+/// How much progress to print to standard error.
 enum class Verbosity : std::uint8_t { quiet, normal, verbose };
-/// Adds -q and -v.
+/// Adds the options -q and -v.
 void add_verbosity_options(CLI::App& command, Verbosity& verbosity);
 
 /// Makes an option accept only the values in `known`. For any other value, parsing throws
-/// UnknownValue, which suggests the nearest one. Returns the option.
+/// UnknownValue, which suggests the most similar known value. Returns the option.
 CLI::Option* accept_only(CLI::Option* option, std::vector<std::string> known);
 class UnknownValue : public CLI::ParseError {
  public:
@@ -111,12 +113,12 @@ int report_error(const Error& error, bool as_json);
 
 void print(const nlohmann::json& value);
 
-/// Flushes standard output and returns `exit_code`. If flushing fails, prints one line to standard
-/// error and returns kUsage. main() calls it at the end of every command.
+/// Flushes standard output and returns `exit_code`. If the flush fails, prints one line to standard
+/// error and returns kUsage. main() calls this at the end of every command.
 int finish_output(int exit_code);
 
-/// Returns a flag that SIGINT, SIGTERM and SIGHUP set after catch_interrupts() was called. A second
-/// signal ends the program at once.
+/// Returns a flag that SIGINT, SIGTERM and SIGHUP set once catch_interrupts() has been called. A
+/// second signal ends the program at once.
 const std::atomic<bool>& interrupted();
 void catch_interrupts();
 

@@ -1,5 +1,5 @@
-// Generates completion scripts (completions.h). Each script determines the current command from the
-// words so far, and proposes the words that may follow.
+// Generates completion scripts (completions.h). A script determines the current command from the
+// words typed so far, and proposes the words that may follow.
 #include "harness/cli/completions.h"
 
 #include <fmt/format.h>
@@ -21,8 +21,9 @@ void each_command(const CLI::App& command, const std::string& place,
     each_command(*part, place.empty() ? part->get_name() : place + " " + part->get_name(), visit);
 }
 
-/// Returns the list that completes the option's value: "campaigns" if the description mentions
-/// "headcrash list campaigns". Otherwise, returns an empty string.
+/// Returns the list that completes the option's value, for example "campaigns" if the option's
+/// description mentions "headcrash list campaigns". Returns an empty string if there is no such
+/// list.
 std::string list_of(const CLI::Option& option) {
   constexpr std::string_view kList = "headcrash list ";
   const std::string& text = option.get_description();

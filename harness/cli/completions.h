@@ -1,7 +1,7 @@
 #pragma once
-// Generates shell completions from the same command tree as --help. If an option's description
-// mentions "headcrash list X", its value is completed from that list. Values of --db and other
-// files are completed with file names.
+// Generates shell completions from the same command tree as --help. If the description of an option
+// mentions "headcrash list X", its values are completed from that list. The values of --db and of
+// other files are completed with file names.
 
 #include <string>
 

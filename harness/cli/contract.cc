@@ -1,5 +1,5 @@
 // headcrash contract: runs litmus tests on file systems and prints what each file system keeps.
-// headcrash explain: finds litmus tests by words.
+// headcrash explain: finds litmus tests that match given words.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -29,7 +29,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t kWidthOfFiles = 1000;  ///< output to files and pipes is not folded
+/// Wide enough that output to files and pipes is never folded.
+constexpr std::size_t kWidthOfFiles = 1000;
 constexpr std::size_t kTestsExplained = 5;
 constexpr std::uint64_t kGuestStates = 60, kOwnStates = 1000;
 
@@ -43,7 +44,7 @@ struct ContractArguments {
   KernelArguments kernel;
 };
 
-/// A file system in the table: one of our own, or a kernel's.
+/// A file system in the table: one of our own, or one of the Linux kernel.
 struct System {
   const adapters::SystemUnderTest* own = nullptr;
   std::optional<adapters::LinuxAdapter> kernel;
@@ -91,7 +92,8 @@ std::string crash_page_name(const contract::Cell& cell) {
   return fmt::format("{}-{:02}.html", cell.system, cell.test);
 }
 
-/// Writes the page for the smallest crash of a broken cell. A list that was not judged has no page.
+/// Writes the page of the smallest crash of a broken cell. Writes no page if the crash was not
+/// judged.
 Result<void> write_crash(const System& system, const contract::Cell& cell,
                          const contract::GuestCells& cells, const fs::path& folder) {
   TRY(const auto run, states::RunHistory::load(cell.recording));
@@ -112,7 +114,8 @@ Result<void> write_crash(const System& system, const contract::Cell& cell,
       folder / crash_page_name(cell));
 }
 
-/// Recordings are not kept, because the command repeats them byte for byte.
+/// Runs the tests on one of our own file systems. Does not keep the recordings, because the same
+/// command creates them again, byte for byte.
 Result<void> run_own(const ContractArguments& arguments, const System& system,
                      contract::Table& table) {
   TRY(const auto scratch, base::ScratchFolder::make());
@@ -229,7 +232,8 @@ Result<fs::path> make_folder(const ContractArguments& arguments,
   return fs::path(arguments.folder);
 }
 
-/// Returns true if a cell is broken or unusable although it is promised or relied on.
+/// Returns true if a cell is broken or unusable although its behaviour is promised or applications
+/// rely on it.
 bool breaks_a_promise(const contract::Cell& cell) {
   return cell.lost() && cell.promise.kind != contract::PromiseKind::none;
 }
@@ -285,7 +289,7 @@ int run(ContractArguments arguments) {
   return done ? *done : report_error(done.error(), arguments.as_json);
 }
 
-/// A table and one of its systems, given as FILE or FILE:SYSTEM.
+/// A table and one of the systems in it. The user specifies them as FILE or FILE:SYSTEM.
 struct Side {
   contract::Table table;
   std::vector<std::string> systems;

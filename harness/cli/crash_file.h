@@ -1,5 +1,5 @@
 #pragma once
-// Writes a crash state's page (results/report/crash/crash_page.h), for several commands.
+// Writes the page of a crash state (results/report/crash/crash_page.h). Several commands use this.
 
 #include <filesystem>
 #include <optional>
@@ -16,32 +16,36 @@ struct CrashFile {
   const adapters::LinuxAdapter* filesystem = nullptr;    ///< null if unknown
   const explorer::RecordedWorkload* workload = nullptr;  ///< null if unknown
   std::optional<states::CrashState> state;
-  oracle::Judgement judgement;  ///< the state's verdict, if it was checked
+  oracle::Judgement judgement;  ///< verdict on the state, if it was checked
   bool checked = false;
   std::vector<oracle::Finding> findings;
   std::string log;
-  std::vector<std::string> faults;  ///< array faults injected when the power returned
-  /// All judged states, by full name. States from other recordings are ignored.
+  /// Faults that were injected into the array when the power returned.
+  std::vector<std::string> faults;
+  /// All judged states. The full name shows to which recording a state belongs; states of other
+  /// recordings are ignored.
   std::vector<explorer::JudgedState> states;
-  explorer::FindGeometry hardware;  ///< if set, also shows heads, caches and other series over time
-  /// The state whose recovery was recorded; empty if a workload was recorded.
+  /// If set, the page also shows heads, caches and other series over time.
+  explorer::FindGeometry hardware;
+  /// If the recording is of a recovery, the state that was recovered; otherwise empty.
   std::string recovery_of;
   std::vector<std::string> reproduce;
 };
 
-/// Checks that the file named by an option (--html) can be written, before a command that runs for
-/// minutes starts.
+/// Checks that the file that an option (--html) names can be written. Called before work that takes
+/// minutes.
 Result<void> check_output_path(const std::filesystem::path& path, const std::string& option);
 
-/// Writes the page. Replaces an existing file. Fails if the recording cannot be read or the file
-/// cannot be written.
+/// Writes the page. Replaces an existing file. Fails if the recording cannot be read or the file is
+/// not writable.
 Result<void> save_crash_file(const CrashFile& of, const std::filesystem::path& path);
 
-/// Writes the page, and prints its path to stderr.
+/// Does the same, and prints the path of the page to standard error.
 Result<void> write_crash_file(const CrashFile& of, const std::filesystem::path& path);
 
-/// Returns the number of writes that are lost or torn in a state, or the number of members that
-/// stopped before others. For a physical state, returns the number of all unflushed writes.
+/// Returns how many writes are lost or torn in a state or, for a state of base `member`, how many
+/// members stopped before the others. For a physical state, returns the number of all unflushed
+/// writes.
 std::size_t missing_writes(const states::RunHistory& run, const states::CrashState& state);
 
 }  // namespace headcrash::cli

@@ -19,7 +19,7 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-/// Uses of headcrash. Each use needs some of the findings.
+/// The uses of headcrash. Each one needs some of the things that doctor checks.
 constexpr unsigned kServe = 1, kQemu = 2, kUserMode = 4, kCheck = 8, kExperiment = 16,
                    kReports = 32;
 constexpr unsigned kGuests = kQemu | kUserMode | kCheck;
@@ -28,7 +28,8 @@ constexpr std::pair<unsigned, const char*> kUses[] = {
     {kUserMode, "user-mode Linux"},      {kCheck, "check of a program"},
     {kExperiment, "experiments, image"}, {kReports, "reports with charts"}};
 
-/// A program to be found in PATH, the package that contains it, and the uses that need it.
+/// A program that must be in PATH, the package that contains it, and the uses of headcrash that
+/// need it.
 struct Program {
   const char* name;
   const char* package;
@@ -42,7 +43,7 @@ constexpr Program kPrograms[] = {
     {"depmod", "kmod", kGuests},          {"busybox", "busybox-static", kGuests},
     {"xz", "xz-utils", kGuests},          {"strace", "strace", kCheck},
     {"sqfstar", "squashfs-tools", kCheck}};
-/// Programs that are each needed only to test one file system.
+/// Programs that are needed only for testing one particular file system.
 constexpr Program kMoreFileSystems[] = {
     {"mkfs.xfs", "xfsprogs"},       {"mkfs.btrfs", "btrfs-progs"}, {"mkfs.f2fs", "f2fs-tools"},
     {"mkfs.nilfs2", "nilfs-tools"}, {"mkfs.jfs", "jfsutils"},      {"mkreiserfs", "reiserfsprogs"},
@@ -52,11 +53,12 @@ constexpr std::uint64_t kWantedFreeBytes = std::uint64_t{2} << 30;
 struct Finding {
   std::string what, found, hint;
   bool good = true;
-  unsigned needed_for = 0;   ///< uses that are impossible unless the finding is good
-  unsigned missing_for = 0;  ///< uses that are impossible, although the finding is good
+  unsigned needed_for = 0;   ///< uses that are impossible if the finding is not good
+  unsigned missing_for = 0;  ///< uses that are impossible even if the finding is good
 };
 
-/// Checks the folder for guests. If the folder does not exist, checks whether it can be created.
+/// Checks whether the folder for guests is writable. If it does not exist, checks whether it can be
+/// created.
 Finding examine_cache(const fs::path& cache) {
   fs::path there = cache;
   std::error_code error;
@@ -84,7 +86,8 @@ Finding examine_guest(const fs::path& cache) {
           true};
 }
 
-/// Checks whether the guest for virtual time has been built, which only `guest = "virtual"` needs.
+/// Checks whether the guest for virtual time has been built. Only `guest = "virtual"` needs this
+/// guest.
 Finding examine_user_mode_guest(const fs::path& cache) {
   const auto image = vm::built_guest_image(cache, vm::Accelerator::user_mode);
   if (!image) return {"user-mode guest", image.error().problem, "", true, 0, kUserMode};
@@ -130,7 +133,7 @@ std::vector<Finding> examine() {
   const Finding user_mode = examine_user_mode_guest(cache);
   findings.push_back(examine_guest(cache));
   findings.back().needed_for = kQemu;
-  // A check runs in either kind of guest.
+  // `headcrash check` needs either kind of guest, so it needs QEMU only without the other kind.
   if (user_mode.missing_for != 0) {
     findings.back().needed_for |= kCheck;
     for (Finding& finding : findings)
@@ -140,7 +143,7 @@ std::vector<Finding> examine() {
   return findings;
 }
 
-/// Returns the things that each use lacks on this machine.
+/// Returns, for each use, what this machine lacks for it.
 std::vector<std::pair<std::string, std::vector<std::string>>> lacking(
     const std::vector<Finding>& findings) {
   std::vector<std::pair<std::string, std::vector<std::string>>> uses;

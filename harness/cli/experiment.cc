@@ -1,4 +1,4 @@
-// Implements `headcrash experiment`, which repeats a paper's measurements in virtual time and
+// Implements `headcrash experiment`, which repeats the measurements of a paper in virtual time and
 // compares the numbers.
 #include "harness/papers/experiment.h"
 
@@ -21,7 +21,7 @@ struct ExperimentArguments {
   std::string name, database, csv;
   std::uint64_t seed = 1;
   Verbosity verbosity = Verbosity::normal;
-  std::vector<std::string> set;  ///< arguments of --set in the form NAME=VALUE
+  std::vector<std::string> set;  ///< arguments of --set, each in the form NAME=VALUE
   bool as_json = false;
 };
 

@@ -1,4 +1,4 @@
-// headcrash explore: explores the crash states of one recorded workload; guests recover, mount and
+// headcrash explore: records one workload and explores its crash states. Guests recover, mount and
 // judge each state.
 #include <fmt/format.h>
 #include <sys/resource.h>
@@ -39,7 +39,8 @@ namespace fs = std::filesystem;
 using nlohmann::json;
 
 constexpr std::size_t kMarksNamed = 12;
-constexpr std::uint32_t kStoredRoundsMin = 4;  ///< for workloads that campaigns store
+/// Minimum number of rounds that a campaign accepts; explore --db stores a campaign.
+constexpr std::uint32_t kStoredRoundsMin = 4;
 constexpr const char* kProbeName = "stack-probe.hcrec";
 
 /// Returns the CPU time of this process, its exited children, and its running children (fields 14
@@ -71,7 +72,7 @@ double own_cpu_seconds() {
   return total;
 }
 
-/// Determines the machine and the size of its disk.
+/// Determines the machine to use and the size of its disk.
 Result<std::uint64_t> choose_disk(const ExploreArguments& arguments, Explored& explored) {
   explored.machine = arguments.machine;
   if (arguments.recording.empty()) return size_of_new_disk(arguments, explored.filesystem);
@@ -99,7 +100,7 @@ Result<void> make_folder(const ExploreArguments& arguments) {
   return {};
 }
 
-/// Removes recordings that an interruption left incomplete. `folder` may be empty.
+/// Removes recordings that are incomplete because of an interruption. `folder` may be empty.
 void remove_recordings(const fs::path& folder) {
   if (folder.empty()) return;
   std::error_code error;
@@ -107,7 +108,7 @@ void remove_recordings(const fs::path& folder) {
     fs::remove(folder / name, error);
 }
 
-/// Checks the rules of the stack on the requests of a recording.
+/// Checks the requests in a recording against the rules of the stack.
 Result<void> check_rules(const fs::path& recording, Explored& explored) {
   TRY(const auto run, states::RunHistory::load(recording));
   TRY(auto broken, explorer::check_stack_rules(*run, explored.filesystem.stack->rules));
@@ -120,7 +121,8 @@ bool has_rules(const Explored& explored) {
   return explored.filesystem.stack && explored.filesystem.stack->rules.any();
 }
 
-/// Records writes to the stack's device without a file system, and checks its rules on them.
+/// Probes the stack: records writes to its device without a file system, and checks them against
+/// its rules.
 Result<void> probe_stack(explorer::StageGuest& guest, const explorer::FormattedDisk& disk,
                          const fs::path& folder, Explored& explored) {
   if (!has_rules(explored)) return {};
@@ -132,7 +134,7 @@ Result<void> probe_stack(explorer::StageGuest& guest, const explorer::FormattedD
   return check_rules(folder / kProbeName, explored);
 }
 
-/// Records mkfs and the workload on the first guest, both in the same folder.
+/// Records mkfs and then the workload on the first guest. Both recordings are in the same folder.
 Result<explorer::RecordedWorkload> record(const ExploreArguments& arguments, Explored& explored) {
   fs::path folder = arguments.keep;
   if (folder.empty()) {
@@ -170,7 +172,7 @@ Result<explorer::RecordedWorkload> record(const ExploreArguments& arguments, Exp
   return std::move(*recorded);
 }
 
-/// Returns the event of the first cut. `from` is an event number or a mark.
+/// Returns the event number of the first cut. `from` is an event number or the text of a mark.
 Result<std::uint64_t> event_of(const std::string& from, const states::RunHistory& run) {
   if (!from.empty() && from.find_first_not_of("0123456789") == std::string::npos) {
     const std::uint64_t event = std::strtoull(from.c_str(), nullptr, 10);
@@ -189,7 +191,7 @@ Result<std::uint64_t> event_of(const std::string& from, const states::RunHistory
               known.empty() ? "it has no marks; use an event number" : base::suggest(from, known));
 }
 
-/// Opens the recording that the user specified.
+/// Opens the recording that the user has specified.
 Result<void> open(const ExploreArguments& arguments, Explored& explored) {
   TRY(auto opened,
       explorer::open_recorded_workload(arguments.recording, arguments.workload.empty()
@@ -228,8 +230,8 @@ Result<explorer::ExplorationOptions> options_of(const ExploreArguments& argument
   return options;
 }
 
-/// Shows progress as a campaign does: on a terminal, in one line; if verbose, with a line for each
-/// state.
+/// Shows progress as a campaign does: on one line of a terminal or, if verbose, on one line for
+/// each state.
 void show_progress(const ExploreArguments& arguments, const explorer::StateOutcome& outcome,
                    std::uint64_t checked) {
   const bool verbose = arguments.verbosity == Verbosity::verbose, terminal = can_overwrite();
@@ -262,8 +264,8 @@ Result<void> choose_workload(const ExploreArguments& arguments, Explored& explor
   return {};
 }
 
-/// Keeps the recordings if there is a failure to examine. Without --record, they are in a temporary
-/// folder.
+/// Copies the recordings to a folder in the current folder, because there is a failure to examine
+/// and, without --record, they are in a temporary folder.
 Result<void> keep_recordings(Explored& explored) {
   const fs::path from = base::folder_of(explored.workload.recording);
   for (int number = 1; number < 10'000; ++number) {
@@ -283,12 +285,12 @@ Result<void> keep_recordings(Explored& explored) {
               "remove the folders that you do not need");
 }
 
-/// Writes the page for --html. It shows the confirmed failure with the fewest missing writes, or
-/// the whole recording if there is no failure.
+/// Writes the page for --html. It shows the confirmed failure that lacks the fewest writes, or the
+/// whole recording if there is no failure.
 Result<void> write_html(const ExploreArguments& arguments, const Explored& explored) {
   const explorer::ConfirmedFailure* clearest = nullptr;
   std::size_t fewest = 0;
-  // There are only a few recordings, even if there are many failures.
+  // Load each recording once. There may be many failures, but there are only a few recordings.
   std::map<fs::path, std::shared_ptr<const states::RunHistory>> runs;
   for (const explorer::ConfirmedFailure& failure : explored.result.failures) {
     if (!failure.confirmed) continue;
@@ -313,8 +315,8 @@ Result<void> write_html(const ExploreArguments& arguments, const Explored& explo
   return write_crash_file(of, arguments.html);
 }
 
-/// Writes one line for each checked state. Lines are sorted by name, so that two explorations can
-/// be compared.
+/// Writes one line for each checked state. The lines are sorted by name, so that the files of two
+/// explorations can be compared.
 Result<void> write_csv(const Explored& explored, const std::string& path) {
   std::vector<explorer::JudgedState> states = explored.states;
   std::ranges::sort(states, {}, &explorer::JudgedState::name);
@@ -324,7 +326,7 @@ Result<void> write_csv(const Explored& explored, const std::string& path) {
   return base::write_text_file(path, text);
 }
 
-/// Minimises the first failure of each kind, and writes its account and page to the folder of the
+/// Minimises the first failure of each kind. Writes its account and its page to the folder of the
 /// recordings.
 Result<void> write_accounts(const ExploreArguments& arguments, Explored& explored) {
   const fs::path folder = base::folder_of(explored.workload.recording);
@@ -519,7 +521,7 @@ Result<void> attribute_failures(const ExploreArguments& arguments, Explored& exp
   }
   ExploreArguments bare = arguments;
   bare.filesystem = adapters::name_without_stack(explored.filesystem);
-  bare.kernel.kernel.clear();  // part of that name
+  bare.kernel.kernel.clear();  // the file system's name contains the kernel
   bare.keep.clear();
   if (!arguments.size.empty()) {
     TRY(const auto bytes, base::parse_size(arguments.size, "--size"));

@@ -1,5 +1,6 @@
-// headcrash explore --db: runs the exploration as a campaign of one cell. The database holds it as
-// the text of a campaign file, so that report, replay, trials and --resume need no special case.
+// headcrash explore --db: runs the exploration as a campaign with a single cell. The database
+// contains this campaign in the form of a campaign file, so report, replay, trials and --resume
+// need no special case.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -37,7 +38,7 @@ Result<campaign::Campaign> as_campaign(const ExploreArguments& arguments) {
   TRY(const auto filesystem, adapters::load_adapter(arguments.filesystem));
   TRY(const auto bytes, size_of_new_disk(arguments, filesystem));
   const explorer::StageMachine& machine = arguments.machine;
-  // Strings, numbers and lists have the same form in JSON and TOML.
+  // A string, a number or a list that is valid in JSON is also valid in TOML.
   std::string text = fmt::format(
       "title = {}\nseed = {}\ntrials = {}\nfilesystems = {}\n\n[device]\nsize = {}\nprefill = {}\n",
       json(fmt::format("The crash states of {} on {}", arguments.workload + arguments.application,
@@ -66,8 +67,8 @@ Result<campaign::Campaign> as_campaign(const ExploreArguments& arguments) {
   return campaign::parse_campaign(text, kFile);
 }
 
-/// Returns the exit code that an exploration without a database would return: the worst reproduced
-/// verdict decides.
+/// Returns the exit code that the same exploration would have without a database. The worst
+/// reproduced verdict determines it.
 int exit_code_of(const json& trials) {
   bool undone = false;
   for (const json& trial : trials) {

@@ -53,7 +53,7 @@ void print_coverage(const explorer::ExplorationResult& result) {
   }
 }
 
-/// The failures of one kind, and the first reproduced one among them.
+/// All failures of one kind. `shown` is the first of them that was reproduced.
 struct KindOfFailure {
   const explorer::ConfirmedFailure* shown = nullptr;
   std::uint64_t states = 0;
@@ -63,7 +63,7 @@ std::string kind_text(const explorer::StateOutcome& outcome) {
   return explorer::format(explorer::kind_of(outcome.judgement, outcome.findings));
 }
 
-/// Groups failures by kind, in the order in which they were discovered.
+/// Groups failures by kind. The order is that in which the kinds were found.
 std::vector<KindOfFailure> kinds_of(const explorer::ExplorationResult& result) {
   std::vector<KindOfFailure> kinds;
   std::map<std::string, std::size_t> places;
@@ -126,7 +126,7 @@ void print_rules(const Explored& explored) {
                broken.text);
 }
 
-/// Describes losses that are expected.
+/// Returns a remark if losses are expected on this file system.
 std::string expectation_text(const adapters::LinuxAdapter& filesystem) {
   if (filesystem.expected == adapters::Expectation::loss)
     return " (a negative control: as expected)";
@@ -260,7 +260,7 @@ void print_text(const Explored& explored) {
       per_second(result.checked, result.generate_ms));
   fmt::print("{} checked wholly in the guest as well, {} disagreements; {} guests used\n",
              result.sampled, result.disagreements, result.restores);
-  std::fflush(stdout);  // further output goes to standard error
+  std::fflush(stdout);  // because further output goes to standard error
 }
 
 }  // namespace headcrash::cli

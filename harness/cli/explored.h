@@ -1,5 +1,5 @@
 #pragma once
-// The arguments of `headcrash explore`, and its result as text and as JSON.
+// The arguments of `headcrash explore`, and the output of its result as text and as JSON.
 
 #include <cstdint>
 #include <filesystem>
@@ -23,22 +23,23 @@
 
 namespace headcrash::cli {
 
-/// Name of the recording of mkfs in the --record folder.
+/// File name of the recording of mkfs in the folder of --record.
 inline constexpr const char* kFormattedName = "formatted.hcrec";
-/// Default name of the recording of the workload in that folder.
+/// Default file name of the recording of the workload in the same folder.
 inline constexpr const char* kWorkloadName = "workload.hcrec";
 
 struct ExploreArguments {
   std::string recording, filesystem, stack, workload, application, size, keep, html, csv;
-  std::string recording_name = kWorkloadName;  ///< name of a new recording
-  std::string from;      ///< first event to explore in a recording: an event number or a mark
+  std::string recording_name = kWorkloadName;  ///< file name of a new recording
+  /// First event to explore in an existing recording: an event number or the text of a mark.
+  std::string from;
   std::string database;  ///< path of the database; empty to store nothing
   std::vector<std::string> strategies;
   std::uint64_t budget = 1000, seed = 1;
   std::uint32_t rounds = 60;
-  std::int64_t trials = 1;  ///< number of workloads; more than one requires a database
+  std::int64_t trials = 1;  ///< number of workloads; more than one is possible only with a database
   std::size_t jobs = 2;
-  std::uint64_t limit_s = 0;  ///< the exploration's time limit; 0 for no limit
+  std::uint64_t limit_s = 0;  ///< time limit of the exploration; 0 for no limit
   bool resume = false, as_json = false, minimise = false, stop_at_first = false;
   std::string prefill = "pattern";
   Verbosity verbosity = Verbosity::normal;
@@ -49,71 +50,74 @@ struct ExploreArguments {
   std::string atomic_write = "512";
 };
 
-/// The inputs and result of an exploration.
+/// An exploration, with its inputs and its result.
 struct Explored {
   adapters::LinuxAdapter filesystem;
   explorer::StageMachine machine;
   std::vector<workload::Operation> operations;       ///< from --workload
   std::optional<workload::Application> application;  ///< from --application
-  std::unique_ptr<explorer::GuestPool> pool;         ///< if set before a recording, it is used
+  /// May be set before recording; otherwise, recording creates it.
+  std::unique_ptr<explorer::GuestPool> pool;
   std::optional<explorer::FormattedDisk> formatted;  ///< like `pool`
   explorer::RecordedWorkload workload;
   explorer::ExplorationResult result;
   std::map<std::string, std::uint64_t> verdicts;
   std::vector<explorer::JudgedState> states;
-  /// Rules of the stack that the recorded requests of its disks break.
+  /// Rules of the stack that the recorded requests to its disks break.
   std::vector<explorer::BrokenRule> broken_rules;
-  std::size_t rules_checked_on = 0;  ///< number of recordings whose requests were checked
-  std::string attribution;           ///< whether the stack or the file system failed; may be empty
+  std::size_t rules_checked_on = 0;  ///< number of recordings in which the rules were checked
+  /// States whether the stack or the file system failed; may be empty.
+  std::string attribution;
   double cpu_s = 0;
-  bool virtual_time = false;  ///< guests run user-mode Linux
+  bool virtual_time = false;  ///< the guests run user-mode Linux
   bool interrupted = false;
-  /// A crash inside the list failed; the rest of the list was not explored.
+  /// True if a crash inside the list left a state that failed its check. The rest of the list was
+  /// then not explored.
   bool failed_at_crash = false;
-  /// Folder in which recordings are kept. If empty, recordings are removed when the command ends.
+  /// Folder in which the recordings are kept. If empty, they are removed when the command ends.
   std::filesystem::path kept;
 };
 
-/// Returns the recording's path after the command has ended, or an empty string if it will have
-/// been removed.
+/// Returns the path that the recording will have after the command has ended. Returns an empty
+/// string if the recording will be removed.
 std::string kept_recording(const Explored& explored, const std::filesystem::path& recording);
 
-/// Returns a summary of the result in one sentence.
+/// Returns a one-sentence summary of the result.
 std::string headline(const Explored& explored);
 nlohmann::json describe(const Explored& explored);
 /// Prints the headline, the coverage, one failure of each kind, and the duration of each step.
 void print_text(const Explored& explored);
 
-/// Records the workload that `arguments` name, unless they name a recording. With --record, sets
-/// `explored.kept`.
+/// Records the workload that is named in `arguments`. Does nothing if they name an existing
+/// recording. With --record, sets `explored.kept`.
 Result<void> record_exploration(const ExploreArguments& arguments, Explored& explored);
 /// Checks the crash states of `explored.workload`.
 Result<void> explore_recorded(const ExploreArguments& arguments, Explored& explored);
 /// Calls both functions.
 Result<void> run_exploration(const ExploreArguments& arguments, Explored& explored);
 
-/// Explores the same workload on the bare disk if states on a stack failed, and sets
-/// `explored.attribution`.
+/// If states of a file system on a stack failed, explores the same workload on the bare disk and
+/// sets `explored.attribution`.
 Result<void> attribute_failures(const ExploreArguments& arguments, Explored& explored);
 
 /// Returns the behaviour of the disk while a workload is recorded.
 explorer::DiskOptions disk_options(const ExploreArguments& arguments);
 
-/// Returns the command that checks a state again, but without --state.
+/// Returns a command that checks a state again. The caller appends --state NAME.
 std::string replay_command(const Explored& explored);
 
-/// Writes a failure's page. `state` is a state in the failure's recording.
+/// Writes the page of a failure. `state` is the name of a state in the failure's recording.
 Result<void> write_page(const Explored& explored, const explorer::ConfirmedFailure& failure,
                         const std::string& state, const std::filesystem::path& path);
 
-/// Runs the exploration and stores it in a database, for `report`, `replay` and `runs`
-/// (explore_stored.cc).
+/// Runs the exploration and stores it in a database, so that `report`, `replay` and `runs` can use
+/// it (explore_stored.cc).
 int explore_into_database(const ExploreArguments& arguments);
-/// Returns the size that the user specified, otherwise the smallest sufficient size. Fails if the
-/// size is invalid.
+/// Returns the size that the user has specified or, by default, the smallest sufficient size. Fails
+/// if the size is invalid.
 Result<std::uint64_t> size_of_new_disk(const ExploreArguments& arguments,
                                        const adapters::LinuxAdapter& filesystem);
-/// Returns the strategies that the user specified, otherwise the machine's defaults.
+/// Returns the strategies that the user has specified or, by default, those for the machine.
 std::vector<std::string> strategies_of(const ExploreArguments& arguments,
                                        const explorer::StageMachine& machine);
 

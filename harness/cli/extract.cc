@@ -1,4 +1,4 @@
-// Implements `headcrash extract`, which writes the image that a power cut left, and a script that
+// Implements `headcrash extract`. It writes the image that a power cut left, and a script that
 // shows the failure without headcrash.
 #include <fmt/format.h>
 
@@ -23,7 +23,7 @@ struct ExtractArguments {
   bool as_json = false;
 };
 
-/// Returns the account that the database contains, or creates one from the findings.
+/// Returns the account in the database. If there is no account, creates one from the findings.
 Result<std::string> account_of(const StoredTrial& trial, const OpenedState& opened,
                                const explorer::RecordedWorkload& workload,
                                const explorer::StateOutcome& outcome) {
@@ -36,7 +36,8 @@ Result<std::string> account_of(const StoredTrial& trial, const OpenedState& open
                                  .kind = explorer::kind_of(outcome.judgement, outcome.findings)});
 }
 
-/// Checks the state in a guest. The script needs the findings, which a recording does not contain.
+/// Checks the state in a guest, because the script needs the findings and a recording does not
+/// contain them.
 Result<explorer::StateOutcome> check(const StoredTrial& trial, const OpenedState& opened) {
   TRY(const auto checker, checker_of(trial, opened));
   TRY(const auto pool, start_guest(trial, opened));

@@ -1,4 +1,4 @@
-// Writes pages for the failures in a database, from the recordings of their trials
+// Writes pages for the failures in a database, using the recordings of their trials
 // (failure_pages.h).
 #include "harness/cli/failure_pages.h"
 
@@ -16,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Writes a page with the stored verdict. Returns false if the recording is missing.
+/// Writes a page that shows the stored verdict. Returns false if the recording is missing.
 Result<bool> write_page(const db::Database& database, const report::FailurePage& page,
                         const fs::path& path) {
   TrialArguments arguments;

@@ -1,4 +1,4 @@
-// headcrash gc: removes a results database's old artefacts.
+// headcrash gc: removes old artefacts of a results database.
 #include "results/db/gc.h"
 
 #include <fmt/format.h>
@@ -19,8 +19,7 @@ struct GcArguments {
 
 int run_gc(GcArguments arguments) {
   const bool dry = arguments.options.dry_run;
-  // If the database does not exist, opens it for reading, because opening it for writing would
-  // create it.
+  // If the database does not exist, open it for reading. Opening it for writing would create it.
   const bool reading = dry || !std::filesystem::exists(arguments.database);
   Result<db::Database> database =
       db::Database::open(arguments.database, reading ? db::Database::Access::read_only

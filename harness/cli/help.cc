@@ -17,7 +17,7 @@ void add_help(CLI::App& app, int& exit_code) {
       "Examples:\n  headcrash help\n  headcrash help campaign\n  headcrash help image ufs mkfs");
   command->callback([words, &exit_code] {
     int unused = 0;
-    const auto fresh = make_app(unused);  // the parsed tree already has `help` set
+    const auto fresh = make_app(unused);  // in the tree that was parsed, `help` is already set
     const auto found = find_command(*fresh, *words);
     if (!found) {
       exit_code = report_error(found.error(), false);

@@ -1,5 +1,5 @@
 // headcrash image: creates, checks and reads images of headcrash's own file systems without
-// mounting them. It has one subcommand for each type of fs-adapters/registry.h. `headcrash ufs` is
+// mounting them. It has one subcommand for each type in fs-adapters/registry.h. `headcrash ufs` is
 // the old name of `image ufs`.
 #include <fmt/chrono.h>
 #include <fmt/format.h>
@@ -25,13 +25,13 @@ using nlohmann::json;
 struct ImageArguments {
   const adapters::FileSystemType* type = nullptr;
   std::string image, size, path, snapshot;
-  std::string log, log_size;  ///< those of a separate log device; empty if absent
+  std::string log, log_size;  ///< image and size of a separate log device; empty if absent
   adapters::Settings mkfs;
   bool repair = false, without_log = false, as_json = false;
 };
 
-/// An image, and the image of its log if there is one, as a single store that uses the driver's
-/// addresses.
+/// An image and, if there is one, the image of its log. Together they form a single store, which
+/// uses the driver's addresses.
 class Image {
  public:
   using File = std::unique_ptr<media::SparseFileStore>;
@@ -50,7 +50,7 @@ using Store = std::unique_ptr<Image>;
 
 using Access = media::SparseFileStore::Access;
 
-/// Opens an existing image for `access`, or creates one if `size` is not empty.
+/// Opens an existing image for `access`. If `size` is not empty, creates the image instead.
 Result<Image::File> open_file(const std::string& path, const std::string& size,
                               const char* size_option, const adapters::FileSystemType& type,
                               Access access) {
@@ -69,7 +69,7 @@ Result<Image::File> open_file(const std::string& path, const std::string& size,
   return media::SparseFileStore::open_existing(path, access);
 }
 
-/// Opens the images. Uses the sizes only if mkfs creates them.
+/// Opens the images. The sizes are used only if mkfs creates the images.
 Result<Store> open_image(const ImageArguments& arguments, Access access) {
   if (!arguments.log.empty() && arguments.without_log)
     return fail("--without-log", "cannot be combined with --log", "use only one of them");
@@ -206,7 +206,7 @@ Result<void> print_file(const adapters::ImageReader& reader, const std::string& 
   for (std::uint64_t at = 0;;) {
     TRY(const auto count, reader.read(number, at, buffer));
     if (count == 0) return {};
-    // main() reports the error when it flushes standard output.
+    // If this fails, main() reports the error when it flushes standard output.
     if (std::fwrite(buffer.data(), 1, count, stdout) != count) return {};
     at += count;
   }
@@ -257,7 +257,7 @@ std::string why_not(int error) {
 }
 
 using ChangeSnapshots = VfsResult<void> (*)(Snapshots& snapshots, const std::string& name);
-/// Mounts the image to change its snapshots.
+/// Mounts the image in order to change its snapshots.
 int run_change_of_snapshots(const ImageArguments& arguments, ChangeSnapshots change) {
   const auto store = open_image(arguments, Access::read_write);
   if (!store) return report_error(store.error(), false);
@@ -372,7 +372,7 @@ void add_image(CLI::App& app, int& exit_code) {
   for (const adapters::FileSystemType* const type : adapters::file_system_types())
     add_verbs(*image->add_subcommand(std::string(type->name()), std::string(type->title())), *type,
               exit_code);
-  // Kept for scripts written when ufs was the only type.
+  // Kept for old scripts, from the time when ufs was the only type.
   if (const auto ufs = adapters::find_file_system_type("ufs"))
     add_verbs(*app.add_subcommand("ufs", "The old name of `image ufs`")->group(""), **ufs,
               exit_code);

@@ -1,4 +1,4 @@
-// headcrash init: writes a commented file as a starting point.
+// headcrash init: writes a commented file that the user can start from.
 #include <fmt/format.h>
 
 #include <filesystem>
@@ -36,7 +36,7 @@ std::string use_of(const std::string& kind, const std::string& file) {
 }
 
 int init(const InitArguments& arguments) {
-  // Other commands must recognise the name as that of a file.
+  // The name must end in .toml, so that other commands recognise it as the name of a file.
   std::string file = arguments.file.empty() ? "my-" + arguments.what + ".toml" : arguments.file;
   if (!file.ends_with(".toml"))
     return report_error({file, "does not end in .toml", fmt::format("name it {}.toml", file)},

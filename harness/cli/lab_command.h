@@ -1,6 +1,6 @@
 #pragma once
-// Functions for commands that use the explorer's guests: adding options, starting guests, and
-// formatting findings as JSON.
+// Helpers for commands that use the explorer's guests: add options, start guests, and format
+// findings as JSON.
 
 #include <nlohmann/json.hpp>
 
@@ -12,53 +12,55 @@
 
 namespace headcrash::cli {
 
-/// The values of --kernel, --modules and --guest, which override the adapter's settings.
+/// The values of --kernel, --modules and --guest, which override the settings of the adapter.
 struct KernelArguments {
   std::string kernel, modules, guest;
   bool virtual_time(bool otherwise = false) const {
     return guest.empty() ? otherwise : guest == "virtual";
   }
 };
-/// Adds --kernel, --modules and --guest. `otherwise` describes the default for --guest.
+/// Adds --kernel, --modules and --guest. `otherwise` describes the default of --guest in the help
+/// text.
 void add_kernel_options(CLI::App& command, KernelArguments& arguments,
                         const std::string& otherwise = "that of the trial, else qemu");
 
-/// Returns the default guest for commands that make their own recordings: user-mode Linux if its
-/// kernel has been built, because it is faster and does not need KVM.
+/// Returns the default guest of commands that make their own recordings. It is user-mode Linux if
+/// its kernel has been built, because this guest is faster and does not need KVM.
 std::string fastest_guest();
 inline constexpr const char* kFastestGuest = "virtual if its kernel has been built, else qemu";
-/// Applies the kernel options to `filesystem`. Fails if the kernel is neither a file nor a version.
+/// Applies the kernel options to `filesystem`. Fails if the kernel is neither a file nor a version
+/// number.
 Result<void> apply_kernel(const KernelArguments& arguments, adapters::LinuxAdapter& filesystem);
 
-/// Adds --stack, a stack of devices below the file system.
+/// Adds --stack, which puts a stack of block devices below the file system.
 void add_stack_option(CLI::App& command, std::string& stack);
 
 /// Adds --machine, --fault and --fault-after-cut.
 void add_machine_options(CLI::App& command, explorer::StageMachine& machine);
 
-/// Returns the machine that the user specified, otherwise the recording's array.
+/// Returns the machine that the user has specified or, by default, the array in the recording.
 explorer::StageMachine recorded_machine(const record::RecordingHeader& header,
                                         const explorer::StageMachine& given);
 
-/// Returns the size of the recorded disk. Fails if the recording contains no medium, or if the file
-/// system needs a log disk and the recording has none of the right size.
+/// Returns the size of the recorded disk. Fails if the recording has no medium. Also fails if the
+/// file system needs a log disk and the recording has no log disk of the right size.
 Result<std::uint64_t> recorded_disk_bytes(const std::string& recording,
                                           const record::RecordingHeader& header,
                                           const adapters::LinuxAdapter& filesystem);
 
-/// Starts a state server and guests for this file system, with a log disk if needed, using the
-/// user's cache. `virtual_time` selects user-mode Linux. Fails if the machine's disk has a
+/// Starts a state server and guests for this file system, with a log disk if it needs one. Uses the
+/// user's cache. `virtual_time` selects user-mode Linux. Fails if the disk of the machine has a
 /// different size.
 Result<std::unique_ptr<explorer::GuestPool>> start_guests(const adapters::LinuxAdapter& filesystem,
                                                           const explorer::StageMachine& machine,
                                                           std::uint64_t disk_bytes,
                                                           std::size_t guests, bool virtual_time);
 
-/// Starts one guest with the trial's machine and a disk of the recorded size.
+/// Starts one guest. It has the trial's machine, and a disk of the recorded size.
 Result<std::unique_ptr<explorer::GuestPool>> start_guest(const StoredTrial& trial,
                                                          const OpenedState& opened);
 
-/// Returns a checker for a state in the trial's recording, or in a recording of a recovery.
+/// Returns a checker for a state in the recording of the trial, or in the recording of a recovery.
 Result<explorer::StateChecker> checker_of(const StoredTrial& trial, const OpenedState& opened);
 
 nlohmann::json findings_as_json(const std::vector<oracle::Finding>& findings);

@@ -1,4 +1,4 @@
-// headcrash list: lists available profiles, file systems, workloads and so on.
+// headcrash list: lists the available profiles, file systems, workloads and so on.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -30,9 +30,9 @@ using nlohmann::json;
 
 constexpr std::uint64_t kSectorsPerMib = 2048;
 constexpr double kBytesPerMb = 1e6;
-constexpr const char* kOldBenchmarks = "benches";  ///< still accepted for "benchmarks"
+constexpr const char* kOldBenchmarks = "benches";  ///< still accepted instead of "benchmarks"
 
-/// Returns the value, or null if it is 0 because it does not apply to this kind of device.
+/// Returns the value. Returns null if it is 0, because it does not apply to this kind of device.
 json unless_zero(double value) {
   return value == 0 ? json() : json(value);
 }
@@ -105,7 +105,7 @@ std::string_view name(adapters::NameOrder order) {
   return "atomic";
 }
 
-/// Returns our own file systems, with the promises that the oracle checks.
+/// Returns our own file systems. The rows have the promises that the oracle checks.
 json systems() {
   json rows = json::array();
   for (const adapters::SystemUnderTest* const system : adapters::all_systems()) {
@@ -132,7 +132,8 @@ json parameters_of(const timed::TimedWorkload& workload) {
   return parameters;
 }
 
-/// Returns the workloads of campaigns (cut and judged) and of benchmarks (timed).
+/// Returns the workloads of campaigns, which are cut and judged, and of benchmarks, which are
+/// timed.
 json workloads() {
   json rows = json::array();
   for (const workload::WorkloadSummary& each : workload::known_workloads()) {
@@ -181,7 +182,7 @@ json benchmarks() {
   return rows;
 }
 
-/// Returns the applications, with a row for each setting.
+/// Returns the applications. Each setting of an application has its own row.
 json applications() {
   json rows = json::array();
   for (const std::string& name : workload::built_in_applications()) {
@@ -205,14 +206,15 @@ json experiments() {
       parameters +=
           fmt::format("{}{}={:g}", parameters.empty() ? "" : " ", parameter.name, parameter.usual);
     json row{{"name", summary.name}, {"title", summary.title}};
-    if (!parameters.empty()) row["parameters"] = parameters;  // too wide for the table
+    // Shown only in JSON, because it is too wide for the table.
+    if (!parameters.empty()) row["parameters"] = parameters;
     rows.push_back(std::move(row));
   }
   return rows;
 }
 
-/// Formats parameters as "files=10000/1000": the exact value and, if different, the scaled-down
-/// one.
+/// Formats parameters, for example as "files=10000/1000". The first number is the exact value. The
+/// second is the scaled-down value, if it differs.
 json timed_workloads() {
   json rows = json::array();
   for (const timed::TimedWorkload& each : timed::timed_workloads()) {
@@ -230,7 +232,8 @@ json timed_workloads() {
   return rows;
 }
 
-/// Formats a cell. A profile's origins are summarised by kind; --json shows them by table.
+/// Formats a cell of a table. For the origins of a profile's numbers, shows a summary by kind;
+/// --json shows them by table.
 std::string cell(const json& value) {
   if (value.is_object()) {
     std::set<std::string> kinds;
@@ -242,7 +245,7 @@ std::string cell(const json& value) {
   return value.is_string() ? value.get<std::string>() : value.dump();
 }
 
-/// Prints a table in which numbers are right-aligned.
+/// Prints a table. Numbers are right-aligned.
 void print_table(const json& rows, const std::vector<std::string>& columns) {
   std::vector<std::string> titles;
   for (const std::string& column : columns) {
@@ -262,7 +265,8 @@ void print_table(const json& rows, const std::vector<std::string>& columns) {
   print_fitted(table.text(0));
 }
 
-/// Returns all columns. The name is first, and the title is last because it is the longest.
+/// Returns all columns in display order. The name is first. The title is last, because it is the
+/// longest.
 std::vector<std::string> all_columns(const json& rows) {
   std::vector<std::string> columns{"name"};
   if (!rows.empty())
@@ -275,7 +279,7 @@ std::vector<std::string> all_columns(const json& rows) {
 struct List {
   std::string name;
   json (*rows)();
-  /// columns between name and title that are shown even without --wide
+  /// The columns between name and title that are shown even without --wide.
   std::vector<std::string> columns;
 };
 

@@ -1,4 +1,4 @@
-// The `headcrash` command; each subcommand has its own file.
+// The `headcrash` command. Each subcommand has its own source file.
 #include <cstdio>
 #include <exception>
 
@@ -29,11 +29,11 @@ int main(int argc, char** argv) {
   try {
     return finish_output(run(argc, argv));
   } catch (const std::exception& error) {
-    // Fmt throws if a write to stdout fails.
+    // fmt throws if a write to stdout fails.
     if (std::ferror(stdout) != 0) return finish_output(kUsage);
     std::fprintf(stderr,
                  "headcrash: internal error: %s; please report it with the command that led here\n",
-                 error.what());  // does not throw if standard error cannot be written either
+                 error.what());  // does not throw, even if standard error is not writable either
     return kUsage;
   }
 }

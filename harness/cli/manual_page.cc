@@ -95,7 +95,7 @@ std::string synopsis(const CLI::App& command, const std::string& place) {
   return text + "\n";
 }
 
-/// Converts a command's footer: paragraphs, and "Examples:" with indented lines.
+/// Converts the footer of a command: paragraphs, and "Examples:" followed by indented lines.
 std::string footer_of(const CLI::App& command) {
   std::istringstream lines(command.get_footer());
   std::string examples, exit_status, notes, *paragraph = nullptr;

@@ -23,15 +23,15 @@ namespace {
 
 using nlohmann::json;
 
-constexpr double kUs = 1e-6, kMs = 1e-3;  // factors to seconds
+constexpr double kUs = 1e-6, kMs = 1e-3;  // to convert to seconds
 
 struct PredictArguments {
   TrialArguments trial;
   bool as_json = false;
 };
 
-/// A recovery step, in seconds of model time. The guest's steps are also in model time, even if the
-/// guest has another clock.
+/// A step of a recovery. Times are in seconds of model time, even for the guest, whose own clock
+/// may differ.
 struct Step {
   double elapsed_s = 0, device_s = 0;
   std::int64_t requests = 0;
@@ -39,10 +39,12 @@ struct Step {
 struct Compared {
   std::string what;
   Step guest, model;
-  Step paced;  ///< the model's time if the guest's mean pause precedes each request
+  /// As `model`, but each request is preceded by a pause as long as the guest's mean pause.
+  Step paced;
 };
 
-/// The one of our file systems that the adapter's commands recover.
+/// The system among our own file systems that corresponds to the adapter's commands, and when it
+/// repairs.
 struct OurSystem {
   const adapters::SystemUnderTest* system = nullptr;
   experiment::Repair repair = experiment::Repair::always;
@@ -72,7 +74,7 @@ Result<OurSystem> system_of(const adapters::LinuxAdapter& adapter) {
   return OurSystem{system, fast ? experiment::Repair::fast : experiment::Repair::always};
 }
 
-/// Returns the factor by which the clock is slower than the model, for example 8 for "real:8".
+/// Returns the factor by which the clock is slower than the model: 8 for "real:8".
 double slowdown_of(const std::string& clock) {
   const std::size_t colon = clock.find(':');
   return colon == std::string::npos ? 1 : std::max(1., std::stod(clock.substr(colon + 1)));
@@ -101,7 +103,7 @@ Step step_of(const experiment::RecoveryStep& step) {
           .requests = static_cast<std::int64_t>(step.requests)};
 }
 
-/// Returns the guest's mean pause between two requests.
+/// Returns the mean pause of the guest between two requests.
 os::TimeNs pause_of(const Step& guest) {
   const double pause_s =
       guest.requests > 0 ? (guest.elapsed_s - guest.device_s) / static_cast<double>(guest.requests)
@@ -109,8 +111,8 @@ os::TimeNs pause_of(const Step& guest) {
   return static_cast<os::TimeNs>(std::max(0., pause_s) * static_cast<double>(model::kSecondNs));
 }
 
-/// Recovers the image in virtual time. If `pause_ns` is 0, only the modelled processor causes
-/// pauses between requests.
+/// Recovers the image in virtual time. Before each request, pauses for `pause_ns`. If it is 0, only
+/// the modelled processor time separates the requests.
 Result<experiment::Recovery> predicted(const StoredTrial& trial, const OurSystem& ours,
                                        os::TimeNs pause_ns) {
   TRY(const auto opened, open_state(trial));

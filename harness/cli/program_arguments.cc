@@ -26,12 +26,13 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kLostWritesShown = 2;
 constexpr std::uint64_t kControlStates = 200;
-// Size of the disk as a multiple of the bytes that the program writes.
+// The size of the disk is this multiple of the bytes that the program writes.
 constexpr std::uint64_t kRoomFactor = 4;
-// The time for minimising a failure, within these limits.
+// Limits for the time that is spent on minimising a failure.
 constexpr double kMinimiseSecondsLeast = 5, kMinimiseSecondsMost = 20;
 
-/// Writes a script that checks the state again. It exits with 1 if the program still loses data.
+/// Writes a script that checks the state again. The script exits with 1 if the program still loses
+/// data.
 Result<void> write_script(const ProgramArguments& arguments, const Explored& explored,
                           const std::string& state, const fs::path& path) {
   return base::write_script(
@@ -54,14 +55,14 @@ bool no_guest_can_run(const ProgramArguments& arguments) {
          !vm::guest_image(cache, {}, run::accelerator_of(virtual_time, cache));
 }
 
-/// Returns true if every entry of the folder is one that check or audit creates.
+/// Returns true if the folder contains only files that check or audit creates.
 bool has_only_results(const fs::path& folder) {
   std::error_code error;
   for (fs::directory_iterator entry(folder, error); entry != fs::directory_iterator();
        entry.increment(error)) {
     const fs::path name = entry->path().filename();
     if (name == check::kImageName || name.extension() == ".toml") continue;
-    // A run that ended before it formatted the disk leaves an empty folder.
+    // An empty folder is acceptable: a run that ended before it formatted the disk leaves one.
     const bool empty = fs::is_directory(entry->path(), error) && fs::is_empty(entry->path(), error);
     if (!empty && !fs::exists(entry->path() / kFormattedName, error)) return false;
   }

@@ -1,5 +1,5 @@
 #pragma once
-// Functions for the commands that test a user's program (check, audit): their common options, and
+// Helpers for the commands that test a user's program (check, audit): their common options, and
 // explorations of the program's crash states.
 
 #include <filesystem>
@@ -16,9 +16,9 @@ namespace headcrash::cli {
 struct ProgramArguments {
   check::TestProgram program;
   std::vector<std::string> filesystems;
-  std::string stack;  ///< stack of devices below each file system; empty if none
+  std::string stack;  ///< stack of block devices below each file system; empty for no stack
   std::string folder;
-  std::string disk;  ///< size of the disk; empty for an estimate
+  std::string disk;  ///< size of the disk; empty to estimate it
   std::uint64_t states = 1000, seed = 1, time_s = 60, limit_s = 60;
   std::size_t jobs = 2;
   bool keep = false, as_json = false;
@@ -27,57 +27,60 @@ struct ProgramArguments {
   report::CiFiles ci;
 };
 
-/// Adds the program and all options of `arguments`.
+/// Adds the positional arguments that name the program, and all options in `arguments`.
 void add_program_options(CLI::App& command, ProgramArguments& arguments);
 
-/// Completes the arguments, calls `work`, and reports its error. `command` is the name of the
-/// command. Returns the exit code.
+/// Completes the arguments, calls `work`, and reports an error that it returns. `command` is the
+/// name of the command. Returns the exit code.
 int run_on_program(ProgramArguments& arguments, const std::string& command,
                    const std::function<Result<int>()>& work);
 
 std::string program_name(const ProgramArguments& arguments);
 
-/// Checks the arguments that can be checked before the program runs.
+/// Checks those arguments that can be checked before the program runs.
 Result<void> validate(const ProgramArguments& arguments);
 
-/// Creates the result folder. Removes files of an earlier run, and refuses to remove any others.
+/// Creates the folder for results. If it exists, removes the files of an earlier run. Fails if it
+/// contains other files.
 Result<void> make_result_folder(const ProgramArguments& arguments);
 
-/// Returns the arguments of an exploration that stops at the first loss.
+/// Returns arguments for an exploration that stops at the first loss.
 ExploreArguments exploration_of(const ProgramArguments& arguments, const std::string& filesystem,
                                 const check::PreparedProgram& prepared);
 
-/// Returns the size of the disk: that of --disk, or the smallest for the file system plus space for
-/// the bytes that the program writes and preallocates.
+/// Returns the size of the disk: the value of --disk or, by default, the smallest size for the file
+/// system plus space for the bytes that the program writes and preallocates.
 Result<std::string> disk_size(const ProgramArguments& arguments,
                               const adapters::LinuxAdapter& filesystem,
                               const check::PreparedProgram& prepared);
 
-/// Describes a failure of the program in the guest, without a power cut.
+/// Returns an error for a program that has failed in the guest although the power was not cut.
 tl::unexpected<Error> failed_in_guest(const ProgramArguments& arguments,
                                       const ExploreArguments& explore,
                                       const explorer::RecordedWorkload& workload);
 
-/// Returns `error`, with the kind `cannot_run` if no guest can run on this host.
+/// Returns `error`. If no guest can run on this host, changes its kind to `cannot_run`.
 tl::unexpected<Error> explained(const ProgramArguments& arguments, Error error);
 
 /// Formats the last promise before the cut, for example: after line 17, "committed 17".
 std::string last_promise(const explorer::StateOutcome& outcome);
 
-/// Returns the first failure that was reproduced on a fresh guest; null if no failure was.
+/// Returns the first failure that was reproduced on a fresh guest, or null if there is no such
+/// failure.
 const explorer::ConfirmedFailure* first_loss(const explorer::ExplorationResult& result);
 
 struct LossText {
-  std::string headline;            ///< the last promise
-  std::vector<std::string> about;  ///< the verifier's words, the lost writes, and files
+  std::string headline;  ///< the last promise
+  /// The verifier's output, the lost writes, and the names of files.
+  std::vector<std::string> about;
 };
-/// Minimises the first loss and describes it. Writes its page, its account and its script to files
-/// whose paths begin with `prefix`. Minimising takes about `seconds`, within limits.
+/// Minimises the first loss and describes it. Writes a page, an account and a script for it. The
+/// paths of these files begin with `prefix`. Minimising takes about `seconds`, within limits.
 Result<LossText> describe_loss(const ProgramArguments& arguments, Explored& explored,
                                const std::string& prefix, double seconds);
 
-/// Returns whether the verifier reports a loss when the disk ignores flushes; nullopt if the time
-/// limit ended the search.
+/// Returns true if the verifier reports a loss when the disk ignores flushes. Returns nullopt if
+/// the time limit ended the search for a loss.
 Result<std::optional<bool>> sees_a_loss(const ProgramArguments& arguments,
                                         const std::string& filesystem, const std::string& recording,
                                         const check::PreparedProgram& prepared);

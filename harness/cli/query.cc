@@ -36,8 +36,8 @@ int show(const Result<report::SqlAnswer>& found, const QueryArguments& arguments
   return kFine;
 }
 
-/// Rejects an unknown query name. A single word is always a name, because no SQL statement is that
-/// short.
+/// Rejects the name of an unknown query. A single word must be a name, because no SQL statement
+/// consists of one word.
 Result<void> check_name(const std::string& question) {
   const bool single = question.find_first_of(" \t\r\n(;") == std::string::npos;
   const std::vector<std::string> names = report::query_names();
@@ -56,7 +56,7 @@ int answer(db::Database& database, const QueryArguments& arguments, const std::s
   return show(report::ask(database, question, run, arguments.rows), arguments);
 }
 
-/// Prints the tables with their columns, and the named queries.
+/// Prints the tables with their columns, and the queries that have a name.
 int report_contents(db::Database& database, const QueryArguments& arguments) {
   const Result<report::SqlAnswer> tables = report::tables(database);
   if (!tables || arguments.as_json || arguments.as_csv) return show(tables, arguments);
@@ -68,7 +68,7 @@ int report_contents(db::Database& database, const QueryArguments& arguments) {
   return kFine;
 }
 
-/// Returns true if the input is complete: it ends with ';' or is a single word.
+/// Returns true if the input is complete, that is, if it ends with ';' or is a single word.
 bool is_whole(const std::string& question) {
   const auto first = question.find_first_not_of(" \t\r\n");
   const auto last = question.find_last_not_of(" \t\r\n");
@@ -101,7 +101,8 @@ int answer_input(db::Database& database, const QueryArguments& arguments) {
   return exit_code;
 }
 
-/// Prints the SQL that created the tables, with the meaning and unit of each column.
+/// Prints the SQL statements that create the tables. They include the meaning and unit of each
+/// column.
 int report_schema() {
   for (const db::Migration& migration : db::known_migrations()) fmt::print("{}\n", migration.sql);
   return kFine;

@@ -1,4 +1,4 @@
-// headcrash recording: inspects recordings and converts them to and from other formats.
+// headcrash recording: inspects recordings, and converts them to and from other formats.
 #include "plugin/record/recording.h"
 
 #include <fmt/format.h>
@@ -26,7 +26,7 @@ struct RecordingArguments {
   bool as_json = false;
 };
 
-/// Counts of one device's requests.
+/// Numbers of requests of one device.
 struct DeviceTotals {
   std::map<std::string, std::uint64_t> requests, failures, media;
   std::uint64_t bytes_written = 0;
@@ -118,7 +118,8 @@ int run_info(const RecordingArguments& arguments) {
   RecordingTotals totals;
   totals.devices.resize(reader->header().devices.size());
   while (true) {
-    const auto event = reader->next();  // also reads payloads, to verify the whole file
+    // Also reads the payloads, so that the whole file is verified.
+    const auto event = reader->next();
     if (!event) return report_error(event.error(), arguments.as_json);
     if (!*event) break;
     count(**event, totals);
@@ -136,7 +137,7 @@ int run_info(const RecordingArguments& arguments) {
   return reader->tail() == record::Tail::damaged ? kUsage : kFine;
 }
 
-/// Returns the device that the user named; the default is the first device.
+/// Returns the device that the user has named or, by default, the first device.
 Result<model::DeviceId> find_device(const RecordingArguments& arguments) {
   TRY(auto reader, record::RecordingReader::open(arguments.file));
   const auto& devices = reader.header().devices;
@@ -186,8 +187,8 @@ int report_result(const Result<record::DmLogSummary>& done, const RecordingArgum
   return kFine;
 }
 
-/// Returns the contents on which the recording is based, because the dm-log-writes format cannot
-/// refer to another log.
+/// Returns the contents of the base of the recording. The dm-log-writes format cannot refer to
+/// another log, so they become part of the exported log.
 Result<record::DmLogBase> base_of(const std::string& file, model::DeviceId device) {
   TRY(const auto reader, record::RecordingReader::open(file));
   if (!reader.header().base || !reader.header().devices.at(device).medium)
@@ -237,7 +238,8 @@ int run_export(const RecordingArguments& arguments) {
   return kFine;
 }
 
-/// Returns the state that the user named, otherwise the state at the power cut, if there is one.
+/// Returns the state that the user has named or, by default, the state at the power cut if there is
+/// one.
 Result<std::optional<states::CrashState>> state_to_show(const RecordingArguments& arguments,
                                                         const states::RunHistory& run) {
   if (!arguments.state.empty() && arguments.state != "cut") {

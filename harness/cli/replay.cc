@@ -30,12 +30,12 @@
 namespace headcrash::cli {
 namespace {
 
-// Implements `headcrash replay --anew`, which repeats an explored trial from mkfs on and searches
-// for the recorded finding.
+// Implements `headcrash replay --anew`. It repeats an explored trial from mkfs on, and searches the
+// new exploration for the recorded finding.
 
-/// A recorded or repeated outcome.
+/// An outcome, either recorded or repeated.
 struct Replayed {
-  std::string what;  ///< the state's name, or the trial's key
+  std::string what;  ///< name of the state, or key of the trial
   oracle::Judgement judgement;
   std::vector<oracle::Finding> findings;
   std::string log;
@@ -50,8 +50,8 @@ campaign::KnownFinding known(const StoredOutcome& then) {
   return known;
 }
 
-/// Executes the same operations with the trial's seed, file system and kernel, and explores all
-/// crash states. The verdict is that of campaign::find_again(). Fails if the trial cannot be
+/// Executes the same operations again, with the trial's seed, file system and kernel, and explores
+/// all crash states. The verdict is that of campaign::find_again(). Fails if the trial cannot be
 /// repeated.
 Result<Replayed> replay_anew(const StoredTrial& trial) {
   auto campaign = campaign::parse_campaign(trial.configuration, trial.campaign);
@@ -105,13 +105,13 @@ constexpr int kCannotTell = 125;  // makes git bisect skip the commit
 struct ReplayArguments {
   TrialArguments trial;
   KernelArguments kernel;
-  std::string kernel_from;  ///< a file's name
+  std::string kernel_from;  ///< name of a file that contains the kernel's path
   std::string html;
   bool anew = false, find_fix = false, shell = false, as_json = false;
 };
 
-/// Returns true if the verdict is the recorded one. If the tree was judged, a finding of the same
-/// kind is sufficient.
+/// Returns true if the verdict equals the recorded one. If the tree was judged, it is sufficient
+/// that one finding has the recorded kind.
 bool as_recorded(const Replayed& now, const StoredOutcome& then) {
   if (then.verdict == oracle::name(now.judgement.verdict)) return true;
   if (oracle::keeps_promises(oracle::verdict_named(then.verdict)))
@@ -166,13 +166,13 @@ int report_outcome(const Replayed& now, const std::optional<StoredOutcome>& then
   return oracle::keeps_promises(now.judgement.verdict) != arguments.find_fix ? kFine : kFound;
 }
 
-/// Reports a replay that failed, which is not evidence about the file system.
+/// Reports a replay that could not be completed. Such a replay says nothing about the file system.
 int cannot_tell(const Error& error, bool as_json) {
   report_error(error, as_json);
   return kCannotTell;
 }
 
-/// Returns the command line that repeats this replay, with the user's arguments.
+/// Returns the command line that repeats this replay. It contains the user's arguments.
 std::string command_of(const StoredTrial& trial, const ReplayArguments& arguments) {
   const bool recorded = trial.database.empty();
   std::string command =
@@ -183,7 +183,7 @@ std::string command_of(const StoredTrial& trial, const ReplayArguments& argument
   return command;
 }
 
-/// Writes the page for --html: the cut with the new verdict.
+/// Writes the page for --html. It shows the cut with the new verdict.
 Result<void> write_page(const StoredTrial& trial, const OpenedState& opened, const Replayed& now,
                         const ReplayArguments& arguments) {
   if (arguments.html.empty()) return {};
@@ -199,7 +199,8 @@ Result<void> write_page(const StoredTrial& trial, const OpenedState& opened, con
                .states = trial.states,
                .recovery_of = opened.recovery_of,
                .reproduce = {command_of(trial, arguments)}};
-  // The recording of a recovery does not contain the workload's operations.
+  // The recording of a recovery does not contain the operations of the workload, so the page does
+  // not show them.
   if (opened.recovery_of.empty()) of.workload = &workload;
   return write_crash_file(of, arguments.html);
 }
@@ -218,9 +219,9 @@ int replay_state(const StoredTrial& trial, const OpenedState& opened,
   return report_outcome(now, trial.outcome, arguments);
 }
 
-/// Repeats a whole trial: mkfs, workload, cut, recovery. The same seed gives the same operations
-/// and the same cut after the same mark. The writes sent by then may differ slightly, because the
-/// guest has a real clock.
+/// Repeats a whole trial: mkfs, workload, cut, recovery. The same seed gives the same operations,
+/// and the same cut after the same mark. The writes that have been sent by then may differ
+/// slightly, because the guest has a real clock.
 int replay_cut(const StoredTrial& trial, const ReplayArguments& arguments) {
   const auto campaign = campaign::parse_campaign(trial.configuration, trial.campaign);
   if (!campaign) return report_error(campaign.error(), arguments.as_json);
@@ -263,7 +264,7 @@ int replay_cut(const StoredTrial& trial, const ReplayArguments& arguments) {
 }
 
 /// Recovers and mounts the state, and runs the user's shell commands in the guest. Each line runs
-/// in a separate shell that starts in the folder in which the previous one ended. There is no
+/// in its own shell, which starts in the folder in which the previous shell ended. There is no
 /// terminal, so editors and job control do not work.
 int shell(const StoredTrial& trial, const OpenedState& opened, const ReplayArguments& arguments) {
   const auto pool = start_guest(trial, opened);
@@ -307,7 +308,7 @@ int shell(const StoredTrial& trial, const OpenedState& opened, const ReplayArgum
   return kFine;
 }
 
-/// Rejects options that are incompatible with each other or with this trial.
+/// Rejects combinations of options that are invalid, or that do not fit this trial.
 Result<void> check(const ReplayArguments& arguments, const StoredTrial& trial) {
   if (arguments.find_fix && arguments.shell)
     return fail("--find-fix", "cannot be combined with --shell, which has no verdict");
@@ -330,8 +331,8 @@ Result<void> check(const ReplayArguments& arguments, const StoredTrial& trial) {
   return {};
 }
 
-/// Applies the kernel given by --kernel, or the one named on the first line of the --kernel-from
-/// file.
+/// Applies the kernel of --kernel, or the kernel that is named on the first line of the file of
+/// --kernel-from.
 Result<void> choose_kernel(const ReplayArguments& arguments, adapters::LinuxAdapter& filesystem) {
   KernelArguments kernel = arguments.kernel;
   if (!arguments.kernel_from.empty()) {
@@ -351,7 +352,8 @@ int replay(const ReplayArguments& arguments) {
   if (!trial) return report_error(trial.error(), arguments.as_json);
   if (const auto good = check(arguments, *trial); !good)
     return report_error(good.error(), arguments.as_json);
-  // The file is read only now, so that it belongs to the commit under test.
+  // Read the file as late as possible: git bisect may have changed it, and it must belong to the
+  // commit under test.
   if (const auto taken = choose_kernel(arguments, trial->filesystem); !taken)
     return cannot_tell(taken.error(), arguments.as_json);
   const bool cut = trial->state.empty() && !arguments.shell;
@@ -374,7 +376,7 @@ int replay(const ReplayArguments& arguments) {
                          : replay_state(*trial, *opened, arguments);
 }
 
-/// Runs the command. Ctrl-C must end a bisection, not skip a commit.
+/// Runs the command. Ctrl-C must end a bisection instead of skipping a commit.
 int run(const ReplayArguments& arguments) {
   catch_interrupts();
   const int exit_code = replay(arguments);

@@ -1,4 +1,4 @@
-// headcrash report: writes a results database as one HTML file.
+// headcrash report: writes the contents of a results database as one HTML file.
 #include "results/report/report.h"
 
 #include <fmt/format.h>

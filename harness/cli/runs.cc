@@ -1,5 +1,5 @@
-// headcrash runs and headcrash trials: list the contents of a results database, to find the numbers
-// that other commands take.
+// headcrash runs and headcrash trials: list what a results database contains. Other commands take
+// the numbers that these lists show.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -43,7 +43,7 @@ constexpr const char* kTrials =
     "SELECT id AS trial, key, verdict, expected, started_at AS started, wall_ms / 1000 AS seconds, summary "
     "FROM trial WHERE run_id = :run{} ORDER BY id";
 
-/// Returns one object per row, whose keys are the names of the columns.
+/// Returns one object for each row. Its keys are the names of the columns.
 json rows_of(const report::SqlAnswer& answer) {
   json rows = json::array();
   for (const auto& row : answer.rows) {

@@ -42,7 +42,7 @@ struct ServeArguments {
   std::string name() const { return machine.empty() ? profile : machine; }
 };
 
-/// A device in the machine, as the server describes it.
+/// A device of the machine, as described by the server.
 struct Attached {
   std::string name, profile;
   std::uint64_t sectors = 0;
@@ -82,7 +82,7 @@ Result<device::ServedDeviceSpec> specification(ServeArguments& arguments) {
   return spec;
 }
 
-/// Returns the devices of the machine, except for members of arrays.
+/// Returns the devices of the machine. Excludes the members of arrays.
 Result<std::vector<Attached>> attached_devices(device::ServedDevice& served) {
   TRY(const auto stats, served.control().request({{"stats", "read"}}));
   std::vector<Attached> all;
@@ -142,7 +142,7 @@ void report_how_to_attach(const device::ServedDevice& served, const std::vector<
   std::fflush(stdout);
 }
 
-/// Serves a state from a recording instead of an emulated machine.
+/// Serves a state from a recording. No machine is emulated, except for a stack above the media.
 int serve_one_state(const ServeArguments& arguments) {
   const bool of_hardware =
       !arguments.profile.empty() || !arguments.size.empty() || !arguments.store.empty() ||
@@ -229,7 +229,7 @@ int serve(ServeArguments& arguments) {
         {"--memory", "requires a guest that shares it over vhost-user", "add --vhost-user SOCKET"},
         arguments.as_json);
   catch_interrupts();
-  // Sockets that the user did not name are in a temporary folder.
+  // If the user has not named the sockets, they are in a temporary folder.
   const Result<base::ScratchFolder> folder = base::ScratchFolder::make();
   if (!folder) return report_error(folder.error(), arguments.as_json);
   auto served = device::ServedDevice::start(*spec, folder->path());
@@ -247,7 +247,7 @@ int serve(ServeArguments& arguments) {
   while (!interrupted() && (*served)->alive()) {
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
     const auto status = (*served)->control().request({{"power", "status"}});
-    if (!status) continue;  // the server is about to exit, which the next check detects
+    if (!status) continue;  // the server is about to exit, and the next alive() will be false
     const auto& last_cut = status->at("last_cut_ns");
     power.observe(status->at("power") == "on", status->at("cuts"),
                   last_cut.is_null() ? 0 : last_cut.get<model::TimeNs>());

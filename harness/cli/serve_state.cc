@@ -1,4 +1,4 @@
-// Serves one crash state to a QEMU guest or any other NBD client (serve_state.h).
+// Serves one crash state to a QEMU guest or to any other NBD client (serve_state.h).
 #include "harness/cli/serve_state.h"
 
 #include <fmt/format.h>
@@ -20,7 +20,7 @@ struct ServedDisk {
   std::vector<std::string> qemu;
 };
 
-/// Returns the disks to serve: the array, if there is one, otherwise the state's media.
+/// Returns the disks to serve: the array if there is one, otherwise the media of the state.
 std::vector<ServedDisk> disks_of(const ServeState& what, const record::RecordingHeader& header,
                                  const std::filesystem::path& socket) {
   std::vector<ServedDisk> disks;
@@ -96,7 +96,7 @@ int serve_state(const ServeState& what) {
     while (!interrupted() && (*server)->alive())
       std::this_thread::sleep_for(std::chrono::milliseconds(100));
   }
-  // Ctrl-C also sends SIGINT to the server, which then completes the recording and exits.
+  // Ctrl-C sends SIGINT to the server, too. The server then completes the recording and exits.
   const bool ends_by_itself = interrupted();
   if (!what.record.empty() && !ends_by_itself)
     if (const auto sealed = (*server)->seal(0); !sealed)

@@ -7,11 +7,13 @@
 namespace headcrash::cli {
 
 struct ServeState {
-  std::string recording, state;  ///< an empty `state` selects the recording's last state
-  std::string machine;           ///< stack above the media; empty to serve the media themselves
+  std::string recording, state;  ///< if `state` is empty, serves the last state of the recording
+  /// Name or path of the stack above the media; empty to serve the media themselves.
+  std::string machine;
   std::string record;  ///< file for a new recording of the requests; empty to record nothing
   bool as_json = false;
-  /// Command to run with the disks' options. If empty, prints the options and serves until Ctrl-C.
+  /// A command to run with the options that attach the disks. If empty, prints the options and
+  /// serves until Ctrl-C.
   std::vector<std::string> command;
 };
 

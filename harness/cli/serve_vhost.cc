@@ -1,4 +1,4 @@
-// Serves the machine and prints how QEMU attaches it (serve_vhost.h).
+// Serves the machine and prints the options with which QEMU attaches it (serve_vhost.h).
 #include "harness/cli/serve_vhost.h"
 
 #include <fmt/format.h>
@@ -22,11 +22,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Maximum number of queues in the printed options. A guest's kernel uses one queue per processor.
+/// Maximum number of queues in the printed options. The guest's kernel uses one queue for each
+/// processor.
 constexpr std::uint16_t kQueuesPrinted = 4;
 
-/// Blocks interrupts in threads that are started while this object exists, so that only the main
-/// thread receives them.
+/// While this object exists, newly started threads block interrupts, so that only the main thread
+/// receives them.
 class InterruptsBlocked {
  public:
   InterruptsBlocked() {
@@ -46,13 +47,14 @@ class InterruptsBlocked {
 struct Served {
   emulation::Settings settings;
   std::unique_ptr<emulation::ServedMachine> machine;
-  std::unique_ptr<timetravel::EmulatedHardware> hardware;  ///< used by `calendar`
-  std::unique_ptr<vhost::MachineServer> disks;             ///< only in real time
-  std::unique_ptr<timetravel::Calendar> calendar;          ///< only in virtual time
+  /// `calendar` uses it, so it is declared first.
+  std::unique_ptr<timetravel::EmulatedHardware> hardware;
+  std::unique_ptr<vhost::MachineServer> disks;     ///< null in virtual time
+  std::unique_ptr<timetravel::Calendar> calendar;  ///< null in real time
 };
 
-/// Performs all steps that may fail because of the configuration. Starts no threads and serves
-/// nothing.
+/// Performs all steps that may fail because of the configuration. Does not start threads or serve
+/// anything yet.
 Result<Served> open(const ServeVhost& what) {
   Served served;
   for (const std::string& parameter : device::parameters_of(what.machine)) {
@@ -78,7 +80,7 @@ Result<Served> open(const ServeVhost& what) {
   return served;
 }
 
-/// Returns QEMU's options for guest memory in a shared file.
+/// Returns QEMU's options for keeping the guest's memory in a shared file.
 std::vector<std::string> memory_words(std::uint64_t mib) {
   const std::string size = fmt::format("{}M", mib);
   return {"-m",       size,
@@ -137,8 +139,8 @@ void report_how_to_attach(const ServeVhost& what, Served& served,
   std::fflush(stdout);
 }
 
-/// Returns the command line for a user-mode Linux guest. As in all guests, the marks are the second
-/// disk.
+/// Returns the command line of a user-mode Linux guest. As in all guests, the disk for marks is the
+/// second disk.
 std::vector<std::string> user_mode_words(const timetravel::Calendar& calendar) {
   std::vector<fs::path> disks = calendar.disk_sockets();
   disks.insert(disks.begin() + 1, calendar.mark_socket());
@@ -239,7 +241,7 @@ int serve_vhost(const ServeVhost& what) {
   if (started)
     exit_code = what.virtual_time ? serve_virtual_until_the_end(what, *served)
                                   : serve_until_the_end(what, *served);
-  served->machine->shut_down();  // completes waiting requests, so that their sessions end
+  served->machine->shut_down();  // completes pending requests, so that the sessions can end
   if (served->disks) served->disks->stop();
   if (served->calendar) served->calendar->stop();
   const auto stopped = served->machine->stop();

@@ -35,7 +35,7 @@ struct SimulateArguments {
 struct Outcome {
   replay::ReplayTotals totals;
   std::optional<double> parse_seconds;
-  /// CPU time of the replay; excludes the initial reading with --in-memory
+  /// CPU time of the replay. With --in-memory, excludes the time for reading the trace.
   double cpu_seconds = 0;
   std::vector<std::string> warnings;
 };
@@ -81,7 +81,7 @@ Result<std::unique_ptr<replay::RequestSource>> source_of(const SimulateArguments
 
 // ---- progress
 
-/// Shows progress on a terminal twice a second. Stops the replay when interrupted.
+/// On a terminal, shows progress twice a second. Stops the replay when the program is interrupted.
 class Progress {
  public:
   explicit Progress(const replay::CsvWriter* csv)
@@ -108,7 +108,7 @@ class Progress {
   steady_clock::time_point last_ = steady_clock::now();
 };
 
-/// Returns the CPU time of this process, which does not depend on other programs.
+/// Returns the CPU time of this process. Unlike wall time, it does not depend on other programs.
 double cpu_seconds() {
   timespec now{};
   ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);

@@ -1,4 +1,4 @@
-// Finds a stored trial's files (stored_trial.h).
+// Finds the files of a stored trial (stored_trial.h).
 #include "harness/cli/stored_trial.h"
 
 #include <fmt/format.h>
@@ -47,8 +47,8 @@ Result<adapters::LinuxAdapter> filesystem_of(const Result<campaign::Campaign>& c
   return adapters::load_adapter(name);
 }
 
-/// Returns an explored trial's machine. The trial's key begins with the name of its cell, which
-/// determines the machine. Returns an empty machine for a plain disk.
+/// Returns the machine of an explored trial. The cell determines the machine, and the trial's key
+/// begins with the cell's name. Returns an empty machine for a plain disk.
 explorer::StageMachine planned_machine(const Result<campaign::Campaign>& campaign,
                                        const std::string& key) {
   if (!campaign || !campaign->explore) return {};
@@ -145,8 +145,8 @@ class Reader {
     return std::move(trial_);
   }
 
-  /// Selects the state that the user named, otherwise the minimised state of the first failure,
-  /// otherwise the first state that breaks a promise.
+  /// Selects the state that the user has named. By default, selects the minimised state of the
+  /// first failure or, without a failure, the first state that breaks a promise.
   Result<void> read_state() {
     trial_.outcome.reset();
     TRY(auto row,
@@ -154,7 +154,8 @@ class Reader {
             database_.handle(),
             "SELECT id, name, verdict, summary, minimised_state, account FROM ("
             "SELECT c.id, c.name, c.verdict, c.summary, f.id AS failure, f.account, "
-            // A minimised state of a recovery belongs to the recording of that recovery.
+            // The minimised state of a failure during recovery belongs to the recording of that
+            // recovery, so prefix it with the recovered state.
             "CASE WHEN instr(c.name, '/') > 0 AND instr(f.minimised_state, '/') = 0 AND f.minimised_state <> '' "
             "THEN substr(c.name, 1, instr(c.name, '/')) || f.minimised_state ELSE f.minimised_state END "
             "AS minimised_state "
@@ -165,7 +166,8 @@ class Reader {
     if (!more) {
       if (arguments_.state.empty())
         return fail(trial_.key, "no state of this trial has failed", "select one with --state");
-      trial_.state = arguments_.state;  // the user may also select a state that was not checked
+      // The user may also select a state that has not been checked.
+      trial_.state = arguments_.state;
       return {};
     }
     const bool small = !row.is_null(4) && !row.text(4).empty() && arguments_.state != row.text(1);
@@ -224,8 +226,8 @@ Result<std::uint64_t> power_cut_event(const fs::path& recording) {
   }
 }
 
-/// Returns the recording of the recovery of `state`. Such recordings are in the same folder as the
-/// workload's recording, and each contains the name of its state.
+/// Returns the recording of the recovery of `state`. The recordings of recoveries are in the folder
+/// of the workload's recording. Each contains the name of the state that was recovered.
 Result<fs::path> recording_of_recovery(const fs::path& recording, const std::string& state) {
   const std::string begin = recording.stem().string() + ".recovery-";
   std::error_code error;

@@ -1,7 +1,8 @@
 #pragma once
-// Finds the trial or recording that `replay` and `extract` use, and one of its crash states.
+// Finds the trial or recording that `replay` and `extract` use, and one of its crash states. The
+// user specifies one of:
 //
-//   17, ext4/hp-c2447/small-files/3   a trial, by id or key (the newest with that key)
+//   17, ext4/hp-c2447/small-files/3   a trial, by id or key (the newest one with this key)
 //   here/workload.hcrec               a recording of `headcrash explore --record`, with --fs
 
 #include <CLI/CLI.hpp>
@@ -25,45 +26,48 @@ struct TrialArguments {
   explorer::StageMachine machine;  ///< used only for a recording
 };
 
-/// Adds TRIAL and --db. Each command itself adds --state and --fs.
+/// Adds the argument TRIAL and the option --db. The commands themselves add --state and --fs.
 void add_trial_options(CLI::App& command, TrialArguments& arguments);
 
-/// The stored outcome of a state, or of a trial with a single power cut.
+/// The stored outcome of a crash state, or of a trial with a single power cut.
 struct StoredOutcome {
   std::string verdict, summary;
   std::vector<oracle::Finding> findings;
-  std::string account;  ///< account of a failure; may be empty
+  std::string account;  ///< account of the failure; may be empty
 };
 
 struct StoredTrial {
   std::int64_t id = 0;  ///< 0 for a recording that is not in any database
   std::string key, campaign, configuration, database;
   adapters::LinuxAdapter filesystem;
-  explorer::StageMachine machine;   ///< the explored states' machine
-  bool explored = false;            ///< explored many states, instead of a single cut
-  bool virtual_time = false;        ///< used user-mode Linux guests
+  explorer::StageMachine machine;  ///< machine on which the explored states were recorded
+  /// True if the trial explored many states, false if it had a single cut.
+  bool explored = false;
+  bool virtual_time = false;        ///< the trial used user-mode Linux guests
   std::filesystem::path recording;  ///< empty if it was not kept
-  std::string state;                ///< the selected state; empty for the trial's own cut
-  /// outcome of that state or cut; nullopt if not checked
+  std::string state;                ///< the state to replay; empty for the trial's own cut
+  /// Outcome of this state or cut; nullopt if it was not checked.
   std::optional<StoredOutcome> outcome;
-  std::vector<explorer::JudgedState> states;  ///< all checked states
+  std::vector<explorer::JudgedState> states;  ///< all states that the trial has checked
 };
 
-/// Finds a trial. Fails if the trial, state, database or recording does not exist; the error lists
-/// the existing ones.
+/// Finds a trial. Fails if the trial, the state, the database or the recording does not exist. The
+/// error lists those that do.
 Result<StoredTrial> find_trial(const TrialArguments& arguments);
 
-/// An opened recording and a state in it. For a state during a recovery ("w12-/w3"), the recording
-/// is that of the recovery. "cut", or an empty name, is the physical state at the power cut.
+/// A recording that has been opened, and a state in it. For a state during a recovery ("w12-/w3"),
+/// it is the recording of that recovery. The name "cut", or an empty name, selects the physical
+/// state at the power cut.
 struct OpenedState {
   std::filesystem::path recording;
   std::shared_ptr<const states::RunHistory> run;
   states::CrashState state;
-  std::string recovery_of;  ///< the state whose recovery was recorded; empty otherwise
+  /// If the recording is of a recovery, the state that was recovered; otherwise empty.
+  std::string recovery_of;
 };
 Result<OpenedState> open_state(const StoredTrial& trial);
 
-/// Creates a finding from the names that harness/oracle/verdict.h defines.
+/// Creates a finding. `kind` and `tier` are names that harness/oracle/verdict.h defines.
 oracle::Finding finding_of(const std::string& kind, const std::string& tier, std::string path,
                            std::string expected, std::string found);
 

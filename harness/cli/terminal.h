@@ -1,5 +1,5 @@
 #pragma once
-// Output for terminals: tables that fit the width, and progress on one line.
+// Output to terminals: tables that fit the width, and progress on a single line.
 
 #include <cstddef>
 #include <optional>
@@ -7,17 +7,18 @@
 
 namespace headcrash::cli {
 
-/// Returns the terminal's width in columns; nullopt if standard output is not a terminal.
+/// Returns the width of the terminal in columns, or nullopt if standard output is not a terminal.
 std::optional<std::size_t> terminal_width();
 
-/// Prints text. On a terminal, lines that do not fit are shortened and end in "...". Output to
+/// Prints text. On a terminal, a line that does not fit is shortened and ends in "...". Output to
 /// files and pipes is not shortened.
 void print_fitted(const std::string& text);
 
 /// Shortens each line to at most `width` characters (not bytes).
 std::string fitted(const std::string& text, std::size_t width);
 
-/// Returns true if standard error is a terminal that can overwrite a line ($TERM is not "dumb").
+/// Returns true if standard error is a terminal on which a line can be overwritten ($TERM is not
+/// "dumb").
 bool can_overwrite();
 
 /// Erases the current line.

@@ -31,7 +31,7 @@ bool is_option(const std::string& word) {
   return word.size() > 1 && word[0] == '-';
 }
 
-/// Returns the command without the program's name, such as "image ufs", because every message
+/// Returns the command without the name of the program, such as "image ufs". Every message already
 /// begins with the program's name.
 std::string subject_of(const NamedCommand& at) {
   const std::size_t blank = at.place.find(' ');
@@ -55,7 +55,7 @@ Error no_command(const std::string& word, const NamedCommand& at) {
           remedy_for(word, names_of(shown_subcommands(*at.command)), at)};
 }
 
-/// Returns "--jobs" for "--jobs=3". Only the parser examines "-o" in "-ofile".
+/// Returns "--jobs" for "--jobs=3". Does not split short options with a value, such as "-ofile".
 std::string option_of(const std::string& word) {
   return word.substr(0, word.find('='));
 }

@@ -1,5 +1,5 @@
 #pragma once
-// Explains why a command line is invalid: names the misspelt word and suggests a replacement.
+// Explains why a command line is invalid. Names the misspelt word and suggests a replacement.
 
 #include <string>
 #include <vector>
@@ -8,19 +8,20 @@
 
 namespace headcrash::cli {
 
-/// Returns the error for an invalid command line. `words` excludes the program's name. `problem` is
-/// the parser's error, which is used if every word is known.
+/// Returns the error for an invalid command line. `words` does not include the program's name.
+/// `problem` is the parser's error, which is used if all words are known.
 Error usage_error(const CLI::App& app, const std::vector<std::string>& words,
                   const CLI::ParseError& problem);
 
 /// Returns true if `words` contains --json.
 bool asks_for_json(const std::vector<std::string>& words);
 
-/// The command that `words` name, and its full name: {"image", "ufs"} is `headcrash image ufs`. The
-/// error names the first unknown word and suggests the nearest command.
+/// The command that is named by `words`, and its full name: {"image", "ufs"} names `headcrash image
+/// ufs`. If a word is unknown, the error names the first such word and suggests the most similar
+/// command.
 struct NamedCommand {
   const CLI::App* command = nullptr;
-  std::string place;  ///< "headcrash image ufs"
+  std::string place;  ///< full name, such as "headcrash image ufs"
 };
 Result<NamedCommand> find_command(const CLI::App& app, const std::vector<std::string>& words);
 

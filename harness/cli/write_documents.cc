@@ -1,5 +1,5 @@
 // Implements `headcrash write-documents`, which generates files from the command tree. Only the
-// build uses it, so help does not show it.
+// build uses it, so the help does not show it.
 #include <fmt/format.h>
 
 #include <memory>
@@ -21,7 +21,7 @@ Result<void> write(const fs::path& path, const std::string& text) {
   return base::write_text_file(path.string(), text);
 }
 
-/// Returns the first example in a command's help that begins with the command, or an empty string.
+/// Returns the first example in a command's help that begins with this command, or an empty string.
 std::string example_of(const CLI::App& command) {
   const std::string footer = command.get_footer();
   const std::size_t at = footer.find("\n  headcrash " + command.get_name());
@@ -53,7 +53,7 @@ Result<void> write_all(const fs::path& folder) {
   int unused = 0;
   const auto app = make_app(unused);
   std::error_code error;
-  fs::remove_all(folder / "man1", error);  // removes pages of commands that no longer exist
+  fs::remove_all(folder / "man1", error);  // pages of commands that no longer exist must disappear
   std::vector<const CLI::App*> pages = shown_subcommands(*app);
   pages.push_back(app.get());
   for (const CLI::App* page : pages)

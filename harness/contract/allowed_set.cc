@@ -165,7 +165,8 @@ class RowParser {
   Row row_;
 };
 
-/// Returns a one-block run that describes this block of the object; zeroes beyond its end.
+/// Returns one block of the object as a run. Beyond the end of the object, the block consists of
+/// zeroes.
 ContentRun block_at(const ObservedObject& object, std::uint64_t block) {
   for (const ContentRun& run : object.runs) {
     if (block < run.first_block || block >= run.first_block + run.blocks) continue;
@@ -270,7 +271,8 @@ bool AllowedSet::holds_in(const Fact& fact, std::size_t state, const ObservedObj
   }
 }
 
-/// Returns true if each unit, as well as the size, is that of the first or the last state.
+/// Returns true if each unit of the object equals the same unit in the first or in the last state,
+/// and if the object has the same size as in one of these states.
 bool AllowedSet::mixes(const Fact& fact, const ObservedObject* found) const {
   const ObservedObject* const first = find_object(states_.front(), fact.path);
   const ObservedObject* const last = find_object(states_.back(), fact.path);

@@ -7,23 +7,24 @@
 //          | PATH "size" STATES          PATH "target" STATES
 //          | PATH "mode" STATES          PATH "mtime" STATES          PATH "attributes" STATES
 //          | PATH "reserved" STATES      at least the space that fallocate had allocated
-//          | PATH "begins" STATES        the content is a prefix of that in the state
+//          | PATH "begins" STATES        the content is a prefix of the content in that state
 //          | PATH "mixes" BYTES          each aligned unit, and the size, is old or new
 //          | PATH "own"                  every block is zeroes or was written to this file
 //   STATES = STATE { "|" STATE }
 //   STATE  = "old" | "new" | "any" | NUMBER
 //
-// A state is the tree after some operations of the test, without a power cut: "old" before the
-// first operation, NUMBER after that many operations, "new" after all of them, and "any" stands for
-// all of these. A path that is missing in a state must be missing in the recovered tree as well.
-// "of" names the path in the state.
+// A state is the tree after some operations of the test, without a power cut. "old" is the tree
+// before the first operation, NUMBER is the tree after that many operations, and "new" is the tree
+// after all operations. "any" stands for all of these. A path that is missing in a state must be
+// missing in the recovered tree as well. "of" gives the path to compare with in the state, if it
+// differs from the path in the recovered tree.
 //
 // A row with "synced:" applies if the last persistence point of the test had been reported before
-// the cut; with a number, the persistence point at this operation, counted from 1. Other rows apply
-// to every cut.
+// the cut. With a number, it applies if the persistence point at this operation, counted from 1,
+// had been reported. Other rows apply to every cut.
 //
 // Rows are independent of the promises by which the oracle judges (fs-adapters/promises.h). A test
-// asks one question, whatever a file system promises.
+// asks the same question of every file system, whatever the file system promises.
 
 #include <cstddef>
 #include <cstdint>
@@ -57,28 +58,29 @@ struct Fact {
   };
   Kind kind = Kind::exists;
   std::string path;
-  std::string source;               ///< the path in the state
-  std::vector<std::size_t> states;  ///< number of operations after which the tree is in each state
-  std::uint64_t unit = 0;           ///< for mixes: in bytes
+  /// The path with which to compare in the state ("of PATH"), normally `path`.
+  std::string source;
+  std::vector<std::size_t> states;  ///< Each number N stands for the tree after N operations.
+  std::uint64_t unit = 0;           ///< for mixes: size of a unit in bytes
 };
 
 struct Row {
   std::string text;
-  /// The operation in the test, counted from 0, that must have been reported; nullopt if there is
-  /// no such condition.
+  /// The row applies only if this operation of the test, counted from 0, was reported before the
+  /// cut; nullopt if the row always applies.
   std::optional<std::size_t> synced;
-  std::vector<Fact> conditions;    ///< all must hold, or the row does not apply
-  std::vector<Fact> alternatives;  ///< one must hold
+  std::vector<Fact> conditions;    ///< the row applies only if all of these hold
+  std::vector<Fact> alternatives;  ///< at least one of these must hold
 };
 
-/// The operation numbers that a row may use.
+/// Bounds for the operation numbers in a row.
 struct RowLimits {
-  std::size_t operations = 0;  ///< number of operations of the test
-  /// the test's last persistence point, counted from 0
+  std::size_t operations = 0;  ///< number of operations in the test
+  /// The test's last persistence point, as an operation number counted from 0.
   std::optional<std::size_t> last_persistent;
 };
 
-/// Parses a row. Errors name the wrong word and begin with `subject`.
+/// Parses a row. Error messages begin with `subject` and quote the wrong word.
 Result<Row> parse_row(const std::string& text, const RowLimits& limits, const std::string& subject);
 
 /// Judges recovered trees.

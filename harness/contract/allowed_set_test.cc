@@ -16,7 +16,8 @@ std::vector<workload::Operation> list_of(const Lines& lines) {
   return list;
 }
 
-/// A set with one row, about a file of 8192 bytes that is overwritten in two steps and fsynced.
+/// An allowed set with one row. The test overwrites a file of 8192 bytes in two steps and then
+/// calls fsync.
 class AllowedSetTest : public ::testing::Test {
  protected:
   AllowedSetTest() {

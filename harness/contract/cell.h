@@ -14,22 +14,24 @@
 
 namespace headcrash::contract {
 
-/// A cell's answer. `unusable`: some states did not mount or could not be repaired, and no other
+/// The answer of a cell. `unusable`: some states did not mount or could not be repaired, but no
 /// state is broken. `unsupported`: the file system lacks an operation that the test uses. `failed`:
-/// an operation failed that succeeds on a correct file system, or the test could not run.
+/// the test could not run, or an operation failed that succeeds on a correct file system.
 enum class Answer : std::uint8_t { kept, broken, unusable, unsupported, failed };
 std::string_view name(Answer answer);
 
-/// The broken crash state with the fewest missing writes; if none is broken, an unusable one.
+/// The broken crash state that lacks the fewest writes. If no state is broken, an unusable one.
 struct SmallestCrash {
-  std::string state;        ///< its name in the recording
+  std::string state;        ///< name of the state in the recording
   std::size_t missing = 0;  ///< number of lost or torn writes
   std::string row;          ///< the row that the recovered tree violates
-  std::string found;        ///< the objects that this row names
-  bool confirmed = false;   ///< the state failed again, on a fresh guest or without reuse
+  std::string found;        ///< the recovered objects to which this row refers
+  /// True if the state failed again when it was checked on a fresh guest or, for a test in process,
+  /// when it was checked without reuse.
+  bool confirmed = false;
 };
 
-/// Returns the number of writes that are lost or torn in a state by writes.
+/// Returns the number of lost or torn writes in a state. The state's base must be `writes`.
 std::size_t missing_writes(const states::RunHistory& run, const states::CrashState& state);
 
 struct Cell {
@@ -37,12 +39,12 @@ struct Cell {
   std::string system;
   Answer answer = Answer::failed;
   std::uint64_t states = 0;    ///< number of distinct crash states that were checked
-  std::uint64_t broken = 0;    ///< states in which the answer is "no"
-  std::uint64_t unusable = 0;  ///< states that did not mount or could not be repaired
-  /// States that headcrash itself could not check. The other counts do not include them.
+  std::uint64_t broken = 0;    ///< number of states that violate the allowed set
+  std::uint64_t unusable = 0;  ///< number of states that did not mount or could not be repaired
+  /// Number of states that headcrash itself could not check. The other counts exclude them.
   std::uint64_t unchecked = 0;
-  double space = 0;    ///< number of states that the strategies define
-  bool whole = false;  ///< all of them were checked, and the strategies omit no state
+  double space = 0;    ///< number of states that the strategies can generate
+  bool whole = false;  ///< every state was checked, and the strategies omitted none
   Promise promise;
   SmallestCrash smallest;  ///< set if any state is broken or unusable
   std::string problem;     ///< the reason for unsupported or failed
@@ -66,7 +68,7 @@ struct TableSystem {
 struct Table {
   std::vector<LitmusTest> tests;
   std::vector<TableSystem> systems;
-  std::vector<Cell> cells;  ///< in any order; cells that have not run are missing
+  std::vector<Cell> cells;  ///< in any order, and without cells that have not run
   std::string commit;
 
   const Cell* find(int test, std::string_view system) const;
@@ -76,7 +78,7 @@ std::string as_text(const Table& table, std::size_t width);
 std::string as_markdown(const Table& table);
 std::string as_csv(const Table& table);
 nlohmann::json as_json(const Table& table);
-/// Reads a table that as_json() wrote. Tests that no longer exist are an error.
+/// Parses a table that as_json() has written. Fails if it contains a test that no longer exists.
 Result<Table> parse_table(const std::string& text, const std::string& file_name);
 
 /// A cell that differs between two tables or systems.
@@ -85,8 +87,8 @@ struct Difference {
   const Cell* one = nullptr;
   const Cell* other = nullptr;
 };
-/// Compares two systems, test by test. Only answers count, because the number of states depends on
-/// each file system's layout.
+/// Compares two systems, test by test. Compares only the answers, because the number of states
+/// depends on each file system's layout.
 std::vector<Difference> differences(const Table& one, std::string_view system, const Table& other,
                                     std::string_view other_system);
 

@@ -37,7 +37,7 @@ TEST(Cell, CountsTheStatesInWhichTheAnswerIsNo) {
   EXPECT_EQ(cell.text(), "broken 3/5");
 }
 
-/// A state that does not mount does not answer the test's question.
+/// If a state does not mount, the test's question has no answer in that state.
 TEST(Cell, StatesThatDoNotMountAreCountedApart) {
   Cell cell;
   cell.add({Verdict::unmountable, "bad magic"}, {}, "w9-1.2", 2);

@@ -11,7 +11,7 @@
 namespace headcrash::contract {
 namespace {
 
-/// number of failures of each kind that are repeated on a fresh guest
+/// Number of failures of each kind to repeat on a fresh guest.
 constexpr std::size_t kConfirmed = 2;
 
 }  // namespace
@@ -83,8 +83,8 @@ Result<void> GuestCells::explore(const states::RunHistory& run, Cell& cell) {
   TRY(const auto result, explorer::explore(pool_->guests(), *filesystem_, workload_, options));
   cell.finish(result.coverage);
   if (result.out_of_time) cell.whole = false;
-  // One confirmed failure shows that the answer is not an accident of one guest. The page shows the
-  // smallest one.
+  // A single confirmed failure suffices to show that the answer does not depend on one guest's
+  // condition. The page shows the smallest failure.
   cell.smallest.confirmed = std::ranges::any_of(result.failures, [&](const auto& failure) {
     const bool answers = std::ranges::any_of(
         failure.outcome.findings,

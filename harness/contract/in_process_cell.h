@@ -14,12 +14,12 @@ namespace headcrash::contract {
 struct CellOptions {
   std::uint64_t states = 1000;  ///< maximum number of distinct states
   std::uint64_t seed = 1;
-  std::uint64_t time_s = 0;  ///< limit in guests; 0 for no limit
+  std::uint64_t time_s = 0;  ///< time limit for guests, in seconds; 0 for no limit
   const std::atomic<bool>* interrupted = nullptr;
 };
 
-/// Explores one test. Replaces `recording`. Fails if the folder cannot be written, or if there is a
-/// contradiction within the lab.
+/// Explores one test. Replaces the file `recording`. Fails if the folder cannot be written, or if
+/// headcrash's own results contradict each other.
 Result<Cell> run_in_process(const LitmusTest& test, const adapters::SystemUnderTest& system,
                             in_process::DiskExplorers& explorers, const CellOptions& options,
                             const std::filesystem::path& recording);
@@ -27,7 +27,8 @@ Result<Cell> run_in_process(const LitmusTest& test, const adapters::SystemUnderT
 /// Judges trees by the test's allowed set. `test` must outlive the result.
 oracle::TreeJudge judge_of(const LitmusTest& test);
 
-/// Describes the operation in the test that did not run; empty if all ran.
+/// Describes the test's operation that could not run. Returns an empty string if all operations
+/// ran.
 std::string unsupported_operation(const LitmusTest& test,
                                   const std::vector<workload::FailedOperation>& failed);
 

@@ -1,4 +1,4 @@
-// Parses, selects and finds litmus tests (litmus_test.h).
+// Parses litmus tests, and finds them by number, name or free text (litmus_test.h).
 #include "harness/contract/litmus_test.h"
 
 #include <fmt/format.h>
@@ -44,7 +44,8 @@ Result<std::vector<Operation>> parse_list(const std::vector<std::string>& lines,
   return operations;
 }
 
-/// Parses [test.promises]: a kind, and its source after a colon.
+/// Parses the promises of a test. In [test.promises], each value is a kind and, after a colon, its
+/// source.
 Result<void> read_promises(const StrictTable& table, LitmusTest& test) {
   std::string word;
   TRY(table.take("promise", word));
@@ -128,7 +129,8 @@ std::vector<std::string> words_of(std::string_view text) {
   return words;
 }
 
-/// Rates how well a test matches the words: a word in the title counts most.
+/// Rates how well a test matches the words. A word counts more in the name, title or group than
+/// elsewhere.
 int rating(const LitmusTest& test, const std::vector<std::string>& words) {
   constexpr int kTitle = 8, kElsewhere = 1;
   std::string elsewhere = test.relies;

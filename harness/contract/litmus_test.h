@@ -1,8 +1,9 @@
 #pragma once
 // A litmus test: one question about the tree after a power cut (README.md).
 //
-// Tests are tables of the files in tests/. A test has an initial state, which is synced, a list
-// of operations and an allowed set. Power cuts happen anywhere during the operations.
+// The files in tests/ contain one table for each test. A test has an initial state, which is
+// synced, a list of operations and an allowed set. Power cuts happen anywhere during the
+// operations.
 //
 //   [[test]]
 //   number = 40
@@ -14,14 +15,14 @@
 //   allowed = ["f is old|new"]
 //   promise = "posix"               posix, man, documented, list, literature, de-facto or none
 //   source = "rename(2), fsync(2)"
-//   broken-by = ["forget 2"]        a defect that the allowed set must notice (seeded_defect.h)
-//   [test.promises]                 families of file systems with another promise
+//   broken-by = ["forget 2"]        a defect that the allowed set must detect (seeded_defect.h)
+//   [test.promises]                 families of file systems with a different promise
 //   nilfs2 = "documented: nilfs2.rst, order=strict"
 //
-// A test without a persistence point ends with "rest 1": its report shows that the calls before it
-// have returned, and it flushes nothing. A test without fsync ends with "rest 40" and "sync": the
-// kernel writes old data and metadata in its own order, and f2fs, which waits longer, writes the
-// rest.
+// A test without a persistence point ends with "rest 1". This operation flushes nothing, but its
+// report shows that the calls before it have returned. A test without fsync ends with "rest 40" and
+// "sync". During the rest, the kernel writes old data and metadata in its own order; the sync then
+// writes what is left, for example by f2fs, which waits longer than 40 s.
 
 #include <cstdint>
 #include <map>
@@ -47,7 +48,8 @@ enum class PromiseKind : std::uint8_t {
   de_facto,    ///< undocumented, but applications rely on it
   none,
 };
-std::string_view name(PromiseKind kind);  ///< for tables: "POSIX", "not promised"
+/// Returns the name for tables, such as "POSIX" or "not promised".
+std::string_view name(PromiseKind kind);
 
 struct Promise {
   PromiseKind kind = PromiseKind::none;
@@ -59,16 +61,17 @@ struct LitmusTest {
   std::string name, group, title, relies;
   std::vector<workload::Operation> initial, operations;
   AllowedSet allowed;
-  /// the promise of file systems that `promises` does not list
+  /// The promise of every file system that is not listed in `promises`.
   Promise promise;
   std::map<std::string, Promise> promises;  ///< keyed by the prefix of a file system's name
   SeededDefect defect;
 
-  /// Returns the initial operations, a sync, and the operations of the test.
+  /// Returns the initial operations, a sync, and the test's own operations.
   std::vector<workload::Operation> whole_list() const;
-  /// Number of operations of whole_list() that precede the test's own.
+  /// Returns the number of operations in whole_list() before the test's own.
   std::size_t offset() const { return initial.size() + 1; }
-  /// Converts an operation number in whole_list() to one in the test; nullopt for the preparation.
+  /// Converts an operation number in whole_list() to a number in the test. Returns nullopt for the
+  /// initial operations and the sync.
   std::optional<std::size_t> own_operation(std::optional<std::size_t> operation) const {
     if (!operation || *operation < offset()) return std::nullopt;
     return *operation - offset();
@@ -80,12 +83,12 @@ struct LitmusTest {
 Result<std::vector<LitmusTest>> parse_tests(std::string_view text, const std::string& file_name,
                                             const std::string& group);
 
-/// Returns all built-in tests in number order. Fails if a test is invalid, which a unit test rules
-/// out.
+/// Returns all built-in tests in number order. Fails if a test is invalid; a unit test checks that
+/// none is.
 Result<std::vector<LitmusTest>> all_tests();
 
-/// Selects tests by number, name or group, in number order; all tests if `words` is empty. Fails
-/// for a word that selects nothing; the hint suggests a name.
+/// Selects tests by number, name or group, in number order; selects all tests if `words` is empty.
+/// Fails if a word matches no test, with a hint that suggests a similar name.
 Result<std::vector<LitmusTest>> select_tests(std::span<const std::string> words);
 
 /// Returns the tests that best match free text, best first, at most `most`. A test matches if at

@@ -1,4 +1,4 @@
-// Operations on a tree of nodes, and its description as a dump (memory_file_system.h).
+// Operations on a tree of nodes, and a dump of the tree (memory_file_system.h).
 #include "harness/contract/memory_file_system.h"
 
 #include <algorithm>

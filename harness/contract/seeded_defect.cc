@@ -58,7 +58,7 @@ void remove(Tree& tree, const std::string& path) {
   });
 }
 
-/// Replaces the whole content by one run of this kind.
+/// Replaces the whole content by a single run of blocks of this kind.
 void fill(ObservedObject& object, ContentRun::Kind kind) {
   object.runs.clear();
   const std::uint64_t blocks = (object.size_bytes + kBlockBytes - 1) / kBlockBytes;
@@ -212,7 +212,7 @@ ModelledCut defective_cut(std::span<const Operation> initial, std::span<const Op
   MemoryFileSystem files;
   workload::OpenFiles open_files(files);
   for (const Operation& operation : initial) (void)execute(operation, files, open_files);
-  // Operations that depend on a forgotten one fail, and have no effect either.
+  // An operation that depends on a forgotten one fails and has no effect.
   for (std::size_t i = 0; i < end; ++i)
     if (!forgotten.contains(i)) (void)execute(operations[i], files, open_files);
   ModelledCut cut{files.tree(), last_persistent(operations.first(end))};

@@ -1,20 +1,21 @@
 #pragma once
-// The defect that shows that a litmus test can see: a file system that breaks just this promise.
+// The seeded defect of a litmus test: a file system that breaks exactly the promise in question. It
+// shows that the test can detect a violation.
 //
-// A model executes the operations of a test in memory. The correct model makes each one durable
-// before it returns, and can be cut between any two operations. The defective one differs by these
-// steps:
+// A model executes the operations of a test in memory. The correct model makes each operation
+// durable before it returns, and can be cut between any two operations. The defective model differs
+// from it by these steps:
 //
-//   forget NUMBER       this operation, counted from 1, had no effect, though it returned
+//   forget NUMBER       this operation, counted from 1, returned but had no effect
 //   cut NUMBER          the power is cut after this operation; default: after the last one
 //   remove PATH         the recovered tree lacks the name
 //   empty PATH          the file is empty
 //   zero PATH           the file's content reads as zeroes
-//   stale PATH          the file shows old content of the disk
+//   stale PATH          the file contains old data from the disk
 //   tear PATH           the second half of the file is that of the state before the operations
-//   half PATH           the file has only its first half
-//   restore PATH        the object is as before the operations
-//   add PATH OTHER      PATH shows what OTHER shows as well
+//   half PATH           the file is truncated to its first half
+//   restore PATH        the object has its state from before the operations
+//   add PATH OTHER      PATH also exists, with the same object as OTHER
 //   plain PATH          mode, times, attributes and reserved space of the object are lost
 
 #include <cstddef>
@@ -54,12 +55,13 @@ Result<DefectStep> parse_defect_step(const std::string& text, std::size_t operat
 
 std::string format(const DefectStep& step);
 
-/// Returns the trees after 0, 1, ... operations that follow `initial`. Fails if an operation fails.
+/// Executes `initial`, then `operations`. Returns the tree after `initial` and after each further
+/// operation. Fails if an operation fails.
 Result<std::vector<Tree>> states_of(std::span<const workload::Operation> initial,
                                     std::span<const workload::Operation> operations,
                                     const std::string& subject);
 
-/// A recovered tree, and the last persistence point that was reported before the cut.
+/// A tree after recovery, and the last persistence point that was reported before the cut.
 struct ModelledCut {
   Tree tree;
   std::optional<std::size_t> persisted;
@@ -69,7 +71,7 @@ struct ModelledCut {
 std::vector<ModelledCut> correct_cuts(std::span<const workload::Operation> operations,
                                       const std::vector<Tree>& states);
 
-/// Returns the crash state that the defect leaves.
+/// Returns the crash state of the defective model.
 ModelledCut defective_cut(std::span<const workload::Operation> initial,
                           std::span<const workload::Operation> operations,
                           const std::vector<Tree>& states, const SeededDefect& defect);

@@ -19,7 +19,7 @@ class ControlClient {
   Result<nlohmann::json> request(const nlohmann::json& message,
                                  std::chrono::milliseconds timeout = std::chrono::seconds(10));
 
-  // exchange() sends a request and returns its answer, which may be a refusal. After an error,
+  // Sends a request and returns its answer, even if the server refused the request. After an error,
   // requests and answers no longer match, so the connection must not be used again.
   Result<nlohmann::json> exchange(const nlohmann::json& message, std::chrono::milliseconds timeout);
   Result<nlohmann::json> accepted(nlohmann::json answer) const;

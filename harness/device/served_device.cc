@@ -28,7 +28,7 @@ std::vector<std::string> parameters_of(const ServedDeviceSpec& spec) {
 
 namespace {
 
-/// Returns the command line for `headcrash serve` in virtual time, with the parameters as options.
+/// Returns the command line of `headcrash serve` for virtual time, with the parameters as options.
 std::vector<std::string> virtual_server(const ServedDeviceSpec& spec, const fs::path& socket,
                                         const fs::path& control) {
   std::vector<std::string> words{base::installation().command,

@@ -19,25 +19,26 @@ namespace headcrash::device {
 struct ServedDeviceSpec {
   std::string profile;  ///< name or path of a .toml file; empty if `machine` is set
   std::optional<std::filesystem::path> machine;  ///< file that describes several devices
-  std::uint64_t size_bytes = 0;                  ///< 0 for the whole drive
+  std::uint64_t size_bytes = 0;                  ///< 0 for the drive's full size
   std::optional<bool> write_cache;               ///< nullopt for the profile's setting
-  /// How a power cut affects the write in progress (plugin/model/core/tear.h). If empty, the
-  /// profile decides.
+  /// The fate of the sectors being written when the power is cut (plugin/model/core/tear.h). If
+  /// empty, the profile decides.
   std::string tear{};
   bool virtual_time = false;  ///< ignores `clock`
-  /// charged nanoseconds per nanosecond of host processor time (timetravel/calendar.h)
+  /// Virtual nanoseconds charged per nanosecond of host processor time (timetravel/calendar.h).
   double charge = 0;
   std::string clock = "real";
   std::uint64_t seed = 1;
-  std::string cut;                    ///< trigger in text form; empty for no cut
-  std::vector<std::string> faults{};  ///< in text form
-  /// Folder for the contents; unset to keep them in memory.
+  std::string cut;                    ///< trigger in its text form; empty for no cut
+  std::vector<std::string> faults{};  ///< each in its text form
+  /// Folder for the disks' contents; unset to keep the contents in memory.
   std::optional<std::filesystem::path> store;
-  /// If there is a store, the store must not exist yet.
+  /// File for the recording. If `store` is set too, this file must not exist yet.
   std::optional<std::filesystem::path> recording;
-  /// Socket for the disks; by default nbd.sock or vhost.sock in the scratch folder.
+  /// Socket through which the disks are served; by default nbd.sock or vhost.sock in the scratch
+  /// folder.
   std::optional<std::filesystem::path> socket;
-  /// control.sock in the scratch folder by default.
+  /// By default control.sock in the scratch folder.
   std::optional<std::filesystem::path> control_socket;
 };
 

@@ -15,9 +15,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A long limit, because the first load of a long recording is slow.
+/// A long limit, because the first access to a long recording is slow.
 constexpr std::chrono::seconds kAnswerLimit{300};
-/// The server accepts 16 clients; this leaves some for users.
+/// The server accepts 16 clients. This leaves some connections for users.
 constexpr std::size_t kConversationsMax = 8;
 
 std::uint64_t number_of(const nlohmann::json& hex) {
@@ -26,8 +26,8 @@ std::uint64_t number_of(const nlohmann::json& hex) {
 
 }  // namespace
 
-/// Each caller uses a separate connection while it waits, so that loading a long recording does not
-/// block other callers.
+/// Each caller waits on a separate connection, so that loading a long recording does not block
+/// other callers.
 struct StateServer::State {
   std::unique_ptr<ServerChild> child;
   fs::path virtual_sockets;

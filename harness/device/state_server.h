@@ -21,9 +21,10 @@ struct StageLoad {
   std::uint64_t sectors = 0;        ///< size of the empty disk
   /// Names and sizes in sectors of additional empty disks (virtual_guest::kOtherDisks).
   std::vector<std::pair<std::string, std::uint64_t>> other_disks;
-  /// Fill an empty disk with recognisable bytes before mkfs. Trims do not change these bytes.
+  /// If true, fills an empty disk with recognisable bytes before mkfs. Trims do not change these
+  /// bytes.
   bool used_disk = false;
-  /// File for a new recording of the requests to the stage.
+  /// File for a new recording of the requests to the stage; no recording if unset.
   std::optional<std::filesystem::path> record;
   std::uint32_t delay_us = 0;    ///< maximum delay of writes and flushes while recording
   std::uint64_t delay_seed = 0;  ///< seed for the delays
@@ -31,7 +32,8 @@ struct StageLoad {
   /// `slow_us` longer.
   std::vector<std::pair<std::uint64_t, std::uint64_t>> slow;
   std::uint32_t slow_us = 0;
-  std::string machine;              ///< stack above the media; empty to use the medium directly
+  /// The array or cache above the media; empty to use the medium directly.
+  std::string machine;
   std::vector<std::string> faults;  ///< faults injected at power-on (plugin/model/faults/faults.h)
 };
 struct LoadedStage {
@@ -55,7 +57,7 @@ class StateServer {
   /// Returns the socket of a stage's disk in virtual time. The sockets for marks and for other
   /// disks are in the same folder.
   std::filesystem::path virtual_socket(std::size_t stage) const;
-  /// "stage/0/log": another disk of the stage.
+  /// Returns the export of another disk of the stage, such as "stage/0/log".
   static std::string disk_export(std::size_t stage, const std::string& other_disk);
 
   // The following functions may be called from any thread.

@@ -1,4 +1,4 @@
-// Tests a server of crash states in a child process: requests and answers, including from several
+// Tests a server of crash states in a child process: requests and answers, also from several
 // threads.
 #include "harness/device/state_server.h"
 

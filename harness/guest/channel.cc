@@ -1,4 +1,4 @@
-// Sends and receives lines through a virtio-serial port or a disk (channel.h).
+// Sends and receives lines over a virtio-serial port or a disk (channel.h).
 #include "harness/guest/channel.h"
 
 #include <fcntl.h>
@@ -50,7 +50,7 @@ class PortChannel : public Channel {
     if (::poll(&watched, 1, kIdleMs) <= 0) return {};
     const ssize_t got =
         (watched.revents & POLLIN) != 0 ? ::read(port_.get(), buffer_.data(), buffer_.size()) : 0;
-    if (got <= 0) ::usleep(kHostAwayUs);  // if no host is connected, poll() returns at once
+    if (got <= 0) ::usleep(kHostAwayUs);  // poll() returns immediately if no host is connected
     return {buffer_.data(), static_cast<std::size_t>(std::max<ssize_t>(got, 0))};
   }
 
@@ -130,8 +130,8 @@ std::optional<base::LineFramer::Line> Channel::read_line() {
 }
 
 void Channel::send(const nlohmann::json& message) {
-  // Invalid UTF-8, such as a name on a damaged disk or the output of a program, is replaced with
-  // U+FFFD.
+  // Replaces invalid UTF-8 with U+FFFD. It may occur in names on a damaged disk or in the output of
+  // a program.
   send_bytes(message.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
 }
 

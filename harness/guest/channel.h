@@ -1,10 +1,10 @@
 #pragma once
-// The agent's line-based connection to the host, over a virtio-serial port or, in virtual time,
-// over a disk (plugin/servers/timetravel/agent_disk.h).
+// The agent's connection to the host, which carries lines. It uses a virtio-serial port or, in
+// virtual time, a disk (plugin/servers/timetravel/agent_disk.h).
 //
-// The host's end of a port may disappear and return when a saved state is restored under another
-// QEMU. Reading then waits until a host reconnects. Output that cannot be delivered is dropped,
-// because the new host did not request it.
+// When a saved state is restored under another QEMU, the host's end of a port may disappear and
+// return. A read then waits until a host has connected again. Output that cannot be delivered is
+// dropped, because the new host did not request it.
 
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -17,8 +17,8 @@ namespace headcrash::guest {
 
 class Channel {
  public:
-  /// Opens the port or the disk, whichever the guest has. Waits a limited time for either to
-  /// appear. Returns null if the guest has neither.
+  /// Opens the port or the disk, whichever the guest has. Waits for a limited time until one of
+  /// them appears. Returns null if neither does.
   static std::unique_ptr<Channel> open();
   virtual ~Channel() = default;
 
@@ -27,8 +27,8 @@ class Channel {
   void send(const nlohmann::json& message);
 
  protected:
-  /// Returns the next data from the host, which is valid until the next call. Returns an empty view
-  /// after a timeout; a partial line is then discarded.
+  /// Returns the next bytes from the host, which are valid until the next call. After a timeout,
+  /// returns an empty view and discards any partial line.
   virtual std::string_view receive() = 0;
   virtual void send_bytes(std::string_view bytes) = 0;
 

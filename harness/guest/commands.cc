@@ -1,4 +1,4 @@
-// Dispatches requests to commands, and executes them (commands.h).
+// Dispatches requests to commands and executes the commands (commands.h).
 #include "harness/guest/commands.h"
 
 #include <fmt/format.h>
@@ -43,10 +43,10 @@ constexpr int kProtocolVersion = 3;
 constexpr std::int64_t kLongestExecMs = 24LL * 3600 * 1000;
 constexpr std::size_t kLinesOfRefusal = 3;
 
-// Why a command was not executed.
+// The reason why a command was not executed.
 struct Refusal {
   std::string text;
-  int error = 0;  // 0 if there is no errno
+  int error = 0;  // errno; 0 if the reason is not an errno
   bool unknown_type = false;
 };
 using Answer = tl::expected<json, Refusal>;
@@ -62,8 +62,8 @@ tl::unexpected<Refusal> refuse_unknown_type(const std::string& what, Errno error
   return refusal;
 }
 
-// If a field is missing or has the wrong type, get() or at() throws nlohmann::json::exception,
-// which answer_line() converts to a refusal.
+// If a field is missing or has the wrong type, get() or at() throws nlohmann::json::exception.
+// answer_line() converts this exception to a refusal.
 std::string text_of(const json& request, const char* field) {
   return request.at(field).get<std::string>();
 }
@@ -82,7 +82,7 @@ Answer pause(const json& request, const Sender&) {
   return json::object();
 }
 
-// "wall_ms" of an answer is an integer.
+// Returns whole milliseconds, because "wall_ms" in an answer is an integer.
 std::int64_t whole_ms(const Stopwatch& watch) {
   return static_cast<std::int64_t>(watch.ms());
 }
@@ -134,7 +134,7 @@ Answer exec(const json& request, const Sender&) {
               {"wall_ms", end->wall_ms}};
 }
 
-/// Stores a file in the guest for `exec` and `run-application`.
+/// Stores a file in the guest, for later use by `exec` and `run-application`.
 Answer put(const json& request, const Sender&) {
   const std::filesystem::path path = text_of(request, "path");
   const auto text = text_of(request, "text");
@@ -149,7 +149,8 @@ Answer put(const json& request, const Sender&) {
   return json::object();
 }
 
-/// Runs several commands one after the other, like exec, and writes marks for their output.
+/// Runs several commands one after the other, like `exec`. For each line of output that is a
+/// promise, writes a mark.
 Answer run_application(const json& request, const Sender& send) {
   const auto timeout_ms = request.at("timeout_ms").get<std::int64_t>();
   const auto argvs = request.at("commands").get<std::vector<std::vector<std::string>>>();
@@ -203,7 +204,7 @@ Answer mount(const json& request, const Sender&) {
   const std::string source = text_of(request, "source");
   const Stopwatch watch;
   restore_ways();
-  KernelLog said;  // a separate log reader, so that kernel_log() still returns these records later
+  KernelLog said;  // its own reader, so that kernel_log() will return the same records later
   const auto done = mount_file_system(source, text_of(request, "target"), text_of(request, "type"),
                                       request.value("options", ""));
   const std::string type = text_of(request, "type");
@@ -251,8 +252,8 @@ std::string_view event_of(workload::Outcome outcome) {
   return "failed";
 }
 
-// Writes a mark to the disk before it reports the persistence point, so that a recording contains
-// every point that the harness may know of.
+// Executes operations. At a persistence point, first writes a mark to the disk and then reports the
+// point. A recording thus contains every point that the harness may know of.
 Answer run(const json& request, const Sender& send) {
   TRY(const auto operations, parse_operations(request.at("operations")));
   const std::string mark_path = text_of(request, "mark");
@@ -290,7 +291,7 @@ Answer dump(const json& request, const Sender& send) {
   return json{{"entries", *entries}};
 }
 
-// Returns the log reader, which all requests share so that it keeps its position.
+// Returns the reader of the kernel's log. All requests share it, so that it keeps its position.
 KernelLog& kernel_log() {
   static KernelLog log;
   return log;
@@ -309,8 +310,8 @@ Answer inspect_disk(const json& request, const Sender& send) {
   return std::move(*seen);
 }
 
-/// Parses a decimal number from text. Some tools would truncate the last digits of a large JSON
-/// number.
+/// Parses a decimal number from a string. Large numbers are sent as strings, because some tools
+/// would truncate the last digits of a JSON number.
 tl::expected<std::uint64_t, Refusal> decimal(const std::string& text, const char* field) {
   std::uint64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -365,7 +366,7 @@ Answer timed_phase(const json& request, const Sender&) {
   return answer;
 }
 
-/// Returns the whole guest's counters since boot, for one disk and for the processors.
+/// Returns counters since boot: of one disk, and of the guest's processors.
 Answer counters(const json& request, const Sender&) {
   const std::string device = text_of(request, "device");
   const auto disk = disk_counters(device);
@@ -383,8 +384,7 @@ Answer counters(const json& request, const Sender&) {
               {"cpu", {{"user_ms", cpu.user_ms}, {"system_ms", cpu.system_ms}}}};
 }
 
-/// Waits until all data written so far has reached the disk, then returns the same counters as
-/// `counters`.
+/// Waits until all data written so far is on the disk, then returns the same as `counters`.
 Answer settle(const json& request, const Sender& send) {
   const auto start = std::chrono::steady_clock::now();
   sync_everything();
@@ -443,7 +443,7 @@ Answer act_on_line(const base::LineFramer::Line& line, json& id, const Sender& s
 }  // namespace
 
 void answer_line(const base::LineFramer::Line& line, const Sender& send) {
-  json id;  // null if the request has no id
+  json id;  // null if the request had no id
   const Answer answer = act_on_line(line, id, send);
   json message = answer ? *answer : json{{"error", answer.error().text}};
   if (!answer && answer.error().error != 0) message["errno"] = answer.error().error;

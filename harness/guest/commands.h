@@ -1,6 +1,7 @@
 #pragma once
-// The agent's commands: one JSON request in, events and one answer out (PROTOCOL.md). They do not
-// depend on the channel, so they can be tested on the host.
+// The commands of the agent. Each takes one JSON request and returns one answer, possibly after
+// some events (PROTOCOL.md). Commands do not depend on the channel, so they can be tested on the
+// host.
 
 #include <functional>
 #include <nlohmann/json.hpp>
@@ -11,8 +12,8 @@ namespace headcrash::guest {
 
 using Sender = std::function<void(const nlohmann::json& message)>;
 
-/// Answers one line, whatever it contains. Passes any events, and then exactly one message with
-/// "ok", to `send`.
+/// Answers one line, whatever it contains. Passes to `send` any events, and then exactly one
+/// message that has "ok".
 void answer_line(const base::LineFramer::Line& line, const Sender& send);
 
 }  // namespace headcrash::guest

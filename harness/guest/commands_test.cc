@@ -80,8 +80,9 @@ TEST(Commands, RunStopsAtTheFirstFailure) {
   EXPECT_EQ(dumped[1]["entries"], 1);
 }
 
-// The file system of the host's temporary folder may not support some operations (tmpfs has no user
-// attributes before Linux 6.6). Such operations must be skipped, not fail.
+// The file system of the host's temporary folder may not support some operations (for example,
+// tmpfs has no user attributes before Linux 6.6). These operations must be skipped and must not
+// count as failed.
 TEST(Commands, RunExecutesOrSkipsEveryOperation) {
   const TemporaryFolder folder;
   const std::vector<std::string> lines{"mkdir d",
@@ -153,8 +154,8 @@ TEST(Commands, ApplicationLinesBecomeEventsAtOnce) {
   EXPECT_EQ(messages[2]["done"], 1);
   EXPECT_EQ(messages[2]["stdout"], "persisted b\ndone\n");
 
-  // The program continues only after its line has been received, so events are not delayed until it
-  // exits.
+  // The program continues only when its line has been received. An agent that delayed events until
+  // the program exits would therefore hang.
   const std::string heard = (folder.path() / "heard").string();
   std::vector<json> events;
   const std::string line =

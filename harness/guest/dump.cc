@@ -21,8 +21,8 @@ namespace {
 using nlohmann::json;
 using workload::kStampBytes;
 
-constexpr std::size_t kReadBytes = 64 << 10;  // size of a read and of the dump's only buffer
-constexpr std::size_t kForeignBytes = 32;     // number of bytes reported for an unknown block
+constexpr std::size_t kReadBytes = 64 << 10;  // size of each read, and of the only buffer
+constexpr std::size_t kForeignBytes = 32;     // number of bytes to report for an unknown block
 
 std::string hex(std::span<const std::byte> bytes) {
   std::string text;
@@ -30,11 +30,10 @@ std::string hex(std::span<const std::byte> bytes) {
   return text;
 }
 
-// The description of a block without its position. Adjacent blocks with equal descriptions form a
-// run.
+// Describes a block without its position. Adjacent blocks with equal descriptions form a run.
 struct Words {
-  json tail;             // the elements that follow [first, count
-  bool joinable = true;  // false for a moved block, which always forms a separate run
+  json tail;             // the elements of a run after its first block and its number of blocks
+  bool joinable = true;  // false for a moved block, which is always a separate run
 };
 
 Words words_of(std::span<const std::byte> block, std::uint64_t number) {
@@ -52,12 +51,12 @@ Words words_of(std::span<const std::byte> block, std::uint64_t number) {
                                workload::block_digest(block)})};
 }
 
-// Joins adjacent blocks into runs.
+// Combines adjacent blocks into runs.
 class Runs {
  public:
   explicit Runs(std::size_t limit) : limit_(limit) {}
 
-  /// Adds a block. Returns false if the limit is reached and the block was not added.
+  /// Adds a block. Returns false if the limit has been reached; the block is then not added.
   bool add(std::uint64_t number, Words words) {
     if (count_ > 0 && words.joinable && words.tail == tail_) {
       ++count_;
@@ -91,8 +90,8 @@ class Runs {
   json tail_;
 };
 
-// Adds a file's contents to `entry`. `errno` is the error that ended reading; `cut` is set if a
-// limit ended it.
+// Adds the contents of a file to `entry`. If an error ended the reading, sets `errno`; if a limit
+// ended it, sets `cut`.
 void describe_content(Vfs& vfs, const std::string& path, const DumpLimits& limits,
                       std::span<std::byte> buffer, json& entry) {
   const auto file = vfs.open(path, {.no_access_time = true});
@@ -145,8 +144,8 @@ std::string_view name_of(FileType type) {
   return "other";
 }
 
-/// Adds the extended attributes from all namespaces that a list can set. If the object has none or
-/// the file system does not support them, adds no `attributes`.
+/// Adds the extended attributes in those namespaces that a list of operations can set. If the
+/// object has none, or if the file system does not support them, adds no `attributes`.
 void describe_attributes(Vfs& vfs, const std::string& path, const DumpLimits& limits, json& entry) {
   const auto names = vfs.listxattr(path);
   if (!names && names.error().value != EOPNOTSUPP) entry["errno"] = names.error().value;
@@ -156,8 +155,8 @@ void describe_attributes(Vfs& vfs, const std::string& path, const DumpLimits& li
     if (!workload::is_attribute_name(name)) continue;
     const auto value = vfs.getxattr(path, name);
     if (!value) {
-      // The kernel may list attributes that have no value, for example security labels without a
-      // policy.
+      // The kernel may list attributes that have no value, such as security labels when no policy
+      // is loaded.
       if (!workload::is_kernels_attribute(name)) entry["errno"] = value.error().value;
       continue;
     }
@@ -217,7 +216,7 @@ struct Pending {
   FileType type;
 };
 
-// Pushes children in reverse order, so that the first name is on top of the stack.
+// The children are pushed in reverse order, so that the first name is on top of the stack.
 VfsResult<void> push_children(Vfs& vfs, const std::string& folder, std::vector<Pending>& stack) {
   TRY(auto children, vfs.list(folder));
   std::sort(children.begin(), children.end(),

@@ -1,10 +1,10 @@
 #pragma once
-// Dumps a file system's contents as events of the `dump` command (PROTOCOL.md).
+// Dumps the contents of a file system, as events of the `dump` command (PROTOCOL.md).
 //
-// The tree is traversed depth-first, with the names in each folder in byte order, so two dumps of
-// one tree are equal. A damaged file system may show cyclic folders, files of absurd size or
-// unreadable objects. Each is reported as far as possible, with its `errno`, and the traversal is
-// bounded.
+// The tree is traversed depth-first, and the names in each folder are in byte order, so two dumps
+// of the same tree are equal. A damaged file system may show cyclic folders, files of absurd size
+// or unreadable objects. Each object is reported as far as possible, with its `errno`, and the
+// traversal is bounded.
 
 #include <cstdint>
 #include <functional>
@@ -16,19 +16,23 @@
 namespace headcrash::guest {
 
 struct DumpLimits {
-  std::uint64_t entries = 1'000'000;  ///< maximum number of objects in total; EOVERFLOW if exceeded
-  std::size_t path_bytes = 4096;      ///< folders with longer paths are reported but not entered
-  std::size_t runs = 8192;  ///< maximum number per file, so that a message stays below 1 MiB
-  std::uint64_t file_bytes = 1ULL << 30;  ///< maximum number of bytes read per file
-  std::size_t attributes = workload::kReportedAttributesMost;  ///< maximum number per object
-  /// Maximum total size of names and values, as encoded in a message.
+  /// Maximum total number of objects; if there are more, the dump fails with EOVERFLOW.
+  std::uint64_t entries = 1'000'000;
+  /// Folders with longer paths are reported, but their contents are not.
+  std::size_t path_bytes = 4096;
+  /// Maximum number of runs for each file, which keeps a message below 1 MiB.
+  std::size_t runs = 8192;
+  std::uint64_t file_bytes = 1ULL << 30;  ///< maximum number of bytes to read from each file
+  /// Maximum number of attributes of each object.
+  std::size_t attributes = workload::kReportedAttributesMost;
+  /// Maximum total size of the names and values of attributes, in the encoding of a message.
   std::size_t attribute_bytes = workload::kReportedAttributeBytesMost;
 };
 
 using EntrySink = std::function<void(const nlohmann::json& entry)>;
 
 /// Passes every object except the root to `sink`, and returns the number of objects. Fails only if
-/// the root cannot be listed or the tree has too many objects.
+/// the root cannot be listed, or if the tree has too many objects.
 VfsResult<std::uint64_t> dump_tree(Vfs& vfs, const EntrySink& sink, const DumpLimits& limits = {});
 
 }  // namespace headcrash::guest

@@ -45,8 +45,8 @@ class DumpTest : public testing::Test {
 
 TEST_F(DumpTest, DescribesContentByRuns) {
   std::string content = stamps(7, 1, 0, 1024) + std::string(1024, '\0') + stamps(7, 2, 2048, 512);
-  content += stamps(7, 1, 0, 1024);       // moved blocks 5 and 6, each a separate run
-  content += std::string(1024, '\x5a');   // blocks 7 and 8 without a stamp, which form a run
+  content += stamps(7, 1, 0, 1024);       // blocks 5 and 6 were moved, and each is a separate run
+  content += std::string(1024, '\x5a');   // blocks 7 and 8 have no stamp and form one run
   content += stamps(7, 3, 9 * 512, 100);  // a partial last block
   put("f", content);
   const auto entries = dump();
@@ -78,7 +78,7 @@ TEST_F(DumpTest, WalksInByteOrder) {
   put("b-", "");
   put("a", "");
   fs::create_symlink("nowhere", folder_.path() / "s");
-  ::mkfifo((folder_.path() / "t").c_str(), 0600);  // the dump must not open it
+  ::mkfifo((folder_.path() / "t").c_str(), 0600);  // a FIFO, which the dump must not open
   std::vector<std::string> seen;
   for (const json& entry : dump()) {
     seen.push_back(entry["path"].get<std::string>() + " " + entry["type"].get<std::string>() +

@@ -25,8 +25,8 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
-// How long to wait after SIGKILL. A process that is stuck in the kernel (a hung disk) does not
-// exit, and the answer must not wait for it.
+// Time to wait after SIGKILL. A process that is stuck in the kernel, for example because a disk
+// hangs, does not exit. The answer must not be delayed until it does.
 constexpr milliseconds kKillGrace{2000};
 
 struct Pipe {
@@ -101,8 +101,8 @@ VfsResult<Child> spawn(const Program& program) {
   return child;
 }
 
-// Reads all available output, and closes the descriptor at the end of the stream. If a program
-// writes endlessly, returns after a while, so that the time limit is checked.
+// Reads all output that is available, and closes the descriptor at the end of the stream. If the
+// program never stops writing, returns after a while, so that the caller can check the time limit.
 bool drain(base::Descriptor& from, std::string& kept,
            const std::function<bool(std::string_view)>& on_bytes = {}) {
   std::array<char, 16 << 10> buffer;
@@ -119,14 +119,16 @@ bool drain(base::Descriptor& from, std::string& kept,
   return true;
 }
 
-/// Returns true if this process inherits orphans, that is, if it is process 1 or a subreaper.
+/// Returns true if this process becomes the parent of orphans, that is, if it is process 1 or a
+/// subreaper.
 bool adopts_orphans() {
   int asked = 0;
   return ::getpid() == 1 || (::prctl(PR_GET_CHILD_SUBREAPER, &asked) == 0 && asked != 0);
 }
 
-/// Returns a descriptor that becomes readable when a child exits, because a program may wait for
-/// the death of an orphan. Returns -1 if this process does not inherit orphans.
+/// Returns a descriptor that becomes readable when any child exits. It is needed because a program
+/// may wait until an orphan is dead. Returns -1 if this process does not become the parent of
+/// orphans.
 int orphans_end() {
   static const base::Descriptor ends = [] {
     sigset_t child;
@@ -138,7 +140,7 @@ int orphans_end() {
   return adopts_orphans() ? ends.get() : -1;
 }
 
-/// Reaps all children that have exited, except `kept`, whose status is still needed.
+/// Reaps all children that have exited, except `kept`, whose exit status is still needed.
 void reap_orphans(pid_t kept = -1) {
   if (!adopts_orphans()) return;
   signalfd_siginfo info{};
@@ -146,15 +148,15 @@ void reap_orphans(pid_t kept = -1) {
   for (;;) {
     siginfo_t ended{};
     if (::waitid(P_ALL, 0, &ended, WEXITED | WNOHANG | WNOWAIT) != 0 || ended.si_pid == 0) return;
-    if (ended.si_pid == kept) return;  // the caller reaps it, and later calls reap the others
+    if (ended.si_pid == kept) return;  // the caller reaps this one, and later calls reap the others
     ::waitpid(ended.si_pid, nullptr, 0);
   }
 }
 
 using OnOutput = std::function<bool(std::string_view)>;
 
-/// Waits for the child. Returns true if it has exited, and false at the deadline or if on_output
-/// stopped it.
+/// Waits for the child. Returns true if it has exited. Returns false if the deadline has passed or
+/// on_output has returned false.
 bool watch(Child& child, ProgramEnd& end, Clock::time_point deadline,
            const OnOutput& on_output = {}) {
   for (;;) {

@@ -1,10 +1,10 @@
 #pragma once
-// Runs one program to its end, with limits on time and retained output.
+// Runs one program to its end. The time and the size of the output that is kept are limited.
 //
-// The program runs in a separate process group; at the time limit the whole group is killed.
-// Standard input is an anonymous file, so only the two output pipes need service. If the program
-// ends normally, its remaining child processes stay alive, but the other ends of their pipes are
-// closed.
+// The program runs in its own process group, and at the time limit the whole group is killed.
+// Standard input is an anonymous file, so only the two pipes for output need attention. If the
+// program ends normally, its remaining child processes stay alive, but the other ends of their
+// pipes are closed.
 
 #include <chrono>
 #include <cstdint>
@@ -23,20 +23,20 @@ struct Program {
   std::vector<std::string> argv{};  ///< argv[0] is searched in PATH
   std::string input{};
   std::chrono::milliseconds timeout{0};
-  /// Receives all standard output as it arrives. If it returns false, the program is killed, as at
-  /// the time limit.
+  /// Receives all standard output as it arrives. If it returns false, the program is killed in the
+  /// same way as at the time limit.
   std::function<bool(std::string_view bytes)> on_output{};
 };
 
 struct ProgramEnd {
-  int exit = 0;  ///< exit code, or 128 + signal
+  int exit = 0;  ///< exit code, or 128 plus the number of the signal
   bool timed_out = false;
-  bool refused = false;        ///< on_output returned false, so the program was killed
+  bool refused = false;        ///< the program was killed because on_output returned false
   std::string output, errors;  ///< the last kKeptOutputBytes of each stream
   std::int64_t wall_ms = 0;
 };
 
-/// Runs a program. Fails with an errno (ENOENT, EACCES, ...) if the program cannot be started.
+/// Runs a program. If the program cannot be started, returns an errno (ENOENT, EACCES, ...).
 VfsResult<ProgramEnd> run_program(const Program& program);
 
 }  // namespace headcrash::guest

@@ -45,7 +45,7 @@ TEST(RunProgram, KeepsTheEndOfLongOutput) {
   EXPECT_EQ(end.output.substr(end.output.size() - 5), "last\n");
 }
 
-/// In a guest the agent is process 1, which inherits the orphans of a daemon.
+/// In a guest, the agent is process 1, which becomes the parent of a daemon's orphans.
 TEST(RunProgram, ReapsOrphansWhileAProgramRuns) {
   ASSERT_EQ(::prctl(PR_SET_CHILD_SUBREAPER, 1), 0);
   const TemporaryFolder folder;
@@ -69,7 +69,8 @@ TEST(RunProgram, KillsTheWholeGroup) {
   std::ifstream file(pid_file);
   pid_t grandchild = 0;
   ASSERT_TRUE(file >> grandchild);
-  // The signal may still be in flight. Without a reaper, the process would remain a zombie.
+  // The signal may not have been delivered yet. If the agent did not reap it, the process would
+  // remain a zombie.
   std::string state = "?";
   for (int tries = 0; tries < 200 && !state.empty() && state != "Z"; ++tries) {
     std::this_thread::sleep_for(10ms);

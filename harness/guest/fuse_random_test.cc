@@ -1,14 +1,15 @@
-// Tests random operations on a nearly full disk through FUSE. Three users compare their files with
-// references (tree/testing/history.h), and a fourth keeps the disk nearly full. Each round has a
-// new file system. It is unmounted, checked, mounted, compared again, unmounted and checked. No
-// user may get ENOSPC. A log-structured file system is nine tenths full, and its cleaner runs all
-// the time. A file system with meta-data snapshots is 95 % full and commits generations all the
-// time.
+// Runs random operations on a nearly full disk through FUSE. Three users compare their files with
+// references (tree/testing/history.h), and a fourth user keeps the disk nearly full. Each round
+// uses a new file system, which is unmounted, checked, mounted, compared again, unmounted and
+// checked again. No user may get ENOSPC. A log-structured file system is nine tenths full, so that
+// its cleaner runs all the time. A file system with metadata snapshots is 95 % full, so that it
+// commits generations all the time.
 //
 // The test mounts file systems, which needs root and /dev/fuse, and takes a long time.
 // HEADCRASH_FUSE_SECONDS=600 in the environment enables it. HEADCRASH_FUSE_BIN is the folder with
 // {mkfs,mount,fsck}.headcrash-TYPE, HEADCRASH_FUSE_TYPE is lfs (the default) or snapfs, and
-// HEADCRASH_SEEDS_FROM is the first round's seed. scripts/tests/fuse_random.sh sets them.
+// HEADCRASH_SEEDS_FROM is the seed of the first round. scripts/tests/fuse_random.sh sets these
+// variables.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -45,20 +46,21 @@ struct System {
 
 std::optional<System> find_system(std::string_view type) {
   constexpr std::uint64_t kMiB = 1 << 20;
-  // Segments are so long that an eager cleaner never reaches its target number of clean segments.
+  // Segments are so long that the eager cleaner never reaches the number of clean segments that it
+  // aims for, and thus never stops.
   if (type == "lfs") return System{"lfs", "-s 256K", "eager-cleaner", 24 * kMiB, 90};
   if (type == "snapfs") return System{"snapfs", "", "snapshots-often", 48 * kMiB, 95};
   return std::nullopt;
 }
 
-/// Syncs only the file system under test, because sync(2) would wait for all disks on the machine.
+/// Syncs only the file system under test. sync(2) would wait for all disks of the machine.
 class MountedVfs final : public PosixVfs {
  public:
   using PosixVfs::PosixVfs;
   VfsResult<void> sync() override { return syncfs(); }
 };
 
-/// An image that is read into memory completely.
+/// An image that has been read into memory completely.
 class ImageBytes final : public model::SectorStore {
  public:
   explicit ImageBytes(const std::filesystem::path& image)
@@ -95,13 +97,13 @@ class Mounts {
     std::filesystem::create_directory(target_);
   }
   ~Mounts() {
-    // It is still mounted only if a round has failed.
+    // At this point, it is still mounted only if a round has failed.
     if (mounted_) (void)std::system(fmt::format("umount -l {}", target_.string()).c_str());
   }
   Mounts(const Mounts&) = delete;
   Mounts& operator=(const Mounts&) = delete;
 
-  /// Creates a file system. Blocks of 4096 and 1024 bytes alternate.
+  /// Creates a file system. Its block size alternates between 4096 and 1024 bytes.
   void make(std::uint32_t seed) {
     std::ofstream(image_, std::ios::trunc).close();
     std::filesystem::resize_file(image_, system_.image_bytes);
@@ -109,7 +111,7 @@ class Mounts {
                     system_.mkfs_options, seed % 2 == 0 ? 1024 : 4096, image_.string()));
   }
   void mount() {
-    // Runs in the foreground, so that its output is kept.
+    // The server runs in the foreground, so that its output is kept.
     const auto serve = fmt::format(
         "{}/mount.headcrash-{} -o foreground,scheme={},buffered,cache=1M{} {} {} >{} 2>&1 &",
         tools_, system_.type, system_.scheme, write_back ? ",writeback" : "", image_.string(),
@@ -120,11 +122,12 @@ class Mounts {
     run(is_there);
     mounted_ = true;
   }
-  /// Unmounts and checks the image.
+  /// Unmounts the file system and checks its image.
   void unmount() {
     run("umount " + target_.string());
     mounted_ = false;
-    // The serving process ends slightly after umount. Until then, the image is in use.
+    // The process that serves the file system ends slightly after umount does. Until then, it uses
+    // the image.
     const auto fsck = fmt::format("{}/fsck.headcrash-{} -n {} >>{} 2>&1", tools_, system_.type,
                                   image_.string(), said_.string());
     int left = -1;
@@ -137,7 +140,7 @@ class Mounts {
   }
   std::string target() const { return target_.string(); }
   const System& system() const { return system_; }
-  /// Returns the number of segments that a log-structured file system's cleaner has cleaned.
+  /// Returns the number of segments that the cleaner of a log-structured file system has cleaned.
   std::uint64_t segments_cleaned() const {
     const auto checkpoint = lfs::newest_checkpoint(ImageBytes(image_));
     return checkpoint ? checkpoint->segments_cleaned : 0;

@@ -35,7 +35,7 @@ const std::string kImage = "/run/rootfs/image";
 const std::string kMemory = "/run/rootfs/memory";
 const std::string kTop = kMemory + "/root";
 
-/// Ends this process unless `done`.
+/// If `done` is false, prints an error and ends this process.
 void require(bool done, const std::string& action) {
   if (done) return;
   std::fputs(fmt::format("headcrash-agent: cannot {}: {}\n", action, std::strerror(errno)).c_str(),
@@ -61,7 +61,7 @@ void bind_mount(const std::string& source, const std::string& target) {
   mount_at(source, target, nullptr, MS_BIND);
 }
 
-/// Returns the name of a new loop device on the file.
+/// Attaches the file to a new loop device, and returns the name of the device.
 std::string loop_device(const char* file) {
   const base::Descriptor control(::open("/dev/loop-control", O_RDWR | O_CLOEXEC));
   const int number = ::ioctl(control.get(), LOOP_CTL_GET_FREE);
@@ -74,7 +74,7 @@ std::string loop_device(const char* file) {
   return name;
 }
 
-/// Starts the loopback network. Programs that need no network also run without it.
+/// Starts the loopback network interface. If this fails, programs that need no network still run.
 void start_loopback() {
   const base::Descriptor socket(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
   ifreq request{};
@@ -83,14 +83,14 @@ void start_loopback() {
   ::ioctl(socket.get(), SIOCSIFFLAGS, &request);
 }
 
-/// Mounts the image, once in the life of the guest. The folder is empty until then.
+/// Mounts the image unless it is already mounted. The folder is empty until then.
 void mount_image() {
   if (fs::exists(kImage) && !fs::is_empty(kImage)) return;
   start_loopback();
   mount_at(loop_device("/rootfs.squashfs"), kImage, "squashfs", MS_RDONLY);
 }
 
-/// Makes a program of the guest available below /.headcrash, if the guest has it.
+/// If the guest has this program, makes it available below /.headcrash.
 void bind_program(const std::string& name) {
   for (const std::string folder : {"/usr/sbin/", "/usr/bin/", "/bin/"}) {
     if (!fs::is_regular_file(folder + name)) continue;
@@ -103,7 +103,7 @@ void bind_program(const std::string& name) {
   }
 }
 
-/// Mounts the overlay at kTop with the folders that programs expect.
+/// Mounts the overlay at kTop, and creates the folders that programs expect.
 void mount_overlay(const InsideCommand& command) {
   mount_at("tmpfs", kMemory, "tmpfs");
   make_folder(kMemory + "/upper");

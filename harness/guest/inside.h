@@ -6,8 +6,8 @@
 //
 //   /init inside ROOT DISK FILES FOLDER [NAME=VALUE...] -- PROGRAM [ARGUMENT...]
 //
-// A shell script would start some thirty programs for each verified state, and in user-mode Linux
-// each of them costs milliseconds.
+// A shell script would need some thirty processes for each state that is verified, and in user-mode
+// Linux each process costs milliseconds.
 
 #include <optional>
 #include <string>
@@ -17,7 +17,8 @@ namespace headcrash::guest {
 
 struct InsideCommand {
   std::string root;  ///< mount point of the file system under test
-  /// Its path in the image. It is also at `root` there, unless the image has files at this path.
+  /// Path in the image at which the program sees the file system under test. The file system also
+  /// appears at the path `root`, unless the image has files there.
   std::string disk;
   std::string files;                     ///< folder that is /.headcrash/files there
   std::string folder;                    ///< working folder of the program

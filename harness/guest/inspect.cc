@@ -20,18 +20,18 @@ namespace {
 
 using nlohmann::json;
 
-// Maximum number of bytes of entries per event; a message is limited to 1 MiB.
+// Maximum size of the entries in one event. A message is limited to 1 MiB.
 constexpr std::size_t kBatchBytes = 48 << 10;
 
-/// A tree, stored as hashes of each object's fields. Inode numbers are not compared, because a file
-/// system without inodes renumbers files at each mount. The tree records only which objects share
-/// an inode.
+/// A tree, stored as hashes of the fields of each object. Inode numbers are not compared directly,
+/// because a file system without inodes assigns new numbers at each mount. Instead, the tree
+/// records which objects share an inode.
 class SeenTree {
  public:
   void add(const json& entry) {
     Object object{.path = entry.value("path", ""), .fields = {}};
     for (const auto& [key, value] : entry.items()) {
-      if (key == "allocated") continue;  // unmount may free blocks beyond the end of a file
+      if (key == "allocated") continue;  // an unmount may free blocks beyond the end of a file
       std::size_t hash = std::hash<json>{}(value);
       if (key == "inode")
         hash = first_with_.try_emplace(value.get<std::uint64_t>(), objects_.size()).first->second;
@@ -40,7 +40,7 @@ class SeenTree {
     objects_.push_back(std::move(object));
   }
 
-  /// Describes the first object that differs. Returns an empty string if the trees are equal.
+  /// Describes the first object that differs, or returns an empty string if the trees are equal.
   std::string difference(const SeenTree& other) const {
     for (std::size_t i = 0; i < std::max(objects_.size(), other.objects_.size()); ++i) {
       if (i >= objects_.size()) return other.objects_[i].path + " is new";
@@ -67,7 +67,7 @@ class SeenTree {
     std::vector<Field> fields;
   };
   std::vector<Object> objects_;
-  /// for each inode, the index of the first object that has it
+  /// Maps each inode to the index of the first object that has it.
   std::map<std::uint64_t, std::size_t> first_with_;
 };
 
@@ -96,14 +96,14 @@ class EntryBatches {
 
 struct InspectRequest {
   std::string source, target, type, options;
-  bool twice = false;  ///< mounts again and compares with the first tree
+  bool twice = false;  ///< mount a second time, and compare with the first tree
 };
 
 tl::unexpected<InspectRefusal> refuse_inspection(std::string what, Errno error) {
   return tl::unexpected(InspectRefusal{std::move(what), error});
 }
 
-/// Verifies that the disk and the marks disk are those that the host has loaded.
+/// Verifies that the disk and the disk for marks are those that the host has loaded.
 tl::expected<void, InspectRefusal> is_meant(const json& request, const std::string& source) {
   const auto bytes = drop_cached_pages(source);
   if (!bytes) return refuse_inspection(source, bytes.error());
@@ -121,14 +121,14 @@ tl::expected<void, InspectRefusal> is_meant(const json& request, const std::stri
   return {};
 }
 
-/// Returns true for errors that a corrupted disk causes. Linux uses EUCLEAN for corrupted metadata
-/// and EBADMSG for a bad checksum.
+/// Returns true for errors that corrupted data on a disk causes. Linux returns EUCLEAN for
+/// corrupted metadata and EBADMSG for a wrong checksum.
 bool is_damage(Errno error) {
   return error.value == EUCLEAN || error.value == EBADMSG || error.value == EIO;
 }
 
-/// Mounts, dumps, optionally uses, and unmounts the file system. Adds times and refusals to
-/// `answer`.
+/// Mounts, dumps, optionally uses, and unmounts the file system. Adds the times to `answer` and, if
+/// the mount was refused, the error.
 tl::expected<SeenTree, InspectRefusal> inspect_once(const InspectRequest& asked, bool use,
                                                     EntryBatches batches, json& answer) {
   base::Stopwatch clock;

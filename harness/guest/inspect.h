@@ -1,11 +1,11 @@
 #pragma once
-// The `inspect` command (PROTOCOL.md): examines one recovered file system in one request.
+// The `inspect` command (PROTOCOL.md): examines a recovered file system in a single request.
 //
-//   verify the disk -> mount -> dump -> unmount [-> mount -> dump -> unmount, same tree]
+//   verify the disk -> mount -> dump -> unmount [-> mount -> dump -> unmount: same tree]
 //
-// With `use`, the last cycle uses and empties the file system (use.h) before it unmounts.
+// With `use`, the last cycle also uses and empties the file system (use.h) before the unmount.
 //
-// A single request saves time: the explorer examines many states per second, and each request costs
+// A single request saves time: the explorer examines many states per second, and each request takes
 // one or two milliseconds.
 
 #include <functional>
@@ -18,12 +18,12 @@ namespace headcrash::guest {
 struct InspectRefusal {
   std::string what;
   Errno error;
-  bool unknown_type = false;  ///< the kernel does not know the file system type
+  bool unknown_type = false;  ///< the reason is that the kernel does not know the file system type
 };
 
-/// Executes an `inspect` request and sends its events to `send`. If a file system cannot be
-/// mounted, the answer reports that. If the disk is wrong or the tree endless, the request is
-/// refused.
+/// Executes an `inspect` request and sends its events to `send`. If the file system cannot be
+/// mounted, the answer says so. The request is refused if the disk is not the expected one, or if
+/// the tree is too large.
 tl::expected<nlohmann::json, InspectRefusal> inspect(
     const nlohmann::json& request, const std::function<void(nlohmann::json)>& send);
 

@@ -30,7 +30,7 @@ namespace {
 constexpr int kDaemonWaits = 2000;  // 10 s
 constexpr std::chrono::milliseconds kDaemonWait{5};
 
-constexpr std::size_t kAlignment = 4096;  // sufficient for O_DIRECT with every sector size
+constexpr std::size_t kAlignment = 4096;  // large enough for O_DIRECT with every sector size
 constexpr std::size_t kMarkBytes = 512;
 constexpr std::size_t kNonceBytes = 64;
 constexpr std::size_t kLongestSeedBytes = 32;
@@ -53,7 +53,7 @@ constexpr std::array kFlags{Flag{"ro", MS_RDONLY, 0},
                             Flag{"lazytime", MS_LAZYTIME, 0},
                             Flag{"defaults", 0, 0}};
 
-/// Files in /sys/class/block/*/queue, with their contents before shorten_way() changed them.
+/// Files in /sys/class/block/*/queue that shorten_way() has changed, with their previous contents.
 std::map<std::string, std::string>& changed_settings() {
   static std::map<std::string, std::string> settings;
   return settings;
@@ -74,8 +74,8 @@ std::map<std::string, Mount>& mounts() {
   return all;
 }
 
-/// Returns true for FUSE file systems other than ours. The kernel does not wait for their daemons,
-/// which may still write to the device after an unmount.
+/// Returns true if the file system is served through FUSE and is not one of our own. At unmount,
+/// the kernel does not wait for such a daemon, which may still write to the device afterwards.
 bool is_served_by_a_daemon(const std::string& target) {
   std::ifstream table("/proc/self/mounts");
   bool served = false;
@@ -87,10 +87,10 @@ bool is_served_by_a_daemon(const std::string& target) {
   return served;
 }
 
-/// Returns true if any process has an open connection to FUSE.
+/// Returns true if some process has an open connection to FUSE.
 bool daemon_runs() {
   namespace fs = std::filesystem;
-  std::error_code error, ended;  // a process may exit during the search
+  std::error_code error, ended;  // `ended` is ignored, because a process may exit during the search
   for (fs::directory_iterator process("/proc", error); process != fs::directory_iterator();
        process.increment(error)) {
     for (fs::directory_iterator open(process->path() / "fd", ended);
@@ -189,8 +189,8 @@ VfsResult<std::vector<std::byte>> parse_seed(std::string_view hex) {
 
 VfsResult<void> seed_random_pool(const std::vector<std::byte>& seed) {
   if (seed.size() > kLongestSeedBytes) return refuse(EINVAL);
-  // struct rand_pool_info consists of two ints (bits of entropy, number of bytes), followed by the
-  // bytes.
+  // The argument is a struct rand_pool_info. It consists of two ints (bits of entropy, number of
+  // bytes) and the bytes.
   alignas(rand_pool_info) std::array<std::byte, sizeof(rand_pool_info) + kLongestSeedBytes>
       request{};
   const std::array<int, 2> head{static_cast<int>(seed.size() * 8), static_cast<int>(seed.size())};
@@ -251,8 +251,8 @@ void shorten_way(const std::string& disk) {
     std::string before;
     std::ifstream now(queue + file);
     std::getline(now, before);
-    // The file contains, for example, "[mq-deadline] none". If there is no choice, the disk is not
-    // changed.
+    // The file contains the choices, for example "[mq-deadline] none", with the current one in
+    // brackets. If there is no choice, the setting remains unchanged.
     const std::size_t open = before.find('['), close = before.find(']');
     if (open < close && close != std::string::npos)
       before = before.substr(open + 1, close - open - 1);
@@ -299,8 +299,8 @@ VfsResult<DiskCounters> disk_counters(const std::string& device) {
   if (device.empty() || device.find('/') != std::string::npos) return refuse(EINVAL);
   std::ifstream stat("/sys/block/" + device + "/stat");
   if (!stat) return refuse(ENOENT);
-  // Fields are in the kernel's order (Documentation/block/stat.rst). Linux 4.18 added the fields
-  // for discards, and 5.5 the fields for flushes.
+  // The fields are in the kernel's order (Documentation/block/stat.rst). Linux 4.18 added the
+  // fields of discards, and Linux 5.5 those of flushes.
   std::array<std::uint64_t, 17> fields{};
   std::size_t count = 0;
   while (count < fields.size() && stat >> fields[count]) ++count;

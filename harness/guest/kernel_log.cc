@@ -1,6 +1,6 @@
-// Reads /dev/kmsg (kernel_log.h). Each read returns one record "level,number,time,flags;text",
-// continued by lines that begin with a blank (Documentation/ABI/testing/dev-kmsg). EPIPE means that
-// records were overwritten before they were read.
+// Reads /dev/kmsg (kernel_log.h). Each read returns one record "level,number,time,flags;text". It
+// may have further lines, which begin with a blank (Documentation/ABI/testing/dev-kmsg). EPIPE
+// means that records were overwritten before they could be read.
 #include "harness/guest/kernel_log.h"
 
 #include <fcntl.h>
@@ -17,7 +17,8 @@ namespace {
 
 constexpr std::size_t kLogKeptBytes = 32 << 10;
 constexpr std::size_t kRecordBytes = 8 << 10;
-// Limit for one call, in case the kernel logs faster than this reader reads.
+// Maximum number of records to read in one call. Without a limit, a kernel that logs faster than
+// this function reads would block it.
 constexpr int kRecordsMost = 100'000;
 
 }  // namespace
@@ -50,7 +51,7 @@ std::string last_lines(std::string_view log, std::size_t count) {
   std::string lines;
   for (; count > 0 && !log.empty(); --count) {
     log = log.substr(0, log.find_last_not_of('\n') + 1);
-    const std::size_t begin = log.rfind('\n') + 1;  // rfind() may return npos, and npos + 1 is 0
+    const std::size_t begin = log.rfind('\n') + 1;  // if rfind() returns npos, npos + 1 is 0
     if (begin == log.size()) break;
     lines.insert(0, fmt::format("{}{}", log.substr(begin), lines.empty() ? "" : "; "));
     log = log.substr(0, begin);

@@ -1,6 +1,6 @@
 #pragma once
-// Reads the kernel's log at all levels as it arrives. The console shows only warnings; a replay is
-// logged at a lower level.
+// Reads the kernel's log at all levels as records arrive. The console shows only warnings and
+// worse, and kernels log a replay at a lower level.
 
 #include <cstddef>
 #include <string>
@@ -12,11 +12,12 @@ namespace headcrash::guest {
 
 class KernelLog {
  public:
-  /// Begins at the current end of the log. If /dev/kmsg cannot be opened, for example in a test run
-  /// by an ordinary user, the log stays empty.
+  /// Starts at the current end of the log. If /dev/kmsg cannot be opened, for example because an
+  /// ordinary user runs a test, the log stays empty.
   KernelLog();
 
-  /// Returns the records logged since the last call, one per line. Returns at most the last 32 KiB.
+  /// Returns the records that were logged since the last call, one on each line. If they exceed 32
+  /// KiB, returns only the end.
   std::string take();
   void pass_over();
 
@@ -24,7 +25,7 @@ class KernelLog {
   base::Descriptor records_;
 };
 
-/// Returns a log's last `count` lines as one line, separated by "; ".
+/// Returns the last `count` lines of a log, joined to one line with "; ".
 std::string last_lines(std::string_view log, std::size_t count);
 
 }  // namespace headcrash::guest

@@ -10,7 +10,7 @@
 namespace headcrash::guest {
 namespace {
 
-// Functions that change the kernel are tested in a guest (harness/vm/guest_test.cc).
+// Functions that change the state of the kernel are tested in a guest (harness/vm/guest_test.cc).
 
 TEST(MountOptions, SplitsFlagsFromData) {
   const MountOptions options = parse_mount_options("ro,noatime,data=journal,commit=1,rw,,sync");

@@ -1,11 +1,11 @@
 // headcrash-agent: process 1 of the guest.
 //
-// It creates the mounts that programs expect, loads the modules, opens the channel to the host and
-// answers requests until the power is cut. If the agent exits, the kernel panics. The kernel's
-// command line makes a panic reset the machine, and a reset ends QEMU. A broken guest is therefore
-// always noticed.
+// It mounts the file systems that programs expect, loads the modules, opens the channel to the
+// host, and answers requests until the power is cut. If the agent exits, the kernel panics. Because
+// of its command line, the kernel then resets the machine, and a reset ends QEMU. A broken guest is
+// therefore always detected.
 //
-// The program also runs commands in the root file system of a program under test (inside.h).
+// The same program also runs commands in the root file system of a program under test (inside.h).
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -56,9 +56,9 @@ void make_system_mounts() {
   mount_at("tmpfs", "/run", "mode=755");
 }
 
-// Opens the console. The kernel opens /dev/console for process 1 only if the initramfs contains it.
-// In user-mode Linux the console cannot be opened if it is not a terminal; messages then go to the
-// kernel's log.
+// Opens the console. The kernel itself opens /dev/console for process 1 only if the initramfs
+// contains it. In user-mode Linux, the console cannot be opened if it is not a terminal; messages
+// then go to the kernel's log.
 void open_console() {
   for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
     int file = ::open("/dev/console", O_RDWR);
@@ -69,7 +69,7 @@ void open_console() {
   }
 }
 
-/// Raises the limit on open files to the number that a workload and the agent need together.
+/// Raises the limit on open files, so that a workload and the agent together do not reach it.
 void permit_open_files() {
   constexpr rlim_t kMost = headcrash::workload::kOpenFilesMost + 1024;
   const rlimit files{.rlim_cur = kMost, .rlim_max = kMost};
@@ -96,15 +96,15 @@ int main(int argc, char** argv) {
   open_console();
   permit_open_files();
   ::signal(SIGPIPE, SIG_IGN);
-  // Keeps freed memory, because returning it to the kernel causes page faults later, which are
-  // expensive under emulation.
+  // Keeps memory that has been freed. Returning it to the kernel would cause page faults later,
+  // which are slow under emulation.
   ::mallopt(M_TRIM_THRESHOLD, kKeptHeapBytes);
   ::mallopt(M_MMAP_THRESHOLD, kKeptHeapBytes);
   ::setenv("PATH", "/usr/sbin:/usr/bin:/sbin:/bin", 1);
   ::setenv("HOME", "/tmp", 1);
   ::setenv("LC_ALL", "C", 1);
-  // The machine has no entropy source that the kernel trusts, and secrecy is not needed. The
-  // trial's seed, which arrives with `clock`, makes guests differ.
+  // The machine has no source of entropy that the kernel trusts, and random numbers need not be
+  // secret. Guests differ because of the trial's seed, which arrives with the request `clock`.
   if (!headcrash::guest::seed_random_pool(std::vector<std::byte>(kBootSeedBytes)))
     say("cannot seed the random pool");
   for (const std::string& failure : headcrash::guest::load_modules("/modules")) say(failure);

@@ -1,4 +1,4 @@
-// Loads modules with finit_module in the given order (modules.h).
+// Loads modules with finit_module, in the order that the file `order` gives (modules.h).
 #include "harness/guest/modules.h"
 
 #include <fcntl.h>

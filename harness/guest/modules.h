@@ -1,6 +1,7 @@
 #pragma once
-// The guest's kernel modules. The initramfs holds them in one flat folder. scripts/build-guest
-// lists them in dependency order, so modules are loaded in that order.
+// Loads the guest's kernel modules. The initramfs has them in a single folder. scripts/build-guest
+// lists them so that each module follows those on which it depends, and they are loaded in this
+// order.
 
 #include <filesystem>
 #include <string>
@@ -8,9 +9,10 @@
 
 namespace headcrash::guest {
 
-/// Loads every module named in the file `order` in `folder`, which has one name per line. Ignores
-/// modules that are already loaded or that report "no such device" (an optimised variant on a
-/// processor without the instruction). Returns all other failures as text.
+/// Loads every module that is named in the file `order` of `folder`, which has one name on each
+/// line. Ignores modules that are already loaded, and modules that report "no such device" (for
+/// example, an optimised variant on a processor without the instruction). Returns a text about all
+/// other failures.
 std::vector<std::string> load_modules(const std::filesystem::path& folder);
 
 }  // namespace headcrash::guest

@@ -1,4 +1,4 @@
-// Finds the lines "persisted TEXT" in a stream of output (persisted_lines.h).
+// Finds the lines "persisted TEXT" in a program's output (persisted_lines.h).
 #include "harness/guest/persisted_lines.h"
 
 #include <algorithm>
@@ -28,7 +28,7 @@ std::vector<std::string> PersistedLines::feed(std::string_view bytes) {
   for (const char c : bytes) {
     if (c == '\n') {
       end_line(texts);
-      // One byte more than the limit marks the line as too long.
+      // Keep one byte more than the limit, which marks the line as too long.
     } else if (line_.size() <= kLineMost) {
       line_ += c;
     }

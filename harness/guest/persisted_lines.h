@@ -1,5 +1,5 @@
 #pragma once
-// Finds the lines "persisted TEXT" in a running application's output
+// Finds the lines "persisted TEXT" in the output of a running application
 // (harness/workload/application.h).
 
 #include <string>
@@ -8,16 +8,16 @@
 
 namespace headcrash::guest {
 
-/// In bytes, so that a mark fits into one sector.
+/// Maximum length of a text in bytes, so that a mark fits into one sector.
 inline constexpr std::size_t kPersistedTextMost = 200;
 
 class PersistedLines {
  public:
-  /// If `every_line` is true, the text of each nonempty line counts, even without "persisted".
+  /// With `every_line`, each nonempty line is such a line, even without the word "persisted".
   explicit PersistedLines(bool every_line) : every_line_(every_line) {}
-  /// Returns the texts of the lines that these bytes complete, in order. Lines that are too long or
-  /// not printable ASCII are counted as refused, because ignoring a promise would make the verdict
-  /// too lenient.
+  /// Adds output. Returns the texts of all lines that are now complete, in order. Lines that are
+  /// too long or not printable ASCII are counted as refused. They must not be ignored, because
+  /// ignoring a promise would make the verdict too lenient.
   std::vector<std::string> feed(std::string_view bytes);
   std::size_t refused() const { return refused_; }
 
@@ -25,7 +25,7 @@ class PersistedLines {
   void end_line(std::vector<std::string>& texts);
 
   bool every_line_;
-  /// longer lines are cut to slightly more than the maximum length of a valid line
+  /// The current line. A line that is too long is cut slightly above the limit.
   std::string line_;
   std::size_t refused_ = 0;
 };

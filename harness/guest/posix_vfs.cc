@@ -1,4 +1,4 @@
-// Implements vfs.h with POSIX calls (posix_vfs.h).
+// Implements the interface in vfs.h with POSIX calls (posix_vfs.h).
 #include "harness/guest/posix_vfs.h"
 
 #include <dirent.h>
@@ -42,8 +42,8 @@ VfsResult<void> outcome(int returned) {
   return {};
 }
 
-/// Calls `act` with a descriptor of the object opened for reading, the only mode that an immutable
-/// file permits.
+/// Opens the object for reading, which is possible even for an immutable file, and calls `act` with
+/// the descriptor.
 auto with_inode(const VfsResult<std::string>& full, auto&& act) -> decltype(act(0)) {
   if (!full) return refuse(full.error().value);
   const int inode = ::open(full->c_str(), O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
@@ -53,7 +53,8 @@ auto with_inode(const VfsResult<std::string>& full, auto&& act) -> decltype(act(
   return acted;
 }
 
-/// Calls `act` with the open parent directory and the last component of the path.
+/// Opens the parent directory, and calls `act` with its descriptor and the last component of the
+/// path.
 VfsResult<void> with_parent(const VfsResult<std::string>& full, auto&& act) {
   if (!full) return refuse(full.error().value);
   const std::size_t slash = full->rfind('/');
@@ -95,9 +96,9 @@ FileType type_of_entry(int folder, const dirent& entry) {
   return type_of(status.st_mode, status.st_rdev);
 }
 
-// Writes to a shared mapping can raise SIGBUS (ENOSPC, I/O error), which would kill process 1 and
-// thus the guest. MADV_POPULATE_WRITE triggers the same page faults first and reports errors as
-// EFAULT.
+// A write to a shared mapping can raise SIGBUS because of ENOSPC or an I/O error. This would kill
+// process 1 and thus the guest. MADV_POPULATE_WRITE causes the same page faults in advance, and
+// reports errors as EFAULT.
 int fault_in(void* pages, std::size_t bytes) {
 #ifdef MADV_POPULATE_WRITE
   if (::madvise(pages, bytes, MADV_POPULATE_WRITE) != 0 && errno != EINVAL)
@@ -106,11 +107,11 @@ int fault_in(void* pages, std::size_t bytes) {
   return 0;
 }
 
-/// Mapped pages of a file, and the requested range in them.
+/// A mapping of whole pages of a file that contains the requested range.
 struct Mapping {
   std::byte* pages = nullptr;
-  std::size_t bytes = 0;  ///< length from the start of the first page
-  std::size_t start = 0;  ///< offset of the requested range
+  std::size_t bytes = 0;  ///< length of the mapping
+  std::size_t start = 0;  ///< offset of the requested range in the mapping
 };
 
 VfsResult<void> store(const Mapping& mapping, std::span<const std::byte> data) {
@@ -166,7 +167,8 @@ VfsResult<FileHandle> PosixVfs::open(std::string_view path, const OpenOptions& o
   if (options.direct) flags |= O_DIRECT;
   if (options.no_access_time) flags |= O_NOATIME;
   int file = ::open(full->c_str(), flags | O_RDWR, options.mode);
-  if (file < 0 && errno == EPERM && options.no_access_time) {  // another user owns the file
+  // O_NOATIME is refused if another user owns the file.
+  if (file < 0 && errno == EPERM && options.no_access_time) {
     flags &= ~O_NOATIME;
     file = ::open(full->c_str(), flags | O_RDWR, options.mode);
   }
@@ -226,12 +228,12 @@ VfsResult<void> PosixVfs::pwrite_by_uring(FileHandle file, std::uint64_t offset,
 
 VfsResult<void> PosixVfs::pwrite_atomic(FileHandle file, std::uint64_t offset,
                                         std::span<const std::byte> data) {
-  constexpr int kAtomic = 0x40;  // RWF_ATOMIC of Linux 6.11; older headers lack it
+  constexpr int kAtomic = 0x40;  // RWF_ATOMIC of Linux 6.11, which older headers lack
   if (!fits_offset(offset, data.size())) return refuse(EFBIG);
   const iovec all{.iov_base = const_cast<std::byte*>(data.data()), .iov_len = data.size()};
   const ssize_t n = ::pwritev2(descriptor(file), &all, 1, static_cast<off_t>(offset), kAtomic);
   if (n < 0) return refuse(errno);
-  // An atomic write is never short.
+  // An atomic write is all or nothing, so a short one is an error.
   if (static_cast<std::size_t>(n) != data.size()) return refuse(EIO);
   return {};
 }
@@ -293,7 +295,8 @@ VfsResult<void> PosixVfs::clone_range(const SharedRange& range) {
 }
 
 VfsResult<void> PosixVfs::dedupe_range(const SharedRange& range) {
-  // The kernel may deduplicate less than requested and returns the length.
+  // The kernel may deduplicate less than requested. It returns the number of bytes that it has
+  // deduplicated.
   for (std::uint64_t done = 0; done < range.length;) {
     alignas(file_dedupe_range)
         std::array<std::byte, sizeof(file_dedupe_range) + sizeof(file_dedupe_range_info)>
@@ -313,8 +316,8 @@ VfsResult<void> PosixVfs::dedupe_range(const SharedRange& range) {
   return {};
 }
 
-/// Counts runs of consecutive blocks, because extents that the kernel reports separately may be
-/// adjacent.
+/// Counts the runs of consecutive blocks. The kernel may report adjacent extents separately, so the
+/// number of extents can be larger.
 VfsResult<std::uint64_t> PosixVfs::pieces(FileHandle file) {
   constexpr std::size_t kAtOnce = 128;
   alignas(fiemap) std::array<std::byte, sizeof(fiemap) + kAtOnce * sizeof(fiemap_extent)> room{};
@@ -502,8 +505,8 @@ VfsResult<void> PosixVfs::remove_subvolume(std::string_view path) {
   });
 }
 
-/// Returns an inode number that is unique across devices. Numbers on the root's device are
-/// unchanged.
+/// Returns an inode number that is unique across devices. The inode numbers on the root's device
+/// remain unchanged.
 std::uint64_t PosixVfs::number_of(std::uint32_t major, std::uint32_t minor, std::uint64_t inode) {
   constexpr unsigned kInodeBits = 48;
   const std::lock_guard lock(devices_mutex_);
@@ -548,7 +551,7 @@ VfsResult<void> PosixVfs::set_modified(std::string_view path, std::int64_t modif
   return set_attributes(path, {.modified_ns = modified_ns});
 }
 
-/// Sets owners first, because chown may clear bits of the mode.
+/// Sets the owners first, because chown may clear bits of the mode.
 VfsResult<void> PosixVfs::set_attributes(std::string_view path, const AttributeChanges& changes) {
   if (changes.user || changes.group) {
     constexpr auto kAsItIs = static_cast<std::uint32_t>(-1);
@@ -673,7 +676,7 @@ VfsResult<void> PosixVfs::drop_caches() {
   const int error = errno;
   ::close(control);
   if (!written) return refuse(error);
-  // Our own file systems run in a process whose cache the kernel does not know.
+  // Our own file systems run in a process. The kernel does not drop the caches of this process.
   const int folder = ::open(root_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (folder < 0) return refuse(errno);
   static_cast<void>(::ioctl(folder, fuse::kDropCaches));  // other file systems return ENOTTY

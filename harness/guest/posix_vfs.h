@@ -1,8 +1,8 @@
 #pragma once
-// Implements vfs.h on top of the kernel's file systems. Every operation is one system call, or the
-// shortest equivalent sequence, on paths below a root folder. Paths with ".." are rejected with
-// EINVAL before they reach the kernel. The kernel follows symbolic links inside a path; untrusted
-// trees are examined only inside a guest.
+// Implements the interface in vfs.h on top of the kernel's file systems. Every operation is one
+// system call, or the shortest equivalent sequence of calls, on paths below a root folder. Paths
+// with ".." are rejected with EINVAL before they reach the kernel. The kernel follows symbolic
+// links inside a path, so untrusted trees must be examined only inside a guest.
 
 #include <cstdint>
 #include <map>
@@ -19,8 +19,8 @@ class PosixVfs : public Vfs {
   /// `root` is an existing folder, usually a mount point.
   explicit PosixVfs(std::string root) : root_(std::move(root)) {}
 
-  /// Opens a file for reading and writing, or only for reading if the file or file system is
-  /// read-only.
+  /// Opens a file for reading and writing. If the file or the file system is read-only, opens it
+  /// only for reading.
   VfsResult<FileHandle> open(std::string_view path, const OpenOptions& options) override;
   VfsResult<FileHandle> make_nameless() override;
   VfsResult<void> close(FileHandle file) override;
@@ -38,13 +38,14 @@ class PosixVfs : public Vfs {
                             std::uint64_t length) override;
   VfsResult<void> clone_range(const SharedRange& range) override;
   VfsResult<void> dedupe_range(const SharedRange& range) override;
-  /// Each call maps the range, accesses it and unmaps it. Written data remains dirty in the page
-  /// cache.
+  /// The following functions map the range, access it and unmap it. Written data remains dirty in
+  /// the page cache.
   VfsResult<void> mmap_write(FileHandle file, std::uint64_t offset,
                              std::span<const std::byte> data) override;
   VfsResult<void> msync(FileHandle file, std::uint64_t offset, std::uint64_t length) override;
   VfsResult<void> sync_range(FileHandle file, std::uint64_t offset, std::uint64_t length) override;
-  /// Returns EINVAL unless the range is inside the file, because a mapping cannot extend a file.
+  /// Returns EINVAL unless the whole range is inside the file, because a write to a mapping cannot
+  /// extend the file.
   VfsResult<void> mmap_write_sync(FileHandle file, std::uint64_t offset,
                                   std::span<const std::byte> data) override;
   VfsResult<std::uint64_t> pieces(FileHandle file) override;  ///< FS_IOC_FIEMAP
@@ -65,13 +66,13 @@ class PosixVfs : public Vfs {
   VfsResult<void> fsync_directory(std::string_view path) override;
   VfsResult<FileHandle> open_directory(std::string_view path) override;
 
-  // Only btrfs supports these operations.
+  // Only btrfs supports the following operations.
   VfsResult<void> make_subvolume(std::string_view path) override;
   VfsResult<void> snapshot(std::string_view from, std::string_view path) override;
   VfsResult<void> remove_subvolume(std::string_view path) override;
 
-  /// Returns inode numbers that also differ between subvolumes, because the kernel reuses the same
-  /// numbers in each of them.
+  /// Makes inode numbers unique across subvolumes, because the kernel uses the same numbers in each
+  /// subvolume.
   VfsResult<FileStatus> stat(std::string_view path) override;
   VfsResult<void> chmod(std::string_view path, std::uint32_t mode) override;
   VfsResult<void> set_modified(std::string_view path, std::int64_t modified_ns) override;
@@ -86,22 +87,22 @@ class PosixVfs : public Vfs {
   VfsResult<void> removexattr(std::string_view path, std::string_view name) override;
   VfsResult<std::vector<std::string>> listxattr(std::string_view path) override;
 
-  /// Calls sync(2), which cannot report errors: a disk error is reported only by a later fsync of
-  /// the file. Does not call fsync to detect errors, because it would send flushes that the
-  /// workload did not request.
+  /// Calls sync(2), which cannot report errors; only a later fsync of the file reports a disk
+  /// error. This function does not call fsync to find errors, because that would send flushes that
+  /// the workload did not request.
   VfsResult<void> sync() override;
   VfsResult<void> syncfs() override;
   VfsResult<SpaceStatus> space() override;
-  /// Drops all of the kernel's clean caches through /proc/sys/vm/drop_caches.
+  /// Drops all clean caches of the kernel through /proc/sys/vm/drop_caches.
   VfsResult<void> drop_caches() override;
-  /// Remounts the file system that mount_file_system() mounted at the root (kernel.h). Returns
+  /// Remounts the file system that mount_file_system() (kernel.h) has mounted at the root. Returns
   /// ENOTSUP if the root is not such a mount point.
   VfsResult<void> remount() override;
-  VfsResult<void> remount_read_only() override;  ///< fails like remount()
+  VfsResult<void> remount_read_only() override;  ///< fails for the same reason as remount()
   VfsResult<void> freeze() override;
 
   void cpu(std::int64_t ns) override;
-  void start_program() override;  ///< runs true(1); does nothing if the guest lacks true(1)
+  void start_program() override;  ///< runs true(1) if the guest has it
 
  private:
   VfsResult<std::string> resolve(std::string_view path) const;
@@ -109,7 +110,7 @@ class PosixVfs : public Vfs {
 
   std::string root_;
   std::mutex devices_mutex_;
-  /// Device numbers in order of first use.
+  /// Numbers the devices in the order in which they are first used.
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint64_t> devices_;
 };
 

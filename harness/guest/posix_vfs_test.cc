@@ -19,8 +19,8 @@ std::vector<std::byte> bytes(std::string_view text) {
   return {data, data + text.size()};
 }
 
-// Tests every operation of vfs.h on the host's file system, except drop_caches, which affects the
-// whole machine, and cpu, which has no visible effect.
+// Tests every operation of vfs.h on the host's file system. Exceptions are drop_caches, which
+// affects the whole machine, and cpu, which has no visible effect.
 class PosixVfsTest : public testing::Test {
  protected:
   FileHandle make(std::string_view path, std::string_view text) {
@@ -66,7 +66,7 @@ TEST_F(PosixVfsTest, HonoursOpenFlags) {
   EXPECT_EQ(vfs_.stat("a")->size_bytes, 0U);
   vfs_.close(*sync);
   const auto direct = vfs_.open("a", {.direct = true});
-  if (direct) {  // tmpfs may reject O_DIRECT
+  if (direct) {  // tmpfs may not support O_DIRECT
     EXPECT_NE(::fcntl(static_cast<int>(*direct), F_GETFL) & O_DIRECT, 0);
     vfs_.close(*direct);
   }
@@ -134,7 +134,7 @@ TEST_F(PosixVfsTest, CountsPiecesOfAFile) {
   if (!none && none.error().value == ENOTSUP) GTEST_SKIP() << "FIEMAP is not supported";
   EXPECT_EQ(none.value(), 0U);
   const std::vector<std::byte> block(4096, std::byte{1});
-  // Holes separate the file's blocks. Holes do not count as pieces.
+  // The blocks of the file are separated by holes, which do not count as pieces.
   constexpr std::uint64_t kBlocks = 300;
   for (std::uint64_t i = 0; i < kBlocks; ++i)
     ASSERT_TRUE(vfs_.pwrite(file, i * 2 * block.size(), block));
@@ -295,7 +295,7 @@ TEST_F(PosixVfsTest, NeverLeavesItsRoot) {
     EXPECT_EQ(vfs_.link(path, "a").error().value, EINVAL) << path;
   }
   EXPECT_EQ(vfs_.stat(std::string_view("a\0b", 3)).error().value, EINVAL);
-  EXPECT_EQ(vfs_.stat("..a").error().value, ENOENT);  // only a whole component ".." is rejected
+  EXPECT_EQ(vfs_.stat("..a").error().value, ENOENT);  // ".." is rejected only as a whole component
 }
 
 }  // namespace

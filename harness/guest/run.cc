@@ -1,5 +1,5 @@
-// Runs a workload's threads, joins and reports (run.h). A single lock protects all shared state. It
-// is not held while an operation runs.
+// Runs the threads, joins and reports of a workload (run.h). A single lock protects all shared
+// state. No thread holds it while it executes an operation.
 #include "harness/guest/run.h"
 
 #include <condition_variable>
@@ -111,7 +111,7 @@ class Run {
   }
 
   std::span<const Operation> operations_;
-  workload::OpenFiles open_files_;  // closes files that are still open at the end of the run
+  workload::OpenFiles open_files_;  // at the end of the run, closes the files that are still open
   Vfs& vfs_;
   const RunReports& reports_;
   std::size_t threads_;
@@ -119,7 +119,7 @@ class Run {
 
   std::mutex lock_;
   std::condition_variable changed_;
-  std::set<std::size_t> unreported_;  // persistence points that are not reported yet
+  std::set<std::size_t> unreported_;  // persistence points that have not been reported yet
   std::size_t arrived_ = 0, meetings_ = 0;
   bool over_ = false, skipped_;
   RunEnd end_;

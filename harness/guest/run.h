@@ -1,12 +1,12 @@
 #pragma once
-// Executes a workload's operations. Operations on different threads run concurrently
+// Executes the operations of a workload. Operations on different threads run concurrently
 // (harness/workload/operation.h).
 //
-// A persistence point that has succeeded is reported after all earlier points in the list. Its
-// thread waits for the report before it continues. A skipped point does not delay the reports of
-// later points. The first failure, or a failed report, ends the run: each thread stops before its
-// next operation. With continue_after_failure, a failed operation is reported and the run
-// continues, which shows how the file system behaves after an I/O error.
+// A persistence point is reported after it has succeeded and all earlier points in the list have
+// been reported. Its thread waits for the report before it continues. If a point is skipped, later
+// points need not wait for it. The first failed operation or failed report ends the run: each
+// thread stops before its next operation. With continue_after_failure, a failed operation is
+// reported and the run continues, which shows how the file system behaves after an I/O error.
 
 #include <cstddef>
 #include <functional>
@@ -17,28 +17,27 @@
 
 namespace headcrash::guest {
 
-/// Callbacks that are called by one thread at a time. Operations are identified by their index in
-/// the list.
+/// Callbacks. They are never called concurrently. `operation` is an index in the list.
 struct RunReports {
   std::function<VfsResult<void>(std::size_t operation)> persisted;
   std::function<void(std::size_t operation, workload::Outcome outcome, int error)> failed;
 };
 
 struct RunOptions {
-  /// Set to true if an earlier part of the same workload skipped operations. Names and attributes
+  /// True if operations in an earlier part of the same workload were skipped. Names and attributes
   /// may then be missing.
   bool skipped_before = false;
   bool continue_after_failure = false;
 };
 
 struct RunEnd {
-  /// Number of operations executed. Smaller than the length of the list only if a failure ended the
-  /// run.
+  /// Number of operations that were executed. It is smaller than the length of the list only if a
+  /// failure ended the run.
   std::size_t done = 0;
-  int report_error = 0;  ///< errno of a failed report
+  int report_error = 0;  ///< errno of the report that failed; 0 if none did
 };
 
-/// Runs a list of operations. `vfs` must be thread-safe if the list has several threads.
+/// Runs a list of operations. If the list has several threads, `vfs` must be thread-safe.
 RunEnd run_operations(std::span<const workload::Operation> operations, Vfs& vfs,
                       const RunReports& reports, const RunOptions& options = {});
 

@@ -87,7 +87,8 @@ TEST(RunOperations, RandomThreadsFinish) {
 TEST(RunOperations, AFailureEndsAllThreads) {
   const TemporaryFolder folder;
   PosixVfs vfs(folder.path().string());
-  // Thread 0 waits for thread 1's report, and thread 2 waits at the join. Neither may wait forever.
+  // The run fails while thread 0 waits for the report of thread 1, and thread 2 waits at the join.
+  // Both must stop waiting.
   const Seen seen =
       run_all(list_of("create a\n@1 unlink none\n@1 sync\nfsync a\njoin\n@2 create c\n"), vfs);
   EXPECT_EQ(seen.failed, std::vector<std::size_t>{1});
@@ -98,8 +99,8 @@ TEST(RunOperations, AFailureEndsAllThreads) {
 TEST(RunOperations, MayContinueAfterAFailure) {
   const TemporaryFolder folder;
   PosixVfs vfs(folder.path().string());
-  // A persistence point that fails must not block other threads. Later operations on missing
-  // objects fail; they are not skipped.
+  // If a persistence point fails, other threads must not wait for it. Later operations on missing
+  // objects must fail, and must not be skipped.
   const Seen seen = run_all(list_of("create a\nfsync none\n@1 sync\nunlink none\njoin\nfsync a\n"),
                             vfs, {.continue_after_failure = true});
   EXPECT_EQ(seen.failed, (std::vector<std::size_t>{1, 3}));
@@ -142,7 +143,7 @@ TEST(RunOperations, AFailedReportEndsTheRun) {
   EXPECT_TRUE(std::filesystem::exists(folder.path() / "a"));
 }
 
-/// A change through %f must be visible through a link that was created earlier.
+/// A change that is made through %f must be visible through a link that was created earlier.
 TEST(Run, AnOpenFileOutlivesItsName) {
   const TemporaryFolder folder;
   PosixVfs vfs(folder.path());

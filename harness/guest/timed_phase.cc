@@ -1,4 +1,4 @@
-// Runs a phase's threads and measures its times (timed_phase.h).
+// Runs the threads of a phase and measures its times (timed_phase.h).
 #include "harness/guest/timed_phase.h"
 
 #include <pthread.h>
@@ -21,7 +21,7 @@
 namespace headcrash::guest {
 namespace {
 
-// Small, so that many users fit into a guest with 64 MiB.
+// A small stack, so that many users fit into a guest with 64 MiB.
 constexpr std::size_t kStackBytes = 256 << 10;
 
 class MonotonicClock : public timed::Pace {

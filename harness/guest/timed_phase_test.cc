@@ -15,7 +15,8 @@
 namespace headcrash::guest {
 namespace {
 
-/// Does not touch the caches and disks of the host, which a test must not affect.
+/// A VFS on the host. It does not drop caches or sync disks, because a test must not affect the
+/// host.
 class HostVfs : public PosixVfs {
  public:
   using PosixVfs::PosixVfs;

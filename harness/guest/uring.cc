@@ -1,9 +1,9 @@
 // Writes through a ring with one entry (uring.h). io_uring_setup(2) and io_uring_enter(2) describe
-// the kernel's ABI.
+// the kernel's ABI. The ring consists of these parts:
 //
 //   submission queue: head, tail, array -> entries (a separate mapping)
-//   completion queue: head, tail, entries, in the submission queue's mapping
-//   (IORING_FEAT_SINGLE_MMAP)
+//   completion queue: head, tail, entries; in the same mapping as the submission queue
+//                     (IORING_FEAT_SINGLE_MMAP)
 #include "harness/guest/uring.h"
 
 #include <linux/io_uring.h>
@@ -33,7 +33,7 @@ class Ring {
     ring_ = static_cast<int>(::syscall(SYS_io_uring_setup, 1, &setup_));
     if (ring_ < 0) return refuse(errno);
     if ((setup_.features & IORING_FEAT_SINGLE_MMAP) == 0)
-      return refuse(ENOSYS);  // the kernel is older than Linux 5.4
+      return refuse(ENOSYS);  // kernels before Linux 5.4 lack this feature
     bytes_ = std::max<std::size_t>(setup_.sq_off.array + setup_.sq_entries * sizeof(unsigned),
                                    setup_.cq_off.cqes + setup_.cq_entries * sizeof(io_uring_cqe));
     queues_ = map(bytes_, IORING_OFF_SQ_RING);
@@ -42,7 +42,7 @@ class Ring {
     return {};
   }
 
-  /// Submits one write and waits for it. Returns the number of bytes written.
+  /// Submits one write and waits for its completion. Returns the number of bytes written.
   VfsResult<std::size_t> write(int file, std::uint64_t offset, std::span<const std::byte> data) {
     auto* const entry = static_cast<io_uring_sqe*>(entry_);
     *entry = {};
@@ -51,7 +51,7 @@ class Ring {
     entry->off = offset;
     entry->addr = reinterpret_cast<std::uintptr_t>(data.data());
     entry->len = static_cast<std::uint32_t>(data.size());
-    *at<unsigned>(setup_.sq_off.array) = 0;  // index of the only entry
+    *at<unsigned>(setup_.sq_off.array) = 0;  // the ring has only one entry, with index 0
     std::atomic_ref(*at<unsigned>(setup_.sq_off.tail)).fetch_add(1, std::memory_order_release);
     for (unsigned to_submit = 1;;) {
       const long taken =

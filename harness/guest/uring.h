@@ -1,5 +1,5 @@
 #pragma once
-// Writes through io_uring, using system calls directly because the guest has no liburing.
+// Writes through io_uring. Uses system calls directly, because the guest has no liburing.
 
 #include <cstddef>
 #include <cstdint>
@@ -9,8 +9,8 @@
 
 namespace headcrash::guest {
 
-/// Writes all of `data` and waits for the completion. Creates a ring for each call. Returns ENOSYS
-/// or EPERM if the kernel does not support io_uring or does not permit it.
+/// Writes all of `data` and waits for the completion. Creates a new ring for each call. Returns
+/// ENOSYS if the kernel does not support io_uring, or EPERM if it does not permit its use.
 VfsResult<void> write_by_uring(int file, std::uint64_t offset, std::span<const std::byte> data);
 
 }  // namespace headcrash::guest

@@ -12,8 +12,9 @@
 namespace headcrash::guest {
 namespace {
 
-constexpr std::size_t kObjectsMost = 4096;   // larger trees are not tested
-constexpr std::size_t kDirectoriesUsed = 8;  // number of directories in which names are created
+constexpr std::size_t kObjectsMost = 4096;  // a larger tree is not tested
+// Maximum number of directories in which names are created.
+constexpr std::size_t kDirectoriesUsed = 8;
 constexpr std::uint32_t kFileMode = 0644, kDirectoryMode = 0755;
 constexpr std::string_view kLostAndFound = "lost+found";
 
@@ -60,7 +61,7 @@ class UsabilityTest {
                : std::vector<DirectoryEntry>();
   }
 
-  /// Lists the tree. Returns false if it must not be changed.
+  /// Lists the tree. Returns false if the tree must not be changed.
   bool gather() {
     for (std::size_t next = 0; next <= objects_.size(); ++next) {
       if (next > 0 && !objects_[next - 1].directory) continue;
@@ -102,7 +103,7 @@ class UsabilityTest {
   }
 
   Vfs& vfs_;
-  std::vector<Object> objects_;  ///< directories precede their content
+  std::vector<Object> objects_;  ///< each directory precedes its contents
   std::string refused_;          ///< the first error
 };
 

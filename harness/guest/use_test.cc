@@ -10,7 +10,8 @@
 namespace headcrash::guest {
 namespace {
 
-/// A VFS that rejects one call, as if the file system had a wrong count of entries or inodes.
+/// A VFS that rejects one call. A file system with a wrong count of entries or inodes would do
+/// this.
 class Refusing : public PosixVfs {
  public:
   using PosixVfs::PosixVfs;

@@ -1,5 +1,5 @@
-// Tests trees with many ambiguous directories. A correct tree has no finding, even if many
-// directories are ambiguous, and a loss inside an ambiguous directory is found.
+// Tests trees with many ambiguous directories. A correct tree must have no finding even if many
+// directories are ambiguous, and a loss inside an ambiguous directory must be found.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -14,8 +14,8 @@ using adapters::Promises;
 
 constexpr std::uint32_t kPairs = 20;
 
-/// Returns a list that creates directories aN and bN with one file each, syncs, and then exchanges
-/// each pair.
+/// Returns a list that creates pairs of directories, aN and bN, with one file in each. It then
+/// syncs and exchanges the directories of each pair.
 Case exchanged_pairs(std::uint32_t pairs) {
   Case made{.lines = {}, .persisted = std::nullopt};
   for (std::uint32_t i = 0; i < pairs; ++i) {
@@ -73,7 +73,7 @@ TEST(AmbiguousDirectories, TimeIsBounded) {
             Found{});
 }
 
-/// Each exchange moves a directory one place further, and any number of the exchanges may have been
+/// Each exchange moves one directory by one place. Any number of the exchanges may have been
 /// executed.
 TEST(AmbiguousDirectories, AcceptsAChainOfExchanges) {
   constexpr std::uint32_t kDirectories = 20;
@@ -102,8 +102,8 @@ TEST(AmbiguousDirectories, AcceptsAChainOfExchanges) {
   }
 }
 
-/// All contents are equal. A directory can be identified only by an empty file in it that has a
-/// second name elsewhere.
+/// The contents of all directories are equal. Only an empty file in a directory, which has a second
+/// name elsewhere, identifies the directory.
 TEST(AmbiguousDirectories, LinksIdentifyDirectories) {
   constexpr std::uint32_t kDirectories = 20;
   Case links{.lines = {}, .persisted = std::nullopt};
@@ -121,7 +121,7 @@ TEST(AmbiguousDirectories, LinksIdentifyDirectories) {
   const auto tree_with = [](std::uint32_t wrong) {
     Tree tree;
     for (std::uint32_t i = 0; i < kDirectories; ++i) {
-      const std::uint32_t shown = (i + 1) % kDirectories;  // all exchanges have been executed
+      const std::uint32_t shown = (i + 1) % kDirectories;  // as after all exchanges
       tree.push_back(directory(fmt::format("d{}", i), 100 + shown));
       tree.push_back(directory(fmt::format("d{}/e", i), 200 + shown));
       tree.push_back(file(fmt::format("d{}/e/f", i), 0, 0, 0, 300 + (i == wrong ? 5 : shown), 2));
@@ -151,7 +151,7 @@ TEST(AmbiguousDirectories, MatchesEmptyDirectories) {
   EXPECT_EQ(empty.judge(tree, Promises{}), (Found{{Verdict::lost_synced_data, Tier::documented}}));
 }
 
-/// If everything is at one point, the point identifies the directories.
+/// If the whole tree must match one point, this point identifies the directories.
 TEST(AmbiguousDirectories, OnePointIdentifiesDirectories) {
   Promises promises;
   promises.one_point = adapters::OnePoint::all;
@@ -163,8 +163,8 @@ TEST(AmbiguousDirectories, OnePointIdentifiesDirectories) {
   EXPECT_NE(pairs.judge(tree_of_pairs(kPairs, [&](auto i) { return i == 3; }), promises), Found{});
 }
 
-/// Empty directories cannot be distinguished. A file that was created later implies that all
-/// exchanges were executed.
+/// Empty directories are indistinguishable. However, a file that is created after the exchanges
+/// shows that all of them were executed.
 TEST(AmbiguousDirectories, OnePointIdentifiesEmptyDirectories) {
   Promises promises;
   promises.one_point = adapters::OnePoint::all;
@@ -184,8 +184,9 @@ TEST(AmbiguousDirectories, OnePointIdentifiesEmptyDirectories) {
   EXPECT_EQ(pairs.judge(tree, promises), Found{});
 }
 
-/// A list in which any of twenty names may refer to any of twenty directories, because they are
-/// exchanged at random after the sync. The file m is created after half of the exchanges.
+/// A list in which each of twenty names may refer to each of twenty directories, because the
+/// directories are exchanged at random after the sync. The file m is created when half of the
+/// exchanges have been made.
 class RandomExchanges {
  public:
   static constexpr std::uint32_t kDirectories = 20, kExchanges = 200;
@@ -205,7 +206,7 @@ class RandomExchanges {
     list_.lines.emplace_back("sync");
   }
   const Case& list() const { return list_; }
-  /// Returns the directory to which each name refers after `done` exchanges.
+  /// Returns the directory to which each name refers after the first `done` exchanges.
   std::vector<std::uint32_t> after(std::uint32_t done) const {
     std::vector<std::uint32_t> at(kDirectories);
     for (std::uint32_t i = 0; i < kDirectories; ++i) at[i] = i;
@@ -268,12 +269,12 @@ TEST(SpecialFiles, FindsADestroyedInode) {
     tree[broken].link_target.clear();
     EXPECT_EQ(synced.judge(tree, Promises{}), (Found{{Verdict::wrong_data, Tier::integrity}}))
         << broken;
-    // The directory entry gives the agent only the type of the object.
+    // If an object cannot be read, the agent knows only its type, from the directory entry.
     tree[broken] = {.path = tree[broken].path, .type = tree[broken].type, .error = 117};
     EXPECT_EQ(synced.judge(tree, Promises{}), (Found{{Verdict::wrong_data, Tier::integrity}}))
         << broken;
   }
-  Tree listed = whole;  // a whiteout lacks even the type
+  Tree listed = whole;  // of an unreadable whiteout, not even the type is known
   listed[3] = {.path = "x", .type = FileType::other, .error = 117};
   EXPECT_EQ(synced.judge(listed, Promises{}), (Found{{Verdict::wrong_data, Tier::integrity}}));
 }

@@ -1,4 +1,4 @@
-// Converts a verifier's output lines and exit code to findings (application_verdict.h).
+// Converts the output lines and the exit code of a verifier to findings (application_verdict.h).
 #include "harness/oracle/application_verdict.h"
 
 #include <fmt/format.h>

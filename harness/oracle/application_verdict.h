@@ -1,10 +1,11 @@
 #pragma once
 // Converts the output of an application's verifier to findings (harness/workload/application.h).
 //
-//   "lost: TEXT"    lost_synced_data: the application was promised that it is persistent
-//   "wrong: TEXT"   wrong_data: it existed at no moment of the run (a failed integrity check, half
-//                   a transaction)
-//   "permitted: TEXT"   no finding: missing, but not promised by the application's documentation
+//   "lost: TEXT"        lost_synced_data: the application was promised that TEXT is persistent
+//   "wrong: TEXT"       wrong_data: this state never existed during the run (for example, a failed
+//                       integrity check, or half a transaction)
+//   "permitted: TEXT"   no finding: TEXT is missing, but the application's documentation does not
+//                       promise that it is kept
 //
 // judge_trial() treats these findings like those of the oracle.
 
@@ -19,28 +20,28 @@ namespace headcrash::oracle {
 
 struct VerifierEnd {
   int exit_code = 0;
-  std::string output, errors;  ///< both limited to their last part by the caller
+  std::string output, errors;  ///< the caller keeps only the last part of each
 };
 
-/// Maximum number of findings. If there are more, an additional finding states how many were
+/// Maximum number of findings. If there are more, one further finding gives the number of those
 /// omitted.
 inline constexpr std::size_t kApplicationFindingsMost = 100;
 
-/// Converts the output of a verifier that has exited. Fails unless the verifier exited with 0, or
-/// with 1 and at least one line that names a loss: otherwise, the state of the file system is
-/// unknown. The caller must handle a verifier that timed out as a hang.
+/// Converts the output of a verifier that has exited. The exit code must be 0, or 1 with at least
+/// one line that names a loss. Otherwise the function fails, because the state of the file system
+/// is unknown. If the verifier timed out, the caller must treat this as a hang.
 Result<std::vector<Finding>> application_findings(const VerifierEnd& verifier);
 
-/// Converts the exit code of a verifier that does not print such lines. Any code other than 0 is
-/// one finding of lost_synced_data, which quotes the end of the output. Fails if the shell could
-/// not start the verifier (exit 126 or 127).
+/// Converts the exit code of a verifier that prints no such lines. Any code other than 0 gives one
+/// finding of lost_synced_data, which quotes the end of the output. Fails if the shell could not
+/// start the verifier (exit codes 126 and 127).
 Result<std::vector<Finding>> exit_code_findings(const VerifierEnd& verifier);
 
-/// Returns the texts of the first few lines "permitted: ...", joined by "; ". Returns an empty
+/// Returns the texts of the first few "permitted: ..." lines, joined by "; ". Returns an empty
 /// string if there are no such lines.
 std::string permitted_losses(std::string_view output);
 
-/// Formats the texts of marks "persisted TEXT" as standard input for the verifier.
+/// Formats the texts of the marks "persisted TEXT" as the verifier's standard input.
 std::string verifier_input(const std::vector<std::string>& marks);
 
 }  // namespace headcrash::oracle

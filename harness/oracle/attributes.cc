@@ -1,5 +1,5 @@
-// Changes to extended attributes, as the kernel makes them: values set by a list, inherited values,
-// and values removed by other changes (follower.h).
+// Records changes to extended attributes in the way the kernel makes them (follower.h): values that
+// a list sets, values that are inherited, and values that other changes remove.
 #include <fmt/format.h>
 
 #include <utility>
@@ -14,7 +14,7 @@ namespace {
 using workload::Operation;
 using Kind = Operation::Kind;
 
-// The modes with which execute.cc creates directories and files.
+// The modes that execute.cc gives to new directories and files.
 constexpr std::uint32_t kModeOfDirectories = 0755, kModeOfFiles = 0644;
 
 std::optional<PosixAcl> list_of(const ObjectHistory& object, std::string_view name) {
@@ -38,8 +38,9 @@ void Follower::set_owner(ObjectHistory& of, std::uint32_t user, std::uint32_t gr
   history_.judged.owners = true;
 }
 
-/// Sets the mode and owner with which execute.cc creates objects, as root. Symbolic links and
-/// whiteouts have no mode, and kernels differ in the mode of a new subvolume.
+/// Sets the mode and owner that a new object has, because execute.cc creates it as root. Symbolic
+/// links and whiteouts have no mode. The mode of a new subvolume depends on the kernel, so it is
+/// not set.
 void Follower::set_created(ObjectHistory& of) {
   const bool directory = of.type == FileType::directory;
   const bool has_mode = directory || of.type == FileType::regular || of.type == FileType::fifo;
@@ -48,21 +49,21 @@ void Follower::set_created(ObjectHistory& of) {
   set_owner(of, 0, 0);
 }
 
-/// Sets an attribute, or removes it if `value` is nullopt.
+/// Sets an attribute. If `value` is nullopt, removes it.
 void Follower::set_attribute(ObjectHistory& of, std::string_view name,
                              std::optional<std::string> value) {
   of.attributes[std::string(name)].emplace_back(index_, std::move(value));
 }
 
-/// Sets the access list. A list that is equivalent to the mode is not stored: only the mode
-/// changes.
+/// Sets the access control list. If the list is equivalent to a mode, it is not stored, and only
+/// the mode changes.
 void Follower::set_access_list(ObjectHistory& of, const PosixAcl& acl) {
   set_attribute(of, kAccessAcl,
                 acl.empty() || acl.is_a_mode() ? std::nullopt : std::optional(acl.value()));
   if (!acl.empty()) set_mode(of, acl.mode());
 }
 
-/// Updates the access list after chmod.
+/// Updates the access control list after chmod.
 void Follower::change_access_list(ObjectHistory& of, std::uint32_t mode) {
   if (const auto acl = list_of(of, kAccessAcl))
     set_attribute(of, kAccessAcl, acl->with_mode(mode).value());
@@ -72,14 +73,14 @@ void Follower::inherit_attributes(ObjectId directory, TokenId token) {
   const auto inherited = list_of(history_.objects[directory], kDefaultAcl);
   ObjectHistory& made = object(token);
   if (!inherited || made.type == FileType::symlink || made.type == FileType::whiteout) return;
-  if (made.subvolume) return;  // kernels differ in the attributes that a new subvolume inherits
+  if (made.subvolume) return;  // the attributes that a new subvolume inherits depend on the kernel
   const bool is_directory = made.type == FileType::directory;
   set_access_list(made, inherited->inherited(is_directory ? kModeOfDirectories : kModeOfFiles));
   if (is_directory) set_attribute(made, kDefaultAcl, inherited->value());
 }
 
-/// Removes the capability after a write or a change of size or owner. File systems differ in when
-/// they remove it, so until then it is unclear whether it is present.
+/// Records that a write, or a change of size or owner, removes the capability. File systems remove
+/// it at different times, so from now on it is unclear whether it is present.
 void Follower::lose_capability(ObjectHistory& of) {
   if (of.attributes.erase(std::string(kCapability)) > 0) of.unclear_attributes.emplace(kCapability);
 }
@@ -119,8 +120,8 @@ Result<void> Follower::change_attribute(const Operation& operation) {
   return {};
 }
 
-/// Fails if a dump could not report all attributes of the object, because a loss would then go
-/// unnoticed.
+/// Fails if a dump could not report all attributes of the object, because a loss would then remain
+/// undetected.
 Result<void> Follower::check_attributes_are_reported(const Operation& operation,
                                                      ReportedAttributes& reported) const {
   const std::string value = workload::reported_attribute_value(operation.value);
@@ -151,8 +152,8 @@ Result<void> Follower::remove_attribute(const Operation& operation, ObjectHistor
       states == holder.attributes.end() || states->second.empty() || !states->second.back().second;
   const bool may_be_absent =
       name == kAccessAcl || name == kDefaultAcl || holder.unclear_attributes.contains(name);
-  // If the file system does not support extended attributes, the operation that set this attribute
-  // may have been skipped. The removal is then also skipped.
+  // If the file system does not support extended attributes, the operation that would set this
+  // attribute may have been skipped. The removal will then be skipped as well.
   if (has_none && (disturbed_ || may_be_absent)) return {};
   if (has_none) return wrong(fmt::format("\"{}\" has no attribute \"{}\"", operation.path, name));
   set_attribute(holder, name, std::nullopt);

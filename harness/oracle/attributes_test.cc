@@ -1,5 +1,5 @@
-// Tests extended attributes in all namespaces. Values set by the list or by the kernel are
-// accepted, and lost values are found.
+// Tests extended attributes in all namespaces. Values that the list or the kernel has set must be
+// accepted, and lost values must be found.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -42,7 +42,7 @@ TEST(Attributes, AcceptsAnyLengthInEachNamespace) {
   }
 }
 
-/// Returns a list that sets `count` attributes with values of `bytes` bytes and names of
+/// Returns a list that sets `count` attributes. Values have `bytes` bytes, and names have
 /// `name_bytes` bytes.
 std::vector<workload::Operation> list_that_sets(int count, std::size_t bytes,
                                                 std::size_t name_bytes = 9) {
@@ -111,8 +111,8 @@ TEST(Attributes, AWriteRemovesCapabilities) {
             Found{});
 }
 
-/// Returns an access list with these permissions for the owner, user 1000, the group, the mask and
-/// others.
+/// Returns an access control list with these permissions for the owner, user 1000, the group, the
+/// mask and others.
 std::string acl(int owner, int user, int group, int mask, int others) {
   return fmt::format(
       "0x02000000"

@@ -10,8 +10,8 @@ using workload::kStampBytes;
 
 namespace {
 
-// Offsets in a stamp (stamp.h): 0 to 8 the magic number, whose first byte is zero, 8 to 12 the
-// file, 12 to 16 the version.
+// Offsets in a stamp (stamp.h). Bytes 0 to 8 are the magic number, whose first byte is zero; bytes
+// 8 to 12 are the file number, and bytes 12 to 16 the version.
 constexpr std::uint32_t kFileAt = 8, kVersionAt = 12, kBlockAt = 16;
 
 bool leaves_no_trace(const BlockContent& made, const BlockContent& before) {
@@ -40,8 +40,8 @@ BlockBytes stamp_of(const BlockContent& held, std::uint64_t block) {
   return bytes;
 }
 
-/// Writes part of a stamp over the previous contents. If these are known, their first bytes
-/// determine whether the result is again a complete stamp.
+/// Writes part of a stamp over the previous contents of a block. If these are known, the first
+/// bytes of the result show whether it is a complete stamp again.
 BlockContent patched(const BlockEvent& event, std::uint64_t block, const BlockContent& before) {
   const BlockHole part = event.hole;
   BlockContent fresh{

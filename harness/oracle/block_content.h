@@ -1,9 +1,10 @@
 #pragma once
-// The contents of one block of a file, as determined by the events in its history (history.h).
+// The contents of one block of a file, which follow from the events in the file's history
+// (history.h).
 //
-// A stamp names the file and block for which it was written. After a collapse, insert or clone, a
-// block holds a stamp with another block number. The difference between the two numbers is the
-// block's displacement, which is equal for all blocks that moved together.
+// A stamp contains the file and block for which it was written. After a collapse, insert or clone,
+// a block holds a stamp with another block number. The difference between the two numbers is the
+// block's displacement. It is equal for all blocks that were moved together.
 
 #include <array>
 #include <cstdint>
@@ -22,12 +23,13 @@ struct BlockContent {
   std::uint32_t file = 0, version = 0, bytes = workload::kStampBytes;
   std::int64_t displacement = 0;  ///< block number in the stamp minus block number in the file
   BlockHole hole = {};            ///< zeroed bytes inside the stamp
-  /// The first bytes of a block that two writes have each filled in part, so that it is not a
-  /// stamp. `version` is then the newer of the two versions. Nullopt if unknown, for example for a
-  /// block with holes in several places.
+  /// The first bytes of the block, if two writes have each filled a part of it, so that it is not a
+  /// stamp. `version` is then the newer of the two versions. The bytes are meaningless if
+  /// is_unknown(), for example because the block has holes in several places.
   std::optional<BlockHead> mixed = {};
 
-  /// Returns true if the block reads as zeroes. The first byte of a stamp is zero (stamp.h).
+  /// Returns true if the block reads as zeroes. This may be true even of a stamp, because its first
+  /// byte is zero (stamp.h).
   bool reads_as_zeroes() const {
     return zero || (!mixed && (bytes <= 1 || (hole.first <= 1 && hole.end >= bytes)));
   }
@@ -39,26 +41,26 @@ struct BlockContent {
   }
 };
 
-/// Returns as much of the beginning of the block as is known.
+/// Returns the first bytes of the block, if they are known.
 BlockHead head_of(const BlockContent& held, std::uint64_t block);
 
-/// Returns the contents that the event gives to a block in its range. `before` is the block's
-/// contents before the event, part of which remain after a truncation or hole.
+/// Returns the contents that the event gives to a block in its range. `before` are the previous
+/// contents; a truncation or a hole leaves part of them.
 BlockContent made_by(const BlockEvent& event, std::uint64_t block, const BlockContent& before);
 
-/// Returns the block's contents after the event. A write that is too short to differ from the
-/// previous stamp changes nothing.
+/// Returns the contents of the block after the event. A write that is too short to make a
+/// difference to the previous stamp changes nothing.
 BlockContent after(const BlockEvent& event, std::uint64_t block, const BlockContent& before);
 
 using BlockBytes = std::array<std::byte, workload::kStampBytes>;
 
 /// Applies the event to the bytes of a block in its range. Returns false if the result is unknown,
-/// as for blocks that have moved or were cloned.
+/// for example because the block was moved or cloned.
 bool apply_exactly(const BlockEvent& event, std::uint64_t block, std::uint32_t file,
                    BlockBytes& bytes);
 
-/// Returns the blocks at which the history changes. All blocks between two adjacent borders have
-/// the same history.
+/// Returns the block numbers at which the history changes. The blocks between two consecutive
+/// borders all have the same history.
 std::set<std::uint64_t> borders(const ObjectHistory& object);
 
 /// Adjacent blocks with equal content.
@@ -66,7 +68,7 @@ struct Stretch {
   std::uint64_t first = 0, end = 0;
   BlockContent held;
 };
-/// Returns the contents of blocks `first` to `end` after all events in the history.
+/// Returns the contents of the blocks from `first` to `end` after all events in the history.
 std::vector<Stretch> content_now(const ObjectHistory& object, std::uint64_t first,
                                  std::uint64_t end);
 

@@ -2,9 +2,10 @@
 //
 // Let p be the last persistence point that covers the block, and Q the last operation that may have
 // run. A block may show its contents at p, or the contents after any operation in (p, Q]: a version
-// of the file, or zeroes for a punched hole, a truncation or a block not written yet. A block with
-// a write in flight may also be torn: a prefix of one permitted content and the rest of another.
-// Sizes may have their value at p, any later one, and any in between.
+// of the file, or zeroes if a hole was punched, if the file was truncated, or if the block has not
+// been written yet. If a write to the block is in flight, the block may also be torn: the beginning
+// of one permitted content and the rest of another. The size may be the size at p, any later one,
+// or any size between these.
 #include "harness/oracle/content.h"
 
 #include <fmt/format.h>
@@ -27,22 +28,22 @@ namespace {
 using workload::kStampBytes;
 
 constexpr std::size_t kValueShownBytes = 80;  // maximum length of an attribute value in a finding
-// Maximum number of blocks in a run that are judged separately; further blocks are judged like the
-// last of them.
+// Maximum number of blocks in a run that are judged separately. The remaining blocks are judged
+// like the last of these.
 constexpr std::uint64_t kForeignBlocksJudged = 64;
 
 struct Permitted {
-  /// Contents at the persistence point that covers the block; zeroes before the first point.
+  /// Contents at the persistence point that covers the block. Zeroes if no point covers it.
   BlockContent persistent;
   std::vector<BlockContent> pending;      ///< contents that may have replaced `persistent` since
-  std::vector<BlockContent> overwritten;  ///< stamps that preceded the persistent contents
+  std::vector<BlockContent> overwritten;  ///< stamps that were there before the persistent contents
   bool covered = false;
-  /// The block's allocation unit may have been allocated since the point.
+  /// The allocation unit of the block may have been allocated since the point.
   bool unit_in_flight = false;
   bool may_be_another = false;  ///< the block may have been freed and reallocated since the point
   /// No operation since the point may have changed the block or the size of the file.
   bool settled = false;
-  /// Beyond the covered size; only if the file may be longer than it ever was.
+  /// The block is beyond the covered size. Set only if the file may be longer than it ever was.
   bool beyond_end = false;
   Tier tier = Tier::posix;
 
@@ -51,7 +52,7 @@ struct Permitted {
   }
 };
 
-/// Selects which persistence points count: all points, or only those that POSIX promises.
+/// Selects the persistence points that count: all points, or only those that POSIX promises.
 enum class Covers : std::uint8_t { all, posix };
 
 template <typename Point>
@@ -65,8 +66,8 @@ std::optional<std::size_t> last_cover(const ObjectHistory& object, std::uint64_t
   std::optional<std::size_t> last;
   for (const DataCover& cover : object.data_covers) {
     if (!counts(cover, horizon, covers) || block < cover.first || block >= cover.end) continue;
-    // After blocks have moved, it is unknown whether the range covered the block that is now at
-    // this position.
+    // If blocks have moved since then, it is unknown whether the range covered the block that is
+    // now at this position.
     const bool moved_since =
         cover.end != kEndless && std::ranges::any_of(object.moves, [&](const auto& move) {
           return move.operation > cover.operation && horizon.may_have_run(move.operation) &&
@@ -101,8 +102,8 @@ void apply(const BlockEvent& event, std::uint64_t block, Permitted& permitted, b
   permitted.pending.insert(permitted.pending.end(), made.begin(), made.end());
 }
 
-/// Returns true if the file grows so that it allocates part of the range: the rest of the unit at
-/// its old end, or the unit at its new end.
+/// Returns true if the growth of the file allocates part of the range: the rest of the unit at its
+/// old end, or the unit at its new end.
 bool tail_grows(const ObjectHistory& object, std::uint64_t first, std::uint64_t end,
                 const ContentTerms& terms, std::optional<std::size_t> cover) {
   std::uint64_t before = 0;
@@ -134,8 +135,8 @@ bool unit_in_flight(const ObjectHistory& object, std::uint64_t block, const Cont
          (terms.fills_last_unit && tail_grows(object, first, end, terms, cover));
 }
 
-/// Returns true if the block may have been freed and reallocated. It is then a different block on
-/// the disk, possibly an older one from the same file.
+/// Returns true if the block may have been freed and reallocated. The file then has another block
+/// of the disk at this position, which may contain older data of the same file.
 bool may_be_another(const ObjectHistory& object, std::uint64_t block, const ContentTerms& terms,
                     std::optional<std::size_t> cover) {
   std::optional<std::size_t> given_up;
@@ -151,8 +152,8 @@ bool may_be_another(const ObjectHistory& object, std::uint64_t block, const Cont
   return given_up && unit_in_flight(object, block, terms, given_up);
 }
 
-/// Adds the contents that the block had earlier. With `moves_count`, also follows moves in flight,
-/// and adds contents from the block's position before the move.
+/// Adds the contents that the block may have had earlier. If `moves_count` is true, this includes
+/// contents that moves in flight brought from other positions.
 void add_what_stood_there(const ObjectHistory& object, std::uint64_t block,
                           const ContentTerms& terms, std::optional<std::size_t> cover,
                           bool moves_count, Permitted& permitted) {
@@ -164,9 +165,9 @@ void add_what_stood_there(const ObjectHistory& object, std::uint64_t block,
   }
 }
 
-/// Returns other positions whose blocks may appear at this position. A move in flight may or may
-/// not have moved each block. Writes after the move go to the new position but may appear at the
-/// old one.
+/// Returns all positions whose blocks may appear at this position. For each block, it is unknown
+/// whether a move in flight has moved it. A write after the move goes to the new position, but may
+/// therefore also appear at the old one.
 std::set<std::uint64_t> other_places(const ObjectHistory& object, std::uint64_t block,
                                      const ContentTerms& terms, std::optional<std::size_t> cover) {
   std::set<std::uint64_t> places{block};
@@ -209,8 +210,8 @@ Permitted permitted_at(const ObjectHistory& object, std::uint64_t block, const C
   permitted.beyond_end = terms.ends_anywhere && block * kStampBytes >= covered_size;
   add_what_stood_there(object, block, terms, cover, true, permitted);
   const std::set<std::uint64_t> places = other_places(object, block, terms, cover);
-  if (!places.empty())
-    permitted.pending.push_back({});  // the block moved away; its replacement has not arrived
+  // The block has moved away, and no other block has arrived yet.
+  if (!places.empty()) permitted.pending.push_back({});
   for (const std::uint64_t place : places) {
     Permitted there;
     add_what_stood_there(object, place, terms, cover, false, there);
@@ -229,8 +230,8 @@ Permitted permitted_at(const ObjectHistory& object, std::uint64_t block, const C
   return permitted;
 }
 
-/// Returns true if a hole in the block can be seen. A hole is invisible if the stamp has zeroes at
-/// the same bytes.
+/// Returns true if a hole in the block is visible. It is invisible if the stamp itself has zeroes
+/// at these bytes.
 bool shows_a_hole(const BlockContent& held, std::uint64_t block) {
   if (!held.has_hole() || held.hole.many) return false;
   std::array<std::byte, kStampBytes> stamp;
@@ -244,7 +245,7 @@ bool shows_a_hole(const BlockContent& held, std::uint64_t block) {
 }
 
 /// Returns true if the observed bytes are the beginning of a permitted content that ends inside the
-/// block, or a torn combination of two permitted contents.
+/// block, or a torn mixture of two permitted contents.
 bool could_be_partial(const Permitted& permitted, std::uint64_t block,
                       const std::vector<std::byte>& observed) {
   std::vector<BlockHead> contents;
@@ -252,7 +253,7 @@ bool could_be_partial(const Permitted& permitted, std::uint64_t block,
   const bool ends_inside = permitted.any([&](const BlockContent& held) {
     contents.push_back(head_of(held, block));
     const std::size_t known = std::min<std::size_t>(length, held.bytes);
-    // The bytes after the end of the stamp, unless they were written.
+    // As `held`, but with zeroes after the end of the stamp.
     BlockHead cut = contents.back();
     if (held.bytes < cut.size()) std::fill(cut.begin() + held.bytes, cut.end(), std::byte{0});
     const bool same =
@@ -307,7 +308,7 @@ std::string describe(const ObjectHistory& object, std::uint64_t block, const Per
 }
 
 /// Returns the bytes of a block after all operations that changed parts of it. Returns nullopt if
-/// they are unknown, or if the last change was to the whole block.
+/// the bytes are unknown, or if the last change replaced the whole block.
 std::optional<BlockBytes> changed_in_parts(const ObjectHistory& object, std::uint64_t block,
                                            const Horizon& horizon) {
   BlockBytes bytes{};
@@ -323,7 +324,7 @@ std::optional<BlockBytes> changed_in_parts(const ObjectHistory& object, std::uin
   return whole ? std::nullopt : std::optional(bytes);
 }
 
-/// Returns true if the run's first block may consist of these bytes.
+/// Returns true if the first block of the run may consist of these bytes.
 bool shows_bytes(const ContentRun& run, std::uint64_t block, std::span<const std::byte> bytes) {
   BlockBytes shown{};
   switch (run.kind) {
@@ -353,7 +354,7 @@ std::optional<BlockFault> judge_block(const ObjectHistory& object, const Content
   const auto fault = [&](Verdict kind, Tier tier, std::string found) {
     return BlockFault{kind, tier, describe(object, block, permitted), std::move(found)};
   };
-  // A newly allocated block may contain the disk's previous bytes.
+  // A block that has just been allocated may contain the previous bytes of the disk.
   const bool changing = !permitted.covered || !permitted.pending.empty() || permitted.beyond_end;
   const bool allocated =
       permitted.unit_in_flight && (permitted.persistent.zero || permitted.may_be_another);
@@ -389,12 +390,12 @@ std::optional<BlockFault> judge_block(const ObjectHistory& object, const Content
         return fault(own ? Verdict::wrong_data : Verdict::stale_data, Tier::integrity, found);
       }
       if (!was_once) return fault(Verdict::wrong_data, Tier::integrity, found);
-      // The file system may have reused a block for a hole in the file, or for a block that the
-      // file freed.
+      // A block of an older version may have been reused: for a hole in the file, or for a block
+      // that the file has freed.
       if (may_be_stale && (permitted.persistent.zero || permitted.may_be_another))
         return std::nullopt;
-      // If an older version is found where a synced version is expected, a write was lost. If it is
-      // found where a hole is expected, removed data has returned.
+      // If an older version is found instead of a synced version, a write was lost. If it is found
+      // instead of a hole, removed data has come back.
       return fault(permitted.persistent.zero ? Verdict::stale_data : Verdict::lost_synced_data,
                    permitted.tier, found);
     }
@@ -433,7 +434,7 @@ std::optional<Finding> judge_size(const ObjectHistory& object, const ObservedObj
     }
   }
   if (changing && terms.ends_anywhere) most = kEndless;
-  // An O_SYNC write promises that the file extends at least to the write's end.
+  // A write with O_SYNC promises that the file is at least as long as the end of the write.
   for (const DataCover& each : object.data_covers) {
     if (each.end == kEndless || !counts(each, terms.horizon, covers) ||
         (cover && each.operation < *cover))
@@ -454,7 +455,7 @@ std::optional<Finding> judge_size(const ObjectHistory& object, const ObservedObj
                  fmt::format("{} bytes", observed.size_bytes)};
 }
 
-/// Counts the faults of one kind, and keeps the first.
+/// The first fault of one kind, and the number of blocks that have faults of this kind.
 struct FaultCount {
   BlockFault fault;
   std::uint64_t first_block = 0, blocks = 0;
@@ -467,7 +468,8 @@ class BlockJudge {
       : object_(object), terms_(terms), covers_(covers), borders_(borders(object)) {
     size_bytes_ = observed.size_bytes;
     end_ = (observed.size_bytes + kStampBytes - 1) / kStampBytes;
-    // Such a last block reads as zero, because a stamp begins with a zero byte.
+    // If only one byte of the last block belongs to the file, a stamp reads as zero there, because
+    // its first byte is zero.
     one_byte_ = observed.size_bytes % kStampBytes == 1;
     if (object.moves.empty()) return;
     for (const std::uint64_t border : borders_)
@@ -499,14 +501,14 @@ class BlockJudge {
   Covers covers_;
   std::set<std::uint64_t> borders_;
   std::uint64_t size_bytes_ = 0, end_ = 0;
-  /// End of the blocks that may show the contents of another block because of a move. Blocks before
-  /// it are judged one by one.
+  /// After a move, blocks before this position may show the contents of other blocks. They are
+  /// judged one by one.
   std::uint64_t moving_end_ = 0;
   bool one_byte_ = false;
   std::map<Verdict, FaultCount> faults_;
 };
 
-/// Compares all bytes of a block that no operation may have changed since its persistence point.
+/// Compares all bytes of a block that no operation can have changed since its persistence point.
 std::optional<BlockFault> BlockJudge::judge_parts(const ContentRun& run, std::uint64_t block,
                                                   const Permitted& permitted) const {
   const auto expected = changed_in_parts(object_, block, terms_.horizon);
@@ -547,7 +549,7 @@ std::vector<Finding> judge_content_by(const ObjectHistory& object, const Observe
   }
   if (auto size = judge_size(object, observed, terms, covers)) findings.push_back(std::move(*size));
   BlockJudge judge(object, observed, terms, covers);
-  /// where the blocks described so far end; runs must be contiguous
+  /// End of the blocks that have been described so far. Runs must be contiguous.
   std::uint64_t described_end = 0;
   for (const ContentRun& run : observed.runs) {
     judge.judge(run);
@@ -583,7 +585,7 @@ std::vector<Finding> judge_attributes_by(const ObjectHistory& object,
     bool was_there = false;
     const auto at = observed.attributes.find(name);
     const auto shown = at == observed.attributes.end() ? std::nullopt : std::optional(at->second);
-    if (!shown && observed.attributes_cut) continue;  // the dump may have omitted it
+    if (!shown && observed.attributes_cut) continue;  // the dump may have omitted this attribute
     for (const auto& [operation, value] : states) {
       if (!horizon.may_have_run(operation)) break;
       if (cover && operation <= *cover) permitted.clear();
@@ -600,8 +602,8 @@ std::vector<Finding> judge_attributes_by(const ObjectHistory& object,
                         value_of(shown)});
   }
   for (const auto& [name, value] : observed.attributes) {
-    // The kernel may set attributes itself, and older kernels keep attributes that newer kernels
-    // remove.
+    // The kernel may set such attributes itself. Older kernels may also keep attributes that newer
+    // kernels remove.
     if (object.attributes.contains(name) || workload::is_kernels_attribute(name)) continue;
     findings.push_back({Verdict::wrong_data, Tier::integrity, observed.path,
                         fmt::format("attribute {}: none", name), value_of(value)});
@@ -609,7 +611,7 @@ std::vector<Finding> judge_attributes_by(const ObjectHistory& object,
   return findings;
 }
 
-/// Assigns tiers. A finding that would be permitted under POSIX alone violates a documented
+/// Assigns a tier to each finding. If POSIX alone would permit it, it violates a documented
 /// promise.
 std::vector<Finding> tiered(std::vector<Finding> findings, const std::vector<Finding>& by_posix) {
   for (Finding& each : findings) {

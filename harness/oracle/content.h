@@ -1,5 +1,6 @@
 #pragma once
-// Judges the size, the blocks and the attributes of an object against its history.
+// Judges the size, the blocks, the inode fields and the attributes of an object against its
+// history.
 
 #include <cstddef>
 #include <optional>
@@ -13,33 +14,34 @@ namespace headcrash::oracle {
 
 struct ContentTerms {
   Horizon horizon;
-  /// The operation that renamed this file over another one, if the file system promises the renamed
-  /// file's contents.
+  /// The operation that renamed this file over another one. Set if the file system promises to keep
+  /// the contents of a file that is renamed in this way.
   std::optional<std::size_t> kept_by_replacing;
   bool exposes_stale_data = false;
   /// Allocation unit in blocks of 512 bytes (Promises::allocation_bytes).
   std::uint64_t allocation_blocks = 1;
-  /// While the file grows, it may have any size, because fsck extends it to the end of the blocks
-  /// that it finds.
+  /// True if the file may have any size while it grows, because fsck extends it to the end of the
+  /// blocks that it finds.
   bool ends_anywhere = false;
-  /// Selects the blocks in which stale data may show. True: every block with a change in flight.
-  /// False: only blocks that may have been allocated since, so that a truncation in flight leaves
-  /// the file's own data or less.
+  /// Selects the blocks that may contain stale data. If true, these are all blocks with a change in
+  /// flight. If false, these are only blocks that may have been allocated since; a truncation in
+  /// flight then leaves no other data than the file's own.
   bool stale_anywhere_in_flight = false;
-  bool fills_last_unit = false;  ///< growth allocates the units at the old and the new end
+  /// When the file grows, the units at its old and its new end are allocated.
+  bool fills_last_unit = false;
 };
 
-/// Returns at most one finding of each kind. Each finding names the first affected block and how
-/// many blocks are affected.
+/// Judges the size and the blocks of a file. Returns at most one finding of each kind, which names
+/// the first affected block and the number of affected blocks.
 std::vector<Finding> judge_content(const ObjectHistory& object, const ObservedObject& observed,
                                    const ContentTerms& terms);
 
-/// Judges mode, owner, modification time and the number of blocks that fallocate has reserved, for
-/// files and directories (inode_facts.cc).
+/// Judges the mode, the owner, the modification time and the number of blocks that fallocate has
+/// reserved (inode_facts.cc). Files and directories have these fields.
 std::vector<Finding> judge_inode(const ObjectHistory& object, const ObservedObject& observed,
                                  const Horizon& horizon, const adapters::Promises& promises);
 
-/// Judges the extended attributes of files and directories.
+/// Judges the extended attributes of a file or directory.
 std::vector<Finding> judge_attributes(const ObjectHistory& object, const ObservedObject& observed,
                                       const Horizon& horizon);
 

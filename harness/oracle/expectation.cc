@@ -1,4 +1,4 @@
-// Converts expectations to texts and back (expectation.h).
+// Converts expectations to text and back (expectation.h).
 #include "harness/oracle/expectation.h"
 
 #include <fmt/format.h>
@@ -13,7 +13,7 @@ namespace {
 
 using Expected = Expectation::Kind;
 
-/// Kinds whose text has no variable part.
+/// Kinds whose text is always the same.
 constexpr std::array<std::pair<Expected, std::string_view>, 10> kFixed{{
     {Expected::name, "the name to be there"},
     {Expected::no_name, "no such name"},
@@ -39,7 +39,7 @@ std::optional<std::uint64_t> number(std::string_view text) {
   return value;
 }
 
-/// If the text consists of `before`, a middle part and `after`, returns the middle part.
+/// If the text starts with `before` and ends with `after`, returns the part between them.
 std::optional<std::string_view> between(std::string_view text, std::string_view before,
                                         std::string_view after) {
   if (text.size() < before.size() + after.size() || !text.starts_with(before) ||
@@ -66,7 +66,7 @@ std::optional<Expectation> size_of(std::string_view text) {
   return Expectation{.kind = Expected::size, .least = *least, .most = *most};
 }
 
-/// Parses an expectation, except for its block number.
+/// Parses an expectation. Does not parse its block number.
 Expectation parse(std::string_view text) {
   for (const auto& [kind, fixed] : kFixed)
     if (text == fixed) return {.kind = kind};

@@ -1,9 +1,9 @@
 #pragma once
-// A finding's expectation, as data and as the text of Finding::expected.
+// The expectation that a finding violates: as data, and as the text Finding::expected.
 //
-// A database stores only the text. This file converts in both directions, so that code that reads
-// findings from a database (explorer/reproduce/plain_checks.cc) can branch on an expectation's
-// kind.
+// A database stores only the text. Because this file converts in both directions, code that reads
+// findings from a database (explorer/reproduce/plain_checks.cc) can distinguish the kinds of
+// expectations.
 
 #include <cstdint>
 #include <limits>
@@ -17,7 +17,7 @@ namespace headcrash::oracle {
 
 struct Expectation {
   enum class Kind : std::uint8_t {
-    other,  ///< `text` holds the complete text
+    other,  ///< `text` is the complete text
     name,
     no_name,
     regular,
@@ -25,11 +25,11 @@ struct Expectation {
     symlink,
     readable_directory,
     readable_content,
-    target,    ///< a symbolic link's target, in `text`
+    target,    ///< `text` is the target of a symbolic link
     one_name,  ///< `text` is the other name under which the object was found; empty if unknown
     links,     ///< `least` is the number of names
     size,      ///< from `least` to `most` bytes
-    version,   ///< version `least` or newer, in `block`
+    version,   ///< version `least` or a newer one in block `block`
     zeroes,    ///< in `block`
     zeroes_or_version_in_flight,  ///< in `block`
   };
@@ -37,23 +37,24 @@ struct Expectation {
 
   Kind kind = Kind::other;
   std::string text = {};
-  std::uint64_t least = 0, most = 0;  ///< kOpen for no upper bound
+  std::uint64_t least = 0, most = 0;  ///< `most` may be kOpen, which means no upper bound
   std::uint64_t block = 0;            ///< number of a 512-byte block
   bool operator==(const Expectation&) const = default;
 };
 
 /// Returns the expectation as text, for example "at least 4096 bytes" or "zeroes". The text does
-/// not contain the block's number.
+/// not include the block number.
 std::string words(const Expectation& expectation);
 /// Returns, for example, "zeroes in block 5".
 std::string words_in_block(std::string_view words, std::uint64_t block);
-/// Parses the text from a finding; the inverse of words(). Returns Kind::other for an unknown text.
+/// Parses the text of a finding. This is the inverse of words(). For an unknown text, the kind is
+/// Kind::other.
 Expectation expectation_of(const Finding& finding);
 
-/// Returns the type as words, for example "a file", "a directory" or "a fifo".
+/// Returns the type with its article, for example "a file", "a directory" or "a fifo".
 std::string_view kind_of(FileType type);
-/// Returns the text of Finding::found for an object that must have only one name, but also has this
-/// one.
+/// Returns a text for Finding::found. The object must have only one name, but was also found under
+/// `name`.
 std::string also_found_as(std::string_view name);
 
 }  // namespace headcrash::oracle

@@ -1,4 +1,5 @@
-// Tests that each expectation can be parsed from its text, because a database stores only the text.
+// Tests that the text of each expectation can be parsed. This is necessary because a database
+// stores only the text.
 #include "harness/oracle/expectation.h"
 
 #include <gtest/gtest.h>

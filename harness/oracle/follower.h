@@ -1,10 +1,10 @@
 #pragma once
-// Follows a workload's operations as a correct file system would execute them, and records which
-// persistence points cover each change (history.h).
+// Follows the operations of a workload in the way a correct file system executes them, and records
+// which persistence points cover each change (history.h).
 //
-//   history.cc      names, links and content: the changes of each operation
+//   history.cc      names, links and content: the changes that each operation makes
 //   attributes.cc   extended attributes, including access control lists
-//   subvolumes.cc   snapshots and the objects that they copy
+//   subvolumes.cc   snapshots, and the objects that they copy
 //   persistence.cc  open files, and the objects that each persistence point covers
 
 #include <fmt/format.h>
@@ -36,7 +36,7 @@ class Follower {
   }
 
   Result<void> step(const workload::Operation& operation);
-  /// Handles an operation that was skipped, or that failed with ENOSPC.
+  /// Handles an operation that was skipped, or that was executed only partly because of ENOSPC.
   void step_over(const workload::Operation& operation, workload::Outcome outcome) {
     begin(operation, true);
     disturbed_ = true;
@@ -48,7 +48,7 @@ class Follower {
   WorkloadHistory take() { return std::move(history_); }
 
  private:
-  /// A name in a directory. `token` is set while the name exists.
+  /// A name in a directory. `token` is set if the name exists.
   struct Place {
     ObjectId directory;
     std::string name;
@@ -81,7 +81,8 @@ class Follower {
   }
   Result<void> act(const workload::Operation& operation);
 
-  // Records the first object that another thread owns. The current step then fails.
+  // If a claim was not granted, another thread owns the object. Records the first such object, so
+  // that the current step fails.
   void need(bool granted, const std::string& path) {
     if (!granted && !conflict_) conflict_ = path;
   }
@@ -120,7 +121,7 @@ class Follower {
     const auto place = look_up(path);
     return place ? place->token : std::nullopt;
   }
-  /// Returns the link through which the file was opened. That link may have been removed since.
+  /// Returns the link through which the file was opened. It may have been removed since.
   std::optional<TokenId> find_open(const std::string& name) const {
     const auto at = open_.find({thread_, name});
     if (at == open_.end()) return std::nullopt;
@@ -170,8 +171,8 @@ class Follower {
   Result<void> remove(const std::string& path, bool directory);
   Result<void> snapshot(const workload::Operation& operation);
   Result<void> remove_subvolume(const std::string& path);
-  /// Copies the entries of a directory. An object with two names is copied only once; `copies` maps
-  /// each original to its copy.
+  /// Copies the entries of a directory. `copies` maps each original to its copy, so that an object
+  /// with two names is copied only once.
   void copy_entries(ObjectId from, ObjectId to, const std::map<std::string, TokenId>& entries,
                     const std::string& path, std::map<ObjectId, ObjectId>& copies);
   ObjectHistory copy_of(const ObjectHistory& object);
@@ -206,14 +207,14 @@ class Follower {
   void inherit_attributes(ObjectId directory, TokenId token);
   static void lose_capability(ObjectHistory& of);
   Result<void> change_inode(const workload::Operation& operation);
-  /// Records a change to the contents of a file or directory, which also changes its modification
+  /// Records a change to the contents of a file or directory. This also changes its modification
   /// time.
   void modified(ObjectHistory& file) {
     lose_capability(file);
     if (!file.times.empty() && file.times.back().second)
       file.times.emplace_back(index_, std::nullopt);
   }
-  /// Records a possible change of atime by a read or by a mapping.
+  /// Records that a read or a mapping may have changed the atime.
   void accessed(ObjectHistory& file) {
     if (!file.accesses.empty() && file.accesses.back().second)
       file.accesses.emplace_back(index_, std::nullopt);
@@ -225,7 +226,7 @@ class Follower {
     if (size(file) != bytes) file.sizes.emplace_back(index_, bytes);
   }
 
-  /// Records that ".." has changed, and with it the contents of a moved directory.
+  /// Records that a directory was moved: its ".." and thus its contents have changed.
   void modified(ObjectHistory& object, FileType only) {
     if (object.type == only) modified(object);
   }
@@ -251,9 +252,9 @@ class Follower {
   adapters::Promises promises_;
   std::span<const std::string> subjects_;
   WorkloadHistory history_;
-  // Index: object; value: the entries of the directory.
+  // The entries of each directory, indexed by object.
   std::vector<std::map<std::string, TokenId>> live_;
-  // Index: object; value: the newest token of the object.
+  // The newest token of each object, indexed by object.
   std::vector<std::optional<TokenId>> token_of_;
   std::map<std::pair<std::uint8_t, std::string>, TokenId> open_;
   std::uint8_t thread_ = 0;

@@ -82,7 +82,7 @@ Result<void> Follower::rename(const Operation& operation) {
   if (to->token) {
     if (operation.kind == Kind::rename_noreplace)
       return wrong(fmt::format("\"{}\" exists already", operation.target));
-    // POSIX: rename() of two links to one file has no effect.
+    // According to POSIX, rename() has no effect if both names are links to the same file.
     if (history_.tokens[*to->token].object == moved) return {};
     const bool onto_directory = object(*to->token).type == FileType::directory;
     if (directory != onto_directory || (directory && !empty(*to->token)))
@@ -116,8 +116,8 @@ Result<void> Follower::write(const Operation& operation) {
   const auto token = find_file(operation.path);
   if (!token) return wrong(fmt::format("there is no file \"{}\"", operation.path));
   ObjectHistory& file = object(*token);
-  // If an earlier operation was skipped, the file or its size may differ from what the list
-  // assumes.
+  // If an earlier operation was skipped, the file may be another one than the list assumes, or may
+  // have another size.
   const bool other_file = file.file != 0 && file.file != operation.file;
   const bool other_end = operation.kind == Kind::append && operation.offset != size(file);
   file.unclear |= disturbed_ && (other_file || other_end);
@@ -140,8 +140,8 @@ Result<void> Follower::write(const Operation& operation) {
   return {};
 }
 
-/// Splits a write into a partial first block, if any, and the following blocks. The first byte of
-/// the block need not be written, because it is zero in every stamp.
+/// Splits a write into a first block, if that is written only in part, and the following blocks. It
+/// does not matter whether the first byte of a block is written, because it is zero in every stamp.
 void Follower::write_bytes(ObjectHistory& file, const Operation& operation) {
   const std::uint64_t end = operation.offset + operation.length;
   const std::uint64_t end_block = (end + kStampBytes - 1) / kStampBytes;
@@ -178,7 +178,7 @@ Result<void> Follower::truncate(const Operation& operation) {
   return {};
 }
 
-/// Zeroes whole blocks, and parts of the blocks at both ends.
+/// Zeroes the whole blocks of a range, and the parts of the blocks at both ends.
 void Follower::zero_bytes(ObjectHistory& file, std::uint64_t first, std::uint64_t end) {
   const std::uint64_t whole = (first + kStampBytes - 1) / kStampBytes,
                       whole_end = end / kStampBytes;
@@ -222,7 +222,7 @@ Result<void> Follower::change_inode(const Operation& operation) {
   if (!token) return missing(operation.path);
   ObjectHistory& of = object(*token);
   const bool file = of.type == FileType::regular;
-  // A dump reads directories, which changes their atime.
+  // A dump reads directories, and this changes their atime.
   const bool of_files = operation.kind == Kind::access;
   if (!file && (of.type != FileType::directory || of_files))
     return wrong(
@@ -333,8 +333,8 @@ Result<void> Follower::act(const Operation& operation) {
       return {};
     case Kind::evict:
     case Kind::
-        // An executor that cannot cut the power skips the crash. Otherwise, the rest of the list
-        // has a separate history.
+        // An executor that cannot cut the power skips the crash. Any other executor ends the list
+        // here, and the rest has a separate history.
         crash:
       return {};
     case Kind::join:

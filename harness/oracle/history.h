@@ -3,10 +3,11 @@
 // that cover them (oracle.h).
 //
 //   directory object --entries--> slot "foo" --bindings--> token --> file object
-//                                 (operation, token or nothing)      blocks, sizes, attributes
+//                                 (each an operation, and       (blocks, sizes,
+//                                 a token or nothing)           attributes)
 //
 // A token is one hard link. link() and create() create a token, rename() moves it from slot to
-// slot, and unlink() ends it. A token therefore shows under at most one name at a time, which
+// slot, and unlink() ends it. A token therefore appears under at most one name at a time, which
 // defines the atomicity of a rename. Two links to one file are two tokens of one object.
 
 #include <array>
@@ -26,7 +27,7 @@
 
 namespace headcrash::oracle {
 
-/// The number of a name that can be judged independently of all other names (lone_names.h).
+/// Identifies a name that can be judged independently of all other names (lone_names.h).
 using LoneName = std::uint32_t;
 inline constexpr LoneName kNotLone = std::numeric_limits<LoneName>::max();
 
@@ -35,78 +36,82 @@ using TokenId = std::size_t;   ///< index into WorkloadHistory::tokens
 inline constexpr ObjectId kRoot = 0;
 inline constexpr std::uint64_t kEndless = std::numeric_limits<std::uint64_t>::max();
 
-/// Who promises what a persistence point covers. POSIX permits sync() to schedule the writes and
-/// return before they are done; Linux documents that sync() waits, like syncfs() (sync(2)).
+/// The source of the promise that a persistence point covers something. POSIX permits sync() to
+/// return before the writes are done. Linux documents that sync(), like syncfs(), waits for them
+/// (sync(2)).
 enum class CoverTier : std::uint8_t { posix, documented };
 
 struct Binding {
   std::size_t operation;         ///< the operation that created this binding
-  std::optional<TokenId> token;  ///< nullopt if the name was removed
+  std::optional<TokenId> token;  ///< nullopt if the operation removed the name
   bool by_rename = false;
-  bool replaced = false;  ///< another file had the name before
+  bool replaced = false;  ///< the name referred to another file before
   bool by_exchange = false;
-  /// True if names are not atomic and the file had a third name in this directory during the
-  /// exchange.
+  /// True if names are not atomic and, during this exchange, the file had a third name in the
+  /// directory.
   bool had_third_name = false;
 };
 struct Cover {
   std::size_t operation;
   CoverTier tier;
 };
-/// The history of one name in a directory.
+/// The history of one name in one directory.
 struct SlotHistory {
-  std::string path;               ///< path when first used
+  std::string path;               ///< path of the name when it was first used
   std::vector<Binding> bindings;  ///< before the first binding, the name does not exist
   std::vector<Cover> covers;
   LoneName lone = kNotLone;
 };
 
-/// A range of zeroes inside a block. If a block has several separate ranges, their positions are
-/// unknown.
+/// A range of zeroes inside a block. If there are several separate ranges, only their existence is
+/// recorded (`many`).
 struct BlockHole {
   std::uint32_t first = 0, end = 0;
   bool many = false;
   bool operator==(const BlockHole&) const = default;
 };
-/// The bytes that a dump reports for a block that is not a stamp.
+/// The first bytes of a block, which a dump reports for a block that is not a stamp.
 using BlockHead = std::array<std::byte, 32>;
-/// An operation's change to the contents of blocks.
+/// A change that an operation makes to the contents of a range of blocks.
 struct BlockEvent {
   enum class Kind : std::uint8_t {
-    stamp,  ///< stamp of `version`; the last block contains only its first `bytes` bytes
+    stamp,  ///< the stamp of `version`; the last block has only its first `bytes` bytes
     zero,
-    trim,   ///< truncation inside a block: only its first `bytes` bytes remain
+    trim,   ///< truncation inside a block, of which the first `bytes` bytes remain
     hole,   ///< a range of zeroes inside one block
-    patch,  ///< some bytes of a stamp, written inside one block
+    patch,  ///< a write of some bytes of a stamp, inside one block
   };
   std::size_t operation;
   Kind kind = Kind::stamp;
   std::uint64_t first = 0, end = 0;  ///< block numbers
   std::uint32_t version = 0;
-  std::uint32_t bytes = 0;  ///< number of bytes, 1 to 512
-  std::uint32_t file = 0;   ///< file number in the stamp; differs if a clone shares the blocks
-  /// Block number in the stamp minus block number in this file (block_content.h).
+  std::uint32_t bytes = 0;  ///< number of bytes in the last block, 1 to 512
+  /// File number in the stamp; that of the other file if a clone shares the blocks.
+  std::uint32_t file = 0;
+  /// The block number in the stamp minus the block number in this file (block_content.h).
   std::int64_t displacement = 0;
-  bool moved = false;  ///< by a MoveEvent, from another position in the same file
-  /// for hole and patch: the changed range; for stamp: zeroed bytes in the source block
+  bool moved = false;  ///< a MoveEvent brought the contents from another position in the same file
+  /// For hole and patch: the range that was changed. For stamp: bytes that were already zeroed in
+  /// the source block.
   BlockHole hole = {};
-  std::optional<BlockHead> mixed = {};  ///< stamp only: BlockContent::mixed
+  std::optional<BlockHead> mixed = {};  ///< for stamp only: BlockContent::mixed
 };
-/// A collapse or insert. Separate BlockEvents hold the contents that each block then has. After a
-/// power cut, some blocks may still be in their old positions.
+/// The move of a collapse or insert. Separate BlockEvents hold the contents that each block has
+/// after the move. After a power cut, some blocks may still be at their old positions.
 struct MoveEvent {
   std::size_t operation;
   std::uint64_t first = 0, blocks = 0;
   bool towards_the_end = false;  ///< true for insert, false for collapse
 };
-/// Allocation of space without a write, for blocks that had no space.
+/// Allocates space for those blocks of a range that had no space, without a write.
 struct AllocationEvent {
   std::size_t operation;
   std::uint64_t first = 0, end = 0;  ///< block numbers
-  bool stays = false;  ///< true for fallocate; false for a zeroed range, which may become a hole
+  /// True if fallocate reserved the space; false for a zeroed range, which may become a hole.
+  bool stays = false;
 };
-/// The range of data that a persistence point covers. fsync, fdatasync and sync cover the whole
-/// file; a write with O_SYNC covers only the range that it writes.
+/// The range of a file's data that a persistence point covers. fsync, fdatasync and sync cover the
+/// whole file. A write with O_SYNC covers only the range that it writes.
 struct DataCover {
   std::size_t operation;
   CoverTier tier = CoverTier::posix;
@@ -114,55 +119,57 @@ struct DataCover {
   std::uint64_t end_bytes = kEndless;
 };
 
-/// An upper bound on the attributes that a dump reports for an object, over all states of the
-/// object.
+/// An upper bound for the attributes that a dump reports for an object. It applies to all states of
+/// the object.
 struct ReportedAttributes {
-  /// Value: maximum length in bytes of the name plus the value.
+  /// For each attribute, the maximum length of its name and value together, in bytes.
   std::map<std::string, std::size_t> longest;
   std::size_t bytes = 0;       ///< sum of `longest`
-  std::size_t name_bytes = 0;  ///< total length of all attribute names, including NULs
+  std::size_t name_bytes = 0;  ///< total length of all attribute names, including terminating NULs
 };
 
 struct ObjectHistory {
   FileType type = FileType::regular;
-  bool subvolume = false;  ///< true for a subvolume
+  bool subvolume = false;  ///< the object is the root of a subvolume
   std::size_t made_by = 0;
-  std::uint32_t file = 0;                ///< file number in stamps; 0 before the first write
-  std::set<std::uint32_t> shared_files;  ///< file numbers in the stamps of blocks that clones share
-  std::string link_target;               ///< target of a symbolic link
+  std::uint32_t file = 0;  ///< file number in stamps; 0 before the first write
+  /// File numbers in the stamps of those blocks that are shared with clones.
+  std::set<std::uint32_t> shared_files;
+  std::string link_target;  ///< target of a symbolic link
   std::vector<TokenId> tokens;
   std::vector<BlockEvent> blocks;
   std::vector<MoveEvent> moves;
   std::vector<AllocationEvent> allocations;
   std::vector<std::pair<std::size_t, std::uint64_t>> sizes;  ///< (operation, bytes)
-  /// Pairs of an operation and the first block beyond the shorter of the two sizes.
+  /// For each change of the size: the operation, and the first block after the smaller size.
   std::vector<std::pair<std::size_t, std::uint64_t>> truncations;
   std::vector<DataCover> data_covers;
   std::map<std::string, std::vector<std::pair<std::size_t, std::optional<std::string>>>> attributes;
   ReportedAttributes reported_attributes;
-  /// Attributes that the kernel may have changed at an unknown time.
+  /// Attributes that the kernel may have changed by itself, at an unknown time.
   std::set<std::string> unclear_attributes;
-  // Other inode fields. Each pair is an operation and the value after it. Before the first pair the
-  // value is unknown; nullopt is an unknown time.
+  // The other inode fields. Each pair has an operation and the value after it. Before the first
+  // pair, the value is unknown. A time of nullopt is unknown, too.
   std::vector<std::pair<std::size_t, std::uint32_t>> modes;
-  /// Pairs of an operation and the (user, group) after it.
+  /// Each pair has an operation and the (user, group) after it.
   std::vector<std::pair<std::size_t, std::pair<std::uint32_t, std::uint32_t>>> owners;
   std::vector<std::pair<std::size_t, std::uint32_t>> flags, projects;
   std::vector<std::pair<std::size_t, std::optional<std::int64_t>>> times, accesses;
   std::vector<Cover> attribute_covers;
-  /// Persistence points that wrote this inode only because it is a new object's parent. They
-  /// promise nothing about the inode's other fields.
+  /// Persistence points that wrote this inode only because it is the parent of a new object. They
+  /// promise nothing about its other fields.
   std::vector<std::size_t> inode_covers;
   std::map<std::string, SlotHistory> entries;  ///< a directory's entries
-  bool unclear = false;  ///< a write failed with ENOSPC, so the contents are not judged
+  bool unclear = false;  ///< a write failed with ENOSPC, so that the contents cannot be judged
 };
 
 struct TokenHistory {
   ObjectId object;
   std::optional<std::size_t> removed_by;
-  /// The link's previous and current (directory, name).
+  /// All names that the link has had, each as (directory, name). The last one is its current name.
   std::vector<std::pair<ObjectId, std::string>> slots;
-  LoneName lone = kNotLone;  ///< the link's only name, if that name is judged independently
+  /// Number of the link's only name, if that name can be judged independently.
+  LoneName lone = kNotLone;
 };
 
 /// Inode fields that must be observed in addition to names and contents.
@@ -178,8 +185,8 @@ struct WorkloadHistory {
   Aspects judged;
 };
 
-/// Follows a list of operations. Skipped operations are ignored. A file's contents are unclear
-/// after a partial write.
+/// Follows a list of operations and returns its history. Skipped operations are ignored. After a
+/// partial write, the contents of the file are unclear.
 Result<WorkloadHistory> follow_operations(
     std::span<const workload::Operation> operations, const adapters::Promises& promises,
     std::span<const workload::FailedOperation> failed_operations = {},

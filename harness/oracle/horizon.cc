@@ -1,4 +1,4 @@
-// Computes which operations must and may have been executed at a cut (horizon.h).
+// Computes which operations must have been executed at a cut, and which may have been (horizon.h).
 #include "harness/oracle/horizon.h"
 
 #include <algorithm>

@@ -1,17 +1,18 @@
 #pragma once
 // The known progress of a workload at the time of the power cut.
 //
-// Persistence points are reported in list order (operation.h). Let P be the last reported point.
-// All points up to P have succeeded. Each thread may have reached its next point after P but not
-// passed it, because it waits there for the report. No thread has passed a join that follows an
-// unreported point.
+// Persistence points are reported in list order (operation.h). Let P be the last point that was
+// reported. All points up to P have succeeded. Each thread may have reached its next point after P,
+// but cannot have passed it, because it waits there for the report. No thread has passed a join
+// that follows an unreported point.
 //
 //   operation   0  1  2  3  4  5  6  7  8  9
 //   thread 0    w     F        w  F     |  w      F persistence point, | join, P = 2
 //   thread 1       w     w  F        w  |         thread 0 may have reached 6, thread 1 may have
 //                                                 reached 4
 //
-// With a single thread this is the interval (P, next point].
+// With a single thread, the operations that may have run after P are those in the interval (P, next
+// point].
 
 #include <cstddef>
 #include <cstdint>
@@ -24,8 +25,8 @@
 
 namespace headcrash::oracle {
 
-/// The operations that must have been executed when the power was cut, and those that may have
-/// been.
+/// The operations that must have been executed when the power was cut, and those that may have been
+/// executed.
 class Horizon {
  public:
   bool knows(std::size_t operation) const { return persisted_ && operation <= *persisted_; }
@@ -35,9 +36,9 @@ class Horizon {
 
   std::size_t threads() const { return reached_.size(); }
   std::uint8_t thread_of(std::size_t operation) const { return thread_of_[operation]; }
-  /// Minimum and maximum number of operations, from the start of the list, that have been executed.
-  /// Only operations of `thread` count: at least those up to its last known point, and at most
-  /// those up to the last that may have run.
+  /// These functions return the minimum and the maximum length of the list that a thread has
+  /// executed, counted from the start of the list. The minimum includes the thread's last known
+  /// persistence point, the maximum its last operation that may have run.
   std::size_t done_at_least(std::size_t thread) const { return passed_[thread]; }
   std::size_t done_at_most(std::size_t thread) const {
     return thread_of_.empty() ? 0 : reached_[thread] + 1;
@@ -47,8 +48,9 @@ class Horizon {
   friend class Timeline;
   // P, the last persistence point that was reported; nullopt if no point was reported
   std::optional<std::size_t> persisted_;
-  std::vector<std::size_t> reached_;  // for each thread: the last operation that may have run
-  // For each thread: where the operations up to its last point not after P end.
+  std::vector<std::size_t> reached_;  // for each thread, the last operation that may have run
+  // For each thread, the end of the operations that must have run: those up to its last point that
+  // is not after P.
   std::vector<std::size_t> passed_;
   std::span<const std::uint8_t> thread_of_;
 };
@@ -57,37 +59,37 @@ class Horizon {
 class Timeline {
  public:
   /// Adds the next operation. A skipped operation makes nothing persistent. `keeps` is false for a
-  /// persistence point that makes no earlier operations persistent: a rest that is shorter than the
-  /// promised maximum age.
+  /// persistence point that makes no earlier operation persistent, that is, for a rest that is
+  /// shorter than the promised maximum age of changes.
   void add(const workload::Operation& operation, bool skipped, bool keeps = true);
   std::size_t operations() const { return thread_of_.size(); }
 
-  /// Returns the horizon after a persistence point was reported. The timeline must outlive the
-  /// horizon.
-  Horizon at(std::optional<std::size_t> persisted) const;
-  /// Returns the horizon after exactly the first `done` operations. `done` is at least 1. The
+  /// Returns the horizon if `persisted` is the last persistence point that was reported. The
   /// timeline must outlive the horizon.
+  Horizon at(std::optional<std::size_t> persisted) const;
+  /// Returns the horizon if exactly the first `done` operations were executed. `done` must be at
+  /// least 1. The timeline must outlive the horizon.
   Horizon after(std::size_t done) const;
 
-  /// The operations from `first` to `end`, exclusive. `end` is the position after the join that
-  /// ends the section, or the end of the list.
+  /// The operations from `first` up to, but excluding, `end`. A section ends after a join, or at
+  /// the end of the list.
   struct Section {
     std::size_t first = 0, end = 0;
   };
   std::vector<Section> sections() const;
-  /// Returns true if, after the first `done` operations, a transaction of `thread` is incomplete.
+  /// Returns true if a transaction of `thread` is incomplete after the first `done` operations.
   bool splits_transaction(std::size_t done, std::size_t thread) const;
 
  private:
   std::vector<std::uint8_t> thread_of_;
-  /// A thread's operations between `begin` and `commit`. The last transaction may lack its
+  /// The operations of one thread between `begin` and `commit`. The last transaction may lack its
   /// `commit`.
   struct Transaction {
     std::uint8_t thread = 0;
     std::size_t begin = 0, commit = std::numeric_limits<std::size_t>::max();
   };
   std::vector<std::size_t> points_, joins_;
-  /// Those elements of points_ that make earlier operations persistent.
+  /// Those points in points_ that make earlier operations persistent.
   std::vector<std::size_t> kept_points_;
   std::vector<Transaction> transactions_;
   std::size_t threads_ = 1;

@@ -1,6 +1,6 @@
-// Judges inode fields other than the size (content.h). A field must have its last persistent value,
-// or a value that was set later. fsync persists these fields and extended attributes; fdatasync
-// does not.
+// Judges inode fields except the size (content.h). A field must have its last persistent value, or
+// a value that was set later. fsync makes these fields and extended attributes persistent;
+// fdatasync does not.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -29,7 +29,7 @@ AttributeCovers attribute_covers_known(const auto& covers, const Horizon& horizo
   return last;
 }
 
-/// Returns the permitted values of a field, or nullopt if any value is permitted.
+/// Returns the permitted values of a field; nullopt if every value is permitted.
 template <typename Value>
 std::optional<std::vector<Value>> permitted_values(
     const std::vector<std::pair<std::size_t, Value>>& states, std::optional<std::size_t> cover,
@@ -68,7 +68,8 @@ void judge_value(const std::vector<std::pair<std::size_t, Value>>& states,
 
 using Times = std::vector<std::pair<std::size_t, std::optional<std::int64_t>>>;
 
-/// Judges a time stamp. If another operation may have changed it since, it is not judged.
+/// Judges a time stamp. It is not judged if another operation may have changed it since it became
+/// persistent.
 void judge_time(const Times& times, const AttributeCovers& covers, const Horizon& horizon,
                 const std::optional<std::int64_t>& shown, const std::string& path,
                 std::string_view what, std::vector<Finding>& findings) {
@@ -81,7 +82,8 @@ void judge_time(const Times& times, const AttributeCovers& covers, const Horizon
 }
 
 /// Judges the creation time. No operation sets it, and the host does not know the guest's clock. If
-/// the file system stores it, it must not be earlier than the first file systems that do so.
+/// the file system stores it, it must at least be later than the first file systems that store
+/// creation times.
 void judge_birth(const AttributeCovers& covers, const ObservedObject& observed,
                  std::vector<Finding>& findings) {
   if (!covers.any || !observed.born_seconds || *observed.born_seconds >= workload::kEarliestSeconds)
@@ -91,7 +93,8 @@ void judge_birth(const AttributeCovers& covers, const ObservedObject& observed,
                       fmt::format("created at {}", *observed.born_seconds)});
 }
 
-using Intervals = std::map<std::uint64_t, std::uint64_t>;  // disjoint ranges: first block to end
+// Disjoint ranges of blocks: maps the first block to the end.
+using Intervals = std::map<std::uint64_t, std::uint64_t>;
 
 void add(Intervals& set, std::uint64_t first, std::uint64_t end) {
   auto at = set.upper_bound(first);
@@ -119,8 +122,8 @@ void remove(Intervals& set, std::uint64_t first, std::uint64_t end) {
   }
 }
 
-/// Returns the number of blocks that fallocate has allocated up to the cover and that no operation
-/// can have freed since then.
+/// Returns how many of the blocks that fallocate had allocated at the persistence point cannot have
+/// been freed since then.
 std::uint64_t blocks_kept(const ObjectHistory& object, std::size_t cover, const Horizon& horizon) {
   struct Change {
     std::size_t operation;
@@ -136,10 +139,10 @@ std::uint64_t blocks_kept(const ObjectHistory& object, std::size_t cover, const 
   };
   for (const BlockEvent& event : object.blocks)
     if (event.kind == BlockEvent::Kind::zero) gives_back(event.operation, event.first, event.end);
-  // A size change may free blocks beyond the end of the file, even if the file grows.
+  // Even if the file grows, a change of its size may free blocks beyond its end.
   for (const auto& [operation, block] : object.truncations) gives_back(operation, block, kEndless);
   for (const MoveEvent& move : object.moves) gives_back(move.operation, move.first, kEndless);
-  // Within an operation, frees precede allocations.
+  // Within one operation, blocks are freed before blocks are allocated.
   std::ranges::stable_sort(changes, {},
                            [](const Change& each) { return std::pair(each.operation, each.made); });
   Intervals kept;

@@ -1,5 +1,5 @@
-// Tests mode, owner, modification time and allocated blocks. Persistent values must be found,
-// values in flight are permitted, and unobserved values are not judged.
+// Tests modes, owners, modification times and allocated blocks. Persistent values must be found,
+// values in flight are permitted, and values that were not observed are not judged.
 #include <functional>
 #include <nlohmann/json.hpp>
 
@@ -11,7 +11,8 @@ namespace {
 const Found kFine;
 const Found kLostByFsync{{Verdict::lost_synced_data, Tier::posix}};
 
-/// Judges a file after a list that ends with a persistence point for something else.
+/// Judges a file. The last operation of the list is a persistence point that does not cover this
+/// file.
 Found judge_file(Lines lines, std::size_t persisted, const ObservedObject& observed,
                  const adapters::Promises& promises = {.keeps_allocation = true}) {
   return Case{std::move(lines), persisted}.judge({observed}, promises);

@@ -1,5 +1,5 @@
-// Judges a tree from the root downwards: first names, then the objects to which they refer. Finally
-// checks links that must have a name or must not have two (judge.h).
+// Judges a tree from the root downwards: first names, then the objects to which they refer.
+// Finally, checks for links that must have a name and for links that must not have two (judge.h).
 #include "harness/oracle/judge.h"
 
 #include <fmt/format.h>
@@ -27,7 +27,7 @@ bool in_lost_and_found(const std::string& path) {
   return path == kLostAndFound || path.starts_with("lost+found/");
 }
 
-/// Returns the file numbers in all stamps of the object.
+/// Returns the file numbers in all stamps of the object's contents.
 std::set<std::uint32_t> stamped_files(const ObservedObject& observed) {
   std::set<std::uint32_t> numbers;
   for (const ContentRun& run : observed.runs) {
@@ -79,8 +79,8 @@ bool Judge::is_passing(const std::string& name) const {
                              [&](const std::string& start) { return name.starts_with(start); });
 }
 
-/// Returns the findings in printable form, because they contain names and values from the disk and
-/// are shown on terminals and pages.
+/// Makes the findings printable. They contain names and values from the disk, and are shown on
+/// terminals and pages.
 std::vector<Finding> Judge::judge() {
   std::vector<Finding> found = least_findings();
   for (Finding& each : found)
@@ -152,7 +152,7 @@ void Judge::judge_name(const SlotHistory& slot, const std::string& path,
   if (promises_.one_point != adapters::OnePoint::none)
     seen_.push_back({.slot = &slot, .path = path, .observed = observed, .tokens = {}});
   // The name may refer to any object, for example to an inode that another file has reused, or to a
-  // directory without its entries.
+  // directory that has lost its entries.
   if (may_show_anything(history_, allowed, horizon_, promises_)) {
     const auto token = only_file(history_, allowed, horizon_);
     if (token && observed != nullptr && observed->type == FileType::regular)
@@ -168,8 +168,8 @@ void Judge::judge_name(const SlotHistory& slot, const std::string& path,
 }
 
 /// Returns true if a name may be missing although it was persistent. If names are ordered, a
-/// directory in the middle of a rename may have two names, of which fsck removes one. Another
-/// object may have the same name before or after.
+/// directory may have two names while it is being renamed, and fsck then removes one of them. The
+/// directory may be the object that the name referred to before the rename or after it.
 bool Judge::may_be_missing(const PermittedName& allowed) const {
   if (allowed.absence()) return true;
   const auto is_directory = [&](const Binding& binding) {
@@ -179,12 +179,12 @@ bool Judge::may_be_missing(const PermittedName& allowed) const {
          std::any_of(allowed.bindings.begin(), allowed.bindings.end(), is_directory);
 }
 
-/// Returns the permitted objects under a third name, which an exchange in flight may leave on the
-/// disk. Sets `exchanged` to null if there was no exchange.
+/// Returns the objects that may be found under a third name. An exchange in flight may leave such a
+/// name on the disk. Sets `exchanged` to null if there was no exchange.
 PermittedName Judge::third_names(ObjectId directory, const SlotHistory*& exchanged) const {
   const auto& written = history_.objects[directory].attribute_covers;
-  // Returns true if a known persistence point after the exchange covers both the name and the
-  // directory, so the third name is gone.
+  // Returns true if the third name must be gone, because a known persistence point after the
+  // exchange covers the name and the directory.
   const auto gone = [&](const SlotHistory& slot, std::size_t exchange) {
     return std::ranges::any_of(slot.covers, [&](const Cover& cover) {
       return cover.operation > exchange && horizon_.knows(cover.operation) &&
@@ -263,8 +263,8 @@ std::vector<Finding> Judge::judge_metadata(TokenId token, const ObservedObject& 
   return findings;
 }
 
-/// Interprets the object as the candidates for which `findings_as` returns no findings. If no
-/// candidate has none, reports the findings for the candidate with the fewest.
+/// Interprets the object as any of those candidates for which `findings_as` returns no findings. If
+/// there is no such candidate, reports the findings for the candidate that has the fewest.
 void Judge::show_best(const ObservedObject& observed, const std::vector<TokenId>& candidates,
                       const std::function<std::vector<Finding>(TokenId)>& findings_as) {
   std::vector<TokenId> fitting;
@@ -356,10 +356,10 @@ std::vector<Finding> Judge::judge_file_as(TokenId token, const PermittedName& al
   return findings;
 }
 
-/// Judges a file. The stamps in its contents identify the candidate. If there are no stamps, any
-/// candidate that matches is accepted, or else the candidate with the fewest findings. If stale
-/// data is permitted, the stamps may belong to other files, so any candidate that matches is
-/// accepted.
+/// Judges a file. The stamps in its contents identify the candidate. If the contents have no
+/// stamps, accepts any candidate that matches; if none matches, reports the findings for the
+/// candidate that has the fewest. If stale data is permitted, the stamps may belong to other files,
+/// so any candidate that matches is accepted in that case, too.
 void Judge::judge_file(const SlotHistory& slot, const PermittedName& allowed,
                        const ObservedObject& observed, const std::vector<TokenId>& candidates) {
   const std::set<std::uint32_t> numbers = stamped_files(observed);
@@ -391,8 +391,8 @@ void Judge::judge_file(const SlotHistory& slot, const PermittedName& allowed,
   show_best(observed, possible, findings_as);
 }
 
-/// Judges inodes with several names. All of an inode's names must be links to one file, and the
-/// link count must equal the number of names.
+/// Judges inodes that have several names. All names of an inode must be links to the same file, and
+/// the link count must equal the number of names.
 void Judge::judge_inodes() {
   std::map<std::uint64_t, std::vector<std::size_t>> groups;
   for (std::size_t i = 0; i < shown_.size(); ++i) {
@@ -419,7 +419,7 @@ void Judge::judge_inodes() {
               fmt::format("another file than \"{}\"", first.path), "the same inode"});
       break;
     }
-    for (const std::size_t i : names) {  // each must be a link to the same file
+    for (const std::size_t i : names) {  // from here on, only the common candidates remain
       std::erase_if(shown_[i].name.tokens, [&](TokenId token) {
         return !common.empty() && !common.contains(history_.tokens[token].object);
       });
@@ -466,7 +466,8 @@ void Judge::judge_tokens() {
   }
 }
 
-/// Each name is permitted on its own. Checks whether all names together match one point.
+/// Each name is permitted when it is considered alone. Checks whether all names together match one
+/// point.
 void Judge::judge_one_point() {
   std::map<const ObservedObject*, const std::vector<TokenId>*> tokens;
   for (const Shown& each : shown_) tokens[each.observed] = &each.name.tokens;
@@ -476,9 +477,8 @@ void Judge::judge_one_point() {
     report(std::move(*finding));
 }
 
-/// Returns true for a link that had only a third name during an exchange in flight, if the file has
-/// other links. fsck removes such a name, because it cannot distinguish it from what an exchange
-/// leaves behind.
+/// Returns true if the link had only a third name during an exchange in flight and the file has
+/// other links. fsck removes such a name, because it looks like the rest of an exchange.
 bool Judge::lost_its_third_name(TokenId token) const {
   const ObjectId object = history_.tokens[token].object;
   const auto in_flight = [&](const auto& at) {
@@ -501,7 +501,7 @@ bool Judge::lost_its_third_name(TokenId token) const {
          std::any_of(shown_.begin(), shown_.end(), shows_it);
 }
 
-/// Returns the objects in lost+found that fsck may have moved there because a link was adrift
+/// Returns the objects in lost+found that are there because a link was adrift
 /// (PromisedTokens::adrift).
 std::vector<ShownName> Judge::found_without_a_name() const {
   std::vector<ShownName> names;
@@ -510,7 +510,8 @@ std::vector<ShownName> Judge::found_without_a_name() const {
     for (const TokenId token : promised_.adrift) {
       const ObjectHistory& object = object_of(token);
       if (object.type != observed->type) continue;
-      // Only a directory can lose its name in this way. Objects inside it are found below it.
+      // Only a directory can lose its name in this way. Objects in the directory are found below it
+      // in lost+found.
       if (observed->type != FileType::directory &&
           split_path(observed->path).first == kLostAndFound)
         continue;

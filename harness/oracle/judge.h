@@ -1,5 +1,5 @@
 #pragma once
-// Judges one observed tree against one history (oracle.h).
+// Judges one observed tree against the history of a list (oracle.h).
 
 #include <algorithm>
 #include <cstddef>
@@ -19,29 +19,31 @@
 
 namespace headcrash::oracle {
 
-/// An interpretation of ambiguous directories. Stamps identify files but not directories, so a name
-/// may denote any of several directories. `of` maps a path to the chosen directory. The search sets
-/// the choices in `forced`; matching determines all others.
+/// An interpretation of the ambiguous directories. Stamps identify files but not directories, so a
+/// name may refer to any of several directories. `of` maps each path to the chosen directory. The
+/// search determines the choices in `forced`, the matching all others.
 struct DirectoryReading {
   struct Ambiguous {
     std::string path;
-    std::vector<TokenId> fitting;  ///< the candidates with the fewest findings below this directory
-    std::set<std::uint64_t> linked;  ///< inodes below this directory that also have names elsewhere
+    /// The candidates that give the fewest findings below this directory.
+    std::vector<TokenId> fitting;
+    /// Inodes of objects below this directory that have further names elsewhere.
+    std::set<std::uint64_t> linked;
     std::set<std::size_t> renamed_by;  ///< operations that may have changed the name
   };
   std::map<std::string, TokenId> of, forced;
   std::vector<Ambiguous> ambiguous;
-  /// If everything must match one point: prefers the tokens that exist after this number of
-  /// operations.
+  /// Used if the whole tree must match one point: prefer the tokens that existed after this number
+  /// of operations.
   std::optional<std::size_t> point;
 };
 
-/// Lone names (lone_names.h) that have already been judged. The tree omits these names, and they
-/// are not reported as missing.
+/// Lone names (lone_names.h) that have already been judged. They are not in the tree, and must not
+/// be reported as missing.
 class OmittedNames {
  public:
   bool contains(LoneName name) const { return name < flags_.size() && flags_[name] != 0; }
-  /// Returns false if already present.
+  /// Adds a name. Returns false if it was already present.
   bool add(LoneName name) {
     if (name >= flags_.size()) flags_.resize(std::size_t{name} + 1, 0);
     return std::exchange(flags_[name], 1) == 0;
@@ -52,24 +54,25 @@ class OmittedNames {
   std::vector<std::uint8_t> flags_;
 };
 
-/// Returns the severity under the most lenient interpretation of the tree. A broken de-facto
-/// promise is less severe than a broken documented promise.
+/// Returns a measure of severity, which is used to find the most lenient interpretation of a tree.
+/// A broken de-facto promise counts less than a broken documented promise.
 std::size_t severity(const std::vector<Finding>& findings);
 
-/// Judges one tree, once. Owns only its working memory. Not thread-safe.
+/// Judges a single tree. An object must be used only once. It owns only its working memory. Not
+/// thread-safe.
 class Judge {
  public:
   struct Terms {
     const WorkloadHistory& history;
     const adapters::Promises& promises;
     const Horizon& horizon;
-    const PromisedTokens& promised;  ///< promised_tokens() for the history and horizon
+    const PromisedTokens& promised;  ///< result of promised_tokens() for this history and horizon
     const OmittedNames& omitted;
   };
-  /// All arguments must outlive this object.
+  /// Everything that the arguments refer to must outlive this object.
   Judge(const Terms& terms, std::span<const ObservedObject* const> tree);
 
-  /// Returns the findings under the interpretation that has the fewest findings.
+  /// Returns the findings under that interpretation which has the fewest findings.
   std::vector<Finding> judge();
 
  private:
@@ -152,19 +155,21 @@ class Judge {
   std::set<std::string> twice_;  // paths that a directory lists more than once
   std::map<std::uint64_t, std::size_t> names_of_inode_;
 
-  /// The candidate objects for each inode with several names, derived from unambiguous names.
+  /// For each inode with several names, the objects that it may be. They follow from names that are
+  /// unambiguous.
   std::map<std::uint64_t, std::set<ObjectId>> linked_;
-  /// Number of findings below a directory if it is interpreted as this token, with the best
-  /// interpretation of all directories below it.
+  /// Number of findings below a directory if it is interpreted as this token and all directories
+  /// below it are interpreted in the best way.
   std::map<std::pair<const ObservedObject*, TokenId>, std::size_t> misfits_;
 
-  // State of the current traversal.
+  // The state of the current traversal.
   std::map<std::string, TokenId> read_as_;  ///< DirectoryReading::of
-  bool in_doubt_ = false;                   ///< found a directory with several candidate tokens
-  bool trying_ = false;                     ///< inside misfit()
+  /// A directory with several candidate tokens has been found.
+  bool in_doubt_ = false;
+  bool trying_ = false;  ///< inside misfit()
   std::size_t misfit_below_ = 0;
   std::vector<Shown> shown_;
-  std::vector<SeenName> seen_;  ///< filled only if everything must match one point
+  std::vector<SeenName> seen_;  ///< filled only if the whole tree must match one point
   std::set<std::string> faulty_;
   std::vector<Finding> findings_;
 };

@@ -1,14 +1,14 @@
 // Resolves directories that their names alone do not identify (judge.h).
 //
-// Directories are identified by their content. The ambiguous directories of one level are resolved
-// together. First each pair of a directory and a candidate is judged separately, with everything
-// below it (misfit(), computed once per pair), and the candidates with the fewest findings remain.
-// Inodes with a name elsewhere exclude more. A matching then gives each directory a separate token,
-// promised tokens first.
+// Such directories are identified by their contents. The ambiguous directories of one level are
+// resolved together. First, each pair of a directory and a candidate is judged separately, with
+// everything below it (misfit(), computed once for each pair), and the candidates with the fewest
+// findings remain. Inodes that have names elsewhere exclude further candidates. Then a matching
+// gives each directory its own token. Promised tokens are matched first.
 //
-//   read_directories()   one interpretation, in time proportional to the number of pairs
-//   improve()            if findings remain: other interpretations of groups of directories that
-//                        depend on each other
+//   read_directories()   finds one interpretation, in time proportional to the number of pairs
+//   improve()            if findings remain: tries other interpretations of groups of directories
+//                        that depend on each other
 #include <algorithm>
 #include <numeric>
 
@@ -18,7 +18,7 @@ namespace headcrash::oracle {
 
 namespace {
 
-// Limit for improve(), which returns the best interpretation so far.
+// Maximum number of interpretations that improve() tries. It then returns the best one so far.
 constexpr std::size_t kWalksMost = 512;
 constexpr std::size_t kWalksOfAGroupMost = 256;
 constexpr std::size_t kLinkRoundsMost = 32;  // each round excludes at least one candidate
@@ -36,8 +36,8 @@ bool intersect(const auto& one, const auto& other) {
       one, [&](const auto& each) { return std::ranges::find(other, each) != other.end(); });
 }
 
-/// Groups the indices of `ambiguous` so that directories that share a candidate or an inode are in
-/// the same group.
+/// Divides the indices of `ambiguous` into groups. Directories that share a candidate or an inode
+/// are in the same group.
 std::vector<std::vector<std::size_t>> groups_of(
     const std::vector<DirectoryReading::Ambiguous>& ambiguous) {
   std::vector<std::size_t> leader(ambiguous.size());
@@ -60,12 +60,13 @@ std::vector<std::vector<std::size_t>> groups_of(
 
 }  // namespace
 
-/// The directories at one depth, and those of their subdirectories that the tree contains.
+/// The directories at one depth of the tree, and those of their subdirectories that the tree
+/// contains.
 struct Judge::Level {
   struct Directory {
     ObjectId object;
     std::string path;
-    bool certain;  ///< this directory and all its parents have only one candidate
+    bool certain;  ///< true if this directory and all its parents have only one candidate
   };
   struct Child {
     const ObservedObject* observed;
@@ -77,8 +78,8 @@ struct Judge::Level {
   std::vector<Child> children;
 };
 
-/// Returns the number of findings below the directory if it is interpreted as this token. Each pair
-/// is judged only once.
+/// Returns the number of findings below the directory if it is interpreted as this token. Caches
+/// the result.
 std::size_t Judge::misfit(const ObservedObject& observed, TokenId token) {
   const auto known = misfits_.find({&observed, token});
   if (known != misfits_.end()) return known->second;
@@ -136,8 +137,8 @@ bool Judge::may_be_linked(const ObservedObject& observed,
          });
 }
 
-/// Restricts the candidates of inodes that have several names, based on the names in an unambiguous
-/// directory.
+/// Uses the names in an unambiguous directory to reduce the candidates of inodes that have several
+/// names.
 void Judge::note_links(ObjectId directory, const std::string& path) {
   const auto children = children_.find(path);
   if (children == children_.end()) return;
@@ -156,12 +157,13 @@ void Judge::note_links(ObjectId directory, const std::string& path) {
     const auto [at, fresh] = linked_.try_emplace(observed.inode, objects);
     if (fresh) continue;
     std::erase_if(at->second, [&](ObjectId object) { return !objects.contains(object); });
-    if (at->second.empty()) linked_.erase(at);  // a contradiction, which judge_inodes() reports
+    // The names contradict each other, which judge_inodes() reports.
+    if (at->second.empty()) linked_.erase(at);
   }
 }
 
-/// Gives all names of one inode the same candidates. A directory may have two names while a rename
-/// is in flight.
+/// Gives all names of an inode the same candidates. This matters because a directory may have two
+/// names while a rename is in flight.
 void Judge::agree_by_inode(Level& level) {
   std::map<std::uint64_t, std::vector<TokenId>> common;
   for (const Level::Child& child : level.children) {
@@ -225,7 +227,7 @@ void Judge::read_level(Level& level, DirectoryReading& reading) {
   level.children.clear();
 }
 
-/// Interprets the tree in several rounds, because each round may resolve more inodes.
+/// Interprets the tree repeatedly, because each round may reduce the candidates of more inodes.
 void Judge::read_directories(DirectoryReading& reading) {
   for (std::size_t round = 0; round < kLinkRoundsMost; ++round) {
     const auto linked = linked_;
@@ -238,8 +240,8 @@ void Judge::read_directories(DirectoryReading& reading) {
   }
 }
 
-/// Tries other interpretations, one group at a time. Stores the findings of the best interpretation
-/// in `best`.
+/// Tries other interpretations of one group at a time. Stores the findings of the best
+/// interpretation in `best`.
 void Judge::improve(const DirectoryReading& start, std::vector<Finding>& best) {
   std::size_t walks = 0;
   DirectoryReading kept = start;
@@ -263,7 +265,7 @@ void Judge::improve(const DirectoryReading& start, std::vector<Finding>& best) {
     }
   }
   for (const std::vector<std::size_t>& group : groups_of(start.ambiguous)) {
-    // A copy, because attempt() changes `kept`.
+    // Copied, because attempt() changes `kept`.
     const DirectoryReading base = kept;  // NOLINT(performance-unnecessary-copy-initialization)
     std::vector<std::size_t> choice(group.size(), 0);
     for (std::size_t tried = 0; tried < kWalksOfAGroupMost; ++tried) {

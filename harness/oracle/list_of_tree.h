@@ -1,7 +1,7 @@
 #pragma once
-// Converts a tree to a list of operations that creates it. After a power cut inside a list
-// (`crash`), the rest of the list starts from the recovered tree. The oracle follows only lists, so
-// the tree is converted to one.
+// Converts a tree to a list of operations that creates this tree. It is needed if a list contains a
+// `crash`: the rest of the list starts from the recovered tree, but the oracle can follow only
+// lists.
 
 #include <span>
 #include <vector>
@@ -12,10 +12,10 @@
 
 namespace headcrash::oracle {
 
-/// Returns a list that creates the tree and ends with a freeze, after which the whole tree is
-/// persistent. `list` is the continuation. The result sets only inode fields that `list` also sets
-/// somewhere, because no other fields are judged. File numbers and versions come from the stamps in
-/// the tree.
+/// Returns a list that creates the tree. It ends with a freeze, after which the whole tree is
+/// persistent. `list` is the continuation. Of the inode fields, the result sets only those that
+/// `list` also sets somewhere, because no others are judged. File numbers and versions are taken
+/// from the stamps in the tree.
 Result<std::vector<workload::Operation>> list_of_tree(const std::vector<ObservedObject>& tree,
                                                       std::span<const workload::Operation> list);
 

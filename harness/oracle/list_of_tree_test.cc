@@ -53,7 +53,7 @@ TEST(ListOfTree, SetsInodeValuesThatTheListSets) {
   object.mode = 0640;
   object.user = 3;
   object.group = 4;
-  object.modified_seconds = 1000000001;  // the list sets only even times
+  object.modified_seconds = 1000000001;  // an odd time, because a list can set only even times
   const auto set_by = [&](const Operation& operation) {
     const auto list = list_of_tree({object}, std::vector<Operation>{operation});
     return list ? lines(*list) : list.error().message();
@@ -87,7 +87,8 @@ TEST(ListOfTree, RejectsTreesThatNoListCreates) {
   EXPECT_FALSE(list_of_tree({}, std::vector<Operation>{{.kind = Operation::Kind::snapshot}}));
 }
 
-// If the executor cannot cut the power, it skips the crash, and the original list is judged.
+// If the executor cannot cut the power, it skips the crash. The original list is then judged as it
+// was written.
 TEST(ListOfTree, IsNotNeededIfTheCrashIsSkipped) {
   const Lines lines{"create f", "write f 0 512 1 1", "fsync f", "crash power", "write f 0 512 1 2"};
   const Case skipped{lines, 2, {{3, workload::Outcome::skipped}}}, not_reached{lines, 2};
@@ -97,7 +98,8 @@ TEST(ListOfTree, IsNotNeededIfTheCrashIsSkipped) {
   }
 }
 
-// Tests that the list creates exactly the trees that a correct file system may leave.
+// Converts trees that a correct file system may leave to lists. The list must create exactly the
+// same tree.
 TEST(ListOfTree, IsJudgedLikeTheTreeItself) {
   std::size_t made = 0, trees = 0;
   for (std::uint64_t seed = 1; seed <= 60; ++seed) {
@@ -115,7 +117,8 @@ TEST(ListOfTree, IsJudgedLikeTheTreeItself) {
       before = i;
       ++trees;
       const auto list = list_of_tree(tree, operations);
-      if (!list) continue;  // a block filled by two writes cannot be created
+      // Fails if two writes have filled one block, because no list can create this block.
+      if (!list) continue;
       ++made;
       for (const Finding& each : judged_by(*list, tree))
         ADD_FAILURE() << "seed " << seed << ": " << each.path << ": expected " << each.expected

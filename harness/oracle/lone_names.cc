@@ -1,4 +1,4 @@
-// Finds lone names by searching directories that never move (lone_names.h).
+// Finds lone names, which are in directories that never move (lone_names.h).
 #include "harness/oracle/lone_names.h"
 
 namespace headcrash::oracle {

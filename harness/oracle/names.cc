@@ -1,8 +1,8 @@
-// Determines permitted names and promised tokens, and matches names with tokens (names.h).
+// Determines the permitted names and the promised tokens, and matches names with tokens (names.h).
 //
-// Empty files are indistinguishable, so a name may stand for one of several tokens. A bipartite
+// Empty files are indistinguishable, so a name may stand for any of several tokens. A bipartite
 // matching decides whether each promised token has a name and no token has two. Augmenting paths
-// first match all promised tokens, then the remaining names. A vertex that is matched stays
+// match all promised tokens first, then the remaining names. Once a vertex is matched, it remains
 // matched.
 #include "harness/oracle/names.h"
 
@@ -81,8 +81,7 @@ std::optional<TokenId> token_at(const SlotHistory& slot, std::size_t operation) 
   return token;
 }
 
-/// The newest persistence point that covered a token, and the name that the token had at that
-/// point.
+/// The newest persistence point that covers a token, and the name that the token had at that point.
 struct LastCover {
   ObjectId directory = kRoot;
   const SlotHistory* slot = nullptr;
@@ -132,9 +131,9 @@ class Promised {
   }
 
  private:
-  /// Finds the directories to which a reliable path leads: the names on the path were persistent
-  /// and have not changed since. If a directory has been renamed since, the rename may be lost;
-  /// neither the directory nor its contents are then promised.
+  /// Finds the directories that can be reached by a reliable path, on which all names were
+  /// persistent and have not changed since. If a directory has been renamed, the rename may be
+  /// lost, so neither the directory nor its contents are promised.
   void find_reachable(ObjectId directory) {
     if (!reachable_.insert(directory).second) return;
     for (const auto& [name, slot] : history_.objects[directory].entries) {
@@ -168,8 +167,8 @@ class Promised {
   std::set<ObjectId> reachable_;
 };
 
-/// Finds the promised tokens if names are ordered. The old name is removed only after the new name
-/// is on the disk (rule R1), so a persistent object always has a name.
+/// Finds the promised tokens if names are ordered. The old name of an object is removed only when
+/// the new name is on the disk (rule R1), so a persistent object always has a name.
 class OrderedPromised {
  public:
   OrderedPromised(const WorkloadHistory& history, const Horizon& horizon)
@@ -189,9 +188,9 @@ class OrderedPromised {
   }
 
  private:
-  /// Finds directories that were persistent at some point, together with all their parents. A
-  /// directory that may have been removed since was empty when it was removed, so its former
-  /// contents have names elsewhere.
+  /// Finds the directories that were persistent at some point, together with all their parents. If
+  /// a directory may have been removed since, it was empty by then, so its former contents have
+  /// names elsewhere.
   void find_known(ObjectId directory) {
     if (!known_.insert(directory).second) return;
     LastCovers here;
@@ -204,8 +203,8 @@ class OrderedPromised {
     }
   }
 
-  /// Finds directories that are reachable under each name that they may have on the disk. Returns
-  /// true if it found any.
+  /// Finds further directories that are reachable under every name that they may have on the disk.
+  /// Returns true if there are any.
   bool anchor_more() {
     const std::size_t before = anchored_.size();
     for (const auto& [token, cover] : last_) {

@@ -1,5 +1,5 @@
 #pragma once
-// Determines which objects each name may refer to, and which hard links must have a name.
+// Determines to which objects each name may refer, and which hard links must have a name.
 
 #include <optional>
 #include <set>
@@ -10,12 +10,13 @@
 
 namespace headcrash::oracle {
 
-/// The permitted states of one name: the state that a persistence point last covered, and all later
-/// states.
+/// The permitted states of one name: its state at the last persistence point that covers it, and
+/// all later states.
 struct PermittedName {
-  std::vector<Binding> bindings;  ///< bindings[0] is the covered binding, or absence
+  /// bindings[0] is the binding at the covering point, or the absence of one.
+  std::vector<Binding> bindings;
   std::optional<Cover> cover;
-  bool kept_by_posix = false;  ///< POSIX promises a point that covers the same binding
+  bool kept_by_posix = false;  ///< a point that POSIX promises covers the same binding
   bool rename_in_flight = false;
 
   bool absence() const;
@@ -26,42 +27,43 @@ struct PermittedName {
 PermittedName permitted_name(const SlotHistory& slot, const Horizon& horizon);
 
 /// Returns true if a name may refer to any object. If metadata writes are unordered (promises.h), a
-/// name is reliable only if it has not changed since it was covered and its object itself was
-/// synced. The reason: fsync of a directory writes entries but not the inodes they name, and fsck
-/// clears an entry whose inode was not written.
+/// name is reliable only if it has not changed since it was covered and if its object was synced
+/// itself. The reason is that fsync of a directory writes the entries, but not the inodes to which
+/// they refer, and that fsck clears an entry if the inode was not written.
 bool may_show_anything(const WorkloadHistory& history, const PermittedName& name,
                        const Horizon& horizon, const adapters::Promises& promises);
 
-/// Returns true for the exception to may_show_anything(): a regular file that was created under
-/// this name and synced itself, if the name has neither changed nor been removed since. No other
-/// file can have this file's inode, so the name, if present, refers to the file as synced.
+/// Returns the file that a name must show although may_show_anything() is true: a regular file that
+/// was created under this name and synced, if the name has not changed or been removed since. No
+/// other file can have the inode of this file, so the name, if present, refers to it. Returns
+/// nullopt if there is no such file.
 std::optional<TokenId> only_file(const WorkloadHistory& history, const PermittedName& name,
                                  const Horizon& horizon);
 
-/// Hard links that were persistent under some name and that no operation can have removed.
+/// Hard links that were persistent under some name and that no operation can have removed since.
 struct PromisedTokens {
-  /// Links that must be found under one of their names. A rename in flight permits either name, but
-  /// not the absence of both.
+  /// Links that must be found under one of their names. While a rename is in flight, this may be
+  /// the old or the new name.
   std::set<TokenId> named;
-  /// Used only if names are ordered: links whose directory may not be on the disk yet, or may be
-  /// unreachable. Ordering permits this if the new name was added to such a directory before the
-  /// old name is removed; fsck then finds the object without a name. The links must be found under
-  /// one of their names or in lost+found.
+  /// Used only if names are ordered: links in a directory that may not be on the disk yet or may be
+  /// unreachable. The order of writes permits this: the new name is added to such a directory
+  /// before the old name is removed. fsck then finds the object without a name. The links must be
+  /// found under one of their names or in lost+found.
   std::set<TokenId> adrift;
 };
 PromisedTokens promised_tokens(const WorkloadHistory& history, const Horizon& horizon,
                                const adapters::Promises& promises);
 
-/// A name found in the tree, and the tokens to which it may belong.
+/// A name that the tree contains, and the tokens that it may stand for.
 struct ShownName {
   std::string path;
   std::vector<TokenId> tokens;
 };
 
-/// A matching of names to tokens.
+/// The result of matching names with tokens.
 struct Assignment {
-  std::vector<TokenId> unseen;  ///< promised tokens that match no name
-  /// Names that match no other token, for example the second name of one link.
+  std::vector<TokenId> unseen;  ///< promised tokens that were matched with no name
+  /// Names for which no token was left, for example the second name of one link.
   std::vector<std::size_t> surplus;
   std::vector<std::optional<TokenId>> tokens;  ///< by name
 };

@@ -1,4 +1,4 @@
-// Parses the entries in the agent's dump. They come from a guest that may have mounted any disk, so
+// Parses the entries of the agent's dump. They come from a guest that may have mounted any disk, so
 // every field is checked.
 #include "harness/oracle/observed_tree.h"
 
@@ -20,7 +20,7 @@ constexpr std::uint64_t kSizeMost = std::numeric_limits<std::int64_t>::max();
 constexpr std::uint64_t kBlocksMost = kSizeMost / 512;
 constexpr std::size_t kForeignBytes = 32;
 
-/// Parses an integer. Returns false if the value is not an integer or does not fit the type.
+/// Parses an integer. Returns false if the value is not an integer or does not fit into the type.
 template <typename Integer>
 bool read_integer(const json& value, Integer& into) {
   if (value.is_number_unsigned()) {
@@ -138,7 +138,7 @@ Result<ObservedObject> parse_entry(const json& entry) {
   if (!number("links", object.links)) return broken("links");
   if (!number("inode", object.inode)) return broken("inode");
   if (!number("errno", object.error) || object.error < 0) return broken("errno");
-  // A damaged file system may report any size. The oracle judges the clamped size.
+  // A damaged file system may report any size. The size is clamped before it is judged.
   object.size_bytes = std::min(object.size_bytes, kSizeMost);
   const auto observed = [&](const char* key, auto& into) {
     const auto at = entry.find(key);
@@ -194,8 +194,8 @@ Result<ObservedObject> parse_entry(const json& entry) {
 
 namespace {
 
-/// For each object, returns the number, from 1, of the first object with the same inode. 0 means
-/// that the inode is unknown.
+/// For each object, returns the number of the first object that has the same inode, counted from 1;
+/// 0 if the inode is unknown.
 std::vector<std::uint64_t> sharing_of(const std::vector<ObservedObject>& tree) {
   std::map<std::uint64_t, std::uint64_t> first;
   std::vector<std::uint64_t> sharing;
@@ -224,14 +224,13 @@ std::string changed_fields(const ObservedObject& one, const ObservedObject& othe
   compare("group", one.group, other.group);
   compare("flags", one.flags, other.flags);
   compare("project", one.project, other.project);
-  // XFS keeps preallocated blocks beyond the end of a file, and frees them after the file has been
-  // closed.
+  // XFS keeps preallocated blocks beyond the end of a file, and frees them some time after the file
+  // was closed.
   const bool fewer =
       one.allocated_bytes && other.allocated_bytes && *other.allocated_bytes < *one.allocated_bytes;
   if (!fewer) compare("allocated", one.allocated_bytes, other.allocated_bytes);
   compare("modified", one.modified_seconds, other.modified_seconds);
-  // The dump itself reads files, which changes atime on file systems that ignore O_NOATIME
-  // (fuse2fs).
+  // The dump itself changes the atime of files if the file system ignores O_NOATIME (fuse2fs).
   const bool later = one.accessed_seconds && other.accessed_seconds &&
                      *other.accessed_seconds > *one.accessed_seconds;
   if (!later) compare("accessed", one.accessed_seconds, other.accessed_seconds);

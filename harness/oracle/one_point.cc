@@ -1,4 +1,4 @@
-// Tries all possible points of each thread (one_point.h).
+// For each thread, tries all points that are possible (one_point.h).
 #include "harness/oracle/one_point.h"
 
 #include <fmt/format.h>
@@ -12,7 +12,7 @@
 namespace headcrash::oracle {
 namespace {
 
-/// Returns the last state at or before `done` operations, or nullptr if absent that early.
+/// Returns the newest state after the first `done` operations; null if there was no state yet.
 template <typename State>
 const State* state_after(const std::vector<State>& states, std::size_t done, auto&& operation_of) {
   const auto later = std::find_if(states.begin(), states.end(),
@@ -30,7 +30,7 @@ const Value* value_after(const std::vector<std::pair<std::size_t, Value>>& state
 }  // namespace
 
 /// Returns the thread whose operations change the name in this section. If no thread changes it,
-/// returns any thread.
+/// any thread may be returned.
 std::size_t OnePointJudge::owner(const SeenName& name, const Timeline::Section& section) const {
   std::optional<std::size_t> found;
   const auto see = [&](std::size_t operation) {
@@ -39,7 +39,7 @@ std::size_t OnePointJudge::owner(const SeenName& name, const Timeline::Section& 
   };
   for (const Binding& binding : name.slot->bindings) see(binding.operation);
   if (found) return *found;
-  // The name refers to the same object throughout the section.
+  // No operation of this section changes the name, so it refers to the same object throughout.
   const auto* const bound = state_after(name.slot->bindings, section.first,
                                         [](const Binding& each) { return each.operation; });
   if (bound == nullptr || !bound->token) return 0;

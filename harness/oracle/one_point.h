@@ -1,14 +1,14 @@
 #pragma once
-// Checks that a tree matches one point of the history (Promises::one_point).
+// Checks whether a tree matches one point of the history (Promises::one_point).
 //
 // The number of executed operations determines the object to which each name refers, and that
-// object's size, mode, owner, times, attributes and contents. Even if each name is permitted on its
-// own, a tree may match no point: one name may show that an operation was executed, and another
-// that an earlier operation was not.
+// object's size, mode, owner, times, attributes and contents. Even if each name is permitted when
+// it is considered alone, a tree may match no point: one name may show that an operation was
+// executed, and another name that an earlier operation was not.
 //
-// Concurrent users do not share names between two joins (ownership.h). Each name then depends on
-// one thread, and each thread has a separate point. A tree therefore matches if all points are
-// between the same two joins, and each thread's point explains all names of that thread.
+// Between two joins, concurrent users do not share names (ownership.h). Each name then depends on
+// only one thread, and each thread has its own point. A tree therefore matches if all points are
+// between the same two joins, and if the point of each thread explains all names of that thread.
 
 #include <optional>
 #include <span>
@@ -21,15 +21,15 @@
 
 namespace headcrash::oracle {
 
-/// A name in a directory of the observed tree.
+/// A name of the list, and what the observed tree shows under it.
 struct SeenName {
   const SlotHistory* slot = nullptr;
   std::string path;
-  const ObservedObject* observed = nullptr;  ///< null if the name was not found
+  const ObservedObject* observed = nullptr;  ///< null if the tree lacks the name
   std::vector<TokenId> tokens;               ///< candidate tokens
 };
 
-/// Searches for a point that matches a tree. A point is never inside a transaction
+/// Searches for a point that matches a tree. No point is inside a transaction
 /// (fs-adapters/transactions.h).
 class OnePointJudge {
  public:
@@ -38,13 +38,13 @@ class OnePointJudge {
                 const Horizon& horizon)
       : history_(history), promises_(promises), horizon_(horizon) {}
 
-  /// Returns nullopt if a point matches. Otherwise, returns a finding that contradicts the point
-  /// which explains the most names.
+  /// Returns nullopt if a point matches. Otherwise, finds the point that explains the most names,
+  /// and returns a finding that contradicts it.
   std::optional<Finding> judge(std::span<const SeenName> names);
 
  private:
   struct Contradiction {
-    std::size_t explained = 0;  ///< matching names before the first mismatch
+    std::size_t explained = 0;  ///< number of names that match before the first mismatch
     std::size_t done = 0;
     const SeenName* name = nullptr;
   };

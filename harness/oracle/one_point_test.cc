@@ -1,5 +1,5 @@
-// Tests trees that match one point of the history, and trees that match no point although each name
-// is permitted.
+// Tests trees that match one point of the history, and trees that match no point although each of
+// their names is permitted.
 #include <gtest/gtest.h>
 
 #include "harness/oracle/testing/judged_case.h"
@@ -40,8 +40,8 @@ TEST(OnePoint, TheLastPersistencePointIsTheEarliest) {
   EXPECT_EQ(two.judge({a, b}, point), kNoFinding);
 }
 
-/// A rest makes only those changes persistent that are old enough. A rest that is shorter than this
-/// age makes nothing persistent.
+/// A rest makes persistent only those changes that are old enough. If the rest itself is shorter
+/// than the required age, it makes nothing persistent.
 TEST(OnePoint, MayPrecedeARestThatIsTooShort) {
   const adapters::Promises eight{.keeps_after_s = 8, .one_point = OnePoint::metadata};
   const Case shorter{{"create a", "rest 7", "create b"}, 1};

@@ -1,4 +1,4 @@
-// Implements the oracle with a history, a horizon and a judge (oracle.h).
+// Implements the oracle, using a history, a horizon and a judge (oracle.h).
 #include "harness/oracle/oracle.h"
 
 #include "harness/oracle/judge.h"

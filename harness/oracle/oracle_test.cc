@@ -1,5 +1,5 @@
-// Tests the oracle with hand-made trees, with every prefix of a generated workload, and with
-// corruptions of these trees.
+// Tests the oracle with trees that the test constructs, with every prefix of a generated workload,
+// and with damaged versions of these trees.
 #include "harness/oracle/oracle.h"
 
 #include <fmt/format.h>
@@ -53,8 +53,8 @@ std::vector<Verdict> kinds(const std::vector<std::string>& lines,
 }
 using Kinds = std::vector<Verdict>;
 
-/// A stamp begins with a zero byte. A one-byte write therefore cannot be distinguished from no
-/// write, even after the file has been extended.
+/// A stamp begins with a zero byte. A write of one byte therefore looks like no write, even after
+/// the file has been extended.
 TEST(Oracle, OneByteLeavesNoTrace) {
   const std::vector<std::string> list{"create a", "append a 0 1 1 1", "truncate a 1024", "sync"};
   EXPECT_EQ(kinds(list, 3, {file_with("a", {zero(0, 2)})}), Kinds{});
@@ -67,8 +67,8 @@ TEST(Oracle, OneByteLeavesNoTrace) {
   }
 }
 
-/// The first `cut` bytes are version 1, bytes `cut` to `end` are version `version` (0: zeroes), and
-/// the rest is version 1 again.
+/// Returns a block that consists of three parts. Its first `cut` bytes are of version 1. Bytes
+/// `cut` to `end` are of version `version`, or zeroes if that is 0. The rest is of version 1 again.
 ContentRun block_of_parts(std::size_t cut, std::size_t end, std::uint32_t version) {
   std::array<std::byte, workload::kStampBytes> bytes, other{};
   workload::write_stamp({1, 1, 0}, bytes);
@@ -248,7 +248,7 @@ TEST(Oracle, APromiseOfSyncAloneIsDocumented) {
   }
 }
 
-/// A sync that covers the same data does not weaken the promise of an earlier fsync.
+/// The promise of an earlier fsync must not become weaker when a sync covers the same data.
 TEST(Oracle, APromiseOfFsyncRemainsPosixAfterASync) {
   std::vector<std::string> list{"create a", "write a 0 512 1 1", "setxattr a user.x one",
                                 "fsync a",  "fsyncdir .",        "write a 512 512 1 2",
@@ -268,8 +268,8 @@ TEST(Oracle, APromiseOfFsyncRemainsPosixAfterASync) {
       << "the removal";
 }
 
-/// Tests the case in generic/764: a persistent file is removed while it is open, and synced through
-/// the open descriptor.
+/// The case of generic/764 in fstests: a persistent file is removed while it is open, and is then
+/// synced through the open descriptor.
 TEST(Oracle, FsyncOfAnOpenFileWithoutAName) {
   const std::vector<std::string> list{"create a",           "sync",     "open a %f", "unlink a",
                                       "write %f 0 512 1 1", "fsync %f", "close %f",  "create b"};
@@ -385,12 +385,13 @@ TEST(Oracle, AcceptsEveryPrefixAndFindsEveryLoss) {
                       << finding.expected << " " << finding.found;
       }
       if (!workload::is_persistence_point(list[done])) continue;
-      // If an object that a sync or fsync covers is missing, there must be a finding.
+      // If an object is missing that a sync or fsync has covered, there must be a finding.
       if (list[done].kind == Operation::Kind::fsync) {
         std::vector<ObservedObject> tree = perfect_tree(list, done + 1);
         std::erase_if(tree,
                       [&](const ObservedObject& object) { return object.path == list[done].path; });
-        bool may_be_gone = false;  // an operation that may have run removes or replaces it
+        // A later operation, which may have run, removes or replaces the object.
+        bool may_be_gone = false;
         for (std::size_t i = done + 1; i < list.size() && !workload::is_persistence_point(list[i]);
              ++i) {
           may_be_gone |= list[i].kind == Operation::Kind::unlink && list[i].path == list[done].path;

@@ -1,5 +1,5 @@
 // Tests what is required of a file system with ordered writes and no log (Promises::names,
-// ordered). For each hand-made tree that violates a rule, there is a tree that keeps the rule.
+// ordered). There are pairs of trees: one violates a rule, and the other keeps it.
 #include "harness/oracle/testing/judged_case.h"
 
 namespace headcrash::oracle {
@@ -23,7 +23,7 @@ Found lost() {
   return {{Verdict::lost_synced_data, Tier::de_facto}};
 }
 
-/// Appends a persistence point that does not cover any of the names in `lines`.
+/// Appends a persistence point that covers none of the names in `lines`.
 Case then_nothing(Lines lines) {
   lines.insert(lines.begin(), "create other");
   const std::size_t synced = lines.size() - 1;

@@ -1,4 +1,4 @@
-// Tracks which thread owns each object and name (ownership.h).
+// Records which thread owns each object and each name (ownership.h).
 #include "harness/oracle/ownership.h"
 
 namespace headcrash::oracle {

@@ -1,11 +1,11 @@
 #pragma once
-// Ownership of files and names by concurrent threads.
+// Determines which of several concurrent threads owns a file or a name.
 //
 // Between two joins, an object (its data, attributes and link count) and a name (its binding)
 // belong to the first thread that changes or syncs them. Several threads may look up the same
-// directory while walking a path, provided that the directory's name does not change. Any other
-// conflict between two threads makes the meaning of a list ambiguous, so the list is rejected.
-// Otherwise the meaning of a list does not depend on the interleaving of threads.
+// directory while they walk a path, provided that the name of the directory does not change. Any
+// other conflict between two threads would make the meaning of a list ambiguous, so such a list is
+// rejected. The meaning of all other lists does not depend on the interleaving of threads.
 
 #include <cstddef>
 #include <cstdint>
@@ -18,28 +18,30 @@ namespace headcrash::oracle {
 class Ownership {
  public:
   using Object = std::size_t;
-  using Name = std::pair<std::size_t, std::string>;  ///< directory and name
+  using Name = std::pair<std::size_t, std::string>;  ///< a directory, and a name in it
 
   void join() { ++section_; }
   void act_as(std::uint8_t thread) { thread_ = thread; }
 
-  // Each of these claims something for the current thread. Returns false if another thread owns it.
+  // The following functions claim something for the current thread. They return false if another
+  // thread owns it.
   bool claim(Object object);
   bool claim(const Name& name);
   bool pass(const Name& name);
 
-  /// Returns true if another thread has owned the object since the last join. Persistence points of
-  /// the current thread then must not cover the object.
+  /// Returns true if another thread has owned the object since the last join. A persistence point
+  /// of the current thread must then not cover the object.
   bool is_foreign(Object object) const;
   bool is_foreign(const Name& name) const;
 
  private:
   struct OwnerRecord {
-    // The section in which the claims below were made; claims from older sections are invalid.
+    // The section in which the following claims were made. Claims from an earlier section are
+    // invalid.
     std::size_t section = 0;
     bool owned = false;
     std::uint8_t owner = 0;
-    std::uint32_t passed_by = 0;  // bitmap of threads that looked up this directory
+    std::uint32_t passed_by = 0;  // bitmap of the threads that have looked up this directory
   };
   OwnerRecord& now(OwnerRecord& record) const;
   bool take(OwnerRecord& record) const;

@@ -27,8 +27,9 @@ Result<void> Follower::keep_open(const std::string& name, TokenId token) {
   return {};
 }
 
-/// Opens a file without a name (O_TMPFILE). The file gets a link that has no name. A later fsync
-/// covers the file's names only on file systems where fsync covers all links.
+/// Opens a file without a name (O_TMPFILE). The file has a link, but the link has no name. If the
+/// file is linked later, an fsync covers its names only on file systems where fsync covers all
+/// links.
 Result<void> Follower::make_nameless(const std::string& open_as) {
   const TokenId token = new_object({.type = FileType::regular});
   history_.tokens[token].removed_by = index_;
@@ -37,8 +38,8 @@ Result<void> Follower::make_nameless(const std::string& open_as) {
   return keep_open(open_as, token);
 }
 
-/// Returns true for a file that has lost its last name, and false for an O_TMPFILE file that never
-/// had one.
+/// Returns true if the file has lost its last name. Returns false for a file that was opened with
+/// O_TMPFILE and never had a name.
 bool Follower::has_lost_its_names(TokenId token) const {
   const ObjectHistory& object = history_.objects[history_.tokens[token].object];
   const auto had_a_name = [&](TokenId each) { return !history_.tokens[each].slots.empty(); };
@@ -55,7 +56,7 @@ Result<void> Follower::close(const workload::Operation& operation) {
   return {};
 }
 
-/// Returns the link's current path. Returns an empty path if the link no longer exists, because no
+/// Returns the current path of the link. Returns an empty path if the link no longer exists; no
 /// name can then be covered.
 std::string Follower::path_now(TokenId token) const {
   std::string path;
@@ -89,8 +90,8 @@ Result<void> Follower::sync_file(const workload::Operation& operation) {
   return {};
 }
 
-/// Handles msync and sync_file_range. msync covers the range, and the file size up to the end of
-/// the range. sync_file_range covers nothing.
+/// Handles msync and sync_file_range. msync covers the range and, up to the end of the range, the
+/// file size. sync_file_range covers nothing.
 Result<void> Follower::sync_range(const workload::Operation& operation) {
   const auto token = find_file(operation.path);
   if (!token) return wrong(fmt::format("there is no file \"{}\"", operation.path));
@@ -112,7 +113,8 @@ Result<void> Follower::sync_directory(const std::string& path) {
   return sync_directory(*directory, path);
 }
 
-/// Handles fsync of a directory. `path` is empty for the root and for a removed directory.
+/// Handles fsync of a directory. `path` is empty for the root and for a directory that has been
+/// removed.
 Result<void> Follower::sync_directory(ObjectId directory, const std::string& path) {
   if (!promises_.fsync_persists) return {};
   cover_entries(directory, CoverTier::posix);
@@ -123,8 +125,8 @@ Result<void> Follower::sync_directory(ObjectId directory, const std::string& pat
   return {};
 }
 
-/// Covers all entries of a directory, except changes by another thread since the last join, which
-/// may have happened after the call began.
+/// Covers all entries of a directory. Excludes changes that another thread has made since the last
+/// join, because they may have happened after the call began.
 void Follower::cover_entries(ObjectId directory, CoverTier tier) {
   for (auto& [name, entry] : history_.objects[directory].entries) {
     if (!owners_.is_foreign(Ownership::Name(directory, name)))
@@ -148,9 +150,9 @@ bool Follower::fsync_keeps(const SlotHistory& name) const {
 }
 
 /// Returns true if an fsync of an object below `directory` may omit the last rename of `directory`.
-/// `named` is the object's last name change. A rename after `named` is included only if the file
-/// system's fsync checks for moved directories. A rename before `named` is included only if all
-/// changes are logged in order.
+/// `named` is the operation that gave the object its current name. A rename after `named` is
+/// included only if fsync of this file system checks whether parents were moved. A rename before
+/// `named` is included only if all changes are logged in order.
 bool Follower::fsync_leaves_out(const SlotHistory& directory, std::size_t named) const {
   const Binding& last = directory.bindings.back();
   const bool covered =
@@ -160,8 +162,8 @@ bool Follower::fsync_leaves_out(const SlotHistory& directory, std::size_t named)
                                 : !promises_.fsync_keeps_renamed_parents;
 }
 
-/// Covers the object's name and the names of its parents, up to the first rename that fsync may
-/// omit. It is unknown whether names above that rename were written.
+/// Covers the name of the object and the names of its parents, up to the first rename that fsync
+/// may omit. Above that rename, it is unknown whether names were written.
 void Follower::cover_path(const std::string& path) {
   std::optional<std::size_t> named;
   for (std::string rest = path; !rest.empty();) {
@@ -176,9 +178,9 @@ void Follower::cover_path(const std::string& path) {
   }
 }
 
-/// Covers names from the object upwards, as long as each object still has only the name under which
-/// it was created. The walk ends at an object that was moved or linked, because whether names above
-/// it were written is unknown.
+/// Covers names from the object upwards, as long as each object has only the name under which it
+/// was created. Stops at an object that was moved or linked, because it is unknown whether names
+/// above it were written.
 void Follower::cover_new_path(const std::string& path) {
   std::vector<SlotHistory*> names;
   std::vector<ObjectHistory*> parents;
@@ -196,8 +198,8 @@ void Follower::cover_new_path(const std::string& path) {
   for (ObjectHistory* each : parents) each->inode_covers.push_back(index_);
 }
 
-/// Covers every name whose last change concerned this file: its current names, and its old names
-/// that have not been reused.
+/// Covers every name that this file has, and every name that it had, unless the name has been
+/// reused since.
 void Follower::cover_links(ObjectId id) {
   for (const TokenId token : history_.objects[id].tokens) {
     for (const auto& [directory, name] : history_.tokens[token].slots) {

@@ -1,4 +1,4 @@
-// Implements access control lists according to the rules in fs/posix_acl.c.
+// Implements access control lists with the rules of fs/posix_acl.c in the kernel.
 #include "harness/oracle/posix_acl.h"
 
 #include <algorithm>
@@ -42,8 +42,8 @@ std::optional<PosixAcl> PosixAcl::parse(std::string_view value) {
   return acl;
 }
 
-/// Returns true if the kernel would accept the list. Entries must be sorted by kind. Each kind
-/// occurs once, except users and groups, which require a mask.
+/// Returns true if the kernel would accept the list. Entries must be sorted by kind. Each kind may
+/// occur only once, except users and groups, and these require a mask.
 bool PosixAcl::valid() const {
   std::set<std::pair<std::uint16_t, std::uint32_t>> seen;
   std::uint16_t before = 0;
@@ -91,8 +91,8 @@ std::uint32_t PosixAcl::mode() const {
          static_cast<std::uint32_t>(group_class->permissions) << 3U | find(kOther)->permissions;
 }
 
-/// Returns the entry to which the group bits of the mode refer: the mask if there is one, otherwise
-/// the group.
+/// Returns the entry for which the group bits of the mode stand: the mask if there is one,
+/// otherwise the group.
 PosixAcl::Entry* PosixAcl::group() {
   const auto mask = std::ranges::find(entries_, kMask, &Entry::tag);
   return mask != entries_.end() ? &*mask : &*std::ranges::find(entries_, kGroupObject, &Entry::tag);

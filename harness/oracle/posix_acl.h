@@ -1,8 +1,8 @@
 #pragma once
-// POSIX access control lists in the kernel's format for "system.posix_acl_access" and "..._default"
-// (linux/posix_acl_xattr.h): a header of 4 bytes and 8 bytes per entry, little-endian. The kernel
-// returns the value that was set, except for unused identifiers. It does not store a list that is
-// equivalent to the mode.
+// POSIX access control lists in the format that the kernel uses for "system.posix_acl_access" and
+// "..._default" (linux/posix_acl_xattr.h): a header of 4 bytes and 8 bytes per entry,
+// little-endian. The kernel returns the value that was set, except that it changes unused
+// identifiers. It does not store a list that is equivalent to the mode.
 
 #include <cstdint>
 #include <optional>
@@ -18,18 +18,18 @@ inline constexpr std::string_view kCapability = "security.capability";
 
 class PosixAcl {
  public:
-  /// Returns nullopt if the kernel rejects the value (EINVAL).
+  /// Parses a list. Returns nullopt if the kernel would reject the value with EINVAL.
   static std::optional<PosixAcl> parse(std::string_view value);
   std::string value() const;
 
   bool empty() const { return entries_.empty(); }
   /// Returns true if the list has only the three entries that a mode can express.
   bool is_a_mode() const;
-  /// Returns the permission bits of a file with this list.
+  /// Returns the permission bits that a file with this list shows.
   std::uint32_t mode() const;
-  /// Returns the list after chmod to `mode`.
+  /// Returns the list that results from chmod to `mode`.
   PosixAcl with_mode(std::uint32_t mode) const;
-  /// Returns the list that an object created with `mode` inherits from a default list.
+  /// Returns the list that a new object inherits from a default list if it is created with `mode`.
   PosixAcl inherited(std::uint32_t mode) const;
 
  private:
@@ -44,8 +44,8 @@ class PosixAcl {
   std::vector<Entry> entries_;
 };
 
-/// Returns a capability as the kernel reports it. One that belongs to the root user of the initial
-/// namespace reads as version 2.
+/// Returns a capability in the form in which the kernel reports it. If it belongs to the root user
+/// of the initial namespace, the kernel reports version 2.
 std::string capability_as_read(std::string value);
 
 }  // namespace headcrash::oracle

@@ -1,5 +1,5 @@
-// Tests behaviour that some file systems may show and others may not. Each known behaviour is
-// accepted where the promises permit it, and otherwise gives a finding in the right tier.
+// Tests behaviour that some file systems may show and others may not. Each behaviour must be
+// accepted if the promises permit it. Otherwise, it must give a finding in the right tier.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -114,8 +114,8 @@ TEST(Promises, FsyncOfAnOpenDirectoryKeepsItsNamesAtAnyPath) {
   EXPECT_FALSE(Oracle::follow(list, {}));
 }
 
-/// Returns a file "a" with one block that two writes filled: the second write provided bytes
-/// `first` to `end`.
+/// Returns a file "a" with a single block that two writes have filled. Bytes `first` to `end` come
+/// from the newer write.
 ObservedObject in_parts(std::uint32_t version, std::uint32_t newer, std::size_t first,
                         std::size_t end) {
   std::array<std::byte, workload::kStampBytes> block{}, fresh;
@@ -147,15 +147,15 @@ TEST(Promises, AWriteInsideABlockKeepsPartOfThePreviousVersion) {
   const Case alone{{"create a", "write a 28 484 1 2", "fsync a", "fsyncdir ."}, 3};
   EXPECT_EQ(alone.judge({in_parts(0, 2, 28, 512)}, kPlain), kNothing);
   EXPECT_NE(alone.judge({file("a", 1, 0, 0, 1)}, kPlain), kNothing) << "zeroes";
-  // Magic number and file number are the same in both stamps. If the newer write starts after them,
-  // the block is therefore a complete stamp of the newer version.
+  // The magic number and the file number are the same in both stamps. If the newer write starts
+  // after them, the block is a complete stamp of the newer version.
   const Case same{{"create a", "write a 0 512 1 1", "write a 12 500 1 2", "fsync a", "fsyncdir ."},
                   4};
   EXPECT_EQ(same.judge({file("a", 1, 1, 2, 1)}, kPlain), kNothing);
   EXPECT_NE(same.judge({file("a", 1, 1, 1, 1)}, kPlain), kNothing);
 }
 
-/// Returns a file whose stamp has some bytes zeroed.
+/// Returns a file in which some bytes of the stamp are zero.
 ObservedObject with_zeroes(std::uint32_t version, std::size_t first, std::size_t end) {
   std::array<std::byte, workload::kStampBytes> block;
   workload::write_stamp({1, version, 0}, block);
@@ -251,8 +251,8 @@ TEST(Promises, WithoutAJournalARenameMayShowBothNamesOrNeither) {
 TEST(Promises, UnorderedNamesInFlightMayShowAnotherFileAndLoseTheirSubtree) {  // ext2, minix
   const adapters::Promises ext2 = adapters::load_adapter("ext2")->promises;
   const adapters::Promises ext4 = adapters::load_adapter("ext4")->promises;
-  // Another file reused the inode of a removed file, and was synced. The old directory entry was
-  // not removed and now refers to this file.
+  // The inode of a removed file was reused by another file, which was synced. The old directory
+  // entry was not removed on the disk, so it refers to the new file.
   const Case taken{{"create a", "write a 0 512 1 1", "sync", "unlink a", "create b",
                     "write b 0 512 2 2", "fsync b", "fsyncdir ."},
                    6};
@@ -265,7 +265,7 @@ TEST(Promises, UnorderedNamesInFlightMayShowAnotherFileAndLoseTheirSubtree) {  /
       << "the directory was synced, so a must not exist";
   EXPECT_NE(synced.judge({}, ext2), kNothing);
   EXPECT_EQ(synced.judge({file("b", 1, 2, 2, 1)}, ext2), kNothing);
-  // The directory was not persistent, so fsck moves its content to lost+found.
+  // The directory's new name was not persistent, so fsck moves the contents to lost+found.
   const Case moved{{"mkdir d", "create d/a", "write d/a 0 512 1 1", "create k", "write k 0 512 2 2",
                     "sync", "rename d e", "fsync k"},
                    7};
@@ -277,7 +277,7 @@ TEST(Promises, UnorderedNamesInFlightMayShowAnotherFileAndLoseTheirSubtree) {  /
 }
 
 TEST(Promises,
-     // This happens on ext2, where e2fsck clears the entry.
+     // As on ext2, where e2fsck clears the entry.
      UnorderedDirectoryFsyncKeepsOnlySyncedObjects) {
   const adapters::Promises ext2 = adapters::load_adapter("ext2")->promises;
   const Case bare{{"mkdir d", "sync", "create d/a", "fsyncdir d"}, 3};
@@ -306,7 +306,7 @@ TEST(Promises, AnUnorderedNewNameShowsItsSyncedFileOrNothing) {
   Case unsynced = appended;
   unsynced.persisted = std::nullopt;
   EXPECT_EQ(unsynced.judge({file("a", 0, 1, 1, 1)}, ext2), kNothing) << "its inode was not written";
-  // The object has been removed since, so its inode may belong to another file.
+  // The object has been removed since, and another file may have reused its inode.
   Case removed = appended;
   removed.lines.insert(removed.lines.end(),
                        {"unlink a", "create b", "write b 0 512 2 2", "fsync b"});
@@ -317,7 +317,7 @@ TEST(Promises, AnUnorderedNewNameShowsItsSyncedFileOrNothing) {
 TEST(Promises, AnUnorderedGrowingFileMayBeTooLongButNotTooShort) {
   const adapters::Promises ext2 = adapters::load_adapter("ext2")->promises;
   const Case grows{{"create a", "write a 0 512 1 1", "sync", "write a 512 512 1 2", "fsync a"}, 2};
-  // E2fsck extends the file to the end of its last block.
+  // e2fsck extends the file to the end of its last block.
   ObservedObject found = file("a", 1, 1, 1, 1);
   found.size_bytes = 4096;
   found.runs.push_back({ContentRun::Kind::foreign, 1, 7});
@@ -420,7 +420,7 @@ TEST(Promises, StaleBlocksNeedPermissionAndNoSync) {
 }
 
 TEST(Promises,
-     FsyncOfANewFileKeepsItsParentsIfDocumented) {  // ext4 without a journal syncs new parents
+     FsyncOfANewFileKeepsItsParentsIfDocumented) {  // as ext4 without a journal does
   const Case deep{{"mkdir d", "mkdir d/e", "create d/e/a", "write d/e/a 0 512 1 1", "fsync d/e/a"},
                   4};
   EXPECT_EQ(deep.judge({}, kPlain), kNothing);
@@ -487,7 +487,8 @@ TEST(Promises, ARestPersistsOldChangesOnlyIfAgeIsPromised) {
     EXPECT_EQ(rested.judge(tree, kPlain), kNothing) << "nothing was promised";
     EXPECT_EQ(shorter.judge(tree, aged), kNothing) << "the rest is too short";
   }
-  // Another user's concurrent changes are younger than the rest; changes before the join are not.
+  // The rest promises nothing about a concurrent change by another user, because that change may be
+  // younger than the rest. It does promise the changes before the join.
   const Case two{{"create a", "join", "@1 create b", "rest 8"}, 3};
   EXPECT_EQ(two.judge({file("a", 0, 0, 0, 1)}, aged), kNothing);
   EXPECT_EQ(two.judge(none, aged), (Found{{Verdict::lost_synced_data, Tier::documented}}));
@@ -682,7 +683,7 @@ TEST(Promises, AnUnreportedSyncKeepsNothing) {
 }
 
 TEST(Promises, RefusedOperationsNeedNotBeUndone) {
-  // The cut was before the removal was reported, which would also have been refused.
+  // The power was cut before the removal was reported. The removal would have been refused, too.
   const Case refused{
       {"create a", "fsync a", "fsyncdir .", "setxattr a user.x v", "removexattr a user.x"},
       2,

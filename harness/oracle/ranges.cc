@@ -20,8 +20,8 @@ std::uint64_t blocks_of(std::uint64_t bytes) {
 
 }  // namespace
 
-/// Moves the contents of the stretches by `blocks_further` blocks, from the current operation on.
-/// `moved` is stored in BlockEvent::moved.
+/// Records that the contents of the stretches are now `blocks_further` blocks further on in the
+/// file. `moved` becomes BlockEvent::moved.
 void Follower::put(ObjectHistory& file, std::span<const Stretch> stretches,
                    std::int64_t blocks_further, bool moved) {
   for (const Stretch& each : stretches) {

@@ -1,16 +1,16 @@
-// Tests ranges that are removed, inserted and shared: at which positions their blocks may be found,
-// and at which they must be found.
+// Tests ranges that are removed, inserted and shared: the positions at which their blocks may be
+// found, and those at which they must be found.
 #include "harness/oracle/testing/judged_case.h"
 
 namespace headcrash::oracle {
 namespace {
 
-constexpr std::uint64_t kUnit = 8;  // blocks of 4096 bytes
+constexpr std::uint64_t kUnit = 8;  // number of blocks in a unit of 4096 bytes
 const Found kSound;
 const Found kLostOfRange{{Verdict::lost_synced_data, Tier::posix}};
 
-/// Returns a file with stamps of file 1. Unit i was written for block `from[i]`, counted in units.
-/// A negative element means zeroes.
+/// Returns a file that consists of stamps of file 1, in units of 4096 bytes. Unit i has the stamps
+/// that were written for unit `from[i]`, or zeroes if `from[i]` is negative.
 ObservedObject units(const std::string& path, const std::vector<int>& from,
                      std::uint32_t number = 1) {
   ObservedObject object = file(path, 0, number, 1, number);
@@ -70,7 +70,7 @@ TEST(Ranges, AWriteAfterAMoveInFlightMayShowAtTheOldPlace) {
                  2};
   ObservedObject in_place = units("a", {0, 1, 2, 3});
   for (std::uint64_t i = 0; i < kUnit;
-       ++i) {  // the block that moved to the beginning also appears at its old position
+       ++i) {  // the block that moved to the beginning is also found at its old position
     ContentRun& run = in_place.runs[kUnit + i];
     run.kind = ContentRun::Kind::moved;
     run.version = 2, run.stamped_block = i;

@@ -1,4 +1,5 @@
-// Caches results of names and trees, and judges only what is not in the cache (repeated_judge.h).
+// Caches the results for names and trees, and judges only what is not in the cache
+// (repeated_judge.h).
 #include "harness/oracle/repeated_judge.h"
 
 #include <cstring>
@@ -8,7 +9,8 @@
 namespace headcrash::oracle {
 namespace {
 
-constexpr std::size_t kTreesMax = 4096;  // maximum number of cached trees for each point
+// Maximum number of cached trees for each persistence point.
+constexpr std::size_t kTreesMax = 4096;
 constexpr std::size_t kFineMax = 1U << 16U;
 
 class ObjectDigest {
@@ -100,12 +102,12 @@ const std::vector<Finding>& RepeatedJudge::judge(std::optional<std::size_t> pers
   if (at.trees.size() >= kTreesMax) at.trees.clear();
   omitted_.clear();
   rest_.clear();
-  // If everything must match one point, no name can be judged independently.
+  // If the whole tree must match one point, no name can be judged independently.
   const bool by_itself = oracle_->history_->promises.one_point == adapters::OnePoint::none;
   const auto alone = [&](const SeenObject& seen) {
     return by_itself && seen.lone != kNotLone && seen.object->links == 1;
   };
-  bool twice = false;  // listed twice in one directory; no name is then omitted
+  bool twice = false;  // some name is listed twice in its directory; then no name is omitted
   for (const SeenObject& seen : tree) {
     if (!alone(seen) || !at.fine.contains(seen.digest))
       rest_.push_back(seen.object);

@@ -1,11 +1,11 @@
 #pragma once
-// An oracle for many similar trees from one run. It judges only those parts of a tree again whose
-// result may differ.
+// An oracle for many similar trees from the same run. It judges again only those parts of a tree
+// whose result may differ.
 //
-// Each object in a tree has a digest of everything that the oracle examines. A tree that was
-// already judged at the same persistence point is not judged again. Neither are lone names
-// (lone_names.h) whose contents are the same as in an earlier tree without findings. The results
-// equal those of Oracle::judge().
+// Each object of a tree has a digest of everything that the oracle examines. If a tree was already
+// judged at the same persistence point, it is not judged again. The same is true of a lone name
+// (lone_names.h) if an earlier tree without findings had the same contents under this name. The
+// results equal those of Oracle::judge().
 
 #include <cstdint>
 #include <map>
@@ -25,26 +25,26 @@ namespace headcrash::oracle {
 struct SeenObject {
   const ObservedObject* object = nullptr;
   std::uint64_t digest = 0;  ///< digest_of(*object)
-  LoneName lone = kNotLone;  ///< RepeatedJudge::lone_name() of its path
+  LoneName lone = kNotLone;  ///< RepeatedJudge::lone_name() of the object's path
 };
 
-/// Returns a digest of the object's path, inode and all other values. Equal objects have equal
-/// digests.
+/// Returns a digest of all values of the object, including its path and inode. Equal objects have
+/// equal digests.
 std::uint64_t digest_of(const ObservedObject& object);
 
 class RepeatedJudge {
  public:
-  /// The oracle must outlive this object.
+  /// `oracle` must outlive this object.
   explicit RepeatedJudge(const Oracle& oracle) : oracle_(&oracle) {}
 
   LoneName lone_name(const std::string& path) const;
-  /// Judges a tree like Oracle::judge(). The image must have passed fsck without errors, so that
-  /// link counts equal the numbers of names.
+  /// Does the same as Oracle::judge(). The image must have passed fsck without errors, so that each
+  /// link count equals the number of names.
   const std::vector<Finding>& judge(std::optional<std::size_t> persisted,
                                     std::span<const SeenObject> tree);
 
  private:
-  /// Results and data that depend only on the last persistence point.
+  /// Data that depends only on the last persistence point, and cached results.
   struct Point {
     Horizon horizon;
     PromisedTokens promised;

@@ -1,4 +1,4 @@
-// Searches the serial orders of a history (serial_order.h).
+// Searches for a serial order of a history (serial_order.h).
 #include "harness/oracle/serial_order.h"
 
 #include <fmt/format.h>
@@ -28,12 +28,12 @@ constexpr std::size_t kSearchedMost = 2'000'000;
 struct SharedNode {
   bool directory = false;
   bool removed = false;
-  NodeId parent = kNoNode;              ///< a directory's parent
-  std::map<std::string, NodeId> names;  ///< a directory's names
-  std::vector<std::size_t> writes;      ///< a file's writes and truncations, in order
+  NodeId parent = kNoNode;              ///< for a directory: its parent
+  std::map<std::string, NodeId> names;  ///< for a directory: its names
+  std::vector<std::size_t> writes;      ///< for a file: its writes and truncations, in order
 };
 
-/// The model's tree. Calls return an errno.
+/// The tree of the model. All calls return an errno, or 0.
 class SharedModel {
  public:
   SharedModel() { nodes_.push_back({.directory = true}); }
@@ -79,7 +79,7 @@ class SharedModel {
   int rename(NodeId from, const std::string& old_name, NodeId to, const std::string& new_name,
              Kind kind);
 
-  /// Appends text that is different for different trees.
+  /// Appends a description of the tree. Different trees have different descriptions.
   void describe(std::string& text) const;
 
  private:
@@ -134,16 +134,16 @@ void SharedModel::describe(std::string& text) const {
   }
 }
 
-/// One user's position in its list.
+/// How far one user has come in its list.
 struct UserProgress {
   std::size_t next = 0;  ///< number of the user's current call
   std::uint8_t step = 0;
-  /// Objects found by earlier steps of the current call.
+  /// Objects that earlier steps of the current call have found.
   NodeId directory = kSharedRoot, other_directory = kSharedRoot, file = kNoNode;
   std::map<std::string, NodeId> open;  ///< open files
 };
 
-/// A point of the search.
+/// A node of the search: the tree and the progress of each user.
 struct SearchedState {
   SharedModel model;
   std::vector<UserProgress> users;
@@ -172,7 +172,8 @@ bool names_two(Kind kind) {
          kind == Kind::rename_noreplace;
 }
 
-/// The steps of one call. Each returns an errno, or 0. The last step decides the result.
+/// The steps of one call. Each returns an errno, or 0. The result of the last step is the result of
+/// the call.
 class CallSteps {
  public:
   CallSteps(const Operation& operation, std::size_t number) : op_(operation), number_(number) {
@@ -260,7 +261,8 @@ class CallSteps {
   std::vector<Step> steps_;
 };
 
-/// open_directory() of our own file systems returns ENOTSUP where open() has returned EISDIR.
+/// Compares two results. For a directory, open_directory() of our own file systems may return
+/// ENOTSUP instead of EISDIR.
 bool same_result(int expected, int found) {
   return expected == found || (expected == EISDIR && found == ENOTSUP);
 }
@@ -277,7 +279,7 @@ class SerialSearch {
     final_ = described(history.tree);
   }
 
-  /// Returns true if there is a serial order, or if the search exceeds its limit.
+  /// Returns true if a serial order exists, or if the search exceeds its limit.
   bool succeeds() {
     SearchedState state;
     state.users.resize(calls_.size());
@@ -299,7 +301,8 @@ class SerialSearch {
     return all_done && described(objects(state.model)) == final_;
   }
 
-  /// Returns false if another call returned before this one began and is not complete.
+  /// Returns false if some call returned before this one began but is not complete in the current
+  /// state.
   bool may_begin(const SearchedState& state, std::size_t user) const {
     const SharedCall& call = *calls_[user][state.users[user].next];
     for (std::size_t other = 0; other < calls_.size(); ++other) {
@@ -309,7 +312,8 @@ class SerialSearch {
     return true;
   }
 
-  /// Runs one step of the user's call. Returns false if its result differs from the observed one.
+  /// Runs one step of the user's call. Returns false if its result differs from the observed
+  /// result.
   bool step(SearchedState& state, std::size_t number) const {
     UserProgress& user = state.users[number];
     const SharedCall& call = *calls_[number][user.next];
@@ -362,7 +366,7 @@ class SerialSearch {
     }
   }
 
-  /// Describes the tree independently of inode numbers.
+  /// Describes the tree without inode numbers.
   static std::string described(std::vector<SharedObject> tree) {
     std::ranges::sort(tree, {}, &SharedObject::path);
     std::map<std::uint64_t, std::string> first_name;

@@ -1,20 +1,20 @@
 #pragma once
-// Judges a history of users who change the same names at once.
+// Judges a history of users who change the same names concurrently.
 //
-// The oracle's other parts know the result of each operation in advance, because users share no
-// names (ownership.h). Here the results are observed. A history is correct if some serial order of
-// its calls gives these results and this final tree, and respects real time: a call that returned
-// before another began precedes it (linearizability: Herlihy and Wing, TOPLAS 1990). The order is
-// found by search (Wing and Gong, 1993), so histories must be small.
+// The other parts of the oracle know the result of each operation in advance, because users share
+// no names (ownership.h). Here the results are observed. A history is correct if some serial order
+// of its calls gives these results and this final tree. The order must respect real time: if a call
+// returned before another one began, it precedes that one (linearizability: Herlihy and Wing,
+// TOPLAS 1990). The order is found by search (Wing and Gong, 1993), so histories must be small.
 //
 // POSIX does not make a whole call atomic. A call that names a file in a directory first finds the
-// directory; link, open and fsync first find the file. Each such step has its own place in the
+// directory; link, open and fsync first find the file. Each of these steps has its own place in the
 // order:
 //
 //   link a d/b   [find a]   [find d]   [make the name b in that directory]
 //
-// Known operations: mkdir, rmdir, create, unlink, link, the renames, open, close, write and
-// truncate of open files, fsync, fdatasync, fsyncdir, sync, syncfs, evict, join.
+// Supported operations: mkdir, rmdir, create, unlink, link, all kinds of rename, open, close, write
+// and truncate of open files, fsync, fdatasync, fsyncdir, sync, syncfs, evict, join.
 
 #include <cstddef>
 #include <cstdint>
@@ -27,20 +27,20 @@
 
 namespace headcrash::oracle {
 
-/// One operation's call and its result.
+/// A call of one operation, and its result.
 struct SharedCall {
   std::size_t operation = 0;           ///< index in the list
-  std::uint64_t begun = 0, ended = 0;  ///< instants of a counter that all users share
+  std::uint64_t begun = 0, ended = 0;  ///< times, as values of a counter that all users share
   int error = 0;                       ///< errno; 0 for success
 };
 
-/// A name in the final tree.
+/// A name in the final tree, and the object to which it refers.
 struct SharedObject {
   std::string path;
   std::uint64_t inode = 0;
   bool directory = false;
   std::uint32_t links = 0;
-  std::vector<std::byte> content;  ///< a regular file's contents, or a symbolic link's target
+  std::vector<std::byte> content;  ///< contents of a regular file, or target of a symbolic link
   bool operator==(const SharedObject&) const = default;
 };
 
@@ -50,8 +50,9 @@ struct SharedHistory {
   std::vector<SharedObject> tree;  ///< in any order
 };
 
-/// Returns nullopt if a serial order explains the history, otherwise a description. Also returns
-/// nullopt if the search exceeds its limit, which a history of 12 concurrent calls does not.
+/// Returns nullopt if some serial order explains the history; otherwise, returns a description of
+/// the contradiction. Also returns nullopt if the search exceeds its limit, which does not happen
+/// with up to 12 concurrent calls.
 std::optional<std::string> contradiction_in(const SharedHistory& history);
 
 }  // namespace headcrash::oracle

@@ -57,7 +57,7 @@ TEST_F(SharedHistories, ACallThatHasReturnedPrecedesLaterOnes) {
   call("@1 unlink a", 3, 4, ENOENT);
   file("a", 7);
   EXPECT_FALSE(permitted());
-  calls_[1].begun = 1;  // now they overlap
+  calls_[1].begun = 1;  // now the two calls overlap
   EXPECT_TRUE(permitted());
 }
 

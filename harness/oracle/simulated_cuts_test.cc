@@ -1,6 +1,6 @@
-// Tests the oracle with a file system that keeps exactly its promises (reference_model.h). Every
-// tree after a cut must be accepted, and every class of damage must be found. The judge for many
-// trees (repeated_judge.h) must return identical findings.
+// Tests the oracle with a file system that keeps exactly its promises (reference_model.h). The
+// oracle must accept every tree after a cut, and must find every class of damage. The judge for
+// many trees (repeated_judge.h) must return the same findings.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -26,7 +26,7 @@ std::string text_of(const std::vector<Finding>& findings) {
   return text;
 }
 
-/// Returns a list with a folder of files that never change, and many changes elsewhere.
+/// Returns a list with a folder whose files never change, and many changes elsewhere.
 std::vector<Operation> quiet_and_busy(std::uint64_t seed) {
   using Kind = Operation::Kind;
   constexpr std::uint32_t kFirstFile = 900;
@@ -53,7 +53,7 @@ std::vector<Operation> quiet_and_busy(std::uint64_t seed) {
                           Kind::mknod, Kind::flags, Kind::write_direct_dsync, Kind::write_uring})
     busy.weights.at(static_cast<std::size_t>(kind)) = 1;
   busy.any_byte = seed % 3 == 0;
-  // Every other list moves and shares ranges, which requires larger files.
+  // Every second list moves and shares ranges, which requires larger files.
   if (seed % 2 == 0) {
     busy.largest_blocks = 24;
     for (const Kind kind : {Kind::collapse, Kind::insert, Kind::clone, Kind::dedupe})
@@ -126,7 +126,7 @@ const std::vector<adapters::Promises> kKindsOfFileSystem{
      .fsync_keeps_moved_path = true,
      .names = adapters::NameOrder::ordered,
      .passing_names = {".exchanged-"}}};
-/// File systems whose permitted behaviour resembles most kinds of damage.
+/// File systems for which most kinds of damage look like permitted behaviour.
 const std::vector<adapters::Promises> kKindsWithoutOrder{
     {.names = adapters::NameOrder::unordered, .exposes_stale_data = true},
     {.fsync_persists = false, .fsync_keeps_name = true, .fsync_keeps_links = true},
@@ -158,7 +158,7 @@ TEST(SimulatedCuts, AcceptsAFileSystemThatKeepsItsPromises) {
   }
 }
 
-/// Damages the tree. Returns false if this kind of damage is impossible after this cut.
+/// Damages the tree. Returns false if damage of this kind is impossible after this cut.
 using Damage = std::function<bool(Laboratory&, const ReferenceModel::Cut&, Tree&)>;
 
 ObservedObject* find(Tree& tree, const std::string& path) {
@@ -173,7 +173,8 @@ void remove_below(Tree& tree, const std::string& path) {
   });
 }
 
-/// Returns an object whose name must refer to one file, and whose content is not in flight.
+/// Returns an object that must be found under its name. With `with_content`, no change to its
+/// contents is in flight either.
 ObservedObject* pinned_file(Laboratory& lab, const ReferenceModel::Cut& cut, Tree& tree,
                             FileType type, bool with_content) {
   std::vector<ObservedObject*> found;
@@ -216,7 +217,7 @@ bool resurrect_name(Laboratory& lab, const ReferenceModel::Cut& cut, Tree& tree)
   return false;
 }
 
-/// Restores the old file under a name where a synced rename placed a new file.
+/// Undoes a synced rename that replaced a file: the old file appears under the name again.
 bool undo_replacement(Laboratory& lab, const ReferenceModel::Cut& cut, Tree& tree) {
   for (const auto& pinned : lab.files.pinned_names(cut)) {
     if (!pinned.file || !pinned.before || *pinned.before == *pinned.file) continue;
@@ -323,7 +324,7 @@ bool lose_attribute(Laboratory& lab, const ReferenceModel::Cut& cut, Tree& tree)
   return false;
 }
 
-/// Changes an inode field that was made persistent and has not been set since.
+/// Changes an inode field that is persistent and that no later operation sets.
 template <typename Value>
 bool change_fact(std::optional<Value> ObservedObject::* fact, Laboratory& lab,
                  const ReferenceModel::Cut& cut, Tree& tree) {

@@ -1,8 +1,8 @@
 // Simulates concurrent threads. A scheduler interleaves the operations of a list at random,
-// following the rules of operation.h, and cuts the power between any two steps. A file system that
-// keeps exactly its promises (reference_model.h) receives the actual order and produces a tree. The
-// oracle knows only the list and the last reported point. It must accept the tree and find damage
-// to it.
+// following the rules in operation.h, and cuts the power between any two steps. A file system that
+// keeps exactly its promises (reference_model.h) executes the operations in this order and produces
+// a tree. The oracle knows only the list and the last point that was reported. It must accept the
+// tree, and must find damage to it.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -21,12 +21,12 @@ using Trees = std::vector<ObservedObject>;
 
 constexpr std::uint8_t kThreads = 3;
 
-/// A random execution of a list up to the power cut.
+/// A random execution of a list that ends with the power cut.
 struct Execution {
   std::vector<Operation> ran;  ///< executed operations, in the order in which they took effect
-  /// Index in `ran` of the last persistence point that had succeeded.
+  /// Index in `ran` of the last persistence point that has succeeded.
   std::optional<std::size_t> completed;
-  std::optional<std::size_t> reported;  ///< index in the list of the last reported point
+  std::optional<std::size_t> reported;  ///< index in the list of the last point that was reported
 };
 
 class Scheduler {
@@ -56,7 +56,7 @@ class Scheduler {
  private:
   struct Thread {
     std::deque<std::size_t> left;
-    bool waits = false;  // the thread waits until its point is reported
+    bool waits = false;  // the thread is waiting for the report of its point
   };
 
   void report() {
@@ -172,12 +172,12 @@ TEST(SimulatedThreads, AcceptsAFileSystemThatKeepsItsPromises) {
   }
 }
 
-/// The state as one thread knows it: the list up to the join before the thread's last reported
-/// point, followed by the thread's own operations that may have run.
+/// The history as one thread knows it: the list up to the join before the thread's last reported
+/// point, and then those of the thread's own operations that may have run.
 struct OwnView {
   std::vector<Operation> operations;
   ReferenceModel::Cut cut;
-  std::string set;  ///< set of names that the thread owns
+  std::string set;  ///< name of the set of names that the thread owns
 };
 
 std::optional<OwnView> view_of(const ThreadedLaboratory& lab, std::uint8_t thread,
@@ -204,8 +204,8 @@ std::optional<OwnView> view_of(const ThreadedLaboratory& lab, std::uint8_t threa
     held |= i > section && i > reported && is_point;
     if (ended || (i > section && operation.thread != thread)) continue;
     ended = i > reported && is_point;
-    // Points before the section may belong to other threads. Within the section, only the thread's
-    // own points are known to have succeeded.
+    // Points before the section may belong to other threads, so replace them. Within the section,
+    // only the thread's own points are known to have succeeded.
     if (i < section && is_point) operation = {.kind = Operation::Kind::join};
     view.operations.push_back(operation);
     if (i == *point) view.cut.persisted = view.operations.size() - 1;
@@ -290,7 +290,7 @@ TEST(SimulatedThreads, RejectsAListWithConflictingThreads) {
   EXPECT_FALSE(refused("create a\njoin\nunlink a\njoin\n@1 create a\n"));
 }
 
-/// A sync covers operations of other threads only up to the last join.
+/// A sync covers the operations of other threads only up to the last join.
 TEST(SimulatedThreads, ASyncCoversOperationsBeforeTheLastJoin) {
   const auto list = workload::parse_operations(
                         "create a\njoin\ncreate b\n@1 create c\n@1 sync\njoin\n@2 sync\n", "l")

@@ -1,6 +1,6 @@
-// Handles subvolumes, and snapshots as copies of subvolumes (follower.h). The oracle treats a
-// snapshot as if one operation created it name by name, so parts that are not persistent yet may be
-// missing.
+// Handles subvolumes and snapshots (follower.h). A snapshot is a copy of a subvolume. The oracle
+// treats it as if one operation created it name by name, so until it is persistent, parts
+// of it may be missing.
 #include <fmt/format.h>
 
 #include <utility>
@@ -18,7 +18,8 @@ void keep_last(const States& states, States& copy, std::size_t operation) {
 
 }  // namespace
 
-/// Copies an object's current state. The copy gets a separate stamp number with its first write.
+/// Copies the current state of an object. The copy gets its own stamp number when it is first
+/// written.
 ObjectHistory Follower::copy_of(const ObjectHistory& object) {
   ObjectHistory copy{.type = object.type, .link_target = object.link_target};
   keep_last(object.modes, copy.modes, index_);
@@ -39,7 +40,8 @@ ObjectHistory Follower::copy_of(const ObjectHistory& object) {
   return copy;
 }
 
-/// Copies a directory's entries. In a snapshot, an empty directory replaces a nested subvolume.
+/// Copies the entries of a directory. If an entry is a nested subvolume, the snapshot has an empty
+/// directory instead.
 void Follower::copy_entries(ObjectId from, ObjectId to,
                             const std::map<std::string, TokenId>& entries, const std::string& path,
                             std::map<ObjectId, ObjectId>& copies) {

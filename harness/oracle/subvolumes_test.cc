@@ -1,5 +1,5 @@
-// Tests that snapshots contain the state at their creation and lose nothing once persistent, and
-// that a removed subvolume does not return.
+// Tests that a snapshot contains the state at its creation and, once it is persistent, loses
+// nothing, and that a removed subvolume does not come back.
 #include "harness/oracle/testing/judged_case.h"
 
 namespace headcrash::oracle {
@@ -11,8 +11,8 @@ Found judge(const Lines& lines, std::size_t persisted, const Tree& tree) {
   return Case{lines, persisted}.judge(tree, {});
 }
 
-/// Returns a file in a snapshot. Its stamps contain the number of the original file, not that of
-/// the copy.
+/// Returns a file in a snapshot. Its stamps contain the number of the original file, because the
+/// copy has not been written to.
 ObservedObject copied(const std::string& path, std::uint32_t version, std::uint64_t inode) {
   return file(path, 1, 1, version, inode);
 }

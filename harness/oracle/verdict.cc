@@ -1,4 +1,4 @@
-// Derives one verdict from a recovery and its findings (verdict.h).
+// Derives a single verdict from a recovery and its findings (verdict.h).
 #include "harness/oracle/verdict.h"
 
 #include <fmt/format.h>

@@ -11,26 +11,28 @@
 
 namespace headcrash::oracle {
 
-/// In ascending order of severity. A trial's verdict is the most severe one observed.
+/// The verdicts, in ascending order of severity. The verdict of a trial is the most severe one that
+/// was observed.
 enum class Verdict : std::uint8_t {
   clean,     ///< no recovery was needed, and all promises were kept
   replayed,  ///< all promises were kept after the file system replayed its log
-  /// All promises were kept, but fsck had to repair damage that remained after the replay.
+  /// All promises were kept, but fsck had to repair damage that was left after the replay.
   repaired_by_fsck,
   stale_data,         ///< a file contains bytes that were never written to it
-  non_atomic_rename,  ///< a rename in flight left both names, or neither
-  resurrected,        ///< an object exists although its removal was persistent
+  non_atomic_rename,  ///< a rename that was in flight left both names or neither
+  resurrected,        ///< an object still exists although its removal was persistent
   zero_length,        ///< a file is empty although its synced size was not zero
   wrong_data,         ///< content or objects that never existed during the workload
-  lost_synced_data,   ///< persistent data is missing or older
+  lost_synced_data,   ///< persistent data is missing, or an older version of it was found
   not_repairable,     ///< the repair failed
   unmountable,
   recovery_not_idempotent,
   hang,  ///< a step in the guest exceeded its time limit
   oops,  ///< the guest's kernel reported a bug
-  /// An operation failed that succeeds on a correct file system. No complete run could be judged.
+  /// An operation failed that succeeds on a correct file system, so there was no complete run to
+  /// judge.
   workload_failed,
-  harness_error,  ///< headcrash itself failed; the trial is not evidence about the file system
+  harness_error,  ///< headcrash itself failed; the trial says nothing about the file system
 };
 
 std::string_view name(Verdict verdict);
@@ -41,7 +43,7 @@ enum class Tier : std::uint8_t {
   posix,       ///< POSIX promises it
   documented,  ///< the file system's documentation promises it
   de_facto,    ///< undocumented, but applications rely on it
-  integrity,   ///< must hold unconditionally
+  integrity,   ///< must hold for every file system
   litmus,      ///< required by a litmus test (harness/contract)
 };
 std::string_view name(Tier tier);
@@ -56,9 +58,9 @@ struct Finding {
 struct Recovery {
   bool replayed = false;  ///< the log was not empty
   bool check_found_damage = false;
-  bool repaired = true;  ///< valid only if damage was found
+  bool repaired = true;  ///< meaningful only if damage was found
   bool mounted = true;
-  /// The kernel mounted the file system only after the replay command had run.
+  /// True if the kernel mounted the file system only after the replay command had run.
   bool refused_as_cut = false;
 };
 
@@ -68,10 +70,10 @@ struct Judgement {
 };
 Judgement judge_trial(const Recovery& recovery, const std::vector<Finding>& findings);
 
-/// Returns the verdict on work that ended with an error of this kind.
+/// Returns the verdict on a piece of work that ended with an error of this kind.
 Verdict verdict_of(ErrorKind kind);
-/// Like the above, with the error's message. Unprintable characters are replaced, because the
-/// message may contain guest output.
+/// Like verdict_of(), but includes the message of the error. Unprintable characters in it are
+/// replaced, because it may contain output of the guest.
 Judgement judgement_of(const Error& error);
 
 }  // namespace headcrash::oracle

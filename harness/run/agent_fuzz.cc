@@ -1,5 +1,5 @@
 // Fuzzes the agent's answers to each kind of request. An invalid answer may cause an error, but
-// never an exception.
+// must not cause an exception.
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
@@ -11,7 +11,7 @@
 namespace headcrash::run {
 namespace {
 
-// Small enough for a socket buffer, so that no reader is needed.
+// Fits in a socket's buffer, so that the test can write it before there is a reader.
 constexpr std::size_t kBytesMost = 64 << 10;
 
 TEST(Fuzz, AgentsAnswers) {

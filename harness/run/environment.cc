@@ -1,4 +1,4 @@
-// Reads descriptions of the host from files, and runs programs to get their versions.
+// Reads descriptions of the host from files, and runs programs to determine their versions.
 #include "harness/run/environment.h"
 
 #include <sys/sysinfo.h>
@@ -20,8 +20,8 @@
 namespace headcrash::run {
 namespace {
 
-/// Returns the text after `separator` in the first line that starts with `key`, without blanks and
-/// quotes.
+/// Finds the first line that starts with `key`. Returns the text after `separator` in it, without
+/// blanks and quotes.
 std::string value_in(const char* file, const std::string& key, char separator) {
   std::ifstream in(file);
   for (std::string line; std::getline(in, line);) {

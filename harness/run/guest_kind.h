@@ -1,5 +1,5 @@
 #pragma once
-// The [guest] section in a campaign or benchmark file.
+// The table [guest] of a campaign or benchmark file.
 
 #include <filesystem>
 #include <optional>
@@ -12,22 +12,23 @@
 
 namespace headcrash::run {
 
-/// The clock name that a server in virtual time reports.
+/// The name of the clock that a server in virtual time reports.
 inline constexpr const char* kVirtualClock = "virtual";
 
-/// Parses `kind` of [guest]: "qemu" (real time, the default) or "virtual" (user-mode Linux).
+/// Parses the key `kind` of [guest]: "qemu" (real time, the default) or "virtual" (user-mode
+/// Linux).
 Result<void> parse_guest_kind(const base::StrictTable& guest, bool& virtual_time);
 
-/// Parses `charge` of [guest]: the virtual nanoseconds that the guest's clock advances per
-/// nanosecond of host processor time. Leaves `charge` unchanged if the key is absent.
+/// Parses the key `charge` of [guest]: the number of virtual nanoseconds by which the guest's clock
+/// advances for each nanosecond of host processor time. If the key is absent, leaves `charge`
+/// unchanged.
 Result<void> parse_charge(const base::StrictTable& guest, bool virtual_time, double& charge);
-/// Returns the clock name stored with a trial: "virtual", or "charged:K". Charged times are not
-/// reproducible.
+/// Returns the name of the clock, which is stored with a trial: "virtual" or "charged:K". Times
+/// under a charge are not reproducible.
 std::string virtual_clock(double charge);
 inline constexpr double kChargeLeast = 0.001, kChargeMost = 1000;
 
-/// Overrides for the guests, as given in a campaign or benchmark file. Empty members change
-/// nothing.
+/// Settings that override those of a campaign or benchmark file. Empty members override nothing.
 struct OtherGuests {
   std::vector<std::string> kernels;
   std::string kind;
@@ -36,7 +37,8 @@ struct OtherGuests {
 Result<std::string> with_guests(const std::string& text, const std::string& file,
                                 const OtherGuests& guests);
 
-/// Returns the accelerator for guests of that kind. `cache` stores whether the host supports KVM.
+/// Returns the accelerator for guests of this kind. The folder `cache` stores whether the host
+/// supports KVM.
 vm::Accelerator accelerator_of(bool virtual_time, const std::filesystem::path& cache);
 
 }  // namespace headcrash::run

@@ -1,4 +1,4 @@
-// Sends requests to the agent and classifies failures (guest_session.h).
+// Sends requests to the agent, and classifies its failures (guest_session.h).
 #include "harness/run/guest_session.h"
 
 #include <fmt/format.h>
@@ -16,8 +16,8 @@ namespace {
 
 using nlohmann::json;
 
-// How much longer than the command's time limit the host waits. The agent enforces the limit, so a
-// late answer means that the agent itself hangs, not only the command.
+// How long the host waits beyond the time limit of a command. The agent enforces that limit itself.
+// If the answer is later still, the agent hangs, and not only the command.
 constexpr std::chrono::seconds kExecGrace{10};
 constexpr std::size_t kOperationShownBytes = 200;
 constexpr std::int64_t kVirtualTimeoutMs = 24LL * 3600 * 1000;
@@ -39,13 +39,14 @@ json mount_request(const char* command, const adapters::LinuxAdapter& filesystem
           {"options", adapters::fill_in(filesystem.mount_options, places())}};
 }
 
-/// Collects the entries of a dump as they arrive. Remembers the first invalid entry.
+/// Collects the entries of a dump as they arrive. Keeps the error of the first invalid entry.
 class Tree {
  public:
   void add(const json& entry) {
     Result<oracle::ObservedObject> object = oracle::parse_entry(entry);
     if (!object && !bad_) bad_ = object.error();
-    if (!object || objects_.size() > kTreeObjectsMost) return;  // take() reports the excess
+    // Too many entries are an error in take().
+    if (!object || objects_.size() > kTreeObjectsMost) return;
     objects_.push_back(std::move(*object));
   }
   Result<std::vector<oracle::ObservedObject>> take(std::size_t announced) {
@@ -129,7 +130,8 @@ tl::unexpected<Error> GuestSession::failed(const std::string& what, const Error&
   }
 }
 
-/// Sends a request. Returns at once if the kernel has already reported a fatal error.
+/// Sends a request and waits for the answer. Does not wait if the kernel has reported a fatal
+/// error.
 Result<json> GuestSession::ask(const json& request, std::chrono::milliseconds timeout,
                                const vm::EventHandler& on_event) {
   return guest_.call(request, timeout, on_event, [this] {
@@ -178,8 +180,7 @@ Result<void> GuestSession::verify_disks(const DiskIdentity& meant) {
 }
 
 Result<GuestOutcome> GuestSession::exec(const std::vector<std::string>& argv) {
-  // In virtual time the agent's clock differs from the host's, so only the host enforces the time
-  // limit.
+  // The agent's clock shows virtual time, so only the host can enforce the time limit.
   const std::int64_t timeout_ms = guest_.in_virtual_time() ? kVirtualTimeoutMs : timeout_.count();
   const auto answer =
       ask({{"do", "exec"}, {"argv", argv}, {"timeout_ms", timeout_ms}}, timeout_ + kExecGrace);
@@ -199,8 +200,7 @@ Result<bool> GuestSession::mount(const adapters::LinuxAdapter& filesystem, std::
   if (!filesystem.mount.argv.empty()) return mount_by_command(filesystem, why);
   const auto answer = ask(mount_request("mount", filesystem), timeout_);
   if (answer) return true;
-  // An unknown file system type is a failure of the request, because it is not evidence about the
-  // disk.
+  // An unknown file system type is an error of the request and says nothing about the disk.
   if (answer.error().kind != ErrorKind::refused) return failed("mount", answer.error());
   if (why != nullptr) *why = answer.error().problem;
   return false;
@@ -215,8 +215,8 @@ Result<bool> GuestSession::mount_by_command(const adapters::LinuxAdapter& filesy
       *why = fmt::format("the mount command exited with {}: {}", mounted.exit_code, mounted.output);
     return false;
   }
-  // A mount command may exit before its daemon has completed the mount, or although the daemon has
-  // died. On a busy host, an emulated processor may take several seconds for this.
+  // When the mount command exits, its daemon may not have completed the mount yet, or may have
+  // died. With an emulated processor on a busy host, the mount may take several seconds.
   TRY(const auto is_there,
       exec({"sh", "-c",
             fmt::format(
@@ -350,8 +350,8 @@ Result<Inspection> GuestSession::inspect(const adapters::LinuxAdapter& filesyste
     if (event.value("event", "") != "entries" || !event.contains("entries")) return;
     for (const json& entry : event["entries"]) tree.add(entry);
   };
-  // A request can verify only one disk. Since the cached pages of other disks are stale, too,
-  // verify all disks first.
+  // A request can verify a single disk. The cached pages of further disks are stale as well, so if
+  // there are several disks, verify all of them first.
   const bool in_request = meant && meant->others.empty() && !filesystem.stack;
   if (meant && !in_request) {
     TRY(verify_disks(*meant));

@@ -1,5 +1,5 @@
-// Tests how a session handles the agent's answers. No invalid answer may lead to a kind of error
-// that is a verdict on the file system.
+// Tests how a session handles the agent's answers. An invalid answer must not cause an error of a
+// kind that counts as a verdict on the file system.
 #include "harness/run/guest_session.h"
 
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::chrono::seconds kLimit{20};
 
-/// Returns the kind of error with which a request ends, or nullopt if the request was answered.
+/// Returns the kind of the error with which a request ends, or nullopt if the request succeeds.
 std::optional<ErrorKind> kind_of(std::string_view answers, auto&& question) {
   PretendedGuest pretended(answers);
   GuestSession session(pretended.guest(), kLimit);
@@ -104,7 +104,7 @@ TEST(GuestSession, OnlyAHarnessErrorSuggestsToInstallATool) {
   }
 }
 
-/// The daemon may die after the mount command has exited.
+/// Even if the mount command has succeeded, its daemon may die before the file system is mounted.
 TEST(GuestSession, AMountCommandMustMount) {
   const adapters::LinuxAdapter filesystem{.type = "fuseblk",
                                           .mount = {.argv = {"mount.mine"}, .good_exits = {0}}};

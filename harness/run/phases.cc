@@ -1,4 +1,4 @@
-// Measures the times of phases and reads their device statistics (phases.h).
+// Measures the duration of phases and reads their device statistics (phases.h).
 #include "harness/run/phases.h"
 
 #include <fmt/format.h>
@@ -50,7 +50,7 @@ std::vector<db::LoadRecord> load_of(const json& load) {
   return list;
 }
 
-/// Reads the counters that a phase stores for the machine and for each member.
+/// Reads those counters that a phase stores both for the machine and for each member.
 template <typename Record>
 void read_counters(const json& counters, Record& into) {
   const auto count = [&](const char* key) { return counters.at(key).get<std::int64_t>(); };

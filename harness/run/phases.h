@@ -1,5 +1,5 @@
 #pragma once
-// Times a trial's phases and reads the device's statistics at the end of each.
+// Measures the phases of a trial, and reads the device's statistics at the end of each phase.
 
 #include <chrono>
 #include <functional>
@@ -18,7 +18,7 @@ class PhaseClock {
   PhaseClock(device::ControlClient& control, std::vector<db::PhaseRecord>& phases)
       : control_(control), phases_(phases) {}
 
-  /// Starts a phase: resets the statistics interval and writes a mark "phase NAME" to the
+  /// Starts a phase: resets the device's statistics and adds the mark "phase NAME" to the
   /// recording.
   Result<void> begin(const std::string& name);
 
@@ -32,11 +32,12 @@ class PhaseClock {
   std::chrono::steady_clock::time_point began_;
 };
 
-/// Converts an answer to `stats` (plugin/servers/nbd/CONTROL.md). Errors name the missing field.
+/// Converts the answer to `stats` (plugin/servers/nbd/CONTROL.md) to a record. Errors name the
+/// missing field.
 Result<db::PhaseRecord> phase_from_stats(const nlohmann::json& stats);
 
-/// Returns true if, over all phases in real time, completions were late by more than 5 % of the
-/// mean modelled response time.
+/// Returns true if, in the phases in real time, completions were late on average by more than 5 %
+/// of the mean modelled response time.
 bool came_late(const std::vector<db::PhaseRecord>& phases);
 
 }  // namespace headcrash::run

@@ -1,4 +1,4 @@
-// Runs the steps of a recovery and measures their times (recovery.h).
+// Runs the steps of a recovery and measures how long they take (recovery.h).
 #include "harness/run/recovery.h"
 
 #include <fmt/format.h>
@@ -55,7 +55,7 @@ Result<void> Recovery::check() {
 
 Result<void> Recovery::repair() {
   if (!state_.check_found_damage) return {};
-  state_.repaired = false;  // until a later check finds no damage
+  state_.repaired = false;  // unless the repair succeeds
   if (filesystem_.repair.argv.empty()) return {};
   TRY(const auto repaired, exec(filesystem_.repair, StepKind::repair));
   state_.repaired = filesystem_.repair.good(repaired.exit_code);
@@ -81,7 +81,8 @@ Result<void> Recovery::inspect() {
   }
   unusable_ = seen.unusable;
   ms(StepKind::use) += seen.use_ms;
-  // Almost all messages exchanged are entries of the dump, so message time counts as dump time.
+  // Almost all of the exchanged messages carry the dump, so the time for messages is added to the
+  // dump.
   ms(StepKind::dump) += std::max(whole_ms - again_ms - seen.use_ms - seen.first.mount_ms -
                                      seen.first.dump_ms - seen.first.unmount_ms,
                                  0.0);

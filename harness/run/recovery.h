@@ -1,12 +1,13 @@
 #pragma once
-// Recovery in a guest, from the disk after the cut to the tree that the oracle judges:
+// Recovers a file system in a guest: from the disk after the cut to the tree that the oracle
+// judges.
 //
 //   replay -> check, read only -> repair if damaged -> mount, dump, unmount
 //          -> second recovery, which must find nothing to do
 //
-// Trials of campaigns and crash states of the explorer are recovered in this way. The explorer may
-// replay and check on the host instead (harness/explorer/guests/host_check.h), and then sets
-// state() itself.
+// Both the trials of campaigns and the crash states of the explorer are recovered in this way. The
+// explorer may instead replay and check on the host (harness/explorer/guests/host_check.h); it then
+// sets state() itself.
 
 #include <array>
 #include <optional>
@@ -36,20 +37,21 @@ enum class StepKind : std::uint8_t {
 inline constexpr std::size_t kStepKinds = 10;
 std::string_view name(StepKind step);
 
-/// The guest that executes a recovery. An error ends the recovery with its verdict.
+/// The guest in which a recovery is executed. An error of a function ends the recovery, and
+/// determines the verdict.
 class RecoveryGuest {
  public:
   virtual ~RecoveryGuest() = default;
-  /// Runs a command. Logs the command and its output.
+  /// Runs a command. Logs the command line and the output.
   virtual Result<GuestOutcome> exec(const std::vector<std::string>& argv) = 0;
-  /// Mounts, dumps and unmounts the file system, twice if `again`. May then use and empty the file
-  /// system.
+  /// Mounts, dumps and unmounts the file system; does all this twice if `again` is true. Afterwards
+  /// it may also write to the file system and delete everything in it.
   virtual Result<Inspection> inspect(const adapters::LinuxAdapter& filesystem, bool again) = 0;
-  /// The result of a replay by mount. `tree` is nullopt if the guest measured the replay without a
-  /// dump.
+  /// The result of a replay by mount. `tree` is nullopt if the guest measures the time of the
+  /// replay and therefore makes no dump.
   struct MountReplay {
     MountCycle cycle;
-    double verify_ms = 0;  ///< as in Inspection
+    double verify_ms = 0;  ///< see Inspection
     std::optional<std::vector<oracle::ObservedObject>> tree;
     std::string log;  ///< kernel log
   };
@@ -57,7 +59,8 @@ class RecoveryGuest {
   virtual void log(std::string_view text) = 0;
 };
 
-/// One recovery. The steps must be called in the order of the diagram above. Not thread-safe.
+/// One recovery. The steps must be called in the order of the diagram at the top of this file. Not
+/// thread-safe.
 class Recovery {
  public:
   /// `filesystem` and `guest` must outlive this object.
@@ -66,19 +69,19 @@ class Recovery {
 
   Result<void> replay();
   Result<void> check();
-  /// Runs the repair command if the check found damage. Without a repair command, the damage
-  /// remains.
+  /// Runs the repair command if the check has found damage. If there is no repair command, the
+  /// damage remains.
   Result<void> repair();
-  /// Performs the mount whose tree is judged. Also mounts a second time, unless replay() has
-  /// already mounted.
+  /// Performs the mount whose tree is judged. If replay() has not mounted already, this function
+  /// mounts twice.
   Result<void> inspect();
-  /// Replays and checks the file system again after the mounts; there must be no more work to do.
+  /// Replays and checks the file system again after the mounts. Neither may find work to do.
   Result<void> recover_again();
-  /// Runs one of the adapter's commands and adds its duration to a step.
+  /// Runs one of the adapter's commands and adds its duration to the time of a step.
   Result<GuestOutcome> exec(const adapters::GuestCommand& command, StepKind step);
 
-  /// Returns true if mounting replays a journal or log, or recovers copy-on-write trees. Otherwise
-  /// fsck replays.
+  /// Returns true if a mount replays the journal or log, or recovers copy-on-write trees. Returns
+  /// false if fsck does the recovery.
   bool mount_replays() const {
     return filesystem_.replay_by_mount || filesystem_.promises.names_are_atomic();
   }
@@ -89,8 +92,8 @@ class Recovery {
   double& ms(StepKind step) { return step_ms_.at(static_cast<std::size_t>(step)); }
   const std::array<double, kStepKinds>& step_ms() const { return step_ms_; }
 
-  /// Returns the error that occurred when the recovered file system was used. Empty if there was no
-  /// error, or if it was not used.
+  /// Returns the error that occurred while the recovered file system was used, or an empty string
+  /// if it was not used or no error occurred.
   const std::string& unusable() const { return unusable_; }
   /// Derives the verdict from the recovery and the findings.
   oracle::Judgement judge(const std::vector<oracle::Finding>& findings) const;
@@ -104,10 +107,10 @@ class Recovery {
   const adapters::LinuxAdapter& filesystem_;
   RecoveryGuest& guest_;
   oracle::Recovery state_;
-  /// The tree that the replaying mount showed.
+  /// The tree shown by the mount that replayed the log.
   std::optional<std::vector<oracle::ObservedObject>> replayed_tree_;
   std::vector<oracle::ObservedObject> tree_;
-  bool log_thrown_away_ = false;  ///< replay discarded a damaged log
+  bool log_thrown_away_ = false;  ///< the replay has discarded a damaged log
   std::string unusable_;
   std::string unstable_;  ///< why the second recovery differed from the first
   std::array<double, kStepKinds> step_ms_ = {};

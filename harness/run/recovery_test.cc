@@ -9,8 +9,8 @@ namespace {
 
 using oracle::Verdict;
 
-/// A guest with scripted results of commands and mounts. By default, commands exit with 0, mounts
-/// succeed and logs are empty.
+/// A guest whose results of commands and mounts the test determines. By default, commands exit with
+/// 0, mounts succeed and logs are empty.
 struct ScriptedGuest : RecoveryGuest {
   std::vector<std::string> calls;
   std::function<GuestOutcome(const std::string&, std::size_t)> on_exec =
@@ -82,7 +82,7 @@ TEST(Recovery, ReplayByMountAddsOneMount) {
   EXPECT_FALSE(guest.inspected_again) << "the replay was the first mount";
 }
 
-/// A trial that measures the replay time does not dump in the same mount.
+/// A trial that measures the time of the replay makes no dump in the same mount.
 TEST(Recovery, ReplayByMountWithoutATreeAddsTwoMounts) {
   ScriptedGuest guest;
   guest.mount_replay.tree.reset();
@@ -159,7 +159,7 @@ TEST(Recovery, ASecondMountMustShowTheSameTree) {
   EXPECT_EQ(recover(by_mount(), replays_again), Verdict::recovery_not_idempotent);
 }
 
-/// XFS frees preallocated blocks beyond the end of a file at unmount.
+/// At unmount, XFS frees blocks that were preallocated beyond the end of a file.
 TEST(Recovery, BlocksMayBeFreedAtUnmount) {
   ScriptedGuest guest;
   guest.mount_replay.tree->push_back(object("a"));

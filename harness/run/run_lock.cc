@@ -1,5 +1,5 @@
-// Locks runs with open-file-description locks (F_OFD_SETLK). Unlike POSIX locks, they survive when
-// the process closes another descriptor for the file. Unlike flock(2), they can lock a range.
+// Locks runs with open-file-description locks (F_OFD_SETLK). Unlike POSIX locks, they are kept when
+// the process closes another descriptor of the file. Unlike flock(2), they can lock a range.
 #include "harness/run/run_lock.h"
 
 #include <fcntl.h>
@@ -22,7 +22,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr off_t kRecordBytes = 128;
-constexpr std::int64_t kOpening = 0;  // run numbers start at 1
+constexpr std::int64_t kOpening = 0;  // a number that no run has, because runs are numbered from 1
 
 enum class LockAction : std::uint8_t { lock, unlock };
 enum class LockResult : std::uint8_t { yes, by_another, failed };
@@ -36,7 +36,7 @@ struct flock range_of(std::int64_t run, LockAction wanted) {
   return range;
 }
 
-/// Sets a lock. `command` is F_OFD_SETLK, or F_OFD_SETLKW to wait for the lock.
+/// Sets a lock. `command` is F_OFD_SETLK, or F_OFD_SETLKW to wait until the lock is free.
 LockResult set(int fd, int command, struct flock range) {
   while (::fcntl(fd, command, &range) != 0) {
     if (errno == EINTR) continue;
@@ -61,8 +61,8 @@ std::string owner_of(int fd, std::int64_t run) {
   return text.data();
 }
 
-/// Returns true if the descriptor still refers to the file with this name. The last process that
-/// uses the lock file removes it.
+/// Returns true if the descriptor still refers to the file with this name. It may not, because the
+/// last process that uses the lock file removes it.
 bool has_this_name(int fd, const fs::path& file) {
   struct stat opened = {}, named = {};
   return ::fstat(fd, &opened) == 0 && ::stat(file.c_str(), &named) == 0 &&
@@ -126,7 +126,7 @@ void RunLock::opened() {
 
 void RunLock::release() {
   if (!descriptor_.is_open()) return;
-  struct flock whole = {};  // length 0: to the end of the file
+  struct flock whole = {};  // length 0 means up to the end of the file
   whole.l_type = F_WRLCK;
   whole.l_whence = SEEK_SET;
   if (set(descriptor_.get(), F_OFD_SETLK, whole) == LockResult::yes &&

@@ -16,15 +16,15 @@ namespace headcrash::run {
 
 class RunLock {
  public:
-  RunLock() = default;  ///< locks no run
-  /// Opens the lock file. Waits while another process is between open() and opened(). Facts that
-  /// the caller reads from the database between the two calls are therefore still true when it
-  /// locks the run.
-  static Result<RunLock> open(const std::filesystem::path& database);
-  /// Locks the run. Fails if another process, or another thread of this process, is executing the
+  RunLock() = default;  ///< an object that locks no run
+  /// Opens the lock file. Between open() and opened(), other processes wait in open(). If the
+  /// caller reads facts from the database in this interval, they are still true when it locks the
   /// run.
+  static Result<RunLock> open(const std::filesystem::path& database);
+  /// Locks the run. Fails if the run is being executed by another process or by another thread of
+  /// this process.
   Result<void> take(std::int64_t run);
-  /// Lets the next process return from open().
+  /// Lets another process return from open().
   void opened();
 
   ~RunLock();

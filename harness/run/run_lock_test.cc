@@ -1,5 +1,6 @@
-// Tests that a run has at most one owner. Locks on separately opened files simulate other
-// processes, because a lock belongs to an open file. Real processes end in every possible way.
+// Tests that a run has at most one owner. To simulate another process, a test opens the lock file
+// again, because a lock belongs to an open file. Other tests use real processes, and end them in
+// every possible way.
 #include "harness/run/run_lock.h"
 
 #include <fcntl.h>
@@ -98,8 +99,8 @@ TEST_F(RunLockTest, AKilledProcessOwnsNoLock) {
   ::close(ready[1]);
 }
 
-/// Many threads lock a run while the lock file is created and removed. There must never be two
-/// owners.
+/// Many threads lock the same run while the lock file is being created and removed. The run must
+/// never have two owners.
 TEST_F(RunLockTest, NeverTwoOwners) {
   std::atomic<int> owners = 0, most = 0, times = 0;
   std::vector<std::thread> threads;

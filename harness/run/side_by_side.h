@@ -1,6 +1,6 @@
 #pragma once
-// Processes a run's items on several threads. An item is a trial of a campaign, a cell of a survey,
-// or a trial in a round of a benchmark.
+// Processes the items of a run on several threads. An item is a trial of a campaign, a cell of a
+// survey, or a trial in one round of a benchmark.
 
 #include <algorithm>
 #include <atomic>
@@ -13,15 +13,15 @@
 
 namespace headcrash::run {
 
-/// Processes items 0 to `items` - 1 in that order on at most `jobs` threads, and returns when all
-/// threads have ended. Each thread calls `make_worker` once, and then calls the result with the
-/// number of each item. Starts no more items after one has failed or `*interrupted` is true;
-/// `interrupted` may be null. Returns the error of the first item that failed before an
-/// interruption, because later failures are caused by the interruption.
+/// Processes items 0 to `items` - 1, in this order, on at most `jobs` threads. Returns when all
+/// threads have ended. Each thread calls `make_worker` once, and then calls the worker with the
+/// number of each item. After an item has failed or `*interrupted` has become true, no further item
+/// is started; `interrupted` may be null. Returns the error of the first item that failed. Failures
+/// after an interruption are ignored, because the interruption causes them.
 template <typename MakeWorker>
 Result<void> side_by_side(std::size_t jobs, std::size_t items, const std::atomic<bool>* interrupted,
                           const MakeWorker& make_worker) {
-  std::mutex mutex;  // guards both members
+  std::mutex mutex;  // guards the following two variables
   std::size_t next = 0;
   std::optional<Error> error;
   const auto stopped = [&] { return error || (interrupted != nullptr && *interrupted); };

@@ -10,7 +10,7 @@
 namespace headcrash::run {
 namespace {
 
-/// Records the items in the order in which they were started, and calls `act` for each.
+/// Records the items in the order in which they start, and calls `act` for each.
 struct Begun {
   std::mutex mutex;
   std::vector<std::size_t> items;

@@ -1,4 +1,4 @@
-// Creates the stored run, or finds it again (stored_run.h).
+// Creates a stored run, or finds an existing one (stored_run.h).
 #include "harness/run/stored_run.h"
 
 #include <fmt/format.h>
@@ -28,8 +28,8 @@ Result<std::int64_t> begin(db::Database& database, const RunPlan& plan, const st
                              .accelerator = vm::name(plan.accelerator)});
 }
 
-/// Deletes trials that ended with harness-error and, if there were any, marks the locked run
-/// unfinished.
+/// Deletes the trials that ended with harness-error. If there were any, marks the locked run as
+/// unfinished. Fails if the run then has no trial to repeat.
 Result<void> forget_errors(db::Database& database, const std::string& digest, std::int64_t run) {
   TRY(database.forget_trials(run, std::string(oracle::name(oracle::Verdict::harness_error))));
   TRY(const auto unfinished, database.unfinished_run(digest));
@@ -73,7 +73,7 @@ Result<StoredRun> open_run(db::Database& database, const RunPlan& plan) {
     TRY(kept.lock.take(kept.id));
   }
   if (found && !kept.finished_before) {
-    // After a merge, the run's number of trials includes only its merged shards.
+    // If shards have been merged, the stored number of trials covers only these shards.
     TRY(database.resume_run(kept.id, static_cast<std::int64_t>(plan.trials)));
   }
   kept.lock.opened();

@@ -1,5 +1,5 @@
 #pragma once
-// Creates a campaign's or benchmark's stored run, or finds it again for --resume.
+// Creates the stored run of a campaign or benchmark, or finds an existing one for --resume.
 
 #include <filesystem>
 #include <set>
@@ -12,7 +12,7 @@
 namespace headcrash::run {
 
 struct Shard {
-  std::size_t index = 0;  ///< starts at 0
+  std::size_t index = 0;  ///< counted from 0
   std::size_t count = 1;
 };
 
@@ -20,13 +20,13 @@ struct RunPlan {
   std::string kind;  ///< "campaign" or "bench"
   std::string name, configuration;
   std::uint64_t seed = 0;
-  std::string digest;  ///< digest of all settings that shape the trials, without the shard
+  std::string digest;  ///< digest of all settings that affect the trials, except the shard
   Shard shard;
   std::size_t trials = 0;
   std::string guest_kernel;
   vm::Accelerator accelerator = vm::Accelerator::tcg;
   bool resume = false;
-  /// Repeats trials that ended with harness-error, even if the run is finished.
+  /// If true, trials that ended with harness-error are repeated, even if the run is finished.
   bool redo_errors = false;
 };
 
@@ -39,17 +39,17 @@ struct StoredRun {
   std::filesystem::path folder;  ///< folder for artefacts; created on first use
 };
 
-/// Opens a run and locks it. With `resume`, chooses the newest unfinished run with the same digest,
-/// or else the newest finished run. With `redo_errors`, chooses the newest run that has trials to
-/// execute or repeat, and fails if there is no such run. Otherwise, creates a new run. Fails if
-/// another process is executing the run.
+/// Opens a run and locks it. With `resume`, opens the newest unfinished run that has the same
+/// digest or, if there is no such run, the newest finished one. With `redo_errors`, opens the
+/// newest run that has trials to execute or repeat, and fails if there is no such run. Otherwise,
+/// creates a new run. Fails if another process is executing the run.
 Result<StoredRun> open_run(db::Database& database, const RunPlan& plan);
 
-/// Returns the path of a trial's artefacts folder. Does not create the folder.
+/// Returns the path of the folder for a trial's artefacts. Does not create the folder.
 std::filesystem::path artefact_path(const StoredRun& run, const std::string& key);
 
-/// Creates an empty folder for a trial's artefacts. Removes files left by an interrupted trial with
-/// the same key.
+/// Creates an empty folder for a trial's artefacts. If an interrupted trial with the same key has
+/// left files there, removes them.
 Result<std::filesystem::path> artefact_folder(const StoredRun& run, const std::string& key);
 
 }  // namespace headcrash::run

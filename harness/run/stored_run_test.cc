@@ -1,4 +1,5 @@
-// Tests that runs are created, found again, and executed by only one process at a time.
+// Tests that runs are created and found again, and that at most one process executes a run at a
+// time.
 #include "harness/run/stored_run.h"
 
 #include <gtest/gtest.h>
@@ -38,7 +39,8 @@ class StoredRunTest : public testing::Test {
     ASSERT_TRUE(recorded) << recorded.error().message();
   }
 
-  TemporaryFolder folder_;  ///< must stay unlocked, because opening a database locks its folder
+  /// Not locked by the test, because opening a database in it locks the folder.
+  TemporaryFolder folder_;
   db::Database database_;
 };
 

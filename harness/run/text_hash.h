@@ -1,6 +1,6 @@
 #pragma once
-// Hashes text to a number that is the same on every machine and with every library. Used for trial
-// seeds and configuration digests.
+// Hashes a text to a number that is the same on every machine and with every library. Used for the
+// seeds of trials and for digests of configurations.
 
 #include <cstdint>
 #include <string_view>
@@ -9,7 +9,7 @@
 
 namespace headcrash::run {
 
-/// FNV-1a, followed by SplitMix64's finaliser.
+/// Computes FNV-1a, and applies the finaliser of SplitMix64 to the result.
 inline std::uint64_t hash_text(std::string_view text, std::uint64_t seed) {
   std::uint64_t hash = base::fnv1a(text, base::kFnvBasis ^ seed);
   hash = (hash ^ (hash >> 30)) * 0xbf58476d1ce4e5b9;

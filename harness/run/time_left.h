@@ -1,13 +1,13 @@
 #pragma once
-// Estimates a run's remaining time from its completed trials.
+// Estimates the remaining time of a run from its completed trials.
 
 #include <map>
 #include <optional>
 
 namespace headcrash::run {
 
-/// Estimates a trial's duration as the mean of the completed trials in its cell, or of all
-/// completed trials if its cell has none.
+/// Estimates the remaining time. The expected duration of a trial is the mean of the completed
+/// trials in its cell or, if its cell has no completed trial, of all completed trials.
 template <typename Cell>
 class TimeLeft {
  public:

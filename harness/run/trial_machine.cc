@@ -1,4 +1,5 @@
-// Starts a trial's machine. If there are two devices, writes a machine file (trial_machine.h).
+// Starts the machine of a trial. If the trial has two devices, writes a machine file for them
+// (trial_machine.h).
 #include "harness/run/trial_machine.h"
 
 #include <fmt/format.h>
@@ -16,8 +17,8 @@ namespace fs = std::filesystem;
 constexpr const char* kDiskName = "hd0";
 constexpr const char* kLogName = "log";
 
-/// Returns a TOML basic string; JSON's string syntax is a subset of it. Relative paths are resolved
-/// against the machine file's folder, so a profile given by path must be absolute.
+/// Returns the value as a TOML basic string, whose syntax is a superset of JSON's. A profile's path
+/// must be absolute, because relative paths are resolved against the machine file's folder.
 std::string quoted_profile(const std::string& profile) {
   const bool is_path =
       profile.find('/') != std::string::npos || fs::path(profile).extension() == ".toml";
@@ -61,8 +62,8 @@ Result<void> meet(run::GuestSession& session, const TrialGuestSpec& spec,
                   device::ServedDevice& device, const adapters::LinuxAdapter& filesystem) {
   TRY(session.set_clock(spec.seed));
   TRY(const auto stats, device.control().request({{"stats", "read"}}));
-  // An array rounds its size down to whole stripes. The saved state of a QEMU guest has the
-  // requested size.
+  // The size of an array is rounded down to whole stripes. A QEMU guest is restored from a saved
+  // state, in which the disk has the requested size.
   const std::uint64_t bytes =
       spec.accelerator == vm::Accelerator::user_mode
           ? stats.at("devices").at(0).at("sectors").get<std::uint64_t>() * model::kSectorBytes

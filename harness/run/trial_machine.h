@@ -1,6 +1,6 @@
 #pragma once
-// The emulated machine of a trial: one disk, or a disk and a log device for the file system. Both
-// share one power supply and one recording.
+// The emulated machine of a trial: one disk or, if the file system has its log on a second device,
+// two. Both share one power supply and one recording.
 //
 //   hd0    /dev/vda  {device}
 //   mark   /dev/vdb  marks (plugin/servers/nbd/CONTROL.md)
@@ -22,13 +22,13 @@
 namespace headcrash::run {
 
 struct TrialMachineSpec {
-  /// The disk's profile, size, cache, tear, clock, seed and recording. Must not name a machine.
+  /// Profile, size, cache, tear, clock, seed and recording of the disk. `machine` must be unset.
   device::ServedDeviceSpec disk;
-  std::string log_profile;  ///< empty to use the disk's profile
+  std::string log_profile;  ///< profile of the log device; empty to use the disk's profile
 };
 
-/// Starts the machine. `scratch` is an existing folder for this trial only. Fails if the machine
-/// file cannot be written, or if ServedDevice::start() fails.
+/// Starts the machine. `scratch` is an existing folder that only this trial uses. Fails if the
+/// machine file cannot be written or if ServedDevice::start() fails.
 Result<std::unique_ptr<device::ServedDevice>> start_trial_machine(
     const TrialMachineSpec& spec, const adapters::LinuxAdapter& filesystem,
     const std::filesystem::path& scratch);
@@ -46,11 +46,11 @@ struct TrialGuestSpec {
 struct TrialGuest {
   std::unique_ptr<vm::Guest> guest;
   std::unique_ptr<run::GuestSession> session;
-  /// The result of preparing the guest: its clock is set, it sees this machine's disks, and its
-  /// page cache holds no stale pages.
+  /// Result of preparing the guest. On success, its clock is set, it sees the disks of this
+  /// machine, and its page cache holds no stale pages.
   Result<void> met;
 };
-/// Restores a guest on the machine. Fails if no guest can be started.
+/// Restores a guest that uses the machine. Fails if no guest can be started.
 Result<TrialGuest> start_trial_guest(const TrialGuestSpec& spec, device::ServedDevice& device,
                                      const adapters::LinuxAdapter& filesystem);
 

@@ -1,11 +1,11 @@
-// Probes whether KVM really runs a guest here, and whether it is fast enough (guest.h).
+// Tests whether KVM really runs a guest on this host, and whether it is fast enough (guest.h).
 //
-// /dev/kvm can exist, open and accept every ioctl although a guest hardly executes, for example
-// with nested virtualisation half enabled. The probe therefore runs a guest under emulation and
-// then under KVM. It is a boot sector of eight bytes that stores to QEMU's debug-exit port, which
-// makes QEMU exit with a specific code. KVM is used if its guest exits with this code within the
-// time limit, and at most a grace period later than the emulated guest. The result is valid until
-// the host reboots.
+// /dev/kvm can exist, open and accept every ioctl although a guest hardly executes, for example if
+// nested virtualisation is only partly enabled. This test therefore runs a guest first under
+// emulation and then under KVM. The guest is a boot sector of eight bytes. It stores a value to
+// QEMU's debug-exit port, which makes QEMU exit with a specific code. KVM is used if its guest
+// exits with this code within the time limit, and at most a grace period later than the emulated
+// guest. The result is valid until the host reboots.
 #include <fmt/format.h>
 #include <unistd.h>
 

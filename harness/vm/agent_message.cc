@@ -25,7 +25,7 @@ enum class Kind : std::uint8_t {
   count,    ///< an integer from 0 to 2^53
   number,   ///< finite and not negative
   texts,    ///< a list of strings
-  entries,  ///< a dump's entries, which oracle::parse_entry() checks
+  entries,  ///< the entries of a dump, which oracle::parse_entry() checks
   object,   ///< an object that has all the fields in `fields`
   answer,   ///< an answer inside another answer
   buckets,  ///< a list of pairs of counts

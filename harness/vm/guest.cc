@@ -24,10 +24,10 @@ using std::chrono::milliseconds;
 constexpr std::chrono::seconds kResumeLimit{30};
 constexpr std::chrono::seconds kHelloLimit{30};
 constexpr std::chrono::seconds kSendLimit{30};
-constexpr milliseconds kLook{200};  // interval at which `give_up` is polled
+constexpr milliseconds kLook{200};  // how often `give_up` is polled
 
-// Connects to each server before QEMU starts, because QEMU's error message would name an internal
-// node.
+// Connects to each server before QEMU starts. If QEMU found that a server is missing, its error
+// message would name only an internal node.
 Result<void> check_disks(const GuestSpec& spec) {
   for (const GuestDisk& disk : spec.disks) {
     std::error_code error;
@@ -53,8 +53,9 @@ Result<void> wait_until_loaded(Machine& machine) {
   return fail("QEMU", "loading the saved state timed out");
 }
 
-/// Starts QEMU and lets it load the state. Disks and the command line have been accepted before the
-/// load begins, so if QEMU exits during the load, the state is damaged (ErrorKind::damaged).
+/// Starts QEMU and makes it load the state. Before the load begins, QEMU has already accepted the
+/// command line and the disks. If it exits during the load, the state must therefore be damaged
+/// (ErrorKind::damaged).
 Result<std::unique_ptr<Machine>> restore(const GuestSpec& spec, const SavedState& state,
                                          const std::filesystem::path& scratch) {
   TRY(auto machine,
@@ -91,7 +92,7 @@ struct Guest::State {
   std::unique_ptr<GuestProcess> machine;
   bool virtual_time = false;
   std::int64_t last_id = 0;
-  bool silent = false;  // the agent's end of the connection is closed
+  bool silent = false;  // the agent has closed its end of the connection
   std::optional<Error> malformed;
 };
 
@@ -113,7 +114,7 @@ Result<std::unique_ptr<Guest>> Guest::start(const GuestSpec& spec,
   for (bool again = true; again;) {
     TRY(const auto state, open_saved_state(spec, cache));
     machine = restore(spec, state, scratch);
-    // If QEMU could not load an old state, discard it and try again with a new one.
+    // QEMU could not load an old state. Discard it and try again with a new one.
     again = !machine && !state.fresh && machine.error().kind == ErrorKind::damaged;
     if (again) discard_saved_state(state);
   }
@@ -165,7 +166,7 @@ Result<json> Guest::call(const json& request, milliseconds timeout, const EventH
       return fail(ErrorKind::timeout, "", fmt::format("no answer within {} ms", timeout.count()));
     }
     const auto about = answer->find("id");
-    // The answer belongs to a call that timed out.
+    // This answer belongs to an earlier call, which timed out.
     if (about == answer->end() || *about != id) continue;
     if (answer->contains("event")) {
       if (on_event) on_event(*answer);

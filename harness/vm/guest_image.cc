@@ -21,12 +21,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::chrono::minutes kBuildLimit{15};  // may include a download of 70 MB
+constexpr std::chrono::minutes kBuildLimit{15};  // long enough to download 70 MB
 constexpr std::chrono::minutes kUserModeLimit{
-    120};  // includes compiling a kernel, and possibly waiting for another build
+    120};  // long enough to compile a kernel, possibly after waiting for another build
 
-/// The edits that a user-mode kernel's source requires (scripts/build-uml), and the consequence if
-/// an edit is missing.
+/// Edits that the source of a user-mode kernel requires (scripts/build-uml). Each has a text that
+/// describes the consequence if it is missing.
 struct Edit {
   std::string_view name, otherwise;
 };
@@ -47,7 +47,7 @@ std::string read_all(std::FILE* file) {
   return text;
 }
 
-/// The script's exit status and standard output.
+/// Exit status and standard output of the script.
 struct Built {
   int status = 0;
   std::string said;

@@ -1,4 +1,5 @@
-// Tests how the harness reads an image folder made by build-guest, and that queries build nothing.
+// Tests how the harness reads an image folder that build-guest has made, and that queries build
+// nothing.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -84,7 +85,7 @@ TEST_F(GuestImageTest, QueriesBuildNothing) {
     const auto image = built_guest_image(cache, accelerator);
     if (image) {
       EXPECT_FALSE(*image) << name(accelerator);
-    } else {  // without the agent, or without a program
+    } else {  // the agent or a program is missing on this host
       EXPECT_NE(image.error().problem.find("cannot be built: "), std::string::npos)
           << image.error().message();
     }

@@ -1,6 +1,6 @@
-// Tests a real guest from end to end: image, boot, save, restore, every command of the agent, file
-// systems, and the death of the guest. The disks are nbdkit's memory plugin. The cache is
-// $HEADCRASH_CACHE or the default one, so a second run is fast.
+// Tests a real guest from start to end: image, boot, save, restore, every command of the agent,
+// file systems, and the death of the guest. The disks are nbdkit's memory plugin. The cache is
+// $HEADCRASH_CACHE or the default one, so the test is faster when it runs again.
 #include "harness/vm/guest.h"
 
 #include <fcntl.h>
@@ -50,7 +50,7 @@ bool some_process_names(const fs::path& folder) {
   return false;
 }
 
-// An NBD server with a disk of zeroes.
+// An NBD server whose disk contains zeroes.
 class MemoryDisk {
  public:
   MemoryDisk(const fs::path& socket, std::uint64_t bytes)
@@ -74,7 +74,7 @@ class MemoryDisk {
   Result<base::Process> server_;
 };
 
-// Sets up what all tests share: the image, the accelerator and a scratch folder.
+// Sets up the image, the accelerator and the scratch folder that all tests share.
 class GuestTest : public testing::Test {
  protected:
   static void SetUpTestSuite() {
@@ -175,8 +175,8 @@ TEST_F(GuestTest, RestoresTwiceAndKnowsItsClockAndDisks) {
          {{"do", "clock"}, {"unix_ns", 1'000'000'000'000'000'000}, {"seed", std::string(64, 'a')}});
     EXPECT_TRUE(exec(*guest, {"date", "-u", "+%Y-%m-%d"})["stdout"] == "2001-09-09\n");
 
-    // The server holds the writes of the previous guest, and this guest must read the server's
-    // data.
+    // The server has the previous guest's writes. This guest must read them from the server and not
+    // from a stale cache.
     const json disk = must(*guest, {{"do", "disk"}, {"path", "/dev/vda"}});
     EXPECT_EQ(disk["bytes"], kDiskBytes);
     EXPECT_EQ(disk["flush"], "write back");
@@ -252,7 +252,7 @@ TEST_F(GuestTest, MakesAndRepairsXfs) {
                                  {"mark", ""},
                                  {"operations", {"create a", "write a 0 65536 1 1", "fsync a"}}});
   EXPECT_EQ(ran["done"], 3);
-  // Operations beyond POSIX. This file system supports all of them.
+  // Operations that POSIX does not define. This file system supports all of them.
   const std::vector<std::string> more{"collapse a 4096 4096",
                                       "insert a 0 4096",
                                       "create b",
@@ -319,7 +319,8 @@ TEST_F(GuestTest, RejectsInvalidRequestsAndEnforcesLimits) {
            {{"do", "exec"}, {"argv", {"sh", "-c", "sleep 100 & sleep 100"}}, {"timeout_ms", 300}});
   EXPECT_EQ(slow["timed_out"], true);
   EXPECT_EQ(slow["exit"], 128 + SIGKILL);
-  // The answer arrives after the host's time limit and must not disturb the next call.
+  // This answer arrives after the host's time limit. It must not be mistaken for the answer to the
+  // next call.
   const auto late =
       guest->call({{"do", "exec"}, {"argv", {"sleep", "1"}}, {"timeout_ms", 5000}}, 200ms);
   ASSERT_FALSE(late);

@@ -17,12 +17,13 @@ namespace headcrash::vm {
 namespace {
 
 constexpr std::chrono::seconds kGreetingLimit{30};
-constexpr std::chrono::milliseconds kHelloLook{500};  // polling interval until the first answer
+constexpr std::chrono::milliseconds kHelloLook{500};  // polling interval before the first answer
 constexpr std::streamsize kLongestConsoleBytes =
-    4 << 20;  // only the beginning is kept if the guest prints endlessly
+    4 << 20;  // if the console output is longer, only its beginning is kept
 constexpr std::size_t kShownLines = 12;
-constexpr int kIncoming = base::kFirstInherited + 2;  // descriptor of the saved state in QEMU
-constexpr int kHelloId = -1;                          // an id that Guest does not use
+// Number of the saved state's descriptor in QEMU.
+constexpr int kIncoming = base::kFirstInherited + 2;
+constexpr int kHelloId = -1;  // an id that Guest does not use
 
 std::string contents(const std::filesystem::path& path) {
   std::ifstream file(path, std::ios::binary);
@@ -62,7 +63,7 @@ GuestProcess::GuestProcess(std::string program, base::Process process, base::Jso
       agent_(std::move(agent)),
       scratch_(std::move(scratch)) {}
 
-/// Kills the whole process group, because the programs of a user-mode Linux guest are processes on
+/// Kills the whole process group, because each program of a user-mode Linux guest is a process on
 /// the host.
 void GuestProcess::kill() {
   if (process_.running()) ::kill(-process_.pid(), SIGKILL);
@@ -102,12 +103,12 @@ Result<std::unique_ptr<Machine>> Machine::launch(const GuestSpec& spec, const La
   }
   process.argv = qemu_command(spec, wiring);
   TRY(auto started, base::Process::start(process));
-  agent.second.reset();  // Only QEMU holds its ends, so that its death shows as an end of file.
+  agent.second.reset();  // now only QEMU has this end open, so that its death causes an end of file
   qmp.second.reset();
   std::unique_ptr<Machine> machine(new Machine(std::move(started), std::move(agent.first),
                                                std::move(qmp.first), launch.scratch));
   if (const auto greeted = machine->qmp_.greet(kGreetingLimit); !greeted) {
-    machine->process().wait(std::chrono::seconds(1));  // the last output may not have arrived yet
+    machine->process().wait(std::chrono::seconds(1));  // the last output may still be in flight
     return machine->failed("QEMU did not start");
   }
   return machine;
@@ -128,8 +129,8 @@ std::string GuestProcess::log() const {
 bool GuestProcess::says_hello(std::chrono::milliseconds timeout) {
   const base::Deadline deadline = base::after(timeout);
   if (!agent_.send({{"id", kHelloId}, {"do", "hello"}}, deadline)) return false;
-  // Sends only one request, because in virtual time the guest would also process a second one,
-  // which would take virtual time.
+  // Sends only one request. In virtual time, the guest would process every further request as well,
+  // and this would take virtual time.
   while (std::chrono::steady_clock::now() < deadline) {
     auto message = agent_.receive(std::min(deadline, base::after(kHelloLook)));
     if (message && !check_message(*message)) return false;

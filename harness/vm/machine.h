@@ -1,7 +1,7 @@
 #pragma once
-// The process of a running guest, its connection to the agent, and its two logs (the guest's
-// console and the program's output). The process is either QEMU, which has an additional connection
-// (QMP), or user-mode Linux.
+// The process of a running guest, its connection to the agent, and its two logs: the guest's
+// console and the program's own output. The process is either user-mode Linux or QEMU; QEMU has an
+// additional connection (QMP).
 
 #include <chrono>
 #include <filesystem>
@@ -18,16 +18,16 @@ namespace headcrash::vm {
 struct Launch {
   Disks disks = Disks::blank;
   int incoming = -1;              ///< descriptor of the saved state for load_state(); -1 to boot
-  std::filesystem::path scratch;  ///< holds console.log and qemu.log
+  std::filesystem::path scratch;  ///< folder for console.log and qemu.log
 };
 
-/// Return the paths of the output files of a guest's process, in its scratch folder.
+/// These functions return the paths of the two logs of a guest's process in its scratch folder.
 std::filesystem::path console_in(const std::filesystem::path& scratch);
 std::filesystem::path log_in(const std::filesystem::path& scratch);
 
 class GuestProcess {
  public:
-  /// `program` is the program's name, for error messages.
+  /// `program` is the name that error messages use for the process.
   GuestProcess(std::string program, base::Process process, base::JsonSocket agent,
                std::filesystem::path scratch);
   /// Kills the process and removes the two logs.
@@ -40,11 +40,11 @@ class GuestProcess {
   base::JsonSocket& agent() { return agent_; }
   void kill();
   std::string console() const;
-  /// Returns the program's output.
+  /// Returns the output of the program itself.
   std::string log() const;
 
-  /// Sends `hello` to the agent. Returns true if the agent answers before the timeout. Returns
-  /// false at once if the guest has exited.
+  /// Sends `hello` to the agent. Returns true if the agent answers before the timeout. If the guest
+  /// has exited, returns false without waiting.
   bool says_hello(std::chrono::milliseconds timeout);
   /// Returns an error about this guest that quotes the last output of the program and of the
   /// console.
@@ -59,10 +59,10 @@ class GuestProcess {
 
 class Machine : public GuestProcess {
  public:
-  /// Starts QEMU and performs the QMP handshake.
+  /// Starts QEMU and completes the QMP handshake.
   static Result<std::unique_ptr<Machine>> launch(const GuestSpec& spec, const Launch& launch);
   Qmp& qmp() { return qmp_; }
-  /// Begins to load the state given as `Launch::incoming`.
+  /// Begins to load the saved state that `Launch::incoming` refers to.
   Result<void> load_state(std::chrono::milliseconds timeout);
 
  private:
@@ -72,7 +72,7 @@ class Machine : public GuestProcess {
   Qmp qmp_;
 };
 
-/// Returns the last `lines` lines of a text.
+/// Returns the last `lines` lines of the text.
 std::string last_lines(const std::string& text, std::size_t lines);
 
 }  // namespace headcrash::vm

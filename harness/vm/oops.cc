@@ -1,4 +1,4 @@
-// Lists console messages of Linux 6.1 that report kernel errors (oops.h).
+// Console messages of Linux 6.1 that report kernel errors (oops.h).
 #include "harness/vm/oops.h"
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 namespace headcrash::vm {
 namespace {
 
-// A line matches if it contains both words in this order.
+// Matches a line that contains both texts in this order.
 struct Pattern {
   std::string_view first, second;
 };
@@ -66,9 +66,9 @@ constexpr std::array kDamageMessages{
     Pattern{"Bad inode number on dev ", "is out of range"},  // minix
 };
 
-// Lines that resemble damage messages but are expected after a cut or an injected error.
+// Lines that look like damage messages but are expected after a cut or an injected error.
 constexpr std::array kNormal{
-    Pattern{"BTRFS error (", " errs: wr "},  // counters of plain I/O errors
+    Pattern{"BTRFS error (", " errs: wr "},  // counts plain I/O errors
 };
 
 bool matches(std::string_view line, const Pattern& pattern) {

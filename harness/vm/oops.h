@@ -1,12 +1,12 @@
 #pragma once
 // Finds kernel errors in a guest's console output.
 //
-// Two kinds of messages are distinguished. An oops reports a kernel defect, which is an error
-// regardless of the disk: a panic, a failed assertion, a lockup, or a warning with a stack trace. A
-// damage message is a file system's report that its structures are damaged. After a power cut, such
-// a message is a finding about the file system's promises. After injected read errors it is
-// expected. The caller decides. Plain I/O errors, and a file system that shuts down or becomes
-// read-only because of them, count as neither.
+// Two kinds of messages are distinguished. An oops reports a defect of the kernel, which is an
+// error whatever the disk contains: a panic, a failed assertion, a lockup, or a warning with a
+// stack trace. A damage message is a file system's report that its structures are damaged. After a
+// power cut, such a message is a finding about the file system's promises; after injected read
+// errors, it is expected. The caller decides which applies. Plain I/O errors are neither. The same
+// is true of a file system that shuts down or becomes read-only because of them.
 
 #include <optional>
 #include <string>
@@ -14,9 +14,9 @@
 
 namespace headcrash::vm {
 
-/// Returns the first line that reports a kernel defect.
+/// Returns the first line that reports a kernel defect, if any.
 std::optional<std::string> find_oops(std::string_view console);
-/// Returns the first line in which a file system reports damage.
+/// Returns the first line in which a file system reports damage, if any.
 std::optional<std::string> find_damage_message(std::string_view console);
 
 }  // namespace headcrash::vm

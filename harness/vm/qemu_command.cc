@@ -1,12 +1,13 @@
 // Creates QEMU's command line (qemu_command.h).
 //
-// Kernel options: `panic=-1` with -no-reboot makes a panic end QEMU. loglevel 5 shows warnings and
-// worse, which oops.h needs. KASLR and the mitigations of processor defects would only cost time
-// under emulation. The machine has no unused devices, because every device adds boot time.
+// Kernel options: because of `panic=-1` and -no-reboot, a panic ends QEMU. With loglevel 5, the
+// console shows warnings and more severe messages, which oops.h needs. KASLR and the mitigations of
+// processor vulnerabilities are off, because they would only cost time under emulation. The machine
+// has no unused devices, because every device makes booting slower.
 //
 // Disks: the guest sees a write-back cache (write-cache=on) and therefore sends flushes. Disk
-// errors are reported to the guest instead of stopping the machine. QEMU does not reconnect,
-// because the loss of a server is a power cut.
+// errors are reported to the guest and do not stop the machine. QEMU does not reconnect to a
+// server, because the loss of a server means a power cut.
 #include "harness/vm/qemu_command.h"
 
 #include <fmt/format.h>
@@ -57,7 +58,7 @@ Result<std::string> qemu_version() {
   return std::string(line.data());
 }
 
-// Returns the model of the host's processor, which a guest under KVM sees.
+// Returns the model name of the host's processor, which is also the processor of a guest under KVM.
 std::string host_processor() {
   std::ifstream cpuinfo("/proc/cpuinfo");
   std::string text;
@@ -131,7 +132,8 @@ Result<std::string> saved_state_key(const GuestSpec& spec) {
   static const Result<std::string> version = qemu_version();
   if (!version) return forward_error(version);
   GuestSpec anywhere = spec;
-  anywhere.image.kernel = "vmlinuz";  // the image's key identifies it; its location is irrelevant
+  // The image's key identifies the kernel, so its path must not be part of the state's key.
+  anywhere.image.kernel = "vmlinuz";
   anywhere.image.initramfs = "initramfs";
   std::string key = *version + spec.image.key + "\n";
   if (spec.accelerator == Accelerator::kvm) key += host_processor();

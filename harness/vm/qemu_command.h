@@ -1,6 +1,6 @@
 #pragma once
-// QEMU's command line for a guest, and the key that identifies a reusable saved state. Both are
-// generated from the same list of options, so that they cannot diverge.
+// Creates QEMU's command line for a guest, and the key under which a saved state can be found
+// again. Both are generated from the same list of options, so they always agree.
 
 #include <filesystem>
 #include <string>
@@ -12,17 +12,17 @@ namespace headcrash::vm {
 
 inline constexpr const char* kQemu = "qemu-system-x86_64";
 
-/// Quotes a value for QEMU's key=value lists by doubling commas.
+/// Quotes a value for a key=value list of QEMU, in which commas must be doubled.
 std::string quoted_value(const std::string& value);
 
 enum class Disks {
-  attached,  ///< use the NBD servers in the spec
-  /// Use zeroed disks with the same sizes. Booting then contacts no server, and the saved state
-  /// contains no server connection.
+  attached,  ///< use the NBD servers that the spec names
+  /// Use disks of zeroes that have the same sizes. Booting then contacts no server, and the saved
+  /// state contains no connection to a server.
   blank,
 };
 
-/// The endpoints of one QEMU process. Descriptors are numbers in the child process.
+/// The endpoints of a QEMU process. Descriptors are numbers in that process.
 struct Wiring {
   Disks disks = Disks::blank;
   int agent_socket = -1;
@@ -33,7 +33,7 @@ struct Wiring {
 
 std::vector<std::string> qemu_command(const GuestSpec& spec, const Wiring& wiring);
 
-/// Returns text that contains all inputs on which a saved state depends.
+/// Returns a text that contains everything on which a saved state depends.
 Result<std::string> saved_state_key(const GuestSpec& spec);
 
 }  // namespace headcrash::vm

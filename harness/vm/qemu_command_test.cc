@@ -78,11 +78,12 @@ TEST(UserModeCommand, NamesItsClockAndDisksInOrder) {
   });
   ASSERT_NE(processor, words.end());
   EXPECT_LT(at("/cache/linux"),
-            processor - words.begin());  // in the kernel's command line, for its programs
+            // An argument of the kernel, which passes it to its programs.
+            processor - words.begin());
   EXPECT_FALSE(has(words, "late_kicks"));
   spec.late_kicks = true;
   EXPECT_TRUE(has(user_mode_command(spec, "/tmp/scratch"), "virtio_uml.late_kicks=1"));
-  // The kernel's command line does not contain the folder.
+  // The command line of the kernel must not contain the path of the folder.
   spec.time_socket = "/tmp/scratch/d.sock.time";
   spec.port_socket = "/tmp/scratch/d.sock.port";
   spec.disks = {{.socket = "/tmp/scratch/d.sock"}};

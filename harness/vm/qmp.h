@@ -1,5 +1,5 @@
 #pragma once
-// A minimal client of QEMU's machine protocol, for stopping, saving and restoring.
+// A minimal client of QEMU's machine protocol. It can stop QEMU, and save and restore its state.
 
 #include <string>
 
@@ -11,10 +11,10 @@ class Qmp {
  public:
   explicit Qmp(base::JsonSocket socket) : socket_(std::move(socket)) {}
 
-  /// Waits for QEMU's greeting and ends capability negotiation. Must be called first.
+  /// Waits for QEMU's greeting and completes the negotiation of capabilities. Must be called first.
   Result<void> greet(std::chrono::milliseconds timeout);
-  /// Executes a command and returns its "return" value. Errors contain QEMU's text. Asynchronous
-  /// events are skipped.
+  /// Executes a command and returns the "return" value of the answer. Errors contain QEMU's text.
+  /// Asynchronous events are ignored.
   Result<nlohmann::json> execute(const std::string& command, const nlohmann::json& arguments,
                                  std::chrono::milliseconds timeout);
 

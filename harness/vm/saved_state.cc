@@ -1,4 +1,4 @@
-// Boots guests and saves their states, or finds existing states (saved_state.h).
+// Finds saved states of guests, or boots a guest and saves its state (saved_state.h).
 #include "harness/vm/saved_state.h"
 
 #include <fcntl.h>
@@ -25,8 +25,9 @@ using std::chrono::milliseconds;
 
 constexpr std::chrono::seconds kBootLimit{180};
 constexpr std::chrono::seconds kSaveLimit{120};
-constexpr std::chrono::seconds kQmpLimit{60};  // QEMU's main loop is busy at the end of a save
-// How long another process may take to boot and save a guest.
+// Long, because QEMU's main loop is busy at the end of a save.
+constexpr std::chrono::seconds kQmpLimit{60};
+// Time that another process may need to boot a guest and save its state.
 constexpr std::chrono::seconds kLockLimit{400};
 constexpr std::size_t kKeptStates = 8;
 constexpr const char* kHalfMade = ".making.";
@@ -55,7 +56,7 @@ base::Descriptor open_if_key_matches(const fs::path& folder, const std::string& 
   text << stored.rdbuf();
   if (!stored || text.str() != key) return base::Descriptor();
   std::error_code error;
-  // Marks the state as recently used.
+  // Records that the state was used just now.
   fs::last_write_time(folder, fs::file_time_type::clock::now(), error);
   return base::Descriptor(::open((folder / "state").c_str(), O_RDONLY | O_CLOEXEC));
 }
@@ -66,7 +67,7 @@ void prune(const fs::path& states) {
   for (const auto& entry : fs::directory_iterator(states, error)) {
     const std::string name = entry.path().filename().string();
     if (name.starts_with(kHalfMade))
-      // The process that created it is dead, because its lock is free.
+      // Its creator is dead, because the lock is free.
       fs::remove_all(entry.path(), error);
     if (!name.starts_with("."))
       folders.emplace_back(fs::last_write_time(entry.path(), error), entry.path());
@@ -76,7 +77,7 @@ void prune(const fs::path& states) {
     fs::remove_all(folders[i].second, error);
 }
 
-// Quotes a word for the shell that QEMU's exec: runs.
+// Quotes a word for the shell that runs the command of QEMU's exec: URI.
 std::string shell_quoted(const std::string& word) {
   std::string text = "'";
   for (const char c : word) text += c == '\'' ? "'\\''" : std::string(1, c);
@@ -107,10 +108,11 @@ Result<void> migrate(Machine& machine, const fs::path& file) {
   return fail(file.string(), "QEMU did not finish saving the guest");
 }
 
-/// Fails if the guest has too little memory. While the image is unpacked, it is in memory twice, in
-/// addition to the kernel. With less memory, the kernel panics.
+/// Fails if the guest has too little memory: the kernel would panic. While the image is being
+/// unpacked, memory holds it twice, in addition to the kernel.
 Result<void> check_memory(const GuestSpec& spec) {
-  constexpr std::uint64_t kKernelMib = 48;  // 110 MiB of programs do not start with 256 MiB
+  // measured: an image with 110 MiB of programs does not start with 256 MiB.
+  constexpr std::uint64_t kKernelMib = 48;
   std::error_code error;
   const std::uint64_t image_mib = fs::file_size(spec.image.initramfs, error) >> 20;
   if (error) return fail(spec.image.initramfs.string(), error.message());

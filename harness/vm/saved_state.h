@@ -1,12 +1,12 @@
 #pragma once
-// Booted guests, saved as files.
+// States of booted guests, saved as files.
 //
-// A state is a folder CACHE/states/HASH with `state` (QEMU's migration stream) and `key`
-// (everything on which the state depends, in full; the hash serves only for look-up). It is created
-// under a lock in a temporary folder, which is then renamed, so a state is either complete or
-// absent. If a run is killed, the next run removes its temporary folder. The least recently used
-// states are deleted. This does not affect a QEMU that is reading a state, because it has the file
-// open.
+// A state is a folder CACHE/states/HASH with two files: `state` is QEMU's migration stream, and
+// `key` is the full text of everything on which the state depends. The hash serves only to find the
+// folder. A state is created in a temporary folder, under a lock, and the folder is then renamed,
+// so a state is either complete or absent. If a run is killed, the next run removes the temporary
+// folder. The states that have not been used for the longest time are deleted. A QEMU that is
+// reading such a state is not affected, because it has the file open.
 
 #include <filesystem>
 
@@ -16,13 +16,13 @@
 namespace headcrash::vm {
 
 struct SavedState {
-  base::Descriptor file;  ///< positioned at its start
+  base::Descriptor file;  ///< QEMU's migration stream, positioned at its start
   std::filesystem::path folder;
-  bool fresh = false;  ///< created by this call
+  bool fresh = false;  ///< the state was created by this call
 };
 
-/// Opens the state for this spec. If the cache has none, boots a guest with blank disks and saves
-/// its state.
+/// Opens the saved state for this spec. If the cache has no such state, boots a guest with blank
+/// disks and saves its state.
 Result<SavedState> open_saved_state(const GuestSpec& spec, const std::filesystem::path& cache);
 
 /// Removes a state that QEMU could not load.

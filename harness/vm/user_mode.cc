@@ -1,9 +1,9 @@
 // Starts user-mode Linux (user_mode.h).
 //
 // `stderr=1 console=stderr` writes console output to the program's standard error at once. panic=-1
-// would restart the kernel in the same process; here a panic ends it instead. `seccomp=auto` lets a
-// kernel that supports it (6.16 and newer) trap its programs' system calls with seccomp instead of
-// ptrace, which takes a fifth less time. Older kernels ignore it.
+// would restart the kernel in the same process, so it is not used; a panic ends the process
+// instead. With `seccomp=auto`, a kernel of version 6.16 or newer traps its programs' system calls
+// with seccomp instead of ptrace, which takes a fifth less time. Older kernels ignore this option.
 #include "harness/vm/user_mode.h"
 
 #include <fcntl.h>
@@ -18,14 +18,15 @@ namespace {
 
 constexpr std::chrono::seconds kUserModeBootLimit{60};
 constexpr int kBlockDevice = 2;                  // device ID of virtio-blk
-constexpr const char* kInitramfs = "initramfs";  // symbolic link in the scratch folder
+constexpr const char* kInitramfs = "initramfs";  // name of a symbolic link in the scratch folder
 
-/// Hides the host's processor from the guest's programs, which run on it. Its features determine
-/// the library folders that are searched and the stack size of a call. These affect the kernel's
-/// pages and names, and the times at which random numbers are drawn. With these settings, glibc
-/// assumes a processor with SSE2 and a cache of 1 MiB. The kernel passes unknown words on its
-/// command line to init as environment. Names: glibc manual, "Hardware Capability Tunables"; for
-/// 2.36, `ld.so --list-diagnostics` shows the effect.
+/// Environment variables that hide the features of the host's processor from the guest's programs,
+/// which run on it. The features would determine which library folders are searched and how much
+/// stack a call needs. These affect the kernel's pages and names, and the times at which random
+/// numbers are drawn. With these settings, glibc assumes a processor with SSE2 and a cache of 1
+/// MiB. The kernel passes unknown words of its command line to init as environment variables. The
+/// names are in the glibc manual, "Hardware Capability Tunables". In version 2.36, `ld.so
+/// --list-diagnostics` shows the effect.
 constexpr const char* kAnyProcessor =
     "GLIBC_TUNABLES=glibc.cpu.hwcaps=-AVX,-AVX2,-AVX512F,-AVX512VL,-AVX512BW,-AVX512CD,-AVX512DQ,-BMI1,-BMI2,"
     "-ERMS,-FMA,-FMA4,-FSRM,-LZCNT,-MOVBE,-POPCNT,-RTM,-SSE3,-SSSE3,-SSE4_1,-SSE4_2,-XSAVE,-XSAVEC,"
@@ -34,8 +35,8 @@ constexpr const char* kAnyProcessor =
     ":glibc.cpu.x86_data_cache_size=32768:glibc.cpu.x86_shared_cache_size=1048576"
     ":glibc.cpu.x86_non_temporal_threshold=786432";
 
-/// Returns `file` relative to `folder`. Linux mixes its command line into its random numbers, so
-/// the command line must not contain paths that differ between runs.
+/// Returns the path of `file` relative to `folder`. Linux mixes its command line into its random
+/// numbers, so the command line must not contain paths that differ from run to run.
 std::string seen_from(const std::filesystem::path& folder, const std::filesystem::path& file) {
   return file.is_absolute() ? file.lexically_relative(folder).string() : file.string();
 }
@@ -80,7 +81,7 @@ Result<std::unique_ptr<GuestProcess>> launch_user_mode(const GuestSpec& spec,
                                                        const std::filesystem::path& scratch) {
   TRY(const auto console, writable(console_in(scratch)));
   std::error_code error;
-  std::filesystem::remove(scratch / kInitramfs, error);  // a previous guest may have left it
+  std::filesystem::remove(scratch / kInitramfs, error);  // left by a previous guest
   std::filesystem::create_symlink(spec.image.initramfs, scratch / kInitramfs, error);
   if (error) return fail((scratch / kInitramfs).string(), error.message());
   TRY(const auto log, writable(log_in(scratch)));

@@ -1,6 +1,7 @@
-// Enumerates bounded workloads (ace.h). First lists all steps with all names. For each set of used
-// names, counts the possible continuations that use names in order. A workload's number is then
-// decomposed into steps, and the prerequisites of each step are added.
+// Enumerates bounded workloads (ace.h). First lists all steps with all names. Then counts, for each
+// set of names already in use, the possible continuations that take further names in order. With
+// these counts, a workload's number is decomposed into steps, and the prerequisites of each step
+// are added.
 #include "harness/workload/ace.h"
 
 #include <fmt/format.h>
@@ -19,7 +20,7 @@
 
 namespace headcrash::workload {
 
-// A named namespace, because Ace::Space uses these types.
+// Has a name, because Ace::Space uses these types.
 namespace ace {
 
 struct Step {
@@ -30,8 +31,7 @@ struct Step {
   bool of_more = false;     ///< the step exists only in the second space
 };
 
-/// Number of names used so far in each place: files in the root, directories, files in A, files in
-/// B.
+/// Number of names in use in each place: files in the root, directories, files in A, files in B.
 using NamesUsed = std::array<std::uint8_t, 4>;
 
 }  // namespace ace
@@ -60,7 +60,8 @@ void add_writes(const std::string& file, std::vector<Step>& steps) {
     for (const std::uint64_t offset : {std::uint64_t{0}, middle, at_end, kFileBytes})
       steps.push_back({on(kind, file, offset, kPiece)});
   }
-  steps.push_back({on(Kind::write, file, 3 * 512, 3000)});  // neither end is at a page boundary
+  // Neither end of the write is at a page boundary.
+  steps.push_back({on(Kind::write, file, 3 * 512, 3000)});
   steps.push_back({on(Kind::append, file, kFileBytes, kPiece)});
   for (const std::uint64_t offset : {std::uint64_t{0}, middle, kFileBytes - kPiece})
     steps.push_back({on(Kind::write_mapped, file, offset, kPiece)});
@@ -126,7 +127,7 @@ Operation clone_of(const std::string& from, std::uint64_t offset, const std::str
   return clone;
 }
 
-/// Lists the operations that only the second space contains.
+/// Lists the operations that exist only in the second space.
 std::vector<Step> more_operations() {
   std::vector<Step> steps;
   const std::uint64_t middle = kPiece;
@@ -146,7 +147,7 @@ std::vector<Step> more_operations() {
       for (const std::uint64_t offset : {middle, kFileBytes})
         steps.push_back({on(kind, file, offset, kPiece)});
     for (const Kind kind : {Kind::punch, Kind::zero, Kind::zero_keep})
-      // Neither end is at a stamp boundary.
+      // Neither end of the write is at a stamp boundary.
       steps.push_back({on(kind, file, middle + 100, kPiece)});
     steps.push_back({on(Kind::allocate, file, kFileBytes + 100, 40)});
   }
@@ -180,7 +181,7 @@ bool changes_names(Kind kind) {
   }
 }
 
-/// Returns true for operations that create an object which fsync cannot open.
+/// Returns true if the operation creates an object that fsync cannot open.
 bool is_made_of_nothing(Kind kind) {
   return kind == Kind::symlink || kind == Kind::mknod;
 }
@@ -190,9 +191,9 @@ std::string sibling(const std::string& file) {
   return file.substr(0, file.size() - 3) + (foo ? "bar" : "foo");
 }
 
-/// Lists persistence points for all objects that the operation affects and that exist afterwards.
-/// For an operation on names, this includes a neighbouring file, because a log may have written
-/// both together.
+/// Lists the persistence points for all objects that the operation affects and that exist
+/// afterwards. If the operation changes names, also lists those for a neighbouring file, because a
+/// log may have written both together.
 std::vector<Operation> persistence_of(const Operation& operation) {
   if (operation.kind == Kind::remount || operation.kind == Kind::freeze) return {};
   std::set<std::string> files, directories;
@@ -242,7 +243,7 @@ std::vector<Step> all_steps(Ace::Vocabulary words) {
 
 // ---- symmetry
 
-/// Uses a name. Returns false if an equivalent name must be used first.
+/// Marks a name as used. Returns false if an equivalent name must be used first.
 bool use_name(const std::string& name, std::size_t place, std::array<const char*, 2> order,
               NamesUsed& used) {
   const std::size_t rank = name == order[0] ? 0 : 1;
@@ -261,7 +262,7 @@ bool use_path(const std::string& path, NamesUsed& used) {
 }
 
 std::optional<NamesUsed> follow(const Step& step, NamesUsed used) {
-  // For a symbolic link, the first name of the operation is its target.
+  // For a symbolic link, the target comes first in the order of names.
   const bool link = step.operation.kind == Kind::symlink;
   const bool node = step.operation.kind == Kind::mknod;
   const std::string& first = link ? step.operation.target : step.operation.path;
@@ -273,7 +274,7 @@ std::optional<NamesUsed> follow(const Step& step, NamesUsed used) {
 
 // ---- prerequisites
 
-/// Adds operations to a draft so that names are in the state that the next operation requires.
+/// Adds operations to a draft, so that the names are in the state that the next operation requires.
 class Needs {
  public:
   explicit Needs(Draft& draft) : draft_(draft) {}
@@ -335,8 +336,8 @@ class Needs {
   }
 
  private:
-  /// Extends the file if needed: mappings and ranges need existing bytes, and an append must begin
-  /// at a stamp boundary.
+  /// Extends the file if that is necessary: mappings and ranges need existing bytes, and an append
+  /// must begin at a stamp boundary.
   void long_enough(const Operation& operation) {
     const bool needs =
         is_write(operation.kind) || moves_blocks(operation.kind) || operation.kind == Kind::clone;
@@ -347,7 +348,7 @@ class Needs {
   void meet_target(const Step& step) {
     if (!step.target_exists) return absent(step.operation.target);
     file(step.operation.target);
-    // A rename between two links of one file would have no effect.
+    // If both names were links to the same file, a rename would have no effect.
     if (!draft_.same_object(step.operation.path, step.operation.target)) return;
     absent(step.operation.target);
     file(step.operation.target);
@@ -391,8 +392,8 @@ bool touched_by(const std::vector<const Step*>& steps, std::size_t count, const 
       });
 }
 
-/// Creates the list for the steps. Prerequisites that no earlier step affects are set up before the
-/// first step.
+/// Creates the list of operations for these steps. Prerequisites that no earlier step affects are
+/// created before the first step.
 std::vector<Operation> compose(const std::vector<const Step*>& steps) {
   Draft draft;
   for (std::size_t i = 0; i < steps.size(); ++i) {
@@ -416,7 +417,8 @@ std::vector<Operation> compose(const std::vector<const Step*>& steps) {
 
 struct Ace::Space {
   std::vector<Step> steps;
-  /// Number of continuations, by the number of remaining steps and the names in use.
+  /// Numbers of continuations. The index is the number of remaining steps, the key the names in
+  /// use.
   std::array<std::map<NamesUsed, std::uint64_t>, kLongest + 1> counts;
 
   bool only_more_end;

@@ -5,19 +5,20 @@
 //
 //   foo  bar  A/  A/foo  A/bar  B/  B/foo  B/bar
 //
-// followed by nothing, by sync, or by fsync, fdatasync or a directory fsync of one of the objects
-// involved. The last step always ends with a persistence point. Prerequisites of an operation (a
-// directory, a file with content, a free name) are created and synced before the first step. If an
-// earlier step has already used the name, they are created directly before the operation.
+// which may be followed by sync, or by fsync, fdatasync or a directory fsync of one of the objects
+// involved. The last step always ends with a persistence point. The prerequisites of an operation
+// (a directory, a file with contents, a free name) are created and synced before the first step. If
+// an earlier step has already used the name, they are created directly before the operation.
 //
-// Symmetry: the two directories are interchangeable, as are the two names in each place. Only
-// workloads that use A before B and foo before bar are generated. The number of possible next steps
-// depends only on the number of names in use, so each workload has a number. Workload N can be
-// generated without its predecessors; shards and resumed campaigns use the numbers.
+// Symmetry: the two directories are interchangeable; the same applies to the two names in each
+// place. Only workloads that use A before B, and foo before bar, are generated. The number of
+// possible next steps depends only on the number of names in use, so each workload has a number.
+// Workload N can be generated without its predecessors. Shards and resumed campaigns use the
+// numbers.
 //
-// Numbers are stable. Operations added later (collapse, insert, clone, store, mknod, remount,
-// freeze) form a second space: it contains the steps of the first and the new ones, and its last
-// step is always a new one.
+// Numbers never change. Operations that were added later (collapse, insert, clone, store, mknod,
+// remount, freeze) form a second space. It has the steps of the first space and the new ones, and
+// its last step is always a new one.
 
 #include <cstdint>
 #include <memory>
@@ -33,7 +34,7 @@ class Ace {
 
   enum class Vocabulary : std::uint8_t { first, more };
 
-  /// `length` is 1 to kLongest.
+  /// `length` is the number of steps, 1 to kLongest.
   explicit Ace(int length, Vocabulary words = Vocabulary::first);
   ~Ace();
   Ace(const Ace&) = delete;
@@ -42,7 +43,7 @@ class Ace {
   /// Returns the number of workloads.
   std::uint64_t count() const;
 
-  /// Returns workload `number`, which must be below count().
+  /// Returns the workload with this number, which must be less than count().
   std::vector<Operation> workload(std::uint64_t number) const;
 
  private:
@@ -51,8 +52,8 @@ class Ace {
   std::unique_ptr<const Space> space_;
 };
 
-/// Draws `size` distinct numbers below `count`. Returns them in ascending order. Equal seeds give
-/// equal results.
+/// Selects `size` distinct numbers below `count` at random, and returns them in ascending order.
+/// Equal seeds give equal results.
 std::vector<std::uint64_t> sample_numbers(std::uint64_t count, std::uint64_t size,
                                           std::uint64_t seed);
 

@@ -30,7 +30,7 @@ void expect_sound(const std::vector<Operation>& list, std::uint64_t number) {
   ASSERT_TRUE(is_persistence_point(list.back())) << number << "\n" << text(list);
 }
 
-/// Returns the equivalent workload in which the two names are swapped.
+/// Returns an equivalent workload in which these two names are swapped.
 std::string swapped(std::string lines, const std::string& one, const std::string& other) {
   std::string result;
   for (std::size_t at = 0; at < lines.size();) {
@@ -52,7 +52,7 @@ struct AllOf {
   std::set<Operation::Kind> kinds;
 };
 
-/// Enumerates all workloads and verifies that each is possible and unique.
+/// Enumerates all workloads, and verifies that each can be executed and that no two are equal.
 AllOf all_of(const Ace& ace) {
   AllOf all;
   for (std::uint64_t number = 0; number < ace.count(); ++number) {
@@ -71,7 +71,7 @@ TEST(Ace, EnumeratesEachPossibleWorkloadOnce) {
       << "all but join, begin, commit, open, close, chmod, chown, touch, rest, whiteouts, collapse, insert, clone, "
          "dedupe, store, msync, sync-range, tmpfile, mknod, remount, freeze, evict, flags, project, write-atomic, write-direct-dsync, "
          "write-uring, remount-ro, access, subvolume, snapshot, remove-subvolume, crash, and syncfs, which does what sync does";
-  // Tests symmetry: no two workloads may differ only in swapped root files or directories.
+  // Tests symmetry: no two workloads may be equal after swapping the root files or the directories.
   for (const std::string& lines : seen) {
     const std::string mirror = swapped(swapped(lines, "foo", "bar"), "A", "B");
     EXPECT_TRUE(mirror == lines || !seen.contains(mirror)) << lines;

@@ -2,11 +2,11 @@
 // Ages a file system before a workload begins: "NAME+aged" in the catalogue.
 //
 // Files are created, overwritten, renamed between directories and removed. Several files grow in
-// turns, so that they become fragmented. This happens twice, each time followed by a sync. About a
-// third of the files remain. Free space is then scattered, and inodes and directory entries have
-// been used before. The blocks allocated to the workload hold stamps of deleted files, so stale
-// data is recognisable. Ageing consists of ordinary operations, so the oracle follows everything on
-// the disk. It ends with sync, so all remaining files are promised.
+// turns, so that they become fragmented. All of this happens twice, and a sync follows each time.
+// About a third of the files remain. Free space is then scattered, and inodes and directory entries
+// have been used before. The blocks allocated to the workload hold stamps of deleted files, so
+// stale data can be recognised. Ageing consists of ordinary operations, so the oracle follows
+// everything on the disk. It ends with a sync, so all remaining files are promised.
 
 #include <cstdint>
 #include <vector>
@@ -18,14 +18,15 @@ namespace headcrash::workload {
 struct AgedImageOptions {
   std::uint64_t seed = 0;
   std::uint32_t rounds = 160;     ///< total number of changes
-  std::uint32_t files_most = 48;  ///< maximum number of files at a time
-  /// Maximum size of a write, in blocks of 512 bytes. Files grow to at most eight times this size.
+  std::uint32_t files_most = 48;  ///< maximum number of files that exist at the same time
+  /// Maximum size of a write, in blocks of 512 bytes. A file grows to at most eight times this
+  /// size.
   std::uint32_t largest_blocks = 40;
 };
 
-/// Returns the operations that age a file system. Equal options give equal lists. Names begin with
-/// "aged", and file numbers and versions begin at kAgedFirst, so that they differ from those of the
-/// workload that follows. Uses at most files_most * 8 * largest_blocks blocks.
+/// Returns the operations that age a file system. Equal options give equal lists. To avoid
+/// conflicts with the workload that follows, names begin with "aged", and file numbers and versions
+/// start at kAgedFirst. Uses at most files_most * 8 * largest_blocks blocks.
 std::vector<Operation> age(const AgedImageOptions& options);
 
 inline constexpr std::uint32_t kAgedFirst = 1U << 24;

@@ -1,4 +1,4 @@
-// Parses applications' TOML files (application.h).
+// Parses the TOML files of applications (application.h).
 #include "harness/workload/application.h"
 
 #include <fmt/format.h>
@@ -125,7 +125,7 @@ Result<void> check_packages(const StrictTable& root, const Application& applicat
   return {};
 }
 
-/// Parses `rootfs`. A relative path is relative to the folder that contains the application's file.
+/// Parses `rootfs`. A relative path is resolved against the folder of the application's file.
 Result<void> read_rootfs(const StrictTable& root, const std::filesystem::path& folder,
                          Application& application) {
   if (!root.has("rootfs")) return {};
@@ -183,7 +183,7 @@ Result<void> check_complete(const StrictTable& root, const Application& applicat
   return {};
 }
 
-/// Returns the last path that matches the pattern, or the pattern if none does.
+/// Returns the last path that matches the pattern, or the pattern itself if no path does.
 std::filesystem::path last_match(const std::filesystem::path& pattern) {
   glob_t matches{};
   std::filesystem::path last = pattern;
@@ -193,9 +193,10 @@ std::filesystem::path last_match(const std::filesystem::path& pattern) {
   return last;
 }
 
-/// Parses `tools`. A tool whose name contains a '/' is a program on the host; a relative path is
-/// relative to the folder that contains the application's file. An absolute path may be missing if
-/// `packages` provides it: packing the guest then names the package that is not installed.
+/// Parses `tools`. If a tool's name contains a '/', it is a program on the host; a relative path is
+/// resolved against the folder of the application's file. An absolute path may be missing if one of
+/// the `packages` provides it. If that package is not installed, packing the guest fails with an
+/// error that names it.
 Result<void> settle_tools(const StrictTable& root, const std::filesystem::path& folder,
                           Application& application) {
   if (!root.has("tools")) return {};

@@ -3,25 +3,25 @@
 // (applications/sqlite.toml explains the keys).
 //
 //   format, mount     check for tools, copy files to kApplicationFolder in the guest
-//   prepare           runs to its end, then sync: its result is always on the disk
-//   run               prints "persisted TEXT" when, by the application's own account, data has
-//                     become persistent; each such line becomes a mark "persisted TEXT" before any
-//                     other processing (request run-application, harness/guest/PROTOCOL.md)
-//     ... power cut anywhere ...
-//   recover, mount    a different guest gets the files again
-//   verify            reads the TEXT of each mark before the cut from standard input, one per line,
-//                     in order; prints "lost: ..." for missing data and "wrong: ..." for data that
-//                     should not be there; exits with 0 if it found nothing, with 1 otherwise
+//   prepare           runs to its end, followed by a sync: its result is always on the disk
+//   run               prints "persisted TEXT" when, according to the application, data has become
+//                     persistent; each such line becomes a mark "persisted TEXT" before anything
+//                     else is done (request run-application, harness/guest/PROTOCOL.md)
+//     ... power cut at any time ...
+//   recover, mount    the files are copied to this guest, too
+//   verify            reads from standard input the TEXT of each mark before the cut, one on each
+//                     line, in order; prints "lost: ..." for missing data and "wrong: ..." for data
+//                     that must not be there; exits with 0 if it found nothing, otherwise with 1
 //                     (harness/oracle/application_verdict.h)
 //
-// The application prints a line after the data is persistent, and the mark is written after the
-// line. Each TEXT that the verifier gets was therefore promised before the cut. (TEXT is 1 to 200
-// printable ASCII characters.) Effects after the last mark may be present or absent: a verifier
-// must require the data that its list names, and reject only states that never existed during the
-// run. It reports missing data that the application's documentation does not promise in lines
-// "permitted: ...". These are stored with the state and are not findings.
+// The application prints a line when the data is persistent, and the mark is written after that.
+// Each TEXT that the verifier receives was therefore promised before the cut. (TEXT is 1 to 200
+// printable ASCII characters.) Effects after the last mark may be present or absent. A verifier
+// must require the data that its list names, and must reject only states that never existed during
+// the run. If data is missing that the application's documentation does not promise, the verifier
+// reports it in lines "permitted: ...". These are stored with the state and are not findings.
 //
-// An application with settings ([settings.NAME] in its file) runs under one of them:
+// An application that has settings ([settings.NAME] in its file) runs under one of them:
 // "sqlite+wal-normal". The setting's text replaces {setting} in prepare, run and verify.
 
 #include <algorithm>
@@ -36,16 +36,16 @@
 namespace headcrash::workload {
 
 inline constexpr const char* kApplicationFolder = "/run/application";  ///< in the guest's memory
-/// The file system under test, as seen by a program in its own root file system (`rootfs`).
+/// Path of the file system under test for a program in its own root file system (`rootfs`).
 inline constexpr const char* kInsideDisk = "/.headcrash/disk";
-inline constexpr const char* kInsideBusybox = "/.headcrash/busybox";  ///< for lines of shell there
-/// The agent's program in the guest, which starts commands in that root file system
+inline constexpr const char* kInsideBusybox = "/.headcrash/busybox";  ///< runs shell lines there
+/// Path of the agent's program in the guest. It starts commands in that root file system
 /// (harness/guest/inside.h).
 inline constexpr const char* kAgentProgram = "/init";
 
 struct ApplicationSetting {
   std::string words;  ///< text that replaces {setting}
-  /// The promise that the application's documentation makes for this setting, with its source.
+  /// The promise that the application's documentation makes for this setting, with the source.
   std::string promise;
   adapters::Expectation expected = adapters::Expectation::clean;
 };
@@ -59,43 +59,44 @@ struct Command {
 };
 
 struct Application {
-  std::string name, title;  ///< "sqlite+wal-full" under a setting
-  /// built-in name or absolute path from which the application can be loaded again
+  std::string name, title;  ///< with a setting, the name is, for example, "sqlite+wal-full"
+  /// Built-in name or absolute path, from which the application can be loaded again.
   std::string origin;
   std::string promise;  ///< the application's promise, with the document that states it
   std::map<std::string, ApplicationSetting> settings;
   std::string setting;                 ///< name of the active setting
-  std::vector<std::string> packages;   ///< Debian packages installed in the guest
+  std::vector<std::string> packages;   ///< Debian packages to install in the guest
   std::vector<std::string> tools;      ///< names of programs that the guest must have
-  std::vector<std::string> own_tools;  ///< paths on the host of programs to copy into the guest
-  std::map<std::string, std::string> files;  ///< file contents by file name
+  std::vector<std::string> own_tools;  ///< programs to copy into the guest, as paths on the host
+  /// Contents of the application's files, keyed by file name.
+  std::map<std::string, std::string> files;
   std::vector<Command> prepare, run, verify;
-  /// Writes a mark "persisted command N" after each command of `run` that exits with 0. N starts at
-  /// 0.
+  /// If true, each command of `run` that exits with 0 causes a mark "persisted command N". N starts
+  /// at 0.
   bool each_command_persists = false;
-  /// Treats each line that `run` prints as a mark "persisted LINE".
+  /// If true, each line that `run` prints causes a mark "persisted LINE".
   bool every_line_persists = false;
-  /// Uses only the verifier's exit code: any code other than 0 is a loss.
+  /// If true, only the verifier's exit code counts: any code other than 0 is a loss.
   bool verify_by_exit_code = false;
-  /// Name of a file that `run` writes to {files}. Its content is returned with the recording. Empty
-  /// if `run` writes no such file.
+  /// Name of a file that `run` writes to {files}. Its contents are returned with the recording.
+  /// Empty if there is no such file.
   std::string report;
-  /// Path on the host of a squashfs image in which all commands run. If empty, they run in the
-  /// guest's own root file system.
+  /// Path on the host of a squashfs image; all commands run in this root file system. If empty,
+  /// they run in the guest's own one.
   std::string rootfs;
   /// Folder and variables ("NAME=VALUE") of commands that need no shell. Both need a `rootfs`.
   std::string folder = "/";
   std::vector<std::string> environment;
-  /// Adds this application's packages, programs and root file system to the parts of a guest.
+  /// Adds the packages, programs and root file system of this application to the parts of a guest.
   void add_to(adapters::GuestParts& parts) const {
-    // The parts may already have packages of a stack, and this application's.
+    // A package may already be there, because of a stack or because of an earlier call.
     for (const std::string& package : packages)
       if (std::ranges::find(parts.packages, package) == parts.packages.end())
         parts.packages.push_back(package);
     parts.application_tools = own_tools;
     parts.rootfs = rootfs;
   }
-  /// The verdict expected on a file system that keeps its promises.
+  /// The expected verdict if the file system keeps its promises.
   adapters::Expectation expected = adapters::Expectation::clean;
 };
 
@@ -105,15 +106,15 @@ std::vector<std::vector<std::string>> argvs(const Application& application,
                                             const std::vector<Command>& commands,
                                             std::string_view root);
 
-/// Loads a built-in application by name, or a file by path (a name with '/' or ending in .toml).
-/// Uses the setting after '+', or the file's default setting.
+/// Loads a built-in application by name, or a file by path (a name that contains '/' or ends in
+/// .toml). Applies the setting after '+' or, by default, the one that the file names.
 Result<Application> load_application(const std::string& name_or_path);
 
-/// For a name such as "sqlite+*", returns the application once with each of its settings. For any
-/// other name, returns one application, as load_application() does.
+/// For a name such as "sqlite+*", returns the application once for each of its settings. For any
+/// other name, returns the single application that load_application() returns.
 Result<std::vector<Application>> load_applications(const std::string& name_or_path);
 
-/// Parses an application's file, without applying a setting. `file_name` is used in errors.
+/// Parses an application file. Does not apply a setting. Errors contain `file_name`.
 Result<Application> parse_application(std::string_view text, const std::string& file_name);
 
 std::vector<std::string> built_in_applications();

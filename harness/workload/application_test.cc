@@ -199,7 +199,7 @@ TEST(Application, BuiltInApplicationsAreComplete) {
       << "four journal modes with four values of synchronous";
 }
 
-/// Returns a shell command's output for the given standard input.
+/// Runs a shell command with the given standard input, and returns its output.
 std::string said_by(const std::string& command, const std::string& input,
                     const std::string& folder) {
   std::ofstream(folder + "/input") << input;
@@ -213,14 +213,14 @@ std::string said_by(const std::string& command, const std::string& input,
 struct Held {
   const char* promised;
   const char*
-      /// The parts that each transaction left, starting with the first: '-' if missing, 'x' if
-      /// unexpected.
+      /// The parts that each transaction left, in order: '-' for a missing part, 'x' for an
+      /// unexpected one.
       there;
-  const char* says;  ///< expected output for three reported transactions
+  const char* says;  ///< expected output if three transactions were reported
 };
 
-/// Tests all verifiers of numbered transactions with the same cases. Without these cases, a
-/// verifier that detects nothing would pass.
+/// Tests all verifiers of numbered transactions with the same cases. They ensure that a verifier
+/// that detects nothing does not pass.
 TEST(Application, VerifiersDetectMissingAndUnexpectedData) {
   const auto scratch = base::ScratchFolder::make();
   ASSERT_TRUE(scratch);
@@ -232,7 +232,7 @@ TEST(Application, VerifiersDetectMissingAndUnexpectedData) {
   for (
       const Held& held : {
           Held{"all", "333", ""},
-          Held{"all", "3333", ""},  // committed but not reported yet
+          Held{"all", "3333", ""},  // the fourth is committed but not reported yet
           Held{"all", "33-", "lost: transaction 3\n"},
           Held{"all", "---", "lost: transaction 1\nlost: transaction 2\nlost: transaction 3\n"},
           Held{"all-but-last", "33-", "permitted: the last 1 of 3 commits are undone\n"},

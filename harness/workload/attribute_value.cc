@@ -17,8 +17,9 @@ using nlohmann::json;
 
 constexpr std::string_view kHexPrefix = "0x", kFillPrefix = "fill:";
 constexpr std::uint32_t kPatterns = 26;
-constexpr std::size_t kShortBytes = 1024;    // longer values are reported as length and checksum
-constexpr std::size_t kFillShownBytes = 32;  // shorter values are formatted literally
+// Longer values are reported as their length and checksum.
+constexpr std::size_t kShortBytes = 1024;
+constexpr std::size_t kFillShownBytes = 32;  // shorter values are never formatted as "fill:N"
 
 char filler(std::size_t at, std::uint32_t pattern) {
   return static_cast<char>('a' + (at * 7 + at / 251 + pattern) % kPatterns);
@@ -53,7 +54,8 @@ std::optional<std::string> parse_hex(std::string_view digits) {
   return value;
 }
 
-/// Returns true if the value can be written as a plain word without being parsed as another form.
+/// Returns true if the value can be written as a plain word, and this word would not be parsed as
+/// another form.
 bool is_plain(std::string_view value) {
   return !value.empty() && !value.starts_with(kHexPrefix) && !value.starts_with(kFillPrefix) &&
          std::ranges::all_of(value, [](char c) { return c > ' ' && c <= '~'; });
@@ -97,7 +99,7 @@ bool is_kernels_attribute(std::string_view name) {
 
 std::string reported_attribute_value(std::string_view value) {
   if (value.size() <= kShortBytes) return std::string(value);
-  // The NUL distinguishes the result from any value in a list.
+  // Because of the NUL, the result differs from every value that a list can contain.
   return std::string(1, '\0') +
          fmt::format("{} bytes, checksum {:016x}", value.size(), base::fnv1a(value));
 }

@@ -1,9 +1,9 @@
 #pragma once
-// Values of extended attributes, as written in lists and as reported in dumps.
+// Values of extended attributes, as they appear in lists and in dumps.
 //
 //   text         a word without blanks, taken literally
 //   0xHEX        arbitrary bytes; 0x alone is an empty value (as in setfattr and getfattr)
-//   fill:N[:K]   N bytes of pattern K, 0 (the default) to 25
+//   fill:N[:K]   N bytes of pattern K, where K is from 0 (the default) to 25
 
 #include <cstddef>
 #include <cstdint>
@@ -16,32 +16,34 @@ namespace headcrash::workload {
 inline constexpr std::size_t kAttributeValueMost = 64 << 10;  ///< XATTR_SIZE_MAX of Linux
 inline constexpr std::size_t kAttributeNameMost = 255;
 
-/// Returns nullopt if `word` is malformed or the value exceeds kAttributeValueMost.
+/// Parses a value. Returns nullopt if `word` is malformed or if the value is longer than
+/// kAttributeValueMost.
 std::optional<std::string> parse_attribute_value(std::string_view word);
-/// Formats a value as one word; the inverse of parse_attribute_value().
+/// Formats a value as a single word. This is the inverse of parse_attribute_value().
 std::string format_attribute_value(std::string_view value);
 
-/// Returns true for "user.", "trusted.", "security." or "system." followed by at least one
-/// character.
+/// Returns true if the name is "user.", "trusted.", "security." or "system.", followed by at least
+/// one character.
 bool is_attribute_name(std::string_view name);
-/// Returns true for namespaces in which the kernel may set attributes itself.
+/// Returns true if the name is in a namespace in which the kernel may set attributes itself.
 bool is_kernels_attribute(std::string_view name);
 
-/// Returns a short value unchanged, and a long one as its length and checksum. Equal values give
-/// equal results.
+/// Returns a value in the form in which a dump reports it: a short value unchanged, a long one as
+/// its length and checksum. Equal values give equal results.
 std::string reported_attribute_value(std::string_view value);
 
-// Limits on what a dump reports of one object's attributes. The limits for lists are lower, to
-// leave room for attributes that the kernel may set. A dump can thus report all attributes that a
-// list has set.
+// Limits for the attributes that a dump reports for one object. Lists have lower limits, because
+// the kernel may set further attributes. A dump can therefore report all attributes that a list has
+// set.
 inline constexpr std::size_t kReportedAttributesMost = 4096;
 inline constexpr std::size_t kReportedAttributeBytesMost = 256 << 10;
 inline constexpr std::size_t kKernelsAttributesMost = 16, kKernelsAttributeBytesMost = 4 << 10;
 inline constexpr std::size_t kAttributeNamesMost = 64 << 10;  ///< XATTR_LIST_MAX, including NULs
 
-/// Returns true if a dump stores the value in `attributes`, false if in `attributes-hex`.
+/// Returns true if a dump stores the value in the field `attributes`, and false if it stores it in
+/// `attributes-hex`.
 bool is_reported_as_text(std::string_view reported);
-/// Returns the size in bytes of a dump entry for this name and reported value.
+/// Returns the number of bytes that this name and reported value need in a dump.
 std::size_t reported_attribute_bytes(std::string_view name, std::string_view reported);
 
 }  // namespace headcrash::workload

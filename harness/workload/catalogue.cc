@@ -1,4 +1,4 @@
-// Maps workload names to generators (catalogue.h).
+// Finds the generator of each workload by name (catalogue.h).
 #include "harness/workload/catalogue.h"
 
 #include <fmt/format.h>
@@ -30,11 +30,11 @@ constexpr std::string_view kAceMorePrefix = "ace-more";
 struct AceName {
   Ace::Vocabulary words = Ace::Vocabulary::first;
   int length = 1;
-  std::optional<std::uint64_t> number;  ///< nullopt if the trial determines the number
+  std::optional<std::uint64_t> number;  ///< nullopt if the number depends on the trial
 };
 
-/// Returns a cached enumerator. Counting takes far longer than generating a workload, and every
-/// trial looks up a name.
+/// Returns an enumerator, which is cached. Every trial looks up a name, and counting workloads
+/// takes much longer than generating one.
 const Ace& ace_of(int length, Ace::Vocabulary words) {
   using Vocabulary = Ace::Vocabulary;
   static const std::array<Ace, Ace::kLongest> all{Ace(1), Ace(2), Ace(3)};
@@ -47,7 +47,7 @@ int longest_of(Ace::Vocabulary words) {
   return words == Ace::Vocabulary::first ? Ace::kLongest : kLongestOfMore;
 }
 
-/// Parses a name such as "ace-seq2/17". Returns nullopt for other names.
+/// Parses a name such as "ace-seq2/17". Returns nullopt for any other name.
 std::optional<AceName> read_ace_name(std::string_view name) {
   AceName ace;
   if (name.starts_with(kAceMorePrefix)) ace.words = Ace::Vocabulary::more;
@@ -66,8 +66,8 @@ std::optional<AceName> read_ace_name(std::string_view name) {
   return ace;
 }
 
-/// Generates a workload from a family: number 17 for "reuse/17", a number drawn from the seed for
-/// "reuse". Returns nullopt if the name is not that of a family.
+/// Generates a workload of a family. "reuse/17" is number 17 of the family; for "reuse", the seed
+/// determines the number. Returns nullopt if the name is not that of a family.
 std::optional<std::vector<Operation>> of_family(const WorkloadRequest& request) {
   const std::string_view name = request.name;
   const std::size_t slash = std::min(name.find('/'), name.size());
@@ -126,8 +126,8 @@ std::optional<WorkloadRequest> without_age(const WorkloadRequest& request) {
   return young;
 }
 
-/// Fills space with files that the workload does not use. If the file system lacks fallocate, these
-/// operations are skipped, which is reported.
+/// Fills space with files that the workload does not use. If the file system does not support
+/// fallocate, these operations are skipped, and the skips are reported.
 std::vector<Operation> filler(std::uint64_t bytes) {
   std::vector<Operation> list;
   for (std::uint32_t i = 0; bytes >= 512; ++i) {

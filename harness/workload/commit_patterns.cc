@@ -1,6 +1,6 @@
-// Patterns for journaling kernels (commit_patterns.h). Each round uses separate names, so that no
-// round overwrites an earlier round's files. The sizes leave partial blocks both with 1 KiB blocks,
-// the default of ext4 on a small disk, and with 4 KiB blocks.
+// Generates the patterns for journaling kernels (commit_patterns.h). Each round uses separate
+// names, so that no round overwrites the files of an earlier one. The sizes leave partial blocks
+// both with blocks of 1 KiB, which ext4 uses by default on a small disk, and with blocks of 4 KiB.
 #include "harness/workload/commit_patterns.h"
 
 #include <fmt/format.h>
@@ -15,11 +15,11 @@
 namespace headcrash::workload {
 namespace {
 
-/// A round with many writes counts as this many small rounds.
+/// A round with many writes counts as this many of the small rounds.
 constexpr std::uint32_t kLargeRounds = 6;
 
-/// A draft to which lines of the operation language are added. The draft assigns the file number
-/// and version of writes.
+/// A draft to which operations are added as text. It assigns the file numbers and versions of
+/// writes.
 class Lines {
  public:
   explicit Lines(std::uint64_t seed) : random_(seed) {}
@@ -40,7 +40,7 @@ class Lines {
     say("create {}", path);
     if (length > 0) write(path, 0, length);
   }
-  /// Makes a file persistent with a randomly chosen call.
+  /// Makes a file persistent with a call that is selected at random.
   void keep(const std::string& path) {
     if (below(4) == 0) {
       say("fdatasync {}", path);
@@ -137,8 +137,8 @@ void unsynced_neighbours(Lines& lines, std::uint32_t rounds) {
         lines.create(a, 16384);
         break;
       case 1:
-        // A rename over an existing file starts to write the new file's data. If the file system
-        // has a bug, the following fsync then need not wait for these writes.
+        // A rename over an existing file starts to write the data of the new file. If the file
+        // system has a bug, the fsync that follows may not wait for these writes.
         lines.create(a, 4096);
         lines.say("fsync {}", a);
         lines.create(a + ".new", 16384);
@@ -164,14 +164,14 @@ void unsynced_neighbours(Lines& lines, std::uint32_t rounds) {
 
 void revoked_blocks(Lines& lines, std::uint32_t rounds) {
   constexpr std::uint64_t kOldFiles = 24, kPieces = 6, kEntries = 20, kNewFiles = 8;
-  // Long names give each directory several blocks.
+  // The names are long, so that each directory has several blocks.
   const std::string big(240, 'x'), entry(200, 'n');
   for (std::uint32_t round = 0; round < rounds / kLargeRounds + 1; ++round) {
     const std::string b = fmt::format("b{}", round), d = fmt::format("d{}", round);
     const auto old = [&](std::uint64_t i) { return fmt::format("a{}-{}", round, i); };
-    // The many extents and the large attribute do not fit into the inode. The additional metadata
-    // blocks are allocated among the data, where new data will be written later. Directory blocks
-    // are allocated elsewhere.
+    // The many extents and the large attribute do not fit into the inode. Further metadata blocks
+    // are therefore allocated between the data, where new data will be written later. Directory
+    // blocks are allocated elsewhere.
     for (std::uint64_t i = 0; i < kOldFiles; ++i) {
       lines.create(old(i), 0);
       for (std::uint64_t piece = 0; piece < kPieces; ++piece)
@@ -181,13 +181,13 @@ void revoked_blocks(Lines& lines, std::uint32_t rounds) {
     lines.say("mkdir {}", d);
     for (std::uint64_t i = 0; i < kEntries; ++i) lines.say("create {}/{}-{}", d, entry, i);
     lines.say("sync");
-    // Free everything and commit the removal.
+    // Free everything, and commit the removal.
     for (std::uint64_t i = 0; i < kOldFiles; ++i) lines.say("unlink {}", old(i));
     for (std::uint64_t i = 0; i < kEntries; ++i) lines.say("unlink {}/{}-{}", d, entry, i);
     lines.say("rmdir {}", d);
     lines.say("sync");
-    // Write and sync enough data to reuse the freed blocks while the journal still contains the old
-    // metadata.
+    // Write and sync so much data that the freed blocks are reused while the journal still contains
+    // the old metadata.
     for (std::uint64_t i = 0; i < kNewFiles; ++i) {
       const std::string file = fmt::format("{}-{}", b, i);
       lines.create(file, 0);
@@ -198,7 +198,7 @@ void revoked_blocks(Lines& lines, std::uint32_t rounds) {
   }
 }
 
-/// Does not call sync, because sync would checkpoint the journal, and the journal would never fill.
+/// There is no sync, because it would checkpoint the journal, which would then never fill.
 void wrap_journal(Lines& lines, std::uint32_t rounds) {
   constexpr std::uint32_t kFolders = 8, kTouched = 12;
   for (std::uint32_t i = 0; i < kFolders; ++i) lines.say("mkdir d{}", i);

@@ -1,5 +1,6 @@
-// Tracks names and sizes in a list under construction (draft.h). Keys are complete paths, because
-// lists are short and directories few. Renaming a directory renames all paths below it.
+// Tracks the names and sizes in a list that is being created (draft.h). Keys are complete paths,
+// because lists are short and have few directories. When a directory is renamed, all paths below it
+// are renamed.
 #include "harness/workload/draft.h"
 
 #include <algorithm>
@@ -91,8 +92,7 @@ bool Draft::can_be_renamed(const Operation& operation) const {
   return *to != FileType::directory;
 }
 
-/// Returns true if link() would succeed. An open file that has lost all its names cannot be linked
-/// again.
+/// Returns true if link() would succeed. It fails for an open file that has lost all its names.
 bool Draft::can_be_linked(const std::string& path) const {
   const auto id = find(path);
   if (!id || objects_[*id].type == FileType::directory) return false;
@@ -125,7 +125,7 @@ bool Draft::possible(const Operation& operation) const {
     return is(operation.path, FileType::regular) && operation.offset < size(operation.path) &&
            size(operation.path) + operation.length <= kLargestFileBytes;
   if (shares_blocks(operation.kind)) return can_share(operation);
-  if (operation.kind == Kind::append)  // appends must begin at a stamp boundary
+  if (operation.kind == Kind::append)  // an append must begin at a stamp boundary
     return is(operation.path, FileType::regular) && size(operation.path) % kStampBytes == 0;
   if (is_write(operation.kind)) return is(operation.path, FileType::regular);
   switch (operation.kind) {
@@ -220,12 +220,13 @@ bool Draft::has_subvolumes(const std::string& path) const {
   });
 }
 
-/// Copies a subvolume. An empty directory replaces each nested subvolume.
+/// Copies a subvolume. If it contains a nested subvolume, the copy has an empty directory instead.
 void Draft::copy(const std::string& from, const std::string& to) {
   const std::map<std::string, std::size_t> names = names_;
   make(to, FileType::directory);
   objects_.back().subvolume = true;
-  std::map<std::size_t, std::size_t> copies;  // an object with two names is copied only once
+  // Ensures that an object with two names is copied only once.
+  std::map<std::size_t, std::size_t> copies;
   const auto in_another = [&](const std::string& path) {
     for (std::string above = parent_of(path); above != from && !above.empty();
          above = parent_of(above))
@@ -247,7 +248,8 @@ void Draft::copy(const std::string& from, const std::string& to) {
 }
 
 void Draft::exchange(const std::string& one, const std::string& other) {
-  const std::string aside = "/aside";  // a temporary name; no other path begins with '/'
+  // A temporary name that differs from all others, which do not begin with '/'.
+  const std::string aside = "/aside";
   move(one, aside);
   move(other, one);
   move(aside, other);

@@ -1,6 +1,6 @@
 #pragma once
-// A list of operations under construction. It tracks the existing names and file sizes, so that
-// generators emit only operations that a correct file system can execute.
+// A list of operations that is being created. It tracks which names exist and how large files are,
+// so that generators add only operations that a correct file system can execute.
 
 #include <cstdint>
 #include <map>
@@ -15,20 +15,20 @@ namespace headcrash::workload {
 
 class Draft {
  public:
-  /// Returns true if a correct file system would execute the operation at this point in the list.
+  /// Returns true if a correct file system could execute the operation at this point of the list.
   bool possible(const Operation& operation) const;
-  /// Appends an operation, which must be possible. Assigns the file number and a new version to
-  /// operations that write stamps.
+  /// Appends an operation, which must be possible. If the operation writes stamps, assigns its file
+  /// number and a new version.
   void add(Operation operation);
   /// Appends the operation if it is possible. Returns true if it was appended.
   bool try_add(const Operation& operation);
-  bool try_add(const std::string& line);  ///< parses the text form, which must be valid
+  bool try_add(const std::string& line);  ///< like the function above; the text must be valid
 
   bool exists(const std::string& path) const { return path.empty() || names_.contains(path); }
   std::optional<FileType> type(const std::string& path) const;
   std::uint64_t size(const std::string& file) const;
-  std::vector<std::string> children(const std::string& directory) const;  ///< full paths, sorted
-  std::vector<std::string> all(FileType type) const;                      ///< full paths, sorted
+  std::vector<std::string> children(const std::string& directory) const;  ///< as full paths, sorted
+  std::vector<std::string> all(FileType type) const;                      ///< as full paths, sorted
   bool has_attribute(const std::string& path, const std::string& attribute) const;
   bool same_object(const std::string& one, const std::string& other) const;
 
@@ -40,7 +40,7 @@ class Draft {
     FileType type = FileType::regular;
     std::uint32_t number = 0;
     std::uint64_t size = 0;
-    bool had_a_name = true;  ///< false for a file made by O_TMPFILE that has never been linked
+    bool had_a_name = true;  ///< false for a file created with O_TMPFILE and never linked
     bool subvolume = false;
     std::set<std::string> attributes;
   };
@@ -50,7 +50,7 @@ class Draft {
   bool can_be_renamed(const Operation& operation) const;
   bool can_share(const Operation& operation) const;
   bool can_be_linked(const std::string& path) const;
-  /// Finds an object by its path or by an open file's "%NAME".
+  /// Finds an object by its path, or by the "%NAME" of an open file.
   std::optional<std::size_t> find(const std::string& path) const;
   const Object& object(const std::string& path) const { return objects_.at(names_.at(path)); }
   void make(const std::string& path, FileType type);

@@ -1,6 +1,6 @@
 #pragma once
-// Random choices for the functions that generate families (family_makers.h). A list's number is the
-// seed. Random numbers come from std::mt19937_64 and are reduced without the library's
+// Random choices for the functions that generate families (family_makers.h). The number of a list
+// is the seed. Random numbers come from std::mt19937_64 and are reduced without the library's
 // distributions, so that equal seeds give equal lists with every library.
 
 #include <fmt/format.h>
@@ -16,7 +16,7 @@
 
 namespace headcrash::workload {
 
-/// A list that is being generated. New files are numbered, and their names contain their numbers.
+/// A list that is being generated. New files are numbered, and their names contain these numbers.
 class Drawing {
  public:
   explicit Drawing(std::uint64_t number) : random_(number * 0x9e3779b97f4a7c15 + 17) {}
@@ -59,7 +59,7 @@ class Drawing {
   }
   void sync() { add({.kind = Operation::Kind::sync}); }
   void join() { add({.kind = Operation::Kind::join}); }
-  /// Adds nothing (with probability 1/2), sync, or fsync of this file or another one.
+  /// Adds a sync, or an fsync of this file or another one. With probability 1/2, adds nothing.
   void maybe_persist(const std::string& path) {
     const auto dice = below(8);
     if (dice == 0) sync();
@@ -75,7 +75,7 @@ class Drawing {
   std::string fresh(const std::string& directory = {}) {
     return fmt::format("{}{}f{}", directory, directory.empty() ? "" : "/", next_name_++);
   }
-  /// Creates a file that contains `least` to `most` stamps, and returns its name.
+  /// Creates a file with `least` to `most` stamps and returns its name.
   std::string new_file(const std::string& directory, std::uint64_t least, std::uint64_t most) {
     std::string file = fresh(directory);
     create(file);

@@ -1,4 +1,4 @@
-// Executes operations through vfs.h and classifies their errors (operation.h).
+// Executes operations through the interface in vfs.h, and classifies errors (operation.h).
 #include <cerrno>
 #include <chrono>
 #include <cstddef>
@@ -16,7 +16,7 @@ namespace {
 using Kind = Operation::Kind;
 
 constexpr std::uint32_t kModeOfNew = 0644;
-constexpr std::size_t kDirectAlignment = 4096;  // sufficient for all devices
+constexpr std::size_t kDirectAlignment = 4096;  // large enough for all devices
 
 VfsResult<void> with_file(Vfs& vfs, const std::string& path, const OpenOptions& options,
                           auto&& act) {
@@ -32,8 +32,8 @@ struct FreeAligned {
   }
 };
 
-/// Calls `act` with a file handle: the open file if the path is "%NAME", otherwise a handle that is
-/// opened for the call.
+/// Calls `act` with a file handle. If the path is "%NAME", this is the open file; otherwise, the
+/// file is opened for this call.
 VfsResult<void> with_its_file(const Operation& operation, Vfs& vfs, OpenFiles& open_files,
                               auto&& act) {
   if (!is_open_file(operation.path)) return with_file(vfs, operation.path, {}, act);
@@ -228,14 +228,14 @@ Outcome outcome_of(const Operation& operation, const Failure& failure) {
     case ENOSYS:
     case ENOTTY:
       return Outcome::skipped;
-    // Kernels return EINVAL for flags to renameat2() and open() that the file system does not
-    // support,
+    // Kernels return EINVAL for two reasons. First, the file system does not support a flag of
+    // renameat2() or open().
     case EINVAL:
       if (operation.kind == Kind::rename_exchange || operation.kind == Kind::rename_noreplace ||
           operation.kind == Kind::rename_whiteout || is_direct(operation.kind) ||
           operation.kind == Kind::flags || operation.kind == Kind::project)
         return Outcome::skipped;
-      // and for ranges that are not aligned to its blocks.
+      // Second, a range is not aligned to the file system's blocks.
       if (moves_blocks(operation.kind) || shares_blocks(operation.kind)) return Outcome::skipped;
       break;
     case EPERM:  // file systems without links, devices, modes or owners return EPERM
@@ -265,7 +265,7 @@ Outcome outcome_of(const Operation& operation, const Failure& failure) {
     default:
       break;
   }
-  // The mapping extends past the end of the file, because an earlier write was partial.
+  // The mapping extends beyond the end of the file, because an earlier write was partial.
   const bool mapped = operation.kind == Kind::write_mapped || operation.kind == Kind::store ||
                       operation.kind == Kind::msync;
   if (failure.error == EINVAL && failure.skipped_before && mapped) return Outcome::skipped;

@@ -56,8 +56,8 @@ std::vector<Operation> attributes(std::uint64_t number) {
   return random_operations(options);
 }
 
-/// Combines operations into transactions. Each transaction contains consecutive operations of one
-/// user without a persistence point; some are short.
+/// Combines operations into transactions. A transaction consists of consecutive operations of one
+/// user, without a persistence point. Some transactions are short.
 std::vector<Operation> in_transactions(const std::vector<Operation>& list, std::uint64_t seed) {
   constexpr std::uint64_t kBeginsOneIn = 2, kEndsOneIn = 6;
   std::vector<Operation> all;

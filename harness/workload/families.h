@@ -1,49 +1,51 @@
 #pragma once
 // Families of numbered workloads. Each family targets one kind of error in the order of writes, and
 // each number gives a different list. Lists are short, so that all crash states can be tried. Most
-// fit a disk of a few hundred kilobytes, where space is reused at once (in_process/lab_disks.h).
+// lists fit on a disk of a few hundred kilobytes, where space is reused at once
+// (in_process/lab_disks.h).
 //
-//   reuse          new files take the blocks and inodes of files removed just before
+//   reuse          new files take the blocks and inodes of files that were removed just before
 //   nearly-full    on a full disk, files, file tails, holes and directories free space, which is
 //                  reused at once
-//   crumbs         the same, and the freed space goes to files of one fragment each
+//   crumbs         the same, but the freed space goes to files of one fragment each
 //   no-room        requests exceed the free space; a refused operation must have no effect
 //   full-users     three users on a nearly full disk: one reuses space that another frees
 //   truncation     files are truncated, punched and extended while others write
-//   indirect       writes and truncations around the start of single, double and triple indirect
-//                  blocks (blocks of 512 bytes: at 6 KiB, 70 KiB and 8.07 MiB)
-//   fragments      files grow in parallel by half kilobytes, so that their last fragments move
+//   indirect       writes and truncations near the start of single, double and triple indirect
+//                  blocks (with blocks of 512 bytes: at 6 KiB, 70 KiB and 8.07 MiB)
+//   fragments      files grow in turns by half a kilobyte, so that their last fragments move
 //   regrowth       files grow, shrink below their old size and grow again, while neighbours reuse
 //                  the freed space and are synced
-//   directories    long names: directories grow beyond a block, are emptied and removed, and files
-//                  reuse their blocks
-//   renames        over files, over directories and across them, of synced and unsynced objects
+//   directories    directories with long names grow beyond a block, are emptied and removed, and
+//                  files reuse their blocks
+//   renames        synced and unsynced objects are renamed, over others and across directories
 //   exchanges      directories and files are exchanged across directories
 //   long-renames   directories with names of 193 bytes are renamed and exchanged dozens of times
 //                  without a sync: the records exceed one log write
 //   moves          directories are emptied by renames into old and new ones, then removed
 //   replacements   synced and new files are renamed over others while their neighbours are synced
 //   large-directories
-//                  synced files move where a directory grows; with blocks of 512 bytes, that is
+//                  synced files move where a directory grows; with blocks of 512 bytes, this is
 //                  where its indirect block begins
-//   journal-wrap   over a hundred name changes and few files: a small journal wraps around
+//   journal-wrap   over a hundred changes of names and few files: a small journal wraps around
 //   open-files     files lose their last names while open, and are then written and synced
 //   overwrites     synced files are overwritten, by a block or by more than a journal transaction
-//   crowded        names of all lengths come and go in a directory, and move within its chunks
+//   crowded        names of all lengths are added to a directory and removed, and move within its
+//                  chunks
 //   appends        open files grow by less than a block, and are synced
-//   paths          one or three users rename directories, and objects below are synced at once
+//   paths          one or three users rename directories, and concurrently sync objects below them
 //   holes          in files with indirect blocks, holes are filled and punched, and other users
 //                  reuse the freed blocks
 //   syncs          three users call sync concurrently, each with little to write
-//   fsyncs         two users change files with indirect blocks and fsync them, a third calls sync
-//   rests          files, records and names change, followed by a rest, while another user may
-//                  continue: earlier changes reach the disk without a sync, if the file system
-//                  bounds the age of lost changes
-//   many-users     three concurrent users (random_operations.h) join every few operations
+//   fsyncs         two users change files with indirect blocks and fsync them; a third calls sync
+//   rests          files, records and names change, and a rest follows, during which another user
+//                  may continue: if the file system bounds the age of lost changes, the changes
+//                  before the rest reach the disk without a sync
+//   many-users     three concurrent users (random_operations.h), with a join every few operations
 //   attributes     three users change modes, owners and times while files are created, extended,
 //                  moved and removed: does the disk show one point of the history?
-//   transactions   three users combine operations into transactions, where supported
-//   histories      everything in the language (random_operations.h), on a small scale
+//   transactions   three users combine operations into transactions, if these are supported
+//   histories      all operations of the language (random_operations.h), in short lists
 
 #include <cstdint>
 #include <optional>
@@ -59,8 +61,8 @@ struct Family {
 };
 const std::vector<Family>& families();
 
-/// Returns workload `number` from a family, or nullopt if the family is unknown. Equal numbers give
-/// equal lists.
+/// Returns the workload with this number of a family, or nullopt if the family is unknown. Equal
+/// numbers give equal lists.
 std::optional<std::vector<Operation>> family_member(std::string_view name, std::uint64_t number);
 
 }  // namespace headcrash::workload

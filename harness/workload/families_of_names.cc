@@ -14,7 +14,7 @@ namespace {
 
 using Kind = Operation::Kind;
 
-constexpr std::size_t kLongName = 150;  ///< three such names fill a directory chunk
+constexpr std::size_t kLongName = 150;  ///< so long that three names fill a chunk of a directory
 
 std::string long_name(const std::string& directory, std::uint64_t number) {
   std::string name = fmt::format("{}/n{}", directory, number);
@@ -103,7 +103,7 @@ std::vector<Operation> renames(std::uint64_t number) {
       default:
         if (list.add({.kind = Kind::link, .path = from, .target = aside})) list.unlink(from);
     }
-    if (list.one_in(3)) {  // another file then takes over the old name
+    if (list.one_in(3)) {  // then another file gets the old name
       if (list.create(from)) list.write(from, 0, list.blocks(1, 4));
       list.maybe_persist(from);
     }
@@ -128,7 +128,7 @@ std::vector<Operation> exchanges(std::uint64_t number) {
   for (int round = 0; round < 9; ++round) {
     const std::string one = list.any_of(places);
     list.rename(one, list.any_of(list.one_in(4) ? parents : places), Kind::rename_exchange);
-    if (list.one_in(3)) continue;  // continue with another exchange
+    if (list.one_in(3)) continue;  // exchange again, before anything is made persistent
     const std::string file = list.any_file();
     if (list.one_in(2)) list.write(file, 0, kStampBytes);
     list.maybe_persist(file);
@@ -168,7 +168,7 @@ std::vector<Operation> long_renames(std::uint64_t number) {
 
 namespace {
 
-/// Moves everything out of a directory and removes it.
+/// Moves everything out of a directory, and removes the directory.
 void empty_and_remove(Drawing& list, const std::string& from, const std::string& to) {
   for (const std::string& path : list.draft().children(from))
     list.rename(path, to + path.substr(path.rfind('/')));
@@ -215,7 +215,7 @@ std::vector<Operation> moves(std::uint64_t number) {
     for (const std::string& parent : parents) list.mkdir(parent);
     const std::string file = list.any_file();
     if (file.empty()) continue;
-    // This fsync writes the inodes in the same block, but no names.
+    // This fsync writes the inodes that are in the same block, but no names.
     if (list.one_in(2)) list.add({.kind = Kind::fsync, .path = file});
     list.maybe_persist(file);
   }
@@ -245,8 +245,8 @@ std::vector<Operation> replacements(std::uint64_t number) {
       if (list.one_in(3)) list.add({.kind = Kind::fsync, .path = source});
     }
     list.rename(source, target, list.one_in(5) ? Kind::rename_exchange : Kind::rename);
-    // fsync of a neighbour writes the inodes in the same block, but no names. fsync of the replaced
-    // file's remaining link has the same effect.
+    // An fsync of a neighbour writes the inodes that are in the same block, but no names. An fsync
+    // of the replaced file through its remaining link does the same.
     const auto left = other_link.find(target);
     const bool by_link = left != other_link.end() && list.exists(left->second) && list.one_in(2);
     if (by_link || list.one_in(2))
@@ -262,8 +262,8 @@ std::vector<Operation> large_directories(std::uint64_t number) {
   std::vector<std::string> outside;
   outside.reserve(6);
   for (int i = 0; i < 6; ++i) outside.push_back(list.new_file(parents[1], 1, 3));
-  // Three names fill a chunk. After twelve blocks of one chunk each, the directory needs an
-  // indirect block.
+  // Three names fill a chunk, and each block has one chunk. When the directory has more than twelve
+  // blocks, it needs an indirect block.
   std::uint64_t next = 0;
   for (const std::uint64_t names = 30 + list.below(9); next < names; ++next)
     list.add(
@@ -295,7 +295,8 @@ std::vector<Operation> journal_wrap(std::uint64_t number) {
   Drawing list(number);
   const auto parents = some_directories(list, 3);
   list.sync();
-  // Each new directory changes a different block. Together, these blocks exceed a small journal.
+  // Each new directory changes another block. Together, these blocks are more than a small journal
+  // can hold.
   constexpr int kTooMany = 54;
   for (int i = 0; i < kTooMany; ++i) list.mkdir(fmt::format("{}/wide{}", parents[0], i));
   for (int i = 0; i < kTooMany; ++i) list.rmdir(fmt::format("{}/wide{}", parents[0], i));
@@ -316,8 +317,8 @@ std::vector<Operation> journal_wrap(std::uint64_t number) {
   return list.take();
 }
 
-/// Adds and removes names of all lengths in one directory. The free space in a chunk becomes
-/// fragmented, so a new name moves other entries, which may not be on the disk yet.
+/// Adds and removes names of all lengths in one directory. The free space of a chunk becomes
+/// fragmented, so that a new name moves other entries, which may not be on the disk yet.
 std::vector<Operation> crowded(std::uint64_t number) {
   Drawing list(number);
   const auto directories = some_directories(list, 2);
@@ -343,8 +344,8 @@ std::vector<Operation> crowded(std::uint64_t number) {
   return list.take();
 }
 
-/// Removes the last name of open files, then writes and syncs them. Other files reuse their space
-/// after they are closed.
+/// Removes the last name of open files, and then writes and syncs them. When they have been closed,
+/// other files reuse their space.
 std::vector<Operation> open_files(std::uint64_t number) {
   Drawing list(number);
   const auto directories = some_directories(list, 2);

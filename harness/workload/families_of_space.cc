@@ -1,5 +1,4 @@
-// Generates the families that test how blocks are allocated and freed, and writes to reused blocks
-// (families.h).
+// Generates the families that test how blocks are allocated, freed and reused (families.h).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,7 +13,7 @@ namespace {
 
 using Kind = Operation::Kind;
 
-/// Creates a file that reuses the space of a removed file.
+/// Removes a file, and creates another one that reuses its space.
 void replace(Drawing& list, const std::vector<std::string>& directories, const std::string& gone) {
   const std::uint64_t room = std::max<std::uint64_t>(list.size(gone), kStampBytes);
   switch (list.below(6)) {
@@ -47,7 +46,7 @@ void replace(Drawing& list, const std::vector<std::string>& directories, const s
       return list.maybe_persist(made + "/inside");
     }
     default: {
-      // The file reuses the inode and the block of a removed directory.
+      // The new file reuses the inode and the block of the directory that was removed.
       const std::string made = list.fresh(list.any_of(directories)) + "dir";
       list.mkdir(made);
       if (list.one_in(2)) list.sync();
@@ -74,8 +73,8 @@ std::vector<Operation> reuse(std::uint64_t number) {
 
 namespace {
 
-/// Allocates every block of a small disk. Sizes are halved repeatedly, so that the last fragment is
-/// allocated on any disk. After ENOSPC, a file is short or empty.
+/// Allocates every block of a small disk. The sizes of the files are halved repeatedly, so that
+/// even the last fragment is allocated. After ENOSPC, the last file is short or empty.
 void fill_the_disk(Drawing& list) {
   constexpr std::uint64_t kLargest = 128 << 10;
   list.mkdir("full");
@@ -85,7 +84,7 @@ void fill_the_disk(Drawing& list) {
     if (const std::string file = list.fresh("full"); list.create(file)) list.write(file, 0, bytes);
 }
 
-/// Fills the disk except for `least` to `most` stamps, then syncs.
+/// Fills the disk, except for `least` to `most` stamps, and syncs.
 void leave_little_room(Drawing& list, std::uint64_t least, std::uint64_t most) {
   list.create("room");
   list.write("room", 0, list.blocks(least, most));
@@ -95,7 +94,7 @@ void leave_little_room(Drawing& list, std::uint64_t least, std::uint64_t most) {
 }
 
 /// Frees some space: a whole file, the end or the middle of a file, or a directory. Returns the
-/// number of freed bytes.
+/// number of bytes that were freed.
 std::uint64_t give_back(Drawing& list, const std::string& file) {
   const std::uint64_t size = list.size(file);
   const std::uint64_t cut = list.below(size / kStampBytes + 1) * kStampBytes;
@@ -118,8 +117,8 @@ std::uint64_t give_back(Drawing& list, const std::string& file) {
   }
 }
 
-/// Allocates the free blocks to `taker`, or one fragment to `taker` and the remaining blocks to
-/// `other`. Returns the file that was written last.
+/// Writes to `taker` until the freed space is used up. In some cases, writes only one fragment to
+/// `taker` and the rest to `other`. Returns the file that was written last.
 std::string take(Drawing& list, const std::string& taker, const std::string& other,
                  std::uint64_t bytes) {
   bytes = bytes / kStampBytes * kStampBytes;
@@ -132,7 +131,7 @@ std::string take(Drawing& list, const std::string& taker, const std::string& oth
   return other;
 }
 
-/// A disk without free blocks. It contains six files in two directories, one of which has a spare
+/// A disk without free blocks. It has six files in two directories, and one of these has a spare
 /// directory.
 struct FullDisk {
   explicit FullDisk(std::uint64_t number) : list(number), directories(some_directories(list, 2)) {
@@ -143,7 +142,7 @@ struct FullDisk {
     fill_the_disk(list);
     list.sync();
   }
-  /// Forgets files that were removed. Returns false if no files are left.
+  /// Removes from `files` those that no longer exist. Returns false if no files are left.
   bool forget_the_removed() {
     std::erase_if(files, [&](const std::string& file) { return !list.exists(file); });
     return !files.empty();
@@ -156,12 +155,12 @@ struct FullDisk {
 
 }  // namespace
 
-/// Only blocks that were freed just before are allocated.
+/// Each round frees blocks and allocates them again at once, because no other blocks are free.
 std::vector<Operation> nearly_full(std::uint64_t number) {
   FullDisk disk(number);
   Drawing& list = disk.list;
   for (int round = 0; round < 6 && disk.forget_the_removed(); ++round) {
-    // If the file is created first, its writes are in flight when the space is freed.
+    // If the file is created before the space is freed, its writes are already in flight.
     const bool to_new = list.one_in(2), made_before = list.one_in(2), to_directory = list.one_in(6);
     const std::string taker =
         to_new ? list.fresh(list.any_of(disk.directories)) : list.any_of(disk.files);
@@ -182,7 +181,7 @@ std::vector<Operation> nearly_full(std::uint64_t number) {
   return list.take();
 }
 
-/// Freed space goes to files of one fragment each.
+/// Like nearly_full(), but the freed space goes to files of one fragment each.
 std::vector<Operation> crumbs(std::uint64_t number) {
   FullDisk disk(number);
   Drawing& list = disk.list;
@@ -200,7 +199,7 @@ std::vector<Operation> crumbs(std::uint64_t number) {
   return list.take();
 }
 
-/// Requests more space than is free. A refused operation must have no effect.
+/// Requests more space than is free. An operation that is refused must have no effect.
 std::vector<Operation> no_room(std::uint64_t number) {
   FullDisk disk(number);
   Drawing& list = disk.list;
@@ -239,7 +238,7 @@ std::vector<Operation> no_room(std::uint64_t number) {
   return list.take();
 }
 
-/// Three users work on a nearly full disk. One of them reuses space that another frees.
+/// Three users work on a nearly full disk. One of them reuses the space that another one frees.
 std::vector<Operation> full_users(std::uint64_t number) {
   Drawing list(number);
   leave_little_room(list, 24, 48);
@@ -267,11 +266,12 @@ std::vector<Operation> full_users(std::uint64_t number) {
   return list.take();
 }
 
-/// Fills holes below indirect blocks on a nearly full disk while other pointers are freed. Other
-/// users reuse the freed space.
+/// On a nearly full disk, fills holes below indirect blocks while other pointers are freed. Other
+/// users reuse the space that is freed.
 std::vector<Operation> holes(std::uint64_t number) {
   constexpr std::uint64_t kUsers = 3,
-                          // Number of direct pointers, as stamps; blocks are 512 bytes.
+                          // Number of direct pointers, and thus of stamps, because blocks have 512
+      // bytes.
       kFirst = 12;
   Drawing list(number);
   const std::vector<std::string> sparse{"s0", "s1"};
@@ -356,8 +356,8 @@ std::vector<Operation> truncation(std::uint64_t number) {
 
 namespace {
 
-/// Offsets at which each level of indirect blocks begins (blocks of 512 bytes), and an offset
-/// beyond the first double indirect block.
+/// Offsets at which each level of indirect blocks begins if blocks have 512 bytes. The last offset
+/// is beyond the first double indirect block.
 constexpr std::uint64_t kSingle = 12 * 512;
 constexpr std::uint64_t kDouble = (12 + 128) * 512;
 constexpr std::uint64_t kTriple = (12 + 128 + 128 * 128) * 512;
@@ -382,7 +382,8 @@ std::uint64_t place_near_a_level(Drawing& list, bool triple) {
 
 std::vector<Operation> indirect(std::uint64_t number) {
   Drawing list(number);
-  const bool triple = number % 4 == 3;  // fsck of an eight-megabyte file takes a long time
+  // Not in every list, because fsck of a file of eight megabytes takes long.
+  const bool triple = number % 4 == 3;
   for (int i = 0; i < 2; ++i) {
     const std::string file = list.fresh();
     list.create(file);
@@ -414,7 +415,7 @@ std::vector<Operation> indirect(std::uint64_t number) {
         if (list.draft().all(FileType::regular).size() > 1) list.unlink(file);
     }
     list.maybe_persist(list.exists(file) ? file : list.any_file());
-    // The next file reuses the freed blocks, which held pointers or data.
+    // The following file reuses the freed blocks, which contained pointers or data.
     const std::string other = list.one_in(3) ? list.fresh() : list.any_file();
     if (!list.exists(other)) list.create(other);
     if (list.one_in(2)) list.append(other, list.blocks(1, 16));
@@ -476,7 +477,7 @@ std::vector<Operation> regrowth(std::uint64_t number) {
   return list.take();
 }
 
-/// Overwrites data that a data journal has logged. Some writes are small, others exceed a
+/// Overwrites data that is in the log of a data journal. Some writes are small; others exceed a
 /// transaction.
 std::vector<Operation> overwrites(std::uint64_t number) {
   Drawing list(number);

@@ -1,5 +1,6 @@
-// Generates the families that test concurrent calls, where one call completes while another is in
-// progress: fsync below directories that move, concurrent syncs, and open files (families.h).
+// Generates the families that test concurrent calls, in which one call completes while another is
+// in progress: fsync below directories that are being moved, concurrent syncs, and open files
+// (families.h).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -28,20 +29,21 @@ std::vector<std::string> all_below(const Drawing& list, const std::string& direc
 
 }  // namespace
 
-/// One user, or each of three users, renames directories and syncs objects below them at once. In
-/// every second pair of numbers, names are so long that the old and the new name are in different
-/// blocks.
+/// One user, or each of three users, renames directories and concurrently syncs objects below them.
+/// For every second pair of numbers, the names are so long that the old and the new name are in
+/// different blocks.
 std::vector<Operation> paths(std::uint64_t number) {
   Drawing list(number);
   const std::uint64_t users = number % 2 == 0 ? 1 : 3;
-  const std::string tail(number / 2 % 2 == 0 ? 0 : 240, 'x');  // fills a chunk of a directory
+  // So long that one name fills a chunk of a directory.
+  const std::string tail(number / 2 % 2 == 0 ? 0 : 240, 'x');
   for (std::uint64_t user = 0; user < users; ++user) {
     const std::string home = fmt::format("u{}", user);
     for (const std::string& directory : {home, home + "/a", home + "/b", home + "/a/in"})
       list.mkdir(directory);
     for (const std::string& directory : {home + "/a", home + "/b", home + "/a/in"}) {
-      // Because of this file, the following inodes are in a different block from their directory's
-      // inode.
+      // This file makes the following inodes start in another block than the inode of their
+      // directory.
       const std::string file = list.new_file({}, 1, 3);
       list.rename(file, fmt::format("{}/{}", directory, file));
     }
@@ -101,9 +103,9 @@ std::vector<Operation> syncs(std::uint64_t number) {
   return list.take();
 }
 
-/// Two users each change a file beyond its direct pointers (blocks of 512 bytes) and fsync it,
-/// while a third user calls sync. By then, the other user's sync may already have written the data
-/// that an fsync promises.
+/// Two users each change a file beyond its direct pointers (blocks have 512 bytes) and fsync it,
+/// while a third user calls sync. When a user calls fsync, the data that it promises may already
+/// have been written by another user's call.
 std::vector<Operation> fsyncs(std::uint64_t number) {
   constexpr std::uint8_t kUsers = 3, kWhoSyncs = 0;
   constexpr std::uint64_t kBlocks = 40;
@@ -140,13 +142,13 @@ std::vector<Operation> fsyncs(std::uint64_t number) {
   return list.take();
 }
 
-/// Open files that keep their names grow within their last fragments and are synced.
+/// Open files that keep their names grow within their last fragment and are synced.
 std::vector<Operation> appends(std::uint64_t number) {
   Drawing list(number);
   struct Open {
     std::string name;
-    std::uint64_t last = 0;    ///< the last stamp of the file
-    std::uint64_t filled = 0;  ///< number of used bytes in the last stamp
+    std::uint64_t last = 0;    ///< number of the file's last stamp
+    std::uint64_t filled = 0;  ///< number of bytes in the last stamp that are in use
   };
   std::vector<Open> files;
   for (int i = 0; i < 3; ++i) {
@@ -158,7 +160,7 @@ std::vector<Operation> appends(std::uint64_t number) {
   list.sync();
   for (int round = 0; round < 16; ++round) {
     Open& file = files[list.below(files.size())];
-    if (list.one_in(6)) {  // inside the file, so that only times change
+    if (list.one_in(6)) {  // the write is inside the file, so that only times change
       list.write(file.name, 0, std::min<std::uint64_t>(list.size(file.name), 100));
     } else {
       if (file.filled == kStampBytes) ++file.last, file.filled = 0;
@@ -174,8 +176,8 @@ std::vector<Operation> appends(std::uint64_t number) {
 }
 
 /// A user creates, overwrites, extends, renames and removes files in a directory, and rests. If the
-/// number is odd, one file stays open, so that its inode stays in memory, and a second user works
-/// in another directory. Rests are about as long as file systems' write delays.
+/// number is odd, one file stays open, which keeps its inode in memory, and a second user works in
+/// another directory. A rest is about as long as the write delay of file systems.
 std::vector<Operation> rests(std::uint64_t number) {
   constexpr std::array<std::int64_t, 3> kRests{8, 15, 40};
   Drawing list(number);

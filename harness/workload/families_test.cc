@@ -1,4 +1,4 @@
-// Tests the families and how their workloads are numbered (families.h).
+// Tests the families, and which workload has which number (families.h).
 #include "harness/workload/families.h"
 
 #include <gtest/gtest.h>

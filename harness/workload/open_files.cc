@@ -1,5 +1,5 @@
-// Stores open files by thread and name (open_files.h). Each thread uses only its own files, so the
-// lock protects only the map.
+// Stores open files by thread and name (open_files.h). A thread uses only its own files, so the
+// lock need only protect the map.
 #include "harness/workload/open_files.h"
 
 #include <cerrno>

@@ -1,6 +1,6 @@
 #pragma once
-// The files that a workload keeps open with `open PATH %NAME` (operation.h). All threads that
-// execute the workload share one object.
+// The files that a workload keeps open with `open PATH %NAME` (operation.h). All threads of the
+// workload share one such object.
 
 #include <cstdint>
 #include <map>
@@ -23,13 +23,13 @@ class OpenFiles {
   OpenFiles(const OpenFiles&) = delete;
   OpenFiles& operator=(const OpenFiles&) = delete;
 
-  /// Opens a file. Fails with EBUSY if the thread already uses the name, or with EMFILE if
+  /// Opens a file. Fails with EBUSY if the thread already uses this %NAME, and with EMFILE if
   /// kOpenFilesMost files are open.
   VfsResult<void> open(std::uint8_t thread, const std::string& name, const std::string& path);
-  /// Opens a file without a name (O_TMPFILE). Fails like open().
+  /// Opens a file without a name (O_TMPFILE). Fails for the same reasons as open().
   VfsResult<void> make_nameless(std::uint8_t thread, const std::string& name);
   VfsResult<void> close(std::uint8_t thread, const std::string& name);
-  /// Returns the open file, or EBADF if the thread has no open file with that name.
+  /// Returns an open file. Fails with EBADF if the thread has no open file with this %NAME.
   VfsResult<FileHandle> find(std::uint8_t thread, const std::string& name) const;
 
  private:

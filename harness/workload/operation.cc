@@ -1,5 +1,5 @@
-// Parses and formats operations as text (operation.h). An operation's signature has a letter for
-// each argument, so that one loop formats and one loop parses all operations.
+// Parses and formats operations as text (operation.h). The signature of an operation has one letter
+// for each argument. One loop can thus format all operations, and another one can parse them.
 #include "harness/workload/operation.h"
 
 #include <fmt/format.h>
@@ -20,9 +20,9 @@ namespace {
 
 using Kind = Operation::Kind;
 
-/// p path, t target, a attribute, x value, o offset, l length, q offset in the target, f file, v
-/// version, m mode, u user, g group, s seconds, k kind of node, i inode flags, j project, c kind of
-/// crash.
+/// The letters of signatures: p path, t target, a attribute, x value, o offset, l length, q offset
+/// in the target, f file, v version, m mode, u user, g group, s seconds, k kind of node, i inode
+/// flags, j project, c kind of crash.
 struct Word {
   Kind kind;
   std::string_view name, signature;
@@ -92,7 +92,7 @@ constexpr std::array<Word, kOperationKinds> kWords{
      {Kind::crash, "crash", "c"},
      {Kind::write_atomic, "write-atomic", "polfv"}}};
 
-/// Inode flags and their letters in chattr(1).
+/// Inode flags, and the letters that chattr(1) uses for them.
 struct InodeFlag {
   char letter;
   std::uint32_t flag;
@@ -216,8 +216,9 @@ bool takes_the_root(Kind kind) {
          kind == Kind::snapshot;
 }
 
-/// Returns true if the operation's ranges may begin and end at any byte. msync, sync-range, and
-/// operations that move blocks or bypass the page cache require multiples of a stamp.
+/// Returns true if the ranges of the operation may begin and end at any byte. Other ranges must be
+/// multiples of a stamp: those of msync and sync-range, and of operations that move blocks or
+/// bypass the page cache.
 bool takes_any_byte(Kind kind) {
   if (is_write(kind)) return !is_direct(kind);
   switch (kind) {
@@ -327,7 +328,8 @@ Result<void> check_open_files(const Operation& operation, const std::string& sub
   return {};
 }
 
-/// Removes the prefix "@2" and returns the thread's number. The error is the complete message.
+/// Removes a prefix such as "@2", and returns the thread's number. An error contains the complete
+/// message.
 tl::expected<std::uint8_t, std::string> parse_thread(std::vector<std::string_view>& words) {
   if (words.empty() || !words[0].starts_with('@')) return std::uint8_t{0};
   std::uint8_t thread = 0;
@@ -429,7 +431,7 @@ std::optional<std::string> problem_with_remounts(std::span<const Operation> oper
 
 namespace {
 
-/// Returns the lines that are operations, with their numbers from 1.
+/// Returns the lines that contain operations, with their line numbers, which start at 1.
 std::vector<std::pair<std::size_t, std::string_view>> lines_of(std::string_view text) {
   std::vector<std::pair<std::size_t, std::string_view>> lines;
   for (std::size_t number = 1; !text.empty(); ++number) {

@@ -1,8 +1,8 @@
 #pragma once
-// The operation language. A workload has one operation per line of text.
+// The operation language. A workload is a text with one operation on each line.
 //
 //   mkdir PATH          rmdir PATH            create PATH           unlink PATH
-//   write PATH OFFSET LENGTH FILE VERSION     content stamps (stamp.h)
+//   write PATH OFFSET LENGTH FILE VERSION     writes stamps (stamp.h)
 //   write-sync, write-dsync, write-direct     the same with O_SYNC, O_DSYNC, O_DIRECT
 //   write-direct-dsync, write-uring           with O_DIRECT and O_DSYNC; the latter through
 //                                             io_uring
@@ -11,19 +11,19 @@
 //   write-mapped                              through a shared mapping and msync; inside the file
 //   store PATH OFFSET LENGTH FILE VERSION     through a shared mapping, without msync; inside the
 //                                             file
-//   msync PATH OFFSET LENGTH                  of this range of a mapping: persists only the range
+//   msync PATH OFFSET LENGTH                  writes and persists only this range of a mapping
 //   sync-range PATH OFFSET LENGTH             sync_file_range: writes the range, promises nothing
 //   append PATH OFFSET LENGTH FILE VERSION    with O_APPEND; OFFSET is the file's size
 //   truncate PATH SIZE
 //   allocate PATH OFFSET LENGTH               fallocate; allocate-keep keeps the size
 //   punch PATH OFFSET LENGTH                  punches a hole
 //   zero PATH OFFSET LENGTH                   fallocate's zero range; zero-keep keeps the size
-//   collapse PATH OFFSET LENGTH               removes the range and moves the rest up; ends inside
-//                                             the file
-//   insert PATH OFFSET LENGTH                 inserts a hole and moves the rest down; begins inside
-//                                             the file
-//   clone FROM OFFSET LENGTH TO OFFSET        TO shares blocks inside of FROM (FICLONERANGE)
-//   dedupe FROM OFFSET LENGTH TO OFFSET       TO shares them where they are equal (FIDEDUPERANGE)
+//   collapse PATH OFFSET LENGTH               removes the range and moves the rest to its place;
+//                                             the range must end inside the file
+//   insert PATH OFFSET LENGTH                 inserts a hole and moves the rest behind it; the hole
+//                                             must begin inside the file
+//   clone FROM OFFSET LENGTH TO OFFSET        TO then shares these blocks of FROM (FICLONERANGE)
+//   dedupe FROM OFFSET LENGTH TO OFFSET       the same where both are equal (FIDEDUPERANGE)
 //   link EXISTING PATH                        symlink TARGET PATH                mknod PATH fifo
 //   rename FROM TO      rename-noreplace FROM TO                    rename-exchange ONE OTHER
 //   rename-whiteout FROM TO                   leaves a whiteout at FROM, for overlayfs
@@ -33,23 +33,24 @@
 //   chown PATH UID GID                        of a file or directory; each at most 65534
 //   touch PATH SECONDS                        sets mtime of a file or directory; even, 1980 to 2038
 //   access PATH SECONDS                       sets atime of a file, with the same limits
-//   flags PATH LETTERS                        inode flags as in chattr: any of aACdDisSu, "-" for
-//                                             none
+//   flags PATH LETTERS                        inode flags as in chattr: any of aACdDisSu, or "-" to
+//                                             clear all
 //   project PATH NUMBER                       project ID for quotas, at most 65534
 //   subvolume PATH                            creates a subvolume, if supported (btrfs)
 //   snapshot FROM PATH                        PATH becomes a snapshot of FROM, a subvolume or "."
-//   remove-subvolume PATH                     with its content
+//   remove-subvolume PATH                     removes a subvolume with its contents
 //   fsync PATH          fdatasync PATH        fsyncdir PATH         sync             syncfs
-//   remount                                   unmounts and mounts; persists everything; needs a
+//   remount                                   unmounts and mounts; persists everything; requires a
 //                                             single thread and no open file
 //   remount-ro                                remounts read-only, then read-write; persists
 //                                             everything
 //   freeze                                    FIFREEZE, then FITHAW; persists everything
-//   crash panic         crash power           ends with all writes on the disk, or only the flushed
-//                                             ones; then recovers and mounts. The list continues
-//                                             from the recovered tree. Needs the same as remount
+//   crash panic         crash power           ends the kernel: with all writes on the disk, or only
+//                                             the flushed ones; then recovers and mounts. The list
+//                                             continues from the recovered tree. Has the same
+//                                             requirements as remount
 //   evict                                     drops clean pages, inodes and names from the cache
-//   rest SECONDS                              idles: older changes have then been written
+//   rest SECONDS                              waits until older changes have been written
 //                                             (promises.h)
 //   join                                      barrier for all threads
 //   open PATH %NAME     close %NAME           keeps a file or directory open, even without a name
@@ -58,39 +59,41 @@
 //                                             transaction (fs-adapters/transactions.h), if
 //                                             supported
 //
-// Buffered writes and the ranges of allocate, punch and zero begin and end at any byte. For a block
-// written by two writes, a dump reports the first 32 bytes, and only these are judged. Ranges of
-// collapse, insert, clone and dedupe are multiples of 4096, the usual block size. If the file
-// system's blocks are larger, the kernel refuses and the operation is skipped as unsupported.
+// Buffered writes, and the ranges of allocate, punch and zero, may begin and end at any byte. If
+// two writes have written a block, a dump reports its first 32 bytes, and only these are judged.
+// The ranges of collapse, insert, clone and dedupe are multiples of 4096, the usual block size. If
+// the file system has larger blocks, the kernel refuses, and the operation is skipped as
+// unsupported.
 //
 // "%NAME" denotes the open file in any operation that would otherwise open a file: write,
 // write-mapped, store, msync, sync-range, truncate, allocate, punch, zero, collapse, insert, fsync,
-// fdatasync. It belongs to the thread that opened it. Open files are closed before unmounting. An
-// open directory accepts only fsync, and keeps its inode in memory despite evict. This permits
-// fsync of a file without a name:
+// fdatasync. It belongs to the thread that opened it. Open files are closed before the file system
+// is unmounted. An open directory can only be used by fsync; its inode stays in memory despite
+// evict. A file without a name can thus be synced:
 //
 //   create a    sync    open a %f    unlink a    fsync %f    close %f
 //
-// link accepts one, too, if it has a name or is a tmpfile that never had one:
+// link also accepts an open file if it has a name, or if it is a tmpfile that never had one:
 //
 //   tmpfile %f    write %f 0 4096 1 1    link %f a    fsync %f
 //
-// Threads. "@2 write ..." is an operation of thread 2; operations without a prefix are thread 0's.
-// The operations of one thread run in order, those of different threads concurrently. A join waits
-// for all operations before it:
+// Threads. "@2 write ..." is an operation of thread 2. Operations without a prefix belong to thread
+// 0. The operations of one thread run in order, those of different threads run concurrently. A join
+// waits for all operations before it:
 //
 //   mkdir d | join | create d/a      write d/a ..     fsync d/a (5)  | join | ...
 //                  | @1 create d/b   @1 write d/b ..  @1 fsync d/b (8)
 //
-// Two rules keep the oracle simple. Between two joins, each file and each name belongs to one
-// thread (reading a directory on the path is permitted; the oracle's ownership.h checks this). And
-// persistence points are reported in list order: after its point succeeds, a thread waits until all
-// earlier points have been reported. "persisted N" therefore gives the position of every thread.
-// The calls themselves overlap, like the resulting commits.
+// Two rules keep the oracle simple. First, between two joins, each file and each name belongs to
+// one thread. Looking up a directory on a path is permitted; the oracle's ownership.h checks this.
+// Second, persistence points are reported in list order: when the point of a thread has succeeded,
+// the thread waits until all earlier points have been reported. "persisted N" therefore gives the
+// position of every thread. The calls themselves overlap, like the resulting commits.
 //
-// A workload is a list generated from a seed before the run. The agent executes it, and the oracle
-// follows the same list on the host; neither needs data from the other. Paths are those of vfs.h,
-// without blanks. The root is written "."; only fsyncdir and attribute operations accept it.
+// A workload is a list that is generated from a seed before the run. The agent executes it, and the
+// oracle follows the same list on the host; neither needs data from the other. Paths are those of
+// vfs.h, without blanks. The root is written as "."; only fsyncdir and operations on attributes
+// accept it.
 
 #include <cstdint>
 #include <optional>
@@ -172,35 +175,36 @@ struct Operation {
   };
   Kind kind = Kind::sync;
   std::string path;
-  /// The second argument. link, rename: the new name; symlink: the link's target; open, tmpfile:
-  /// "%NAME"; clone, dedupe: the other file; mknod: "fifo"; crash: "panic" or "power".
+  /// The second argument. For link and rename, the new name; for symlink, the target of the link;
+  /// for open and tmpfile, "%NAME"; for clone and dedupe, the other file; for mknod, "fifo"; for
+  /// crash, "panic" or "power".
   std::string target;
   std::string attribute;            ///< setxattr, removexattr
   std::string value;                ///< setxattr
   std::uint64_t offset = 0;         ///< in bytes
   std::uint64_t target_offset = 0;  ///< for clone and dedupe: offset in the target, in bytes
-  /// Length in bytes. A write has at most kLongestWriteBytes. For truncate, the new size.
+  /// Length in bytes, for a write at most kLongestWriteBytes. For truncate, the new size.
   std::uint64_t length = 0;
-  std::uint32_t file = 0;             ///< for writes: the file's number
-  std::uint32_t version = 0;          ///< for writes: increases with every write in the workload
+  std::uint32_t file = 0;             ///< for writes: number of the file
+  std::uint32_t version = 0;          ///< for writes: increases with every write of the workload
   std::uint8_t thread = 0;            ///< below kThreadsMost; 0 for a join
   std::uint32_t mode = 0;             ///< chmod
   std::uint32_t flags = 0;            ///< for flags: FS_*_FL in linux/fs.h
   std::uint32_t project = 0;          ///< project
   std::uint32_t user = 0, group = 0;  ///< chown
-  /// for touch and access: since the epoch; for rest: at most kLongestRestSeconds
+  /// For touch and access: seconds since the epoch. For rest: at most kLongestRestSeconds.
   std::int64_t seconds = 0;
   bool operator==(const Operation&) const = default;
 };
 inline constexpr std::size_t kOperationKinds = 61;
-/// the maximum that every file system can store
+/// The largest number that every file system can store.
 inline constexpr std::uint32_t kLargestOwner = 65534;
 inline constexpr std::int64_t kEarliestSeconds = 315532800, kLatestSeconds = 2147483646;
 inline constexpr std::int64_t kLongestRestSeconds = 3600;
 inline constexpr std::size_t kOpenFilesMost = 4096;  ///< limit for all threads together
 inline constexpr std::uint8_t kThreadsMost = 8;
 
-/// Formats inode flags as letters that parse_operation() accepts.
+/// Formats inode flags as the letters that parse_operation() accepts.
 std::string format_flags(std::uint32_t flags);
 /// Returns all flags that have a letter.
 std::uint32_t known_flags();
@@ -213,31 +217,32 @@ inline constexpr std::uint64_t kLargestFileBytes = 1 << 30;
 
 std::string format(const Operation& operation);
 
-/// Parses one operation. Errors name the invalid word and begin with `subject` ("workload.txt:12").
+/// Parses one operation. Errors begin with `subject` ("workload.txt:12") and quote the invalid
+/// word.
 Result<Operation> parse_operation(std::string_view line, const std::string& subject);
 
-/// Parses a list: one operation per line. Empty lines and lines that begin with '#' are ignored.
-/// Errors name the file and the line.
+/// Parses a list with one operation on each line. Ignores empty lines and lines that begin with
+/// '#'. Errors name the file and the line.
 Result<std::vector<Operation>> parse_operations(std::string_view text,
                                                 const std::string& file_name);
 
-/// Returns "FILE:LINE" for each operation of such a list.
+/// Returns "FILE:LINE" for each operation of a list that parse_operations() parses.
 std::vector<std::string> subjects_of(std::string_view text, const std::string& file_name);
 
-/// Returns true if the operation, by succeeding, can promise that data or metadata survives a power
+/// Returns true if the success of this operation can promise that data or metadata survives a power
 /// cut.
 bool is_persistence_point(const Operation& operation);
 
-/// Returns why this list's remounts and crashes are not allowed: the list uses a second thread, or
-/// a file is open at one of them. Returns nullopt if they are allowed.
+/// Returns nullopt if the remounts and crashes of this list are permitted. Otherwise, returns the
+/// reason: the list uses a second thread, or a file is open when a remount or crash begins.
 std::optional<std::string> problem_with_remounts(std::span<const Operation> operations);
 
-/// Returns the mark "persisted N". The agent writes this mark when persistence point N has
-/// succeeded.
+/// Returns the text of the mark "persisted N". The agent writes this mark when persistence point N
+/// has succeeded.
 std::string persisted_mark(std::size_t operation);
 std::optional<std::size_t> parse_persisted_mark(std::string_view mark);
 
-/// Returns true for all operations that write stamps.
+/// Returns true for every operation that writes stamps.
 bool is_write(Operation::Kind kind);
 
 /// Returns true for writes with O_DIRECT.
@@ -246,40 +251,40 @@ bool is_direct(Operation::Kind kind);
 /// Returns true for collapse and insert, which move the rest of the file.
 bool moves_blocks(Operation::Kind kind);
 
-/// Returns true for clone and dedupe, which concern two files, PATH and the target.
+/// Returns true for clone and dedupe, which use two files: `path` and `target`.
 bool shares_blocks(Operation::Kind kind);
 
-/// Returns the highest thread number plus one.
+/// Returns the number of threads, that is, the highest thread number plus one.
 std::size_t threads_of(std::span<const Operation> operations);
 
-/// Returns true for "%NAME", which denotes an open file.
+/// Returns true for a path "%NAME", which denotes an open file.
 bool is_open_file(std::string_view path);
 
-/// Executes an operation. A write opens the file, writes and closes the file; only `open` keeps a
-/// file open, in `open_files`. Returns ENOTSUP for a crash, because only the process that owns the
-/// disk can cut its power (harness/explorer/guests/record_workload.h). Other callers skip a crash
-/// as unsupported.
+/// Executes an operation. A write opens the file, writes to it and closes it; only the operation
+/// `open` keeps a file open, in `open_files`. For a crash, returns ENOTSUP, because only the
+/// process that owns the disk can cut its power (harness/explorer/guests/record_workload.h). Other
+/// callers skip a crash because it is unsupported.
 VfsResult<void> execute(const Operation& operation, Vfs& vfs, OpenFiles& open_files);
 
 /// The outcome of an operation that did not succeed.
 enum class Outcome : std::uint8_t {
-  failed,   ///< the file system broke a promise, so the workload ends
-  skipped,  ///< the file system does not support the operation, which had no effect
-  partial,  ///< ENOSPC: a write may be partial; any other operation had no effect
+  failed,   ///< the operation failed although it must not, so the workload ends
+  skipped,  ///< the file system does not support the operation, so it had no effect
+  partial,  ///< ENOSPC: a write may have been executed in part; any other operation had no effect
 };
 
-/// An operation that failed. `skipped_before` is true if an earlier operation was skipped or
-/// partial. Names and attributes may then be missing, so this operation may also be skipped.
+/// The error of an operation. If an earlier operation was skipped or partial (`skipped_before`),
+/// names and attributes may be missing, so that this operation may count as skipped, too.
 struct Failure {
   int error = 0;  ///< errno
   bool skipped_before = false;
 };
 Outcome outcome_of(const Operation& operation, const Failure& failure);
 
-/// An operation that was not executed completely, for the oracle.
+/// An operation that was not executed completely. The oracle must know of it.
 struct FailedOperation {
   std::size_t operation = 0;
-  Outcome outcome = Outcome::skipped;  ///< skipped or partial
+  Outcome outcome = Outcome::skipped;  ///< either skipped or partial
 };
 
 }  // namespace headcrash::workload

@@ -7,7 +7,8 @@
 
 namespace headcrash::workload {
 
-/// Parses all of `word` as a number in `base`. Returns false if it is invalid or out of range.
+/// Parses the whole of `word` as a number in base `base`. Returns false if it is invalid or out of
+/// range.
 template <typename Number>
 bool parse_number(std::string_view word, Number& value, int base = 10) {
   const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value, base);

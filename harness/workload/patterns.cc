@@ -1,6 +1,6 @@
-// Generates the patterns that applications use (patterns.h). Each function adds the rounds of one
-// pattern to a draft. Page and frame sizes are SQLite's defaults, with a frame rounded up to whole
-// stamps.
+// Generates the patterns in which applications write (patterns.h). Each function adds the rounds of
+// one pattern to a draft. The sizes of pages and frames are SQLite's defaults, except that a frame
+// is rounded up to whole stamps.
 #include "harness/workload/patterns.h"
 
 #include <fmt/format.h>
@@ -18,10 +18,10 @@ namespace {
 using Kind = Operation::Kind;
 
 constexpr std::uint64_t kPageBytes = 4096;
-// A header of 24 bytes and a page, rounded up to whole stamps.
+// A frame of the log: a header of 24 bytes and a page, rounded up to whole stamps.
 constexpr std::uint64_t kFrameBytes = 4608;
 constexpr std::uint64_t kDatabasePages = 32;
-constexpr std::uint64_t kPagesMost = 6;  // in one transaction
+constexpr std::uint64_t kPagesMost = 6;  // maximum number of pages in one transaction
 constexpr std::uint64_t kLogBytesMost = 64 << 10;
 
 /// A draft with the operations that the patterns use.
@@ -177,12 +177,12 @@ void sqlite_rollback(Script& script, std::uint32_t rounds) {
     script.create(journal);
     script.write(journal, kStampBytes, pages.size() * kFrameBytes);
     script.fsync(journal);
-    script.write(journal, 0, kStampBytes);  // header, which contains the number of pages
+    script.write(journal, 0, kStampBytes);  // the header, which contains the number of pages
     script.fsync(journal);
     script.fsyncdir("");
     write_pages(script, pages);
     script.fsync("base.db");
-    script.unlink(journal);  // this commits the transaction
+    script.unlink(journal);  // the removal of the journal commits the transaction
     script.fsyncdir("");
   }
 }
@@ -212,10 +212,10 @@ void sqlite_wal(Script& script, std::uint32_t rounds) {
   script.fsync(log);
 }
 
-/// Overwrites files of fixed length in place and syncs each write, like a database. After the last
-/// global sync, each file is synced once without changes, before the first write that counts. This
-/// avoids known defects of F2FS (fs-adapters/linux/f2fs.toml, f2fs-strict.toml), so that the
-/// pattern can serve as a control.
+/// Overwrites files of fixed length in place, and syncs each write, as a database does. After the
+/// last global sync and before the first write that counts, each file is synced once without
+/// changes. This avoids known defects of F2FS (fs-adapters/linux/f2fs.toml, f2fs-strict.toml), so
+/// that the pattern can serve as a control.
 void overwrite_fsync(Script& script, std::uint32_t rounds) {
   constexpr std::uint64_t kTables = 4, kTableBytes = 64 * kStampBytes;
   const auto table = [](std::uint64_t number) { return fmt::format("table{}", number); };
@@ -239,10 +239,10 @@ void overwrite_fsync(Script& script, std::uint32_t rounds) {
   }
 }
 
-/// Creates files and appends to them. Syncs each change, and each new name with its directory.
-/// Every append needs a new block, and nothing is renamed or removed. This avoids known defects of
-/// ext4 without a journal (fs-adapters/linux/ext2.toml) and of btrfs, so that the pattern can serve
-/// as a control.
+/// Creates files and appends to them. Each change is synced, and each new name is synced with its
+/// directory. Every append needs a new block, and nothing is renamed or removed. This avoids known
+/// defects of ext4 without a journal (fs-adapters/linux/ext2.toml) and of btrfs, so that the
+/// pattern can serve as a control.
 void append_fsync(Script& script, std::uint32_t rounds) {
   constexpr std::uint64_t kAppended = 16, kPagesAtOnce = 4;
   std::vector<std::string> files;
@@ -259,8 +259,8 @@ void append_fsync(Script& script, std::uint32_t rounds) {
   }
 }
 
-/// Removes the last name of an open, persistent file, and syncs the file again, as in xfstests'
-/// generic/764. Every other file is written or truncated between the two steps.
+/// Removes the last name of a persistent file that is open, and syncs the file again, as in
+/// generic/764 of xfstests. Every second file is written or truncated between the two steps.
 void fsync_unlinked(Script& script, std::uint32_t rounds) {
   for (std::uint32_t round = 0; round < rounds; ++round) {
     const std::string path = fmt::format("victim{}", round), open = "%victim";
@@ -276,8 +276,8 @@ void fsync_unlinked(Script& script, std::uint32_t rounds) {
   }
 }
 
-/// Makes a symbolic link persistent by fsync of its directory, renames it, and syncs the directory
-/// again, as in xfstests' generic/779.
+/// Makes a symbolic link persistent by an fsync of its directory, renames it, and syncs the
+/// directory again, as in generic/779 of xfstests.
 void fsync_renamed_symlink(Script& script, std::uint32_t rounds) {
   for (std::uint32_t round = 0; round < rounds; ++round) {
     const std::string folder = fmt::format("d{}", round);
@@ -289,8 +289,8 @@ void fsync_renamed_symlink(Script& script, std::uint32_t rounds) {
   }
 }
 
-/// Performs the operations that overlayfs performs on its upper layer. Renames a file, half of the
-/// time over another file. The whiteout at the old name hides the file in the lower layer.
+/// Executes the operations that overlayfs executes on its upper layer. Renames a file, in half of
+/// the cases over another file. A whiteout at the old name hides the file of the lower layer.
 void whiteouts(Script& script, std::uint32_t rounds) {
   for (std::uint32_t round = 0; round < rounds; ++round) {
     const std::string folder = fmt::format("d{}", round);

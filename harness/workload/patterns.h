@@ -1,29 +1,28 @@
 #pragma once
-// Patterns by which applications keep their data safe. Each step relies on a promise of the file
-// system.
+// The patterns in which applications write to keep their data safe. Each step relies on a promise
+// of the file system.
 //
-//   replace-by-rename           editors, package managers: new file, fsync, rename over the old
-//                               one, fsync of the directory every other time
+//   replace-by-rename           editors, package managers: write a new file, fsync it, rename it
+//                               over the old one; fsync the directory in every second round
 //   replace-by-rename-unsynced  the same without fsync of the file; a synced log next to it
 //                               provides the persistence points
-//   append-log                  records appended to a log, fdatasync after every few; rotation by
-//                               rename
-//   mail-spool                  maildir: written and synced in tmp, linked into new, moved to cur,
-//                               removed
-//   sqlite-rollback             SQLite's rollback journal: journal synced, pages written in place,
-//                               synced, journal removed
-//   sqlite-wal                  SQLite's write-ahead log: frames appended and synced, copied to the
-//                               database at a checkpoint, the log restarted
-//   overwrite-fsync             a database's table: overwritten in place, each write synced
-//   append-fsync                a server's files: created and appended to; each change and name is
-//                               synced
+//   append-log                  append records to a log, call fdatasync after every few records;
+//                               rotate the log by rename
+//   mail-spool                  maildir: messages are written and synced in tmp, linked into new,
+//                               moved to cur, and removed
+//   sqlite-rollback             SQLite's rollback journal: the journal is synced, pages are written
+//                               in place and synced, and the journal is removed
+//   sqlite-wal                  SQLite's write-ahead log: frames are appended and synced; at a
+//                               checkpoint, they are copied to the database and the log restarts
+//   overwrite-fsync             a database's table: overwritten in place; each write is synced
+//   append-fsync                a server's files: created and appended to; each change and each
+//                               name is synced
 //
-// Two more come from the xfstests that found a defect of btrfs:
+// Two further patterns come from xfstests that found a defect of btrfs:
 //
 //   fsync-unlinked              generic/764: a file loses its last name while it is open, and is
 //                               synced
-//   fsync-renamed-symlink       generic/779: a symbolic link is renamed, and its directory is
-//                               synced
+//   fsync-renamed-symlink       generic/779: a symbolic link is renamed; its directory is synced
 
 #include <cstdint>
 #include <optional>
@@ -41,10 +40,11 @@ const std::vector<Pattern>& patterns();
 
 struct PatternOptions {
   std::uint64_t seed = 0;
-  std::uint32_t rounds = 60;  ///< number of replacements, records, mails or transactions
+  std::uint32_t rounds = 60;  ///< number of rounds: replacements, records, mails or transactions
 };
 
-/// Returns a pattern by name, or nullopt if the name is unknown. Equal options give equal lists.
+/// Returns the pattern with this name, or nullopt if the name is unknown. Equal options give equal
+/// lists.
 std::optional<std::vector<Operation>> pattern(std::string_view name, const PatternOptions& options);
 
 }  // namespace headcrash::workload

@@ -1,7 +1,7 @@
-// Generates random lists from seeds (random_operations.h). If the draft rejects an operation that
-// cannot be executed, another one is drawn. Random numbers come from std::mt19937_64 and are
-// reduced without the library's distributions, so that equal seeds give equal lists with every
-// library.
+// Generates random lists from seeds (random_operations.h). If the draft rejects an operation
+// because it cannot be executed, another one is generated. Random numbers come from std::mt19937_64
+// and are reduced without the library's distributions, so that equal seeds give equal lists with
+// every library.
 #include "harness/workload/random_operations.h"
 
 #include <fmt/format.h>
@@ -22,13 +22,15 @@ namespace {
 using Kind = Operation::Kind;
 
 constexpr std::uint64_t kPage = 4096;
-constexpr std::uint32_t kDrawsMost = 200;  // attempts for one operation; then the round is skipped
+// Maximum number of attempts to find an operation; then the round is skipped.
+constexpr std::uint32_t kDrawsMost = 200;
 constexpr std::uint64_t kLargestBytes = 1 << 20;
-constexpr std::uint64_t kModes = 01000;  // number of different permission bits
+constexpr std::uint64_t kModes = 01000;  // number of different values of the permission bits
 constexpr std::uint64_t kOwners = 1000;
-/// Flags that do not restrict later operations.
+/// Flags that do not prevent later operations.
 constexpr std::array kHarmlessFlags{0, FS_NODUMP_FL, FS_NOATIME_FL, FS_NODUMP_FL | FS_NOATIME_FL};
-constexpr std::uint64_t kEvenSeconds = 1 << 29;  // number of even seconds after kEarliestSeconds
+// Number of even values, in seconds, after kEarliestSeconds.
+constexpr std::uint64_t kEvenSeconds = 1 << 29;
 
 bool zeroes_or_allocates(Kind kind) {
   return kind == Kind::allocate || kind == Kind::allocate_keep || kind == Kind::punch ||
@@ -76,8 +78,8 @@ class RandomHistory {
     draft_.add({.kind = Kind::join});
     ++turn_;
   }
-  /// Returns a unique target for a symbolic link. Its length follows from its number, because an
-  /// additional random draw would change existing lists.
+  /// Returns a unique target for a symbolic link. Its length follows from its number, because a
+  /// further random number would change existing lists.
   std::string target() {
     const std::uint32_t number = next_text_++;
     std::string text = fmt::format("somewhere/{}", number);
@@ -86,13 +88,13 @@ class RandomHistory {
     return text;
   }
   std::string own_set() const { return set_name((thread_ + turn_) % options_.threads); }
-  /// Returns true if the object is in the thread's own set, that is, if a component of its path
-  /// begins with the set's name.
+  /// Returns true if the object belongs to the thread's own set, that is, if a component of its
+  /// path begins with the name of the set.
   bool is_own(const std::string& path) const {
     return !side_by_side() || path.starts_with(own_set()) ||
            path.find("/" + own_set()) != std::string::npos;
   }
-  /// Returns true for the root and the directories created in the set-up, which are never moved.
+  /// Returns true for the root and for the directories of the set-up, which are never moved.
   static bool is_shared(const std::string& path) { return path.find('s') == std::string::npos; }
   bool is_own(const Operation& operation) const {
     switch (operation.kind) {
@@ -136,7 +138,7 @@ class RandomHistory {
     return persists == persist ? options_.weights[kind] : 0;
   }
 
-  /// Draws a name, which may or may not exist.
+  /// Selects a name at random. It may or may not exist.
   std::string name() {
     const std::uint64_t index = below(options_.directories + 1);
     const std::string base =
@@ -173,7 +175,7 @@ class RandomHistory {
     }
     const bool buffered = is_write(operation.kind) && !is_direct(operation.kind);
     if (options_.any_byte && buffered && below(4) == 0) operation.offset += below(kStampBytes);
-    if (operation.kind == Kind::append) {  // the append must end at a stamp boundary
+    if (operation.kind == Kind::append) {  // so that the append ends at a stamp boundary
       if (size % kStampBytes != 0) {
         operation.kind = Kind::write;
       } else {
@@ -182,7 +184,7 @@ class RandomHistory {
     }
   }
 
-  /// Draws a range of whole units (operation.h) inside the file.
+  /// Selects a range of whole units (operation.h) inside the file at random.
   void draw_units(Operation& operation) {
     const auto units = [&](const std::string& path) { return draft_.size(path) / kRangeUnitBytes; };
     const bool moves = moves_blocks(operation.kind);
@@ -287,7 +289,7 @@ class RandomHistory {
   Draft draft_;
   std::uint32_t next_text_ = 0;
   std::uint8_t thread_ = 0;
-  std::uint64_t turn_ = 0;  // number of joins so far, by which the sets have rotated
+  std::uint64_t turn_ = 0;  // number of joins so far; the sets have rotated by this number
 };
 
 }  // namespace

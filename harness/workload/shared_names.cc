@@ -1,4 +1,4 @@
-// Draws lists of conflicting operations (shared_names.h).
+// Generates lists of conflicting operations at random (shared_names.h).
 #include "harness/workload/shared_names.h"
 
 #include <fmt/format.h>
@@ -15,14 +15,15 @@ namespace {
 
 using Kind = Operation::Kind;
 
-/// Objects that a list's users change at once.
+/// The kind of objects that the users of a list change concurrently.
 enum class Shape : std::uint8_t {
   one_directory,
   two_directories,
-  any_names,          ///< files or directories
-  vanishing_targets,  ///< a directory that is removed while others create, link or move into it
-  commits,            ///< files that every second call makes persistent
-  cold_inodes         ///< files that are evicted and read again
+  any_names,  ///< names that may be files or directories
+  /// A directory that is removed while others create, link or move names into it.
+  vanishing_targets,
+  commits,     ///< files that are made persistent by every second call
+  cold_inodes  ///< files that are evicted and read again
 };
 constexpr std::array kShapes{Shape::one_directory,     Shape::two_directories, Shape::any_names,
                              Shape::vanishing_targets, Shape::commits,         Shape::cold_inodes};
@@ -111,7 +112,7 @@ class SharedDrawing {
     change_any(user, most);
   }
 
-  /// Removes or makes the directory d, or a name inside it. The first user mostly removes.
+  /// Removes or creates the directory d, or a name in it. The first user mostly removes.
   void use_vanishing(std::uint8_t user) {
     const std::string file(one_in(2) ? "a" : "b"), inside = "d/" + file;
     if (user == 0 && !one_in(3))
@@ -138,7 +139,7 @@ class SharedDrawing {
     add({.kind = Kind::fsync, .path = path(), .thread = user});
   }
 
-  /// Adds one or several operations, at most `most`.
+  /// Adds one operation or several, but at most `most`.
   void change_any(std::uint8_t user, std::size_t most) {
     const bool directories = shape_ != Shape::one_directory;
     switch (below(16)) {

@@ -1,16 +1,17 @@
 #pragma once
-// Numbered lists in which users change the same names at once, without regard to the rule of
-// operation.h that each name has one owner. They are for runs whose results are observed
+// Numbered lists in which users change the same names concurrently. They do not follow the rule of
+// operation.h that each name has one owner, so the results of a run must be observed
 // (harness/oracle/serial_order.h).
 //
 //   set-up and sync | join | at most 12 operations of two or three users | join | sync
 //
-// Many calls fail, because another user has removed or made the name. Six kinds of lists alternate:
+// Many calls fail, because another user has removed or created the name. Six kinds of lists
+// alternate:
 //
 //   files in one directory
-//   files in two directories that move and disappear
-//   names that are files or directories
-//   a directory that is removed while others create, link or move into it
+//   files in two directories that are moved and disappear
+//   names that may be files or directories
+//   a directory that is removed while others create, link or move names into it
 //   files that every second call makes persistent, so that users wait for commits
 //   files that are evicted and read again
 
@@ -23,7 +24,7 @@ namespace headcrash::workload {
 
 inline constexpr std::size_t kSharedCallsMost = 12;
 
-/// Equal numbers give equal lists.
+/// Returns the list with this number. Equal numbers give equal lists.
 std::vector<Operation> shared_names(std::uint64_t number);
 
 }  // namespace headcrash::workload

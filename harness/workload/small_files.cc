@@ -1,9 +1,9 @@
 // Generates the small-file workload (small_files.h).
 //
-// The generator tracks the names that exist at each point in the list, so that every operation
+// The generator tracks which names exist at each point of the list, so that every operation
 // succeeds on a correct file system with enough space. Random numbers come from std::mt19937_64,
-// whose sequence the C++ standard fixes. They are reduced without the library's distributions,
-// which differ between implementations.
+// whose sequence the C++ standard defines. The library's distributions are not used, because they
+// differ between implementations.
 #include "harness/workload/small_files.h"
 
 #include <fmt/format.h>
@@ -82,8 +82,8 @@ class OfficeWorker {
     persist(file);
   }
 
-  /// Replaces a file like editors and package managers: writes a new file, syncs it and renames it
-  /// over the old file.
+  /// Replaces a file as editors and package managers do: writes a new file, syncs it and renames it
+  /// over the old one.
   void replace() {
     LiveFile& old = files_[below(files_.size())];
     LiveFile fresh = make(old.folder);

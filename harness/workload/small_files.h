@@ -1,6 +1,7 @@
 #pragma once
 // The small-file workload. It creates, overwrites, renames, replaces and removes small files in a
-// few folders. About half of the changes are followed by fsync of the file or folder, or by sync.
+// few folders. About half of the changes are followed by a sync, or by an fsync of the file or
+// folder.
 
 #include <cstdint>
 #include <vector>
@@ -11,7 +12,7 @@ namespace headcrash::workload {
 
 struct SmallFilesOptions {
   std::uint64_t seed = 0;
-  std::uint32_t rounds = 60;  ///< number of changes; each takes one to six operations
+  std::uint32_t rounds = 60;  ///< number of changes, each of which takes one to six operations
   std::uint32_t folders = 3;
   std::uint32_t largest_blocks = 24;  ///< maximum size of a file in 512-byte blocks
 };

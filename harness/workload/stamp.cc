@@ -1,4 +1,4 @@
-// Writes and recognises stamps. stamp.h describes the layout.
+// Writes and recognises stamps. stamp.h describes their layout.
 #include "harness/workload/stamp.h"
 
 #include <algorithm>
@@ -11,7 +11,7 @@ namespace headcrash::workload {
 namespace {
 
 constexpr std::uint64_t kMagic =
-    0x31504d5453434800;  // "\0HCSTMP1" in memory; the NUL distinguishes it from text files
+    0x31504d5453434800;  // "\0HCSTMP1" in memory; because of the NUL, no text file begins like this
 constexpr std::uint64_t kMagicBeforeMkfs = 0x524f495250434800;  // "\0HCPRIOR" in memory
 
 std::uint64_t split_mix(std::uint64_t& state) {

@@ -1,15 +1,15 @@
 #pragma once
-// Self-describing file content.
+// Self-describing file contents.
 //
 // Every 512-byte block that a workload writes is a stamp. It contains the file's number (not its
 // name, which can change), the version of the write, and the block's position in the file. The rest
-// is filled from these three. After a crash, a block is therefore a stamp of a known write, a stamp
-// in the wrong place, zeroes, or foreign bytes (stale data, a torn sector).
+// of the block is computed from these three. After a crash, a block is therefore a stamp of a known
+// write, a stamp in the wrong place, zeroes, or foreign bytes (stale data, a torn sector).
 //
-//   0        8        12        16        24                                  512
-//   +--------+--------+---------+---------+-----------------------------------+
+//   0        8        12        16        24                                     512
+//   +--------+--------+---------+---------+--------------------------------------+
 //   | magic  | file   | version | block   | fill: SplitMix64(file,version,block) |
-//   +--------+--------+---------+---------+-----------------------------------+
+//   +--------+--------+---------+---------+--------------------------------------+
 
 #include <cstddef>
 #include <cstdint>
@@ -19,26 +19,27 @@
 namespace headcrash::workload {
 
 inline constexpr std::size_t kStampBytes = 512;
-inline constexpr std::size_t kStampHeaderBytes = 24;  ///< shorter blocks cannot be recognised
+/// A shorter block cannot be recognised as a stamp.
+inline constexpr std::size_t kStampHeaderBytes = 24;
 
 struct Stamp {
   std::uint32_t file = 0;
   std::uint32_t version = 0;
-  std::uint64_t block = 0;  ///< offset of the block in the file, divided by 512
+  std::uint64_t block = 0;  ///< offset of the block in the file, in units of 512 bytes
   bool operator==(const Stamp&) const = default;
 };
 
-/// Fills `block` with the stamp, or with its beginning: `block` may be shorter than kStampBytes,
-/// because a file's last block may be.
+/// Fills `block` with the stamp. The last block of a file may be shorter than kStampBytes; it then
+/// gets only the beginning of the stamp.
 void write_stamp(const Stamp& stamp, std::span<std::byte> block);
 
 /// Fills `data` with stamps. `data` begins at `offset` in the file and may have any length.
 void write_stamps(std::uint32_t file, std::uint32_t version, std::uint64_t offset,
                   std::span<std::byte> data);
 
-/// A sector that the disk contained before mkfs. Each sector contains its number and a magic that
-/// no stamp has ("\0HCPRIOR"). A dump can thus distinguish such a sector from zeroes, from other
-/// files' blocks and from torn blocks.
+/// A sector that the disk contained before mkfs. It contains its own number and a magic that no
+/// stamp has ("\0HCPRIOR"). A dump can therefore distinguish such a sector from zeroes, from blocks
+/// of other files and from torn blocks.
 struct BeforeMkfs {
   std::uint64_t sector = 0;
   bool operator==(const BeforeMkfs&) const = default;
@@ -48,14 +49,15 @@ struct BeforeMkfs {
 void write_before_mkfs(std::uint64_t first_sector, std::span<std::byte> data);
 
 struct Zeroes {};
-struct Foreign {};  ///< none of the above: stale data, or a torn or damaged block
+struct Foreign {};  ///< any other contents: stale data, or a torn or damaged block
 using BlockContent = std::variant<Stamp, BeforeMkfs, Zeroes, Foreign>;
 
-/// Classifies the contents of a block of 1 to 512 bytes. A stamp, or a sector from before mkfs, is
-/// recognised only if every byte matches.
+/// Classifies the contents of a block of 1 to 512 bytes. A stamp or a sector from before mkfs is
+/// recognised only if every byte of it matches.
 BlockContent read_stamp(std::span<const std::byte> block);
 
-/// Returns a digest of the bytes (FNV-1a), for comparing blocks that are not stamps. Never 0.
+/// Returns a digest of the bytes (FNV-1a), with which blocks that are not stamps can be compared.
+/// It is never 0.
 std::uint64_t block_digest(std::span<const std::byte> block);
 
 }  // namespace headcrash::workload

@@ -18,7 +18,7 @@ FlushCall of_descriptor(std::string_view kind) {
   return {.kind = kind};
 }
 
-/// Returns the flush that open(2) requests for later writes.
+/// Returns the flush that O_SYNC or O_DSYNC implies for later writes; nullopt without these flags.
 std::optional<FlushCall> synchronous_open(const SystemCall& call, std::uint64_t open_flags) {
   const bool plain = call.number == SYS_open, second = call.number == SYS_openat2;
   const std::uint64_t flags = second ? open_flags : call.arguments.at(plain ? 1 : 2);
@@ -41,7 +41,7 @@ std::optional<FlushCall> synchronous_write(const SystemCall& call) {
                    .flags = RWF_SYNC | RWF_DSYNC};
 }
 
-/// Returns the change of names by an open that creates its file.
+/// Returns the change to the parent folder by an open that may create its file.
 std::optional<ChangeCall> creating_open(const SystemCall& call, std::uint64_t open_flags) {
   const bool plain = call.number == SYS_open || call.number == SYS_creat;
   const std::uint64_t flags = call.number == SYS_creat     ? O_CREAT | O_TRUNC

@@ -17,39 +17,43 @@ struct SystemCall {
 /// A call that makes data durable.
 struct FlushCall {
   std::string_view kind;  ///< "fsync", "O_DSYNC", "RWF_SYNC"
-  /// The object that is flushed: a descriptor, a path, a mapping, everything, or an object that the
-  /// arguments do not name.
+  /// Identifies the object that is flushed. `unknown`: the arguments do not identify it.
   enum class Object : std::uint8_t { descriptor, path, mapping, everything, unknown };
   Object object = Object::descriptor;
-  std::size_t folder = 0;  ///< index of the argument with the folder of a relative path; for `path`
+  std::size_t folder = 0;  ///< for `path`: index of the argument with the folder of a relative path
   std::size_t argument = 0;  ///< index of the argument that names the object
-  /// To skip a flag, this argument loses these bits. 0 bits: the whole call is skipped.
+  /// To skip the flush, the tracer clears the bits `flags` in this argument. If `flags` is 0, the
+  /// tracer skips the whole call.
   std::size_t flags_argument = 0;
   std::uint64_t flags = 0;
   bool can_skip = true;
 };
 
-/// Returns nullopt for calls that flush nothing. `open_flags` are those of openat2(2), whose flags
-/// are in memory.
+/// Returns nullopt if the call flushes nothing. `open_flags` are the flags of openat2(2), which are
+/// in the program's memory.
 std::optional<FlushCall> flush_call(const SystemCall& call, std::uint64_t open_flags = 0);
 
-/// A call that changes the content of a file, or names in folders.
+/// A call that changes the content of a file or the names in a folder.
 struct ChangeCall {
   std::string_view name;  ///< "write", "rename"
   enum class Object : std::uint8_t { descriptor, path, mapping };
   Object object = Object::descriptor;
-  bool names = false;                        ///< changes names, that is, the folder of the path
+  /// Changes a name, and therefore the folder that contains it.
+  bool names = false;
   bool only_creates = false;                 ///< changes names only if the path does not exist
   bool moves = false;                        ///< the object moves from the path to `to_path`
-  bool removes = false;                      ///< the path does not exist afterwards
-  std::size_t folder = kNone, path = kNone;  ///< argument indexes; or the descriptor
-  std::size_t to_folder = kNone, to_path = kNone;  ///< the second path
-  static constexpr std::size_t kNone = 6;          ///< absent; relative paths then are below cwd
+  bool removes = false;                      ///< the path no longer exists after the call
+  std::size_t folder = kNone, path = kNone;  ///< indexes of arguments; `path` may be a descriptor
+  /// Indexes of the arguments with the second path.
+  std::size_t to_folder = kNone, to_path = kNone;
+  /// No such argument; a relative path is then below the working folder.
+  static constexpr std::size_t kNone = 6;
 };
 
 std::optional<ChangeCall> change_call(const SystemCall& call, std::uint64_t open_flags = 0);
 
-/// The number of a call that has no effect and returns 0. It replaces a skipped call.
+/// Returns the number of a system call that has no effect and returns 0. The tracer replaces
+/// skipped calls with it.
 std::uint64_t call_without_effect();
 
 }  // namespace headcrash::audit

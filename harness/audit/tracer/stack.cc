@@ -83,7 +83,7 @@ struct StackReader::Impl {
 };
 
 StackReader::StackReader() : impl_(new Impl) {
-  // Processes differ in the addresses of their libraries, so nothing may be cached across them.
+  // The same library has different addresses in different processes, so nothing may be cached.
   ::unw_set_caching_policy(impl_->space, UNW_CACHE_NONE);
 }
 
@@ -103,7 +103,7 @@ std::string StackReader::key_of(pid_t thread, std::string_view kind) {
     for (std::size_t depth = 0; depth < kFramesMost && frames.size() < kFramesInKey; ++depth) {
       unw_word_t address = 0;
       if (::unw_get_reg(&cursor, UNW_REG_IP, &address) != 0 || address == 0) break;
-      // A return address may be that of the next line, or even of the next function.
+      // A return address may belong to the line, or even the function, after the call.
       Frame frame = frame_at(mappings, address - (depth > 0 ? 1 : 0));
       outside = outside || !is_c_library(frame.object);
       if (outside) frames.push_back(std::move(frame));

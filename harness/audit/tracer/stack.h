@@ -1,8 +1,9 @@
 #pragma once
-// The stack of a stopped thread of another process, by its unwind tables (libunwind).
+// Unwinds the stack of a stopped thread of another process, using the program's unwind tables
+// (libunwind).
 //
 // A stack's key is equal in all runs of the same program: it is a hash of the first frames outside
-// the C library, each as object and file offset.
+// the C library, each given by object and file offset.
 
 #include <sys/types.h>
 

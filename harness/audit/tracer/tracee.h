@@ -13,24 +13,26 @@ namespace headcrash::audit {
 
 /// Returns the system call at whose entry the thread is stopped; nullopt if the thread is gone.
 std::optional<SystemCall> call_at_entry(pid_t thread);
-/// Returns the result at the exit of a call.
+/// Returns the result of a call at whose exit the thread is stopped.
 std::int64_t result_at_exit(pid_t thread);
 /// Replaces the number of the call at whose entry the thread is stopped.
 void set_call(pid_t thread, std::uint64_t number);
 void set_argument(pid_t thread, std::size_t index, std::uint64_t value);
 
-/// Returns the flags of the `open_how` at this address of an openat2(2).
+/// Returns the flags in the `open_how` structure that is at this address. openat2(2) has such an
+/// argument.
 std::uint64_t open_how_flags(pid_t thread, std::uint64_t address);
 
 /// Returns the path of a descriptor; empty if it is not a file with a path.
 std::string path_of_descriptor(pid_t thread, std::int64_t descriptor);
-/// Returns the absolute path of a file name in memory. The name is relative to the folder that
-/// `folder` refers to, a descriptor or AT_FDCWD. Symbolic links of parent folders are resolved.
+/// Returns the absolute path of the file whose name is at `address`. A relative name is resolved
+/// against `folder`, which is a descriptor or AT_FDCWD. Symbolic links in the parent folders are
+/// resolved.
 std::string path_of_name(pid_t thread, std::int64_t folder, std::uint64_t address);
 /// Returns the path of the file that is mapped at this address.
 std::string path_of_mapping(pid_t thread, std::uint64_t address);
 
-/// Returns the link of a descriptor, such as "pipe:[17]" or a path.
+/// Returns the target of the descriptor's link in /proc, such as "pipe:[17]" or a path.
 std::string link_of_descriptor(pid_t thread, std::int64_t descriptor);
 
 }  // namespace headcrash::audit

@@ -89,7 +89,7 @@ class Tracer {
   std::uint64_t calls_ = 0;
 };
 
-/// Starts the program, which waits until it is traced.
+/// Starts the program in a child process, which waits until the tracer is attached.
 bool Tracer::start() {
   int gate[2];
   if (::pipe2(gate, O_CLOEXEC) != 0) return false;
@@ -110,11 +110,11 @@ bool Tracer::start() {
   if (::ptrace(PTRACE_SEIZE, main_, nullptr, kOptions) != 0 ||
       ::ptrace(PTRACE_INTERRUPT, main_, nullptr, nullptr) != 0 ||
       ::waitpid(main_, &status, __WALL) != main_) {
-    open.reset();  // the program ends
+    open.reset();  // the child reads the end of the pipe and exits
     ::waitpid(main_, &status, 0);
     return false;
   }
-  // It may be stopped inside read(2), whose exit would look like an entry.
+  // The child may be stopped inside read(2). The exit from that call would look like an entry.
   ::ptrace(PTRACE_SYSCALL, main_, nullptr, nullptr);
   return ::write(open.get(), "", 1) == 1;
 }
@@ -154,7 +154,7 @@ void Tracer::on_stop(pid_t thread, int status) {
     else
       on_exit(thread, state);
   } else if (event == PTRACE_EVENT_EXEC) {
-    threads_[thread] = {.in_call = true};  // the exit of execve(2) follows
+    threads_[thread] = {.in_call = true};  // the next stop is the exit from execve(2)
   } else if (event == PTRACE_EVENT_STOP) {
     if (signal == SIGSTOP || signal == SIGTSTP || signal == SIGTTIN || signal == SIGTTOU) {
       ::ptrace(PTRACE_LISTEN, thread, nullptr, nullptr);  // stopped by job control

@@ -22,9 +22,11 @@ inline constexpr const char* kAnyTarget = "*";
 
 struct TracerOptions {
   std::vector<std::string> argv;
-  /// Sites whose calls are not executed and return 0: "STACK:TARGET"; the target may be kAnyTarget.
+  /// Sites whose calls are not executed and return 0. Each has the form "STACK:TARGET", where
+  /// TARGET may be kAnyTarget.
   std::set<std::string> skip;
-  /// Change sites after whose calls the changed file or folder is flushed: "STACK".
+  /// Keys of the stacks of change sites. After each call at such a site, the tracer flushes the
+  /// file or folder that the call changed.
   std::set<std::string> flush;
   bool list_changes = false;  ///< also find changes that are unflushed when a line is printed
 };
@@ -57,8 +59,8 @@ struct Trace {
 /// without the tracer. Returns nullopt if ptrace(2) is not permitted, or if fork(2) fails.
 std::optional<Trace> trace(const TracerOptions& options);
 
-/// Returns the target that sites of this path have: relative to `folder` if the path is below it,
-/// with each number replaced by '#'.
+/// Returns the target of flush calls on this path. It is relative to `folder` if the path is below
+/// that folder, and each number in it is replaced by '#'.
 std::string target_of(const std::string& path, const std::string& folder);
 
 }  // namespace headcrash::audit

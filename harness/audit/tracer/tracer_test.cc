@@ -136,7 +136,7 @@ constexpr const char* kFileToFlush = "HEADCRASH_FILE_TO_FLUSH";
   return flush_descriptor(descriptor) + 2;
 }
 
-/// The program of the next test, which runs it under the tracer.
+/// The next test runs this test under the tracer.
 TEST(TracedProgram, FlushesFromTwoCallers) {
   const char* const path = std::getenv(kFileToFlush);
   if (path == nullptr) GTEST_SKIP() << "the tracer's test runs it";

@@ -21,24 +21,25 @@ struct ChangeSite {
 };
 
 struct UnflushedChange {
-  std::uint64_t lines = 0;  ///< number of lines that were printed while it was unflushed
-  std::string target;       ///< path of the first file or folder
+  /// Number of lines that the program printed while the change was unflushed.
+  std::uint64_t lines = 0;
+  std::string target;  ///< path of the first file or folder that was changed
 };
 
 class Unflushed {
  public:
   /// Records a change of the file or folder `path`.
   void changed(const std::string& path, const ChangeSite& site);
-  /// The object moved, with its unflushed content.
+  /// Records that an object was renamed. Its content is still unflushed if it was before.
   void moved(const std::string& from, const std::string& to);
-  /// The object no longer exists.
+  /// Records that the object no longer exists.
   void removed(const std::string& path);
   void flushed(const std::string& path) { open_.erase(path); }
   void flushed_all() { open_.clear(); }
-  /// The program printed a line, which promises all earlier changes.
+  /// Records that the program printed a line, which promises that all earlier changes are durable.
   void promised();
 
-  /// The changes that were unflushed at a line.
+  /// Returns the changes that were unflushed when a line was printed.
   const std::map<ChangeSite, UnflushedChange>& at_lines() const { return at_lines_; }
 
  private:

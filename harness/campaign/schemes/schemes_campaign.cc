@@ -1,4 +1,5 @@
-// Plans trials from the name and runs them in succession (schemes_campaign.h).
+// Plans the trials from the campaign's name, and runs them one after the other
+// (schemes_campaign.h).
 #include "harness/campaign/schemes/schemes_campaign.h"
 
 #include <fmt/format.h>
@@ -20,20 +21,20 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t kReportEvery = 500;  // number of trials between two reports
+constexpr std::size_t kReportEvery = 500;  // number of trials between two progress reports
 constexpr std::size_t kFailuresKept = 20;
-// maximum number kept per control, although one would suffice
+// Maximum number of failures to store for a trial of a control, although one would suffice.
 constexpr std::size_t kFailuresOfControls = 3;
 constexpr std::uint64_t kStatesWithFaults = 150;
-/// Under a schedule, other runs of the same list already check most states.
+/// Small, because most of these states are already checked in other runs of the same list.
 constexpr std::uint64_t kStatesUnderASchedule = 100;
-/// The smallest cache evicts buffers even on small disks.
+/// Even on small disks, the smallest cache has to evict buffers.
 constexpr std::array<std::uint64_t, 3> kCacheBytes{4 << 20, 512 << 10, 192 << 10};
-/// Limits for a run whose final image is damaged, because other workloads already check its states.
-/// A control must still be caught.
+/// State limits for runs whose final image is damaged. They are low because other workloads already
+/// check these states. For controls, the limit is higher, because a control must still be detected.
 constexpr std::uint64_t kStatesWithDamage = 10, kStatesOfDamagedControls = 300;
 constexpr std::uint64_t kDamagedImages = 100;        // per run
-constexpr std::uint64_t kSeedsMost = 1'000'000'000;  // keeps seeds readable
+constexpr std::uint64_t kSeedsMost = 1'000'000'000;  // a limit that keeps seeds readable
 
 using SchemeTrial = SchemesPlan::Trial;
 
@@ -72,7 +73,7 @@ class SchemesRun {
     if (!explored) return forward_error(explored);
     if (options_.interrupted != nullptr && *options_.interrupted) return {};
     const base::Stopwatch again;
-    // A control needs no minimal set of lost writes.
+    // A control must fail, so its failures need no minimal set of lost writes.
     const auto minimise =
         trial.system->control() ? in_process::Minimise::none : in_process::Minimise::first;
     TRY(in_process::confirm_failures(disk->formatted, *trial.system, operations, how,
@@ -103,8 +104,8 @@ class SchemesRun {
 
   bool contradicted() const { return contradicted_; }
 
-  /// Returns true if more trials cannot change the result: a scheme has failed, or the only control
-  /// was caught.
+  /// Returns true if further trials cannot change the result: a scheme has failed, or the campaign
+  /// has only one control and it was detected.
   bool known() const {
     return failed_ || (caught_ && !campaign_.scheme.empty() &&
                        campaign_.scheme.find(',') == std::string::npos);
@@ -125,8 +126,8 @@ class SchemesRun {
     return std::min(campaign_.budget, most);
   }
 
-  /// Returns a run's options. In the elevator's order, pauses are always the same; each shuffled
-  /// order has its own pauses.
+  /// Returns the options of a run. All runs with the elevator have the same pauses; each run with a
+  /// random order has its own pauses.
   Result<in_process::RunOptions> run_options(const SchemeTrial& trial,
                                              const SchemesWorkload& workload,
                                              const in_process::FormattedDisk& formatted) const {
@@ -145,7 +146,7 @@ class SchemesRun {
     return run;
   }
 
-  /// Texts for a failed trial's report.
+  /// Texts for the report of a failed trial.
   struct Faults {
     std::string summary, operations;
   };
@@ -214,8 +215,8 @@ class SchemesRun {
     return record;
   }
 
-  /// Describes why coverage is incomplete. The driver's rules forbid states, but only generated
-  /// states have been checked against the rules.
+  /// Describes why the coverage of a strategy is incomplete. If the driver's rules forbid some of
+  /// the generated states, gives their number.
   static std::string bound_of(const in_process::StrategyCoverage& part) {
     if (part.forbidden == 0) return part.found.bound;
     return fmt::format("{}{}the driver's rules forbid {}", part.found.bound,
@@ -283,7 +284,7 @@ class SchemesRun {
   in_process::DiskExplorers explorers_;
   fs::path scratch_;
   double confirm_ms_ = 0;
-  Faults faults_;  ///< the trial's faults
+  Faults faults_;  ///< faults of the current trial
   oracle::Verdict worst_ = oracle::Verdict::clean;
   bool failed_ = false, caught_ = false;
 };
@@ -294,7 +295,8 @@ Result<CampaignOutcome> run_schemes_campaign(const SchemesCampaign& campaign,
                                              const CampaignOptions& options) {
   TRY(const auto plan, SchemesPlan::create(campaign, options.shard));
   TRY(auto database, db::Database::open(options.database, db::Database::Access::read_write));
-  // Version five includes families, disks, orders, schedules, faults and damage.
+  // "five" is the version of the plan: it includes families, disks, orders, schedules, faults and
+  // damage.
   const std::string configuration =
       fmt::format("{} five {} {} seq2={} seed={} budget={}", campaign.name(), campaign.scheme,
                   campaign.workload, campaign.seq2_workloads, campaign.seed, campaign.budget);

@@ -1,12 +1,13 @@
 #pragma once
-// The campaigns TYPE-schemes: every system of one of our file systems (fs-adapters/registry.h; for
-// ufs, every ordering scheme) under short workloads. All crash states are checked in this process
-// (harness/explorer/in_process), without guests and servers. schemes_plan.h defines the names.
+// The campaigns TYPE-schemes. They run short workloads under every variant of one of our file
+// systems (fs-adapters/registry.h; for ufs, a variant is an ordering scheme). All crash states are
+// checked in this process (harness/explorer/in_process), without guests and servers. schemes_plan.h
+// defines the names.
 //
 // A trial is one workload under one scheme. It stores the failed states, each confirmed in a second
-// run, the coverage, and the times of steps; other states are only counted. A run can be repeated
-// from its name, byte for byte, so no recording is kept. Controls (for ufs No Order, Ignore and
-// others) must show damage.
+// run, the coverage, and the times of the steps; other states are only counted. A run can be
+// repeated from its name, byte for byte, so no recording is kept. Controls (for ufs, No Order,
+// Ignore and others) must show damage.
 
 #include <string_view>
 
@@ -15,14 +16,14 @@
 
 namespace headcrash::campaign {
 
-/// Prefix of a coverage row for the system's alternative recovery (adapters::RecoveryTrial). The
-/// row counts, for example, the images on which this recovery also ran; they are not separate
-/// states.
+/// Prefix of the coverage rows of a system's alternative recovery (adapters::RecoveryTrial). For
+/// example, such a row counts the images on which this recovery also ran. These images are not
+/// additional states.
 inline constexpr std::string_view kOtherRecovery = "other recovery: ";
 
-/// Runs the trials in succession on one core; to use more cores, run several shards. Fails for an
-/// unknown scheme or workload, for an unwritable database or folder, and if the incremental and the
-/// full check of a state differ.
+/// Runs the trials one after the other, on one core; to use more cores, run several shards. Fails
+/// if a scheme or workload is unknown, if the database or folder is not writable, or if the
+/// incremental and the full check of a state differ.
 Result<CampaignOutcome> run_schemes_campaign(const SchemesCampaign& campaign,
                                              const CampaignOptions& options);
 

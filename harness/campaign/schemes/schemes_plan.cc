@@ -1,4 +1,4 @@
-// Determines the trial with a given number (schemes_plan.h).
+// Determines which trial has a given number (schemes_plan.h).
 #include "harness/campaign/schemes/schemes_plan.h"
 
 #include <fmt/format.h>
@@ -18,20 +18,21 @@ namespace {
 
 constexpr std::string_view kAllSchemes = "all";
 constexpr std::uint64_t kFaultsPerRow = 1000;
-constexpr std::uint64_t kOrders =
-    6;  // of omitted states, for each of two orders: the elevator's, and shuffled ones
+/// Request orders: 0 is the elevator, 1 to 5 are random orders (in_process/record_run.h).
+constexpr std::uint64_t kOrders = 6;
 
-/// A family's part of the whole campaign, and its disk.
+/// The part of a family that the whole campaign runs, and its disk.
 struct FamilyShare {
   std::string_view name, disk;
   std::uint64_t count = 0;
-  /// Number of orders in which each workload runs. Consecutive orders alternate between a slow and
-  /// a fast processor.
+  /// Number of request orders in which each workload runs. Consecutive orders alternate between a
+  /// slow and a fast processor.
   std::uint64_t orders = 1;
-  /// Number of schedules under which each workload also runs, each with a different order.
+  /// Number of fiber schedules under which each workload also runs. Each schedule uses a different
+  /// request order.
   std::uint64_t schedules = 0;
   bool faults = true;  ///< each workload also runs once with I/O errors
-  /// False if the family runs only on request. A control may be clean under only a few faults,
+  /// If false, the family runs only on request. A control may pass if there are only a few faults,
   /// which would invalidate a shard of the whole campaign.
   bool in_whole = true;
 };
@@ -71,7 +72,8 @@ constexpr std::array kFamilies = std::to_array<FamilyShare>({
     {"holes", "deep", 6, 1, 2},
     {"syncs", "tiny", 6, 2, 4},
     {"fsyncs", "deep", 8, 2, 4},
-    {"rests", "tiny", 6, 1, 0, false},  // an error may break the promise of a rest
+    // No faults, because an error may break the promise of a rest.
+    {"rests", "tiny", 6, 1, 0, false},
     {"rests", "plain", 6, 1, 0, false},
     {"many-users", "tiny", 8, 2, 4},
     {"attributes", "tiny", 4, 2, 4},
@@ -89,11 +91,11 @@ constexpr std::array kFamilies = std::to_array<FamilyShare>({
     {"io-errors", "plain", 8, 1, 0, false, false},
     {"io-errors", "tiny", 4, 1, 0, false, false},
 });
-/// Workload N is number N of the family `histories`, with the faults drawn from seed N.
+/// Workload N is number N of the family `histories`, with faults generated from seed N.
 constexpr std::string_view kIoErrors = "io-errors/", kWithIoErrors = "histories/";
-/// Workload N is number N of one of these families; the resulting image is then damaged.
+/// Workload N is number N of one of these families. The image that it leaves is then damaged.
 constexpr std::string_view kDamage = "damage/", kDamageFamily = "damage";
-/// Number N is shared_names(N).
+/// Workload N is the history shared_names(N).
 constexpr std::string_view kShared = "shared-names/";
 constexpr auto kDamaged = std::to_array<std::string_view>(
     {"histories", "large-directories", "nearly-full", "directories", "indirect", "moves", "crumbs",
@@ -105,7 +107,7 @@ std::string with_disk_and_order(std::string name, std::string_view disk, std::ui
   return name;
 }
 
-/// Interleaves several lists so that each is spread evenly.
+/// Interleaves several lists so that the elements of each are evenly spread.
 class Turns {
  public:
   void add(std::vector<std::string> list) {
@@ -128,7 +130,7 @@ class Turns {
 
 std::vector<std::string> members(const FamilyShare& family) {
   std::vector<std::string> list;
-  // Each row has a different seed for faults.
+  // Each row of the table has its own range of seeds for faults.
   const auto first_faults = static_cast<std::uint64_t>(&family - kFamilies.data()) * kFaultsPerRow;
   for (std::uint64_t i = 0; i < family.count; ++i) {
     const std::string name = fmt::format("{}/{}", family.name, i);
@@ -166,8 +168,8 @@ bool is_family(std::string_view name) {
   return std::ranges::find(kFamilies, name, &FamilyShare::name) != kFamilies.end();
 }
 
-/// Returns true if all systems have the family's disk and, if the image is damaged, can judge a
-/// repair.
+/// Returns true if all systems have the family's disk. If the family damages the image, they must
+/// also be able to judge a repair.
 bool is_possible(const FamilyShare& family,
                  std::span<const adapters::SystemUnderTest* const> systems) {
   return std::ranges::all_of(systems, [&](const adapters::SystemUnderTest* system) {
@@ -176,8 +178,8 @@ bool is_possible(const FamilyShare& family,
   });
 }
 
-/// Removes the last `sign` and the number that follows it. Returns the number, or nullopt if there
-/// is no sign.
+/// Removes the last `sign` in the text and the number after it. Returns the number, or nullopt if
+/// the text has no such sign.
 Result<std::optional<std::uint64_t>> parse_suffix(std::string_view& text, char sign,
                                                   std::string_view what) {
   const std::size_t at = text.rfind(sign);

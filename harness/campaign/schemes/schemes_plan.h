@@ -1,37 +1,37 @@
 #pragma once
-// The trials of the campaign TYPE-schemes, from its name. TYPE is one of fs-adapters/registry.h:
+// Determines the trials of a campaign TYPE-schemes from its name. TYPE is one of the types in
+// fs-adapters/registry.h:
 //
-//   ufs-schemes                               every scheme: all of seq-1, a seeded sample of seq-2,
+//   ufs-schemes                               every scheme: all of seq-1, a random sample of seq-2,
 //                                             families
-//   ufs-schemes/part-nr                       one scheme; "chains,chains-cb": these two; "all"
-//   ufs-schemes/all/ace-seq2                  every scheme, all workloads of one kind: for shards
-//   ufs-schemes/all/reuse                     a family, with the same number as in the whole
+//   ufs-schemes/part-nr                       one scheme; or "chains,chains-cb" for two; or "all"
+//   ufs-schemes/all/ace-seq2                  every scheme, all workloads of one kind; for shards
+//   ufs-schemes/all/reuse                     a family, with as many workloads as in the whole
 //                                             campaign
 //   ufs-schemes/part-nr/ace-seq2/133787       one workload, to repeat a failure
-//   ufs-schemes/chains/reuse/3@tiny~2         the same, on the disk `tiny`, in the shuffled order 2
-//   ufs-schemes/chains/reuse/3@tiny~2^7       with I/O errors drawn from seed 7
-//                                             (in_process/io_errors.h)
-//   ufs-schemes/chains/many-users/3~2:5       the same, with the order of fibers drawn from seed 5
+//   ufs-schemes/chains/reuse/3@tiny~2         the same, on the disk `tiny`, in the random order 2
+//   ufs-schemes/chains/reuse/3@tiny~2^7       with I/O errors from seed 7 (in_process/io_errors.h)
+//   ufs-schemes/chains/many-users/3~2:5       with the order of fibers from seed 5
 //                                             (os/fiber_schedule.h)
 //   ufs-schemes/chains/shared-names/7:3       a history of users who change the same names
 //                                             (workload/shared_names.h)
 //   ufs-schemes/chains/io-errors              a dozen histories with faults
-//   ufs-schemes/chains/io-errors/7            histories/7^7
+//   ufs-schemes/chains/io-errors/7            the same as histories/7^7
 //   ufs-schemes/chains/damage/7               number 7 of a family, unmounted; its image is then
 //                                             damaged in many ways and repaired each time
 //                                             (adapters::RepairTrials)
 //
 // The form is WORKLOAD[/NUMBER][@DISK][~ORDER][:SCHEDULE][^FAULTS]. The default disk is the plain
-// one, or that of the family (in_process/lab_disks.h). The default order is the elevator's
+// one, or that of the family (in_process/lab_disks.h). The default order is that of the elevator
 // (in_process/record_run.h). Without a schedule, fibers run in FIFO order. Without a seed of
-// faults, no fault is injected. Families of several users run under several schedules, with fewer
-// states each. Each workload of a family also runs once with faults.
+// faults, no fault is injected. Families with several users run under several schedules, with fewer
+// states for each. Each workload of a family also runs once with faults.
 //
-// Trials are numbered by workload, then by scheme. A control that few workloads expose
-// (SystemDescription::shown_by) has only one of these in the whole campaign, at the end. In the
-// whole campaign the kinds of workloads alternate, so that each is tried early. A complete seq-2
-// has millions of workloads, which are found by number. A shard has every n-th workload under every
-// scheme, so that each shard has the controls, too.
+// Trials are numbered by workload, then by scheme. If only a few workloads expose a control
+// (SystemDescription::shown_by), the whole campaign runs only one of these workloads under this
+// control, at the end. In the whole campaign, the kinds of workloads alternate, so that each kind
+// runs early. The complete seq-2 has millions of workloads, which are found by number. A shard has
+// every n-th workload under every scheme, so that each shard also has the controls.
 
 #include <cstdint>
 #include <optional>
@@ -46,48 +46,51 @@
 
 namespace headcrash::campaign {
 
-/// Parses a campaign's name including its parts; nullopt for any other campaign.
+/// The parts of a campaign's name. parse_schemes_campaign() returns nullopt if the name is not of
+/// this kind.
 struct SchemesCampaign {
   const adapters::FileSystemType* type = adapters::file_system_types().front();
-  /// one or several schemes, separated by commas; empty for all
+  /// One or several schemes, separated by commas; empty for all schemes.
   std::string scheme;
-  std::string workload;                 ///< empty for all
-  std::uint64_t seq2_workloads = 4000;  ///< total number, divided among the schemes
+  std::string workload;  ///< empty for all
+  /// Total number of seq-2 workloads, divided among the schemes.
+  std::uint64_t seq2_workloads = 4000;
   std::uint64_t seed = 1994;
-  std::uint64_t budget = 2000;  ///< states per workload
+  std::uint64_t budget = 2000;  ///< maximum number of states for each workload
 
-  std::string name() const {
-    return std::string(type->name()) + "-schemes";
-  }  ///< without its parts
+  /// Returns the first part of the campaign's name, for example "ufs-schemes".
+  std::string name() const { return std::string(type->name()) + "-schemes"; }
 };
 std::optional<SchemesCampaign> parse_schemes_campaign(std::string_view name);
-/// Returns the entry for lists.
+/// Returns the entry that lists of campaigns show.
 CampaignSummary schemes_campaign_summary(const adapters::FileSystemType& type);
 
-/// The parts of "reuse/3@tiny~2:5^7".
+/// The parts of a workload's name, such as "reuse/3@tiny~2:5^7".
 struct SchemesWorkload {
-  std::string name;  ///< name in the catalogue
+  std::string name;  ///< name of the workload in the catalogue
   std::string disk;
   std::uint64_t order = 0;
   std::uint64_t schedule = 0;           ///< seed for the order of fibers; 0 for FIFO
-  std::optional<std::uint64_t> shared;  ///< number of a shared history
-  std::optional<std::uint64_t> faults;  ///< seed for the faults
-  std::optional<std::uint64_t> damage;  ///< number that determines the seeds of the damage
+  std::optional<std::uint64_t> shared;  ///< number of a shared history, if it is one
+  std::optional<std::uint64_t> faults;  ///< seed of the faults, if there are any
+  /// Number that determines the seeds of the damage, if the image is damaged.
+  std::optional<std::uint64_t> damage;
 
-  /// Fails if the list is unknown.
+  /// Returns the operations. Fails if the workload is unknown.
   Result<std::vector<workload::Operation>> operations() const;
 };
-/// Fails for an order or a seed that is not a number, and for an unknown disk.
+/// Parses a workload's name. Fails if an order or a seed is not a number, or if the disk is
+/// unknown.
 Result<SchemesWorkload> parse_schemes_workload(std::string_view text);
 
 class SchemesPlan {
  public:
   struct Trial {
     const adapters::SystemUnderTest* system = nullptr;
-    std::string workload;  ///< includes number, disk and order
+    std::string workload;  ///< name with number, disk and order
     std::string key() const { return system->full_name() + "/" + workload; }
   };
-  /// Fails for an unknown scheme.
+  /// Plans the trials of a campaign or of one shard. Fails if a scheme is unknown.
   static Result<SchemesPlan> create(const SchemesCampaign& campaign, const run::Shard& shard = {});
 
   std::uint64_t size() const { return workloads_ * systems_.size() + controls_.size(); }
@@ -95,12 +98,14 @@ class SchemesPlan {
 
  private:
   void set_controls_apart();
-  std::vector<const adapters::SystemUnderTest*> systems_;  ///< run with every workload
-  std::vector<Trial> controls_;  ///< the shard's controls that have one workload each
+  /// The systems that run with every workload.
+  std::vector<const adapters::SystemUnderTest*> systems_;
+  /// Trials of those controls that run with only one workload, in this shard.
+  std::vector<Trial> controls_;
   run::Shard shard_;
   std::uint64_t workloads_ = 0;      ///< number of workloads in the shard
-  std::vector<std::string> listed_;  ///< those of all shards, except seq-2
-  std::uint64_t seq2_ = 0;           ///< number of seq-2 workloads, identified by number
+  std::vector<std::string> listed_;  ///< workloads of all shards, except those of seq-2
+  std::uint64_t seq2_ = 0;           ///< number of seq-2 workloads, which are found by number
 };
 
 }  // namespace headcrash::campaign

@@ -1,4 +1,4 @@
-// Tests the campaign's names and how its trials are numbered.
+// Tests the names of the campaigns, and which trial has which number.
 #include "harness/campaign/schemes/schemes_plan.h"
 
 #include <fmt/format.h>
@@ -68,7 +68,7 @@ TEST(SchemesPlan, AControlShownByFewWorkloadsHasOneOfThemInOneShard) {
 
 TEST(SchemesPlan, EverySchemeRunsSeq1AShareOfSeq2AndAllFamilies) {
   const auto systems = adapters::file_system_types().front()->systems();
-  // If few workloads expose a control, the control runs with only one of them.
+  // If only a few workloads expose a control, the control runs with only one of them.
   const std::uint64_t schemes = systems.size(),
                       everywhere = static_cast<std::uint64_t>(
                           std::ranges::count_if(systems, [](const auto& system) {
@@ -162,7 +162,7 @@ TEST(SchemesPlan, SelectsWorkloadsWithIoErrors) {
 }
 
 TEST(SchemesPlan, RunsEachWorkloadOfAFamilyWithIoErrorsToo) {
-  std::map<std::string, int> plain, with_faults;  // runs of each workload
+  std::map<std::string, int> plain, with_faults;  // number of runs of each workload
   const SchemesPlan plan = plan_of("ufs-schemes/chains/regrowth");
   for (std::uint64_t i = 0; i < plan.size(); ++i) {
     const auto trial = parse_schemes_workload(plan.at(i).workload);

@@ -1,15 +1,15 @@
 #pragma once
-// The campaign `io-errors`: a survey of the errors that file systems report, and of the data that
-// they show and keep, when their disk's writes and flushes fail. Its trials are measured, not
-// judged. io_errors_plan.h defines the names.
+// The campaign `io-errors`, a survey. It lets writes and flushes fail, and measures which errors
+// the file systems report and which data they show and keep. Its trials are measured, not judged.
+// io_errors_plan.h defines the names.
 
 #include "harness/campaign/campaign.h"
 #include "harness/campaign/surveys/io_errors_plan.h"
 
 namespace headcrash::campaign {
 
-/// Runs the survey. Fails for an unknown cell, if there is no guest, and for an unwritable database
-/// or folder.
+/// Runs the survey. Fails if a cell is unknown, if there is no guest, or if the database or folder
+/// is not writable.
 Result<CampaignOutcome> run_io_errors_campaign(const IoErrorsCampaign& campaign,
                                                const CampaignOptions& options);
 

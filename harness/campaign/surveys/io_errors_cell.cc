@@ -1,5 +1,5 @@
-// Measures a cell (io_errors_cell.h). While faults are active, requests bypass GuestSession,
-// because kernel warnings are part of the result and must not end the cell.
+// Measures a cell (io_errors_cell.h). While faults are active, requests bypass GuestSession. A
+// kernel warning is then part of the result and must not end the cell.
 #include "harness/campaign/surveys/io_errors_cell.h"
 
 #include <fmt/format.h>
@@ -29,11 +29,11 @@
 namespace headcrash::campaign {
 namespace {
 
-// References to documentation that describes a cell's result. We have read all the places cited. A
-// missing entry does not mean that the behaviour is undocumented.
+// References to documents that describe the result of a cell. We have read every document that is
+// cited. A missing entry does not mean that the behaviour is undocumented.
 
-/// Returns the cited places and what each states, in one sentence each; empty if we know of none.
-/// `type` is the adapter's type.
+/// Returns the places that are cited, with one sentence about each; an empty string if we know of
+/// none. `type` is the file system type of the adapter.
 std::string documents_of(const IoErrorCell& cell, std::string_view type, const IoErrorOutcome& o) {
   std::vector<std::string> places;
   const bool data =
@@ -63,11 +63,13 @@ std::string documents_of(const IoErrorCell& cell, std::string_view type, const I
   return fmt::format("{}", fmt::join(places, "; "));
 }
 
-// The requests in a recording that the first device failed while it had power.
+// The requests in a recording that failed on the first device while it had power.
 
 struct FailedRequests {
   std::size_t count = 0;
-  std::string first;  ///< "write of 4096+8: journal commit block of transaction 7", "flush"
+  /// Description of the first request that failed, for example "write of 4096+8: journal commit
+  /// block of transaction 7" or "flush".
+  std::string first;
 };
 
 std::string describe(const record::Event& request, std::string_view type) {
@@ -78,8 +80,8 @@ std::string describe(const record::Event& request, std::string_view type) {
                      explorer::describe_write(type, request.lba, request.payload));
 }
 
-/// Finds the failed requests. `type` is the file system type as for mount(2). Fails if the
-/// recording cannot be read.
+/// Finds the failed requests. `type` is the file system type as in mount(2). Fails if the recording
+/// cannot be read.
 Result<FailedRequests> failed_requests(const std::filesystem::path& recording,
                                        std::string_view type) {
   TRY(auto reader, record::RecordingReader::open(recording));
@@ -135,8 +137,8 @@ class CellRun : private SurveyCellRun {
   Result<db::TrialRecord> run();
 
  private:
-  /// Sends a request directly to a guest. If the agent refuses (ErrorKind::refused), the guest is
-  /// alive; after any other failure it is gone.
+  /// Sends a request to the guest's agent. If the agent refuses it (ErrorKind::refused), the guest
+  /// is still alive. After any other failure, the guest is no longer usable.
   Result<json> ask(const json& request, const vm::EventHandler& on_event = {});
   std::vector<int> do_all(const Lines& lines);
   std::vector<oracle::ObservedObject> look(std::string_view how, bool* readable);
@@ -166,9 +168,10 @@ class CellRun : private SurveyCellRun {
   const IoErrorCell& cell_;
   WrittenRange written_;
   ArmedFaults faults_;
-  int create_ = kNotReached;              // result of creating a new file at the end
-  bool gone_ = false;                     // the guest hangs or is dead, so only the cut is left
-  std::optional<std::string> malformed_;  ///< the first malformed answer
+  int create_ = kNotReached;  // result of the attempt to create a new file at the end
+  // The guest hangs or has died, so only a power cut is possible.
+  bool gone_ = false;
+  std::optional<std::string> malformed_;  ///< the first malformed answer from the agent
   IoErrorOutcome outcome_;
   db::IoErrorRecord io_;
 };
@@ -231,11 +234,11 @@ Result<json> CellRun::ask(const json& request, const vm::EventHandler& on_event)
   return answer;
 }
 
-/// Runs the operations and returns a result for each. If the guest hangs, the result of an
-/// operation that reports nothing (any but a persistence point) is unknown.
+/// Runs the operations and returns one result for each. Only persistence points report their end.
+/// If the guest hangs, the results of other operations are therefore unknown.
 std::vector<int> CellRun::do_all(const Lines& lines) {
   std::vector<int> answers(lines.size(), 0);
-  std::size_t reported = 0;  // number of operations that are known to have ended
+  std::size_t reported = 0;  // number of operations that are known to be complete
   const auto on_event = [&](const json& event) {
     const auto operation = event.value("operation", std::size_t{0});
     if (operation >= answers.size()) return;
@@ -280,9 +283,9 @@ Result<void> CellRun::format_and_set_up() {
   return {};
 }
 
-/// XFS writes metadata to its final place, and covering records to its log, when the log has been
-/// idle for half a minute. This shortens that time to a second. It is used only when waiting for
-/// metadata, because those records would trigger the other faults.
+/// Makes XFS write metadata to its final place, and records that cover this to its log, after the
+/// log has been idle for a second. The default is half a minute. Used only in cells that wait for
+/// such a write, because the log records would trigger the faults of other cells.
 Result<void> CellRun::write_metadata_sooner() {
   if (!waits_for_metadata()) return {};
   TRY(exec({"busybox", "sh", "-c", "echo 100 > /proc/sys/fs/xfs/xfssyncd_centisecs"}));
@@ -321,8 +324,8 @@ RangeContent CellRun::inspect_write(std::string_view how) {
   return content;
 }
 
-/// Calls sync(2) and then syncfs(2), of which only the latter reports errors. If the failing
-/// request is a late write of metadata, waits between the two calls until it has been issued.
+/// Calls sync(2) and then syncfs(2); only the latter reports errors. If the request that must fail
+/// is a late write of metadata, waits between the two calls until it has been issued.
 void CellRun::sync_and_look() {
   const auto settled = ask({{"do", "settle"}, {"device", "vda"}});
   note("sync", settled ? "ok" : gone_ ? "hang" : settled.error().problem);
@@ -342,8 +345,8 @@ void CellRun::more_work() {
        write_line("b", 0, blocks, Files::kFileB, Files::kFailedVersion), "fsync b", "create c",
        write_line("c", 0, blocks, Files::kFileC, Files::kOldVersion), "fsync c"});
   outcome_.later_write = answers[0];
-  // The fsync concerns the preceding write. If that write failed, the success of fsync means
-  // nothing.
+  // Each fsync reports on the write before it. If that write itself failed, a successful fsync
+  // means nothing.
   outcome_.later_fsync = answers[0] == 0 ? answers[1] : answers[0];
   outcome_.other_fsync = answers[2] == 0 ? answers[3] : answers[2];
   create_ = answers[4];
@@ -358,8 +361,8 @@ void CellRun::more_work() {
   outcome_.reread = inspect_write("after dropping caches");
 }
 
-/// Reads /proc/mounts, and tests whether a file can be created. An empty file needs no data block,
-/// which could be bad.
+/// Reads the mount's state from /proc/mounts, and tests whether a file can be created. The file is
+/// empty, because its data block could be a bad one.
 void CellRun::read_mount_state() {
   const auto mounts = ask({{"do", "exec"},
                            {"argv", {"busybox", "grep", run::kMountPoint, "/proc/mounts"}},
@@ -382,7 +385,7 @@ Result<void> CellRun::end_session() {
   if (!cut) {
     const auto unmounted = ask({{"do", "unmount"}, {"target", run::kMountPoint}});
     note("unmount", unmounted ? "ok" : gone_ ? "hang" : unmounted.error().problem);
-    if (gone_) cut = true;  // a cut is the only way to end the session
+    if (gone_) cut = true;  // the session can then end only with a power cut
   }
   if (cut) {
     TRY(control({{"power", "cut"}}));
@@ -444,7 +447,8 @@ void CellRun::judge_tree(const std::vector<oracle::ObservedObject>& tree) {
   const auto see = [&](const WrittenRange& range) { return content_of(tree, range); };
   const std::uint64_t blocks = Files::kWrittenBlocks;
   outcome_.recovered = see(written_);
-  // Blocks between the later write and the failing write have not been rewritten.
+  // The blocks between the later write and the failed write were synced in the setup and not
+  // written since.
   outcome_.rest =
       see({"a", Files::kFileA, Files::kLaterFrom + blocks, blocks, {}, Files::kOldVersion});
   outcome_.later = see(

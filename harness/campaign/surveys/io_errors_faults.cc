@@ -1,5 +1,5 @@
-// Identifies the structures that each file system writes (io_errors_faults.h), according to the
-// kernel's headers (jbd2.h, ext4.h, xfs_format.h, btrfs_tree.h, f2fs_fs.h) and
+// Identifies the structures that each file system writes (io_errors_faults.h). The formats are
+// described in the kernel's headers (jbd2.h, ext4.h, xfs_format.h, btrfs_tree.h, f2fs_fs.h) and in
 // fs-adapters/ufs/FORMAT.md.
 #include "harness/campaign/surveys/io_errors_faults.h"
 
@@ -30,7 +30,7 @@ std::string little_hex(std::uint64_t value, std::size_t bytes) {
   return text;
 }
 
-/// Returns, in hexadecimal, the beginning of the first stamp of the write that must fail.
+/// Returns the beginning of the first stamp in the write that must fail, in hexadecimal.
 std::string data_hex(std::uint64_t block) {
   std::array<std::byte, workload::kStampBytes> bytes{};
   workload::write_stamp({Files::kFileA, Files::kFailedVersion, block}, bytes);
@@ -38,24 +38,24 @@ std::string data_hex(std::uint64_t block) {
 }
 
 struct Block {
-  std::string data;   ///< bytes that the payload must contain
-  std::string range;  ///< option lba=, used instead of `data`
+  std::string data;   ///< hexadecimal bytes that the payload of the write must contain
+  std::string range;  ///< sectors for the option lba=, which is used instead of `data`
   bool late = false;
   std::string_view what;
 };
 
-/// The mode and size of file `a`, as stored in its inode. No other file has this size.
-constexpr std::string_view kModeOfA = "a481";  // a regular file, 0644
+/// The mode in the inode of file `a`. The patterns below add its size, which no other file has.
+constexpr std::string_view kModeOfA = "a481";  // mode 0644 of a regular file
 
 Block metadata_block(std::string_view type, std::string_view filesystem, std::uint64_t inode) {
   if (type == "ext4")
     return {fmt::format("{}0000{}", kModeOfA, little_hex(kAppendedBytes, 4)), "", true,
             "the inode table's block, to its place"};
   if (type == "xfs") return {"494e81a40302", "", true, "the inode cluster, to its place"};
-  if (type == "btrfs")  // a leaf's key (inode, INODE_ITEM, 0)
+  if (type == "btrfs")  // key of an item in a leaf: (inode, INODE_ITEM, 0)
     return {little_hex(inode, 8) + "01" + little_hex(0, 8), "", true,
             "the leaf of the file system tree"};
-  if (type == "f2fs")  // the footer of an inode's node: its number, twice
+  if (type == "f2fs")  // the footer of a node that holds an inode has the inode number twice
     return {little_hex(inode, 4) + little_hex(inode, 4), "", false, "the inode's node block"};
   const std::string dinode =
       fmt::format("{}0100{}{}", kModeOfA, little_hex(0, 4), little_hex(kAppendedBytes, 8));
@@ -65,9 +65,10 @@ Block metadata_block(std::string_view type, std::string_view filesystem, std::ui
 Block journal_block(std::string_view type) {
   if (type == "ext4") return {"c03b399800000001", "", false, "a descriptor block of the journal"};
   if (type == "xfs") return {"feedbabe", "", false, "a record of the log"};
-  if (type == "btrfs")  // the header's owner, BTRFS_TREE_LOG_OBJECTID (-6), and its number of items
+  if (type == "btrfs")  // fields of the header: owner BTRFS_TREE_LOG_OBJECTID (-6), number of items
     return {"faffffffffffffff", "", false, "a node of the log tree"};
-  // Segments are 2 MiB. The first contains the superblock, the next two the checkpoint packs.
+  // A segment has 2 MiB. The first segment holds the superblock, the next two hold the checkpoint
+  // packs.
   if (type == "f2fs") return {"", "4096+8192", false, "a block of the checkpoint area"};
   return {hex(std::as_bytes(std::span("HCJD", 4))), "", false, "a descriptor of the journal"};
 }
@@ -97,7 +98,7 @@ ArmedFaults faults_of(const IoErrorCell& cell, std::string_view type, std::uint6
       fmt::format("write-error:hd0,{}={}{}", block.range.empty() ? "data" : "lba",
                   block.range.empty() ? block.data : block.range, times);
   ArmedFaults armed{{spec}, block.late, std::string(block.what)};
-  // btrfs writes each node twice. Each fault targets one of the two writes.
+  // btrfs writes each node twice, so there is one fault for each of the two writes.
   const bool is_node =
       cell.failed == FailedRequest::metadata || cell.failed == FailedRequest::journal;
   if (type == "btrfs" && is_node) {

@@ -1,12 +1,13 @@
 #pragma once
-// The faults that make a cell's request fail. A block is recognised by its written content, not by
-// its place in an earlier run: content stamps, magic numbers, the inode of the file.
+// The faults that make the request of a cell fail. A fault recognises a block by the content that
+// is written (a content stamp, a magic number, or the inode of the file), not by its position in an
+// earlier run.
 //
 //   setup --> [arm: early] --> write, fsync, fsync --> [arm: late] --> sync, fsync --> more work
 //   --> end
 //
-// If metadata is first written to a journal, the fault of `metadata` is armed afterwards (late):
-// the write to its final place fails, after a successful fsync.
+// If metadata is first written to a journal, the fault of `metadata` is armed late. The write to
+// the final place of the metadata then fails, although fsync has succeeded before.
 
 #include <cstdint>
 #include <string>
@@ -16,23 +17,27 @@
 
 namespace headcrash::campaign {
 
-/// The files of the workload, in 512-byte blocks. The write to `a` fails.
+/// The files of the workload. Positions and sizes are in blocks of 512 bytes. The write to `a`
+/// fails.
 struct IoErrorFiles {
   static constexpr std::uint32_t kFileA = 1, kFileB = 2, kFileC = 3;
   static constexpr std::uint32_t kOldVersion = 1, kFailedVersion = 2, kLaterVersion = 3;
   static constexpr std::uint64_t kBlocksOfA = 40, kBlocksOfB = 8;
-  static constexpr std::uint64_t kWrittenBlocks = 8;     ///< size of each write after the setup
-  static constexpr std::uint64_t kOverwrittenFrom = 16;  ///< data-overwrite; the other kinds append
-  static constexpr std::uint64_t kLaterFrom = 0;         ///< for the later write to the same file
+  static constexpr std::uint64_t kWrittenBlocks = 8;  ///< size of each write after the setup
+  /// First block of data-overwrite; the other kinds append.
+  static constexpr std::uint64_t kOverwrittenFrom = 16;
+  /// First block of the later write to the same file.
+  static constexpr std::uint64_t kLaterFrom = 0;
 };
 
 struct ArmedFaults {
   std::vector<std::string> specs;  ///< in the format of plugin/model/faults/faults.h
   bool late = false;
-  std::string what;  ///< description of the block
+  std::string what;  ///< describes the block whose write fails
 };
 
-/// Returns a cell's faults. `type` is the adapter's; `inode` is the number of `a`.
+/// Returns the faults of a cell. `type` is the file system type of the adapter; `inode` is the
+/// inode number of `a`.
 ArmedFaults faults_of(const IoErrorCell& cell, std::string_view type, std::uint64_t inode);
 
 }  // namespace headcrash::campaign

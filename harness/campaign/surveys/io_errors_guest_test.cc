@@ -1,5 +1,5 @@
-// Tests one cell of io-errors and its control from end to end: the write to an existing block of a
-// file on ext4 fails permanently.
+// Tests one cell of io-errors and its control from start to end. In the cell, the write to an
+// existing block of a file on ext4 fails permanently.
 #include <gtest/gtest.h>
 
 #include "harness/campaign/campaign.h"

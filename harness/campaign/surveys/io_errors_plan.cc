@@ -1,4 +1,4 @@
-// Lists the cells and parses their names (io_errors_plan.h).
+// Lists the cells and parses the names of campaigns (io_errors_plan.h).
 #include "harness/campaign/surveys/io_errors_plan.h"
 
 #include <fmt/format.h>
@@ -20,9 +20,10 @@ constexpr std::array kFailedRequests{FailedRequest::none,          FailedRequest
 
 struct TestedFileSystem {
   std::string_view filesystem;
-  bool journals = true;          ///< writes a journal, a log or checkpoints
+  bool journals = true;          ///< has a journal, a log or checkpoints
   bool copies_metadata = false;  ///< stores metadata twice
-  bool only_data = false;        ///< a mount option that affects only data errors
+  /// Is an adapter with a mount option that affects only data errors.
+  bool only_data = false;
 };
 constexpr std::array kSubjects{
     TestedFileSystem{"ext4"},

@@ -1,13 +1,13 @@
 #pragma once
-// The cells of the campaign `io-errors`, from its name:
+// Determines the cells of the campaign `io-errors` from its name:
 //
-//   io-errors                     every file system, every failure
+//   io-errors                     every file system, every kind of failure
 //   io-errors/ext4                one file system
-//   io-errors/ext4/journal        one failure under it: once and lasting, with a cut and with an
-//                                 unmount
-//   io-errors/all/flush           one failure under every file system
+//   io-errors/ext4/journal        one kind of failure on it: once and permanent, with a cut and
+//                                 with an unmount
+//   io-errors/all/flush           one kind of failure on every file system
 //
-// A cell is one file system, one kind of request that fails, once or permanently, and one way to
+// A cell consists of a file system, a kind of request that fails, once or permanently, and a way to
 // end the session. The questions are those of Rebello et al., "Can Applications Recover from fsync
 // Failures?" (USENIX ATC 2020).
 
@@ -25,7 +25,7 @@ namespace headcrash::campaign {
 
 inline constexpr std::string_view kIoErrorsName = "io-errors";
 
-/// The disk request that fails.
+/// The kind of disk request that fails.
 enum class FailedRequest : std::uint8_t {
   none,            ///< control: no request fails
   data_overwrite,  ///< write to an existing block of a file
@@ -41,27 +41,28 @@ enum class SessionEnd : std::uint8_t { cut, unmount };
 std::string_view name(SessionEnd end);
 
 struct IoErrorCell {
-  /// An adapter's name, optionally with a mount option: "ext4+data_err=abort".
+  /// Name of an adapter, optionally with a mount option: "ext4+data_err=abort".
   std::string filesystem;
   FailedRequest failed = FailedRequest::none;
-  bool lasting = false;  ///< false for a single failure
+  bool lasting = false;  ///< true if the failure is permanent, false if only one request fails
   SessionEnd end = SessionEnd::cut;
 
   std::string key() const;      ///< "ext4/data-append/once/cut"
-  std::string adapter() const;  ///< excludes the mount option
+  std::string adapter() const;  ///< name of the adapter without the mount option
   std::string mount_option() const;
 };
 
-/// The parts in the name of an "io-errors" campaign.
+/// The parts of the name of an "io-errors" campaign.
 struct IoErrorsCampaign {
-  std::string filesystem, failed;  ///< empty for all
+  std::string filesystem, failed;  ///< empty for all file systems or all kinds of failure
 };
-/// Returns nullopt for any other campaign.
+/// Parses a campaign's name. Returns nullopt if it is not an "io-errors" campaign.
 std::optional<IoErrorsCampaign> parse_io_errors_campaign(std::string_view name);
-/// Returns the entry for lists.
+/// Returns the entry that lists of campaigns show.
 CampaignSummary io_errors_campaign_summary();
 
-/// Returns the cells in order; a shard has every n-th one. Fails if no cell matches.
+/// Returns the cells of the campaign, in order. A shard has every n-th cell. Fails if no cell
+/// matches the name.
 Result<std::vector<IoErrorCell>> io_error_cells(const IoErrorsCampaign& campaign,
                                                 const run::Shard& shard = {});
 

@@ -1,4 +1,4 @@
-// Tests names, cells, shards, and the faults of each cell.
+// Tests the names of campaigns, the cells and shards that they select, and the faults of each cell.
 #include "harness/campaign/surveys/io_errors_plan.h"
 
 #include <gtest/gtest.h>

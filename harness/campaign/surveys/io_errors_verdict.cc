@@ -1,4 +1,4 @@
-// Classifies the content of ranges, and finds surprising answers (io_errors_verdict.h).
+// Classifies the contents of ranges, and finds surprising answers (io_errors_verdict.h).
 #include "harness/campaign/surveys/io_errors_verdict.h"
 
 #include <fmt/format.h>
@@ -49,7 +49,7 @@ bool lost(RangeContent content) {
   return content != RangeContent::fresh && content != RangeContent::unseen;
 }
 
-/// Judges a later write that was followed by one fsync.
+/// Judges a write that came after the failed one and was followed by a single fsync.
 void judge_synced(std::string_view what, int fsync, RangeContent content,
                   std::vector<std::string>& said) {
   if (fsync == 0 && lost(content))

@@ -1,5 +1,6 @@
 #pragma once
-// The result of an `io-errors` cell: the contents of the written ranges, and surprising answers.
+// The result of an `io-errors` cell: the contents of the written ranges, and the answers that are
+// surprising.
 
 #include <cstdint>
 #include <optional>
@@ -12,35 +13,36 @@
 
 namespace headcrash::campaign {
 
-/// A write to a file, and the contents before it.
+/// The range of a file that an operation wrote, and the version that it replaced.
 struct WrittenRange {
   std::string path;
   std::uint32_t file = 0;
   std::uint64_t first_block = 0, blocks = 0;  ///< in blocks of 512 bytes
-  std::optional<std::uint32_t> old_version;   ///< nullopt if there is no file, or beyond its end
+  /// Nullopt if the file did not exist or ended before the range.
+  std::optional<std::uint32_t> old_version;
   std::uint32_t new_version = 0;
 };
 
 enum class RangeContent : std::uint8_t {
   unseen,      ///< not read
-  fresh,       ///< the written contents, complete: "new"
+  fresh,       ///< all of the written contents; displayed as "new"
   old,         ///< the contents before the write
-  torn,        ///< a mixture of both, or too short
-  zero,        ///< some blocks are zeroes, which neither version has
-  foreign,     ///< some blocks are of neither version
+  torn,        ///< a mixture of both, or the file is too short
+  zero,        ///< some blocks are zeroes, although neither version has zeroes
+  foreign,     ///< some blocks belong to neither version
   missing,     ///< the file is missing
   unreadable,  ///< the file or directory cannot be read
 };
 std::string_view name(RangeContent content);
 
-/// Returns the worst content of any block. A file that did not exist before and is missing counts
-/// as old.
+/// Returns the worst content that any block of the range has. If the file is missing and did not
+/// exist before the write, that counts as old.
 RangeContent content_of(std::span<const oracle::ObservedObject> tree, const WrittenRange& range);
 
-/// The result of an operation: an errno, 0 for success, or one of these.
+/// The result of an operation is 0 for success, an errno, or one of these values.
 inline constexpr int kNotReached = -1;
 inline constexpr int kHung = -2;
-/// Returns "ok", "EIO", "hang" or "-".
+/// Returns "ok", "-", "hang", or the name of the errno, such as "EIO".
 std::string answer_name(int answer);
 
 enum class MountState : std::uint8_t { unknown, read_write, read_only, shut_down, hung, died };
@@ -50,7 +52,7 @@ std::string_view name(MountState state);
 enum class AfterRecovery : std::uint8_t {
   unknown,
   clean,
-  damage,  ///< there is no way to repair it
+  damage,  ///< there is damage, and no repair tool exists
   repaired,
   not_repaired,
   mount_refused,
@@ -58,31 +60,36 @@ enum class AfterRecovery : std::uint8_t {
 std::string_view name(AfterRecovery state);
 
 struct IoErrorOutcome {
-  bool control = false;  ///< no fault was injected
-  // Results for the file whose write fails: through the descriptor used for writing (twice),
-  // through a descriptor opened later, and after sync().
+  bool control = false;  ///< a control, in which no fault was injected
+  // Results of fsync for the file whose write fails: through the descriptor of the write (first and
+  // second call), through a descriptor opened later, and after sync().
   int first_fsync = kNotReached, second_fsync = kNotReached, reopened_fsync = kNotReached,
       fsync_after_sync = kNotReached;
   int syncfs = kNotReached;
-  int later_write = kNotReached, later_fsync = kNotReached;  ///< the same file, other blocks
-  int other_fsync = kNotReached;                             ///< another file
-  int new_file_fsync = kNotReached;                          ///< a file created afterwards
+  /// Write to other blocks of the same file.
+  int later_write = kNotReached, later_fsync = kNotReached;
+  int other_fsync = kNotReached;  ///< another file
+  /// A file that is created after the failure.
+  int new_file_fsync = kNotReached;
   int unmount = kNotReached;
   MountState state = MountState::unknown;
-  RangeContent cached = RangeContent::unseen;     ///< while mounted
-  RangeContent reread = RangeContent::unseen;     ///< while mounted, after dropping clean pages
-  RangeContent recovered = RangeContent::unseen;  ///< at the end
-  RangeContent rest = RangeContent::unseen;       ///< data synced earlier and not written since
+  RangeContent cached = RangeContent::unseen;  ///< while mounted
+  /// While mounted, after clean pages have been dropped.
+  RangeContent reread = RangeContent::unseen;
+  RangeContent recovered = RangeContent::unseen;  ///< after recovery
+  /// Data that was synced in the setup and not written since.
+  RangeContent rest = RangeContent::unseen;
   RangeContent later = RangeContent::unseen, other = RangeContent::unseen,
                new_file = RangeContent::unseen;
   AfterRecovery after_recovery = AfterRecovery::unknown;
-  std::string refusal;  ///< for AfterRecovery::mount_refused: first line of the reason
-  /// Returns "clean", "damage repaired", "mount refused: ..."; empty if unknown.
+  std::string refusal;  ///< first line of the kernel's error for AfterRecovery::mount_refused
+  /// Returns, for example, "clean", "damage repaired" or "mount refused: ..."; an empty string if
+  /// unknown.
   std::string after_recovery_text() const;
 };
 
-/// Returns one sentence for each surprise, the most severe first. Empty if all fsync results were
-/// true.
+/// Returns one sentence for each surprise, the most severe one first. Returns an empty list if
+/// every result of fsync was true.
 std::vector<std::string> surprises_of(const IoErrorOutcome& outcome);
 
 }  // namespace headcrash::campaign

@@ -1,4 +1,4 @@
-// Tests how ranges are classified, and the surprising answers.
+// Tests how the contents of ranges are classified, and which answers are reported as surprising.
 #include "harness/campaign/surveys/io_errors_verdict.h"
 
 #include <gtest/gtest.h>
@@ -63,7 +63,7 @@ TEST(IoErrorContent, ClassifiesAnAppendedRangeAndANewFile) {
   EXPECT_EQ(found(created, file({})), RangeContent::old);
 }
 
-/// Returns the outcome of a session without errors.
+/// Returns the outcome of a session in which no error occurred.
 IoErrorOutcome quiet() {
   IoErrorOutcome o;
   o.first_fsync = o.second_fsync = o.reopened_fsync = o.fsync_after_sync = o.syncfs = 0;

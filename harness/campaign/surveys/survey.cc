@@ -1,4 +1,4 @@
-// Measures the cells on several threads (survey.h).
+// Measures the cells of a survey on several threads (survey.h).
 #include "harness/campaign/surveys/survey.h"
 
 #include <algorithm>
@@ -49,7 +49,7 @@ class SurveyRun {
   const CampaignOptions& options_;
   db::Database& database_;
   run::StoredRun run_;
-  std::vector<SurveyCell> cells_;  // cells that remain to be measured
+  std::vector<SurveyCell> cells_;  // cells that have not been measured yet
   std::mutex mutex_;               // protects all members below, and the database
   CampaignOutcome outcome_;
 };

@@ -6,7 +6,8 @@
 namespace headcrash::campaign {
 namespace {
 
-// The smallest disk that mkfs.xfs accepts. All file systems use this size and share a saved guest.
+// The smallest disk that mkfs.xfs accepts. All file systems use this size, so that they share one
+// saved guest.
 constexpr std::uint64_t kDriveBytes = 320ULL << 20;
 
 }  // namespace
@@ -37,7 +38,7 @@ Result<void> SurveyCellRun::control(const nlohmann::json& request) {
 
 Result<void> SurveyCellRun::start_guest() {
   session_.reset();
-  guest_.reset();  // both guests use the same console log
+  guest_.reset();  // stop the old guest first, because both guests write to the same console log
   TRY(auto started, run::start_trial_guest({.image = context_.image,
                                             .accelerator = context_.accelerator,
                                             .disk_bytes = kDriveBytes,

@@ -1,7 +1,7 @@
 #pragma once
-// How survey cells in guests start: the emulated drive, a guest on it, and a fresh file system.
+// Starts a survey cell in a guest: the emulated drive, a guest on it, and a fresh file system.
 //
-// The drive is hp-c2447 with its write cache on. Its clock is off until the cell sets it.
+// The drive is an hp-c2447 with its write cache on. Its clock is off until the cell sets it.
 
 #include <atomic>
 #include <filesystem>
@@ -20,7 +20,7 @@ namespace headcrash::campaign {
 struct SurveyContext {
   vm::GuestImage image;
   vm::Accelerator accelerator = vm::Accelerator::tcg;
-  std::filesystem::path cache, scratch;  ///< `scratch` is an existing folder for the cell
+  std::filesystem::path cache, scratch;  ///< `scratch` is an existing folder for this cell
   std::uint64_t seed = 0;
   const std::atomic<bool>* interrupted = nullptr;  ///< may be null
 };
@@ -29,7 +29,8 @@ inline constexpr const char* kSurveyDrive = "hp-c2447";
 
 class SurveyCellRun {
  protected:
-  /// `context` must outlive this object. `step_timeout_s` limits each request to a guest.
+  /// `context` must outlive this object. `step_timeout_s` is the time limit of each request to a
+  /// guest.
   SurveyCellRun(const adapters::LinuxAdapter& filesystem, const SurveyContext& context,
                 std::uint64_t seed, std::int64_t step_timeout_s)
       : filesystem_(filesystem),
@@ -38,17 +39,17 @@ class SurveyCellRun {
         step_timeout_s_(step_timeout_s) {}
 
   Result<void> start_drive();
-  /// On return, the recording is complete.
+  /// Stops the guest and the drive. On return, the recording is complete.
   Result<void> end_guest_and_drive();
   std::filesystem::path recording() const { return context_.scratch / "recording.hcrec"; }
   bool interrupted() const { return context_.interrupted != nullptr && *context_.interrupted; }
 
   /// Sends a request to the drive's control socket.
   Result<void> control(const nlohmann::json& request);
-  /// Starts a guest, replacing any existing one.
+  /// Starts a guest, which replaces the previous one.
   Result<void> start_guest();
   Result<void> make_file_system();
-  /// Mounts a fresh file system, which must succeed.
+  /// Mounts a fresh file system. Fails if the kernel refuses.
   Result<void> mount_fresh();
 
   adapters::LinuxAdapter filesystem_;

@@ -1,4 +1,4 @@
-// Runs the parts of the workload one after the other, and compares the tree after each
+// Runs the parts of the workload one after the other, and compares the tree after each part
 // (uncut_work.h).
 #include "harness/campaign/surveys/uncut_work.h"
 
@@ -35,7 +35,7 @@ Result<std::vector<oracle::Finding>> differences(
     std::span<const Operation> operations,
     const std::vector<workload::FailedOperation>& failed_operations,
     const adapters::LinuxAdapter& filesystem, const std::vector<oracle::ObservedObject>& tree) {
-  // Uses the strictest promises, because without a power cut no difference is permitted.
+  // Without a power cut, every difference is an error, so use the strictest promises.
   const adapters::Promises promises{.fsync_keeps_name = true,
                                     .fsync_keeps_links = true,
                                     .replace_keeps_content = true,

@@ -1,4 +1,4 @@
-// Tests lists with rests, and the differences that are found.
+// Tests how rests are added to a list, and which differences are found.
 #include "harness/campaign/surveys/uncut_work.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Generates rounds, and finds which changes remain (unsynced_ages.h).
+// Generates the rounds, and finds which of their changes a tree still contains (unsynced_ages.h).
 #include "harness/campaign/surveys/unsynced_ages.h"
 
 #include <fmt/format.h>
@@ -44,7 +44,7 @@ bool holds(std::span<const oracle::ObservedObject> tree, const std::string& path
   return content_of(tree, range) == RangeContent::fresh;
 }
 
-/// Returns the name to which a file is renamed three rounds after its creation.
+/// Returns the name that a file gets when it is renamed, three rounds after its creation.
 std::string other_name(const std::string& path) {
   return "r" + path.substr(1);
 }

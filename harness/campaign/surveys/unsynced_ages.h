@@ -1,13 +1,15 @@
 #pragma once
-// The workload of `unsynced-loss`, and the evaluation of a tree. Needs no guest.
+// The workload of `unsynced-loss`, and the evaluation of the tree that is left. Neither needs a
+// guest.
 //
-//   set-up    a large file, a log; sync
-//   round     create fN, write fN, append to the log, overwrite a block of the large file,
-//             rename f(N-3) rN, rest 1 s; its mark gives the end of the round and promises nothing
+//   set-up    create a large file and a log; sync
+//   round     create fN, write fN, append to the log, overwrite a block of the large file, rename
+//             f(N-3) to rN, rest for 1 s; the mark of the rest shows when the round has ended, and
+//             promises nothing
 //
 // The calls of a round have returned when its rest begins, one second before its mark. The age of a
-// change counts from there, which is some milliseconds too short. Rounds without a mark are
-// ignored, because it is unknown whether their changes were made.
+// change is measured from then, which makes it some milliseconds too short. Rounds without a mark
+// are ignored, because it is unknown whether their changes were made.
 
 #include <cstdint>
 #include <span>
@@ -23,11 +25,11 @@ namespace headcrash::campaign {
 struct UnsyncedWorkload {
   std::vector<workload::Operation> operations;
   std::size_t set_up = 0;          ///< number of operations before the first round
-  std::vector<std::size_t> rests;  ///< index of the operation with which each round rests
+  std::vector<std::size_t> rests;  ///< for each round, the index of its rest
 };
 UnsyncedWorkload unsynced_workload(std::uint32_t rounds);
 
-/// A mark "persisted N" with its time.
+/// The mark "persisted N" of a rest, and its time.
 struct RestMark {
   std::size_t operation = 0;
   std::int64_t at_ns = 0;
@@ -36,11 +38,12 @@ struct RestMark {
 struct ChangeAge {
   std::size_t operation = 0;
   std::string_view kind;  ///< create, write, append, overwrite, rename
-  double age_ms = 0;      ///< at the cut
+  double age_ms = 0;      ///< age of the change at the time of the cut
   bool lost = false;
   std::uint64_t bytes = 0;
 };
-/// Returns the age of each change in a round with a mark.
+/// Returns all changes in rounds that have a mark, with their ages. A change is lost if `tree` does
+/// not contain it.
 std::vector<ChangeAge> change_ages(const UnsyncedWorkload& workload,
                                    std::span<const RestMark> marks, std::int64_t cut_at_ns,
                                    std::span<const oracle::ObservedObject> tree);

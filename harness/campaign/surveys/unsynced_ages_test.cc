@@ -1,4 +1,4 @@
-// Tests how unsynced-loss is evaluated, with hand-made trees.
+// Tests how the results of unsynced-loss are evaluated, with trees that the test constructs.
 #include "harness/campaign/surveys/unsynced_ages.h"
 
 #include <gtest/gtest.h>
@@ -30,7 +30,8 @@ std::vector<ObservedObject> tree_after(const UnsyncedWorkload& workload, std::si
     ObservedObject& file = *find(operation.path);
     const std::uint64_t first = operation.offset / workload::kStampBytes,
                         blocks = operation.length / workload::kStampBytes;
-    std::vector<ContentRun> runs;  // block by block; later runs replace earlier ones
+    // One run for each block, in which later writes replace earlier ones.
+    std::vector<ContentRun> runs;
     for (const ContentRun& run : file.runs)
       if (run.first_block < first || run.first_block >= first + blocks) runs.push_back(run);
     for (std::uint64_t block = first; block < first + blocks; ++block)
@@ -55,14 +56,14 @@ std::vector<RestMark> marks_of(const UnsyncedWorkload& workload) {
 TEST(UnsyncedAges, LostChangesHaveTheAgeOfTheirRound) {
   const UnsyncedWorkload workload = unsynced_workload(6);
   ASSERT_EQ(workload.rests.size(), 6U);
-  const auto marks = marks_of(workload);  // the rests return at 0, 1, ... 5 s
+  const auto marks = marks_of(workload);  // the rests end at 0, 1, ... 5 s
   const auto all =
       change_ages(workload, marks, 8 * kS, tree_after(workload, workload.operations.size()));
   EXPECT_EQ(all.size(), 6U * 4U + 3U);
   EXPECT_EQ(summary_of(all).lost, 0U);
   EXPECT_DOUBLE_EQ(summary_of(all).newest_kept_ms, 3000);
-  // The disk contains the first four rounds. Two rounds, which are 3 s and 4 s old, are lost with
-  // all their changes.
+  // The disk contains the first four rounds. The last two rounds, whose changes are 3 s and 4 s
+  // old, are lost.
   const auto ages = change_ages(workload, marks, 8 * kS, tree_after(workload, workload.rests[3]));
   const LossSummary summary = summary_of(ages);
   EXPECT_EQ(summary.lost, 2U * 5U);
@@ -87,7 +88,7 @@ TEST(UnsyncedAges, EachKindIsCheckedSeparately) {
   const auto at = [&](const std::string& path) {
     return std::ranges::find(tree, path, &ObservedObject::path);
   };
-  at("r0")->path = "f0";  // the rename in round 3 is undone
+  at("r0")->path = "f0";  // as if the rename in round 3 had not happened
   EXPECT_EQ(lost_kinds(), std::vector<std::string>{"rename"});
   at("f0")->path = "r0";
   at("f2")->runs.clear();

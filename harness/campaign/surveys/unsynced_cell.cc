@@ -23,9 +23,9 @@ using std::chrono::steady_clock;
 constexpr std::int64_t kStepMostS = 300;
 constexpr std::uint64_t kUnsyncedSeed = 1996;
 /// Each round takes one second. The number of rounds is 1.5 times the bound in seconds, so that
-/// some data is old enough that it must be kept.
+/// some changes are older than the bound and must have been kept.
 constexpr std::int64_t kMsPerRound = 1000, kRoundsMore = 6;
-/// The power is cut after the mark of one of the last rounds.
+/// The power is cut after the mark of a round that is chosen from the last few.
 constexpr std::size_t kLastRounds = 3;
 
 std::uint32_t rounds_of(const UnsyncedCell& cell, std::string_view type) {
@@ -143,8 +143,8 @@ Result<void> UnsyncedRun::format_and_mount() {
   TRY(mount_fresh());
   const std::string commands = cell_.setting->shell_commands(filesystem_.type);
   if (filesystem_.type != "xfs") return shell(commands);
-  // The settings exist only after the module has been loaded, and the log's worker reads them at
-  // mount. Therefore, mount again.
+  // XFS has these settings only after its module has been loaded, and reads them only at mount.
+  // Therefore, mount again.
   TRY(shell(commands));
   TRY(session_->unmount());
   return mount_fresh();
@@ -164,7 +164,7 @@ Result<void> UnsyncedRun::work_until_cut() {
 
 Result<void> UnsyncedRun::await_cut() {
   const auto deadline = steady_clock::now() + std::chrono::seconds(kStepMostS);
-  std::optional<std::string> failure;  // the operation that failed and ended the workload
+  std::optional<std::string> failure;  // operation that failed and thereby ended the workload
   while (true) {
     const auto message = guest_->receive(milliseconds(100));
     const auto status = device_->control().request({{"power", "status"}});

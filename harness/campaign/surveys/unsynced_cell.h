@@ -1,11 +1,11 @@
 #pragma once
-// Measures one cell of `unsynced-loss`: a fresh file system in a guest with the cell's writeback
-// settings, rounds of changes in real time without fsync, a cut, and the result in a fresh guest
-// (unsynced_ages.h).
+// Measures one cell of `unsynced-loss`. A guest formats a file system, applies the cell's writeback
+// settings, and makes rounds of changes in real time, without fsync. Then the power is cut, and a
+// fresh guest shows what is left (unsynced_ages.h).
 //
-// The drive is hp-c2447 with its write cache on. Its model time equals the host's during the
-// rounds. All times come from the recording. A guest with an emulated processor needs a few
-// milliseconds per round.
+// The drive is an hp-c2447 with its write cache on. During the rounds, its model time runs at the
+// speed of the host's clock. All times come from the recording. A guest with an emulated processor
+// needs a few milliseconds for each round.
 
 #include "harness/campaign/surveys/survey.h"
 #include "harness/campaign/surveys/survey_cell.h"
@@ -13,14 +13,14 @@
 
 namespace headcrash::campaign {
 
-/// Measures a cell. The trial's phase `workload` has the metrics `loss.*` (results/db/SCHEMA.md).
-/// Fails if the device or guest cannot be started, or if interrupted.
+/// Measures a cell. The phase `workload` of the trial has the metrics `loss.*`
+/// (results/db/SCHEMA.md). Fails if the device or guest cannot be started, or if interrupted.
 Result<db::TrialRecord> measure_unsynced(const UnsyncedCell& cell,
                                          const adapters::LinuxAdapter& filesystem,
                                          const SurveyContext& context);
 
-/// Runs the survey. Fails for an unknown cell, if there is no guest, and for an unwritable database
-/// or folder.
+/// Runs the survey. Fails if a cell is unknown, if there is no guest, or if the database or folder
+/// is not writable.
 Result<CampaignOutcome> run_unsynced_campaign(const UnsyncedCampaign& campaign,
                                               const CampaignOptions& options);
 

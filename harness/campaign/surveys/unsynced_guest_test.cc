@@ -1,4 +1,4 @@
-// Tests one cut of unsynced-loss and its control from end to end, for ext4 with short intervals.
+// Tests one cut of unsynced-loss and its control from start to end, for ext4 with short intervals.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -9,7 +9,7 @@
 namespace headcrash::campaign {
 namespace {
 
-/// Measures the cell, and returns the metrics of its phase.
+/// Measures the cell, and returns the metrics of its phase `workload`.
 std::map<std::string, double> measured(const UnsyncedCell& cell) {
   const auto subject = survey_subject(cell.filesystem, default_cache()).value();
   const auto scratch = base::ScratchFolder::make().value();

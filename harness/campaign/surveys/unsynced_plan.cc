@@ -1,4 +1,4 @@
-// Lists the cells and parses their names (unsynced_plan.h).
+// Lists the cells and parses the names of campaigns (unsynced_plan.h).
 #include "harness/campaign/surveys/unsynced_plan.h"
 
 #include <fmt/format.h>

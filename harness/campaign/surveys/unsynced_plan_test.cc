@@ -1,4 +1,4 @@
-// Tests the names of unsynced-loss, and the cells that each name selects.
+// Tests the names of unsynced-loss campaigns, and the cells that each name selects.
 #include "harness/campaign/surveys/unsynced_plan.h"
 
 #include <gtest/gtest.h>

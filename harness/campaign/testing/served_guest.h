@@ -1,6 +1,6 @@
 #pragma once
-// For tests that run a guest: an emulated device, and a guest with this device and its mark export,
-// restarted after each power cut.
+// Test fixture with an emulated device and a guest. The guest uses the device and its export for
+// marks, and is started again after each power cut.
 
 #include <gtest/gtest.h>
 
@@ -85,7 +85,8 @@ class ServedGuest : public testing::Test {
   vm::Accelerator accelerator_ = vm::Accelerator::tcg;
 
  protected:
-  std::unique_ptr<vm::Guest> guest_;  ///< destroyed before its device
+  /// Declared last, because it must be destroyed before its device.
+  std::unique_ptr<vm::Guest> guest_;
 };
 
 }  // namespace headcrash::campaign

@@ -1,5 +1,5 @@
-// Tests SQLite in a guest whose power is cut during the run. Its commits survive, unless it never
-// syncs. The steps are those described in harness/workload/application.h.
+// Runs SQLite in a guest and cuts the power. Commits must survive, unless SQLite never syncs.
+// harness/workload/application.h describes the steps.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -38,7 +38,8 @@ class ApplicationGuest : public ServedGuest {
                        });
   }
 
-  /// Runs the application, cuts the power, and returns the marks before the cut.
+  /// Runs the application until the power is cut, and returns the texts of the marks before the
+  /// cut.
   std::vector<std::string> run_until_cut(const workload::Application& application,
                                          const std::string& when) {
     std::vector<std::string> marks;

@@ -1,4 +1,4 @@
-// Finds a machine's devices and checks its options (array_disk.h).
+// Finds the devices of a machine and checks its options (array_disk.h).
 #include "harness/campaign/trial/array_disk.h"
 
 #include <fmt/format.h>
@@ -11,7 +11,7 @@ namespace headcrash::campaign {
 namespace {
 
 constexpr const char* kStageDiskName =
-    "hd0";  // name of the device in a stage (plugin/stages/rebuilt_machine.h)
+    "hd0";  // the name that a device has in a stage (plugin/stages/rebuilt_machine.h)
 
 Result<void> check_faults(const profiles::Plan& plan, const std::vector<std::string>& faults) {
   for (const std::string& text : faults) {

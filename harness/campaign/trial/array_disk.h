@@ -1,5 +1,5 @@
 #pragma once
-// The disk of a stage's machine (harness/explorer/guests/stage_machine.h).
+// The size of the disk that a stage's machine provides (harness/explorer/guests/stage_machine.h).
 
 #include <cstdint>
 
@@ -9,10 +9,10 @@
 
 namespace headcrash::campaign {
 
-/// Returns the size of the machine's disk for a requested size of `bytes`, because arrays have
-/// whole stripes. Fails for an unknown profile, a single drive (its states follow from its writes),
-/// an invalid size, a fault on a missing device, and an array for a file system whose log is on a
-/// second disk.
+/// Returns the size of the machine's disk if `bytes` are requested. The sizes differ if an array
+/// has to be rounded to whole stripes. Fails if the profile is unknown or describes a single drive
+/// (whose states follow from its writes), if the size is invalid, or if a fault names a missing
+/// device. Also fails for an array if the file system has its log on a second disk.
 Result<std::uint64_t> disk_bytes_of(const explorer::StageMachine& machine,
                                     const adapters::LinuxAdapter& filesystem, std::uint64_t bytes);
 

@@ -19,12 +19,12 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kRecording = "workload.hcrec";
-/// Number of failures of each kind in a cell that are minimised. Others are reported but not
-/// minimised. A control's failures are expected and never minimised.
+/// Number of failures to minimise, for each kind of failure in a cell. Further failures are
+/// reported without minimising. The failures of a control are expected and never minimised.
 constexpr std::size_t kMinimisedOfKind = 3;
 constexpr std::chrono::seconds kMinimise{90}, kOnlyReport{5};
-/// Maximum number of failures of each kind that are confirmed if failures are not described in
-/// detail.
+/// Maximum number of failures of each kind to confirm, if the failures are not minimised and
+/// described.
 constexpr std::size_t kSeenAgain = 3;
 
 Result<explorer::RecordedWorkload> record(explorer::StageGuest& guest, const ExploredCell& cell,
@@ -39,8 +39,8 @@ Result<explorer::RecordedWorkload> record(explorer::StageGuest& guest, const Exp
                                                         recording, at_crash);
   };
   if (!cell.write_through) return record_it();
-  // The mode was set in the current guest, but load() may restore another one. Retry until the
-  // guest that was configured is also the one that runs.
+  // The mode was set in the current guest, but load() may replace it with a fresh guest, which has
+  // the default mode. Retry until the guest was not replaced.
   for (int attempt = 0; attempt < 3; ++attempt) {
     TRY(guest.load({.recording = fs::absolute(disk.recording),
                     .state = disk.state,
@@ -50,8 +50,8 @@ Result<explorer::RecordedWorkload> record(explorer::StageGuest& guest, const Exp
     auto recorded = record_it();
     const bool replaced = guest.restores() != set_guest;
     if (!replaced) {
-      // The guest is reset even after an error, because the next trial uses it. If the reset fails,
-      // the guest is replaced.
+      // Reset the mode even after an error, because the next trial uses the same guest. If the
+      // reset fails, the guest will be replaced.
       const auto reset = guest.set_write_through(false);
       if (recorded && !reset) return tl::unexpected(reset.error());
     }
@@ -61,7 +61,7 @@ Result<explorer::RecordedWorkload> record(explorer::StageGuest& guest, const Exp
                    "every guest was replaced while its disk was in mode \"write through\"");
 }
 
-/// Runs one trial. No other trial uses the worker's guest at the same time.
+/// Runs one trial. While it runs, no other trial uses the worker's guest.
 class ExploredTrial {
  public:
   ExploredTrial(const ExplorationContext& context, const TrialPlan& plan, const fs::path& artefacts,
@@ -82,7 +82,8 @@ class ExploredTrial {
   Result<explorer::ExplorationResult> explore(
       const explorer::RecordedWorkload& recorded,
       const std::function<void(const std::string&)>& on_phase);
-  /// Returns the expected verdict. An application may promise less than its file system.
+  /// Returns the expected verdict. It may depend on the application, which may promise less than
+  /// its file system.
   adapters::Expectation expected() const {
     const bool by_filesystem = cell_.filesystem.expected != adapters::Expectation::clean;
     return by_filesystem || !cell_.application ? cell_.filesystem.expected
@@ -109,10 +110,9 @@ class ExploredTrial {
   std::map<std::string, std::size_t>& minimised_;
   db::TrialRecord record_;
   bool worth_keeping_ = false;
-  /// The judgement after a crash inside the list, if the state that the crash left failed its
-  /// check.
+  /// Set if a crash inside the list left a state that failed its check.
   std::optional<oracle::Judgement> at_crash_;
-  /// Number of states with losses that the application's documentation permits.
+  /// Number of states whose losses the documentation of the application permits.
   std::size_t with_permitted_losses_ = 0;
   double minimise_ms_ = 0;  ///< sum over all failures
 };
@@ -321,8 +321,9 @@ void ExploredTrial::describe_failure(const explorer::FormattedDisk& disk,
   state->failure = std::move(entry);
 }
 
-/// Derives the verdict: the worst confirmed failure. A failure that did not recur is reported as a
-/// harness error. So are states that could not be checked, with the first reason.
+/// Derives the trial's verdict, which is the verdict of the worst confirmed failure. Failures that
+/// did not recur, and states that could not be checked, become a harness error that quotes the
+/// first reason.
 void ExploredTrial::judge(const explorer::ExplorationResult& result) {
   const oracle::Judgement* worst = nullptr;
   const oracle::Judgement* undone = nullptr;
@@ -400,7 +401,7 @@ void ExploredTrial::keep_artefacts() {
 Result<explorer::FormattedDisk> FormattedDisks::get(const ExploredCell& cell,
                                                     std::uint64_t uuid_seed,
                                                     explorer::StageGuest& guest) {
-  // Strategies and faults do not affect mkfs, so cells that differ only in them share a disk.
+  // Strategies and faults do not affect mkfs, so cells that differ only in these share one disk.
   const std::string called = cell.filesystem.name + (cell.prefill ? "" : "+new-disk") +
                              (cell.machine.is_array() ? "." + cell.machine.name() : "");
   Disk* disk = nullptr;
@@ -411,8 +412,8 @@ Result<explorer::FormattedDisk> FormattedDisks::get(const ExploredCell& cell,
   const std::lock_guard lock(disk->mutex);
   if (disk->disk) return *disk->disk;
   auto made = make(cell, called, uuid_seed, guest);
-  // Stores a success, or a harness error such as a missing command, so that mkfs is not tried
-  // again. Other failures, such as a hang, may have been caused by the host.
+  // Remember a success or a harness error, such as a missing command, so that mkfs is not tried
+  // again. Try again after other failures, such as a hang, because the host may have caused them.
   if (made || oracle::verdict_of(made.error().kind) == oracle::Verdict::harness_error)
     disk->disk = made;
   return made;
@@ -427,12 +428,12 @@ Result<explorer::FormattedDisk> FormattedDisks::make(const ExploredCell& cell,
   if (error) return fail(folder_.string(), error.message(), "make the database's folder writable");
   const fs::path recording = folder_ / (called + ".hcrec");
   const explorer::DiskOptions options{.used = cell.prefill};
-  if (fs::exists(recording, error)) {  // left by the run that is resumed
+  if (fs::exists(recording, error)) {  // created before the run was interrupted
     const auto run = states::RunHistory::load(recording);
     if (run && !(*run)->tail_error())
       return explorer::formatted_disk(recording, (*run)->events(), cell.machine, options);
   }
-  // Other recordings refer to this one by its name, so the name is used only once the recording is
+  // Other recordings refer to this one by its name. It therefore gets this name only when it is
   // complete.
   const fs::path draft = fs::path(recording).replace_extension(".new.hcrec");
   auto made =
@@ -444,8 +445,8 @@ Result<explorer::FormattedDisk> FormattedDisks::make(const ExploredCell& cell,
   return made;
 }
 
-/// Starts a new server and guest if absent, if the server has died, or if the file system
-/// needs another kernel or other disks.
+/// Starts a new server and guest if they do not exist yet, if the server has died, or if the file
+/// system needs another kernel or other disks.
 Result<void> ExplorationWorker::make_ready(const vm::GuestImage& image,
                                            const std::vector<adapters::OtherDisk>& others) {
   if (pool_ && pool_->server().alive() && image_key_ == image.key && others_ == others) return {};

@@ -1,11 +1,11 @@
 #pragma once
-// One trial of a campaign that explores, and the objects that outlive it:
+// One trial of a campaign that explores, and the objects that several trials share:
 //
 //   cell --mkfs--> formatted/NAME.hcrec      once per run; base of the recordings of workloads
 //   formatted --workload--> workload.hcrec --explore--> states --confirm, minimise--> failures
 //
-// A worker has a separate state server and guest. Use both only from the thread that created them:
-// QEMU dies with the thread that started it (vm/guest.h).
+// Each worker has its own state server and guest. A worker must be used only from the thread that
+// created it, because QEMU dies with the thread that started it (vm/guest.h).
 
 #include <atomic>
 #include <filesystem>
@@ -22,14 +22,15 @@
 
 namespace headcrash::campaign {
 
-/// A run's formatted disks, shared by its workers.
+/// The formatted disks of a run. All its workers share them.
 class FormattedDisks {
  public:
-  /// `folder` is created with the first disk. Disks left there by an interrupted run are reused.
+  /// `folder` is created together with the first disk. Disks that an interrupted run has left there
+  /// are used again.
   explicit FormattedDisks(std::filesystem::path folder) : folder_(std::move(folder)) {}
 
-  /// Formats the disk with this guest unless another worker has done so. After a harness error,
-  /// such as a missing command, mkfs is not tried again.
+  /// Returns the formatted disk. Unless another worker has already formatted it, formats it with
+  /// this guest. After a harness error, such as a missing command, mkfs is not tried again.
   Result<explorer::FormattedDisk> get(const ExploredCell& cell, std::uint64_t uuid_seed,
                                       explorer::StageGuest& guest);
 
@@ -42,19 +43,20 @@ class FormattedDisks {
     std::optional<Result<explorer::FormattedDisk>> disk;
   };
   std::filesystem::path folder_;
-  std::mutex mutex_;  ///< protects the map
+  std::mutex mutex_;  ///< protects the map, but not its elements
   std::map<std::string, Disk> disks_;
 };
 
 struct ExplorationContext {
   const Campaign* campaign = nullptr;
   FormattedDisks* disks = nullptr;
-  /// keyed by guest_of(); most share one
+  /// Keyed by guest_of(). Most file systems share one image.
   const std::map<std::string, vm::GuestImage>* images = nullptr;
   vm::Accelerator accelerator = vm::Accelerator::tcg;
-  std::filesystem::path cache;            ///< saved guest states
-  std::filesystem::path database_folder;  ///< folder to which stored artefact paths are relative
-  /// Minimises and reports failures; otherwise, they are only confirmed and judged.
+  std::filesystem::path cache;  ///< saved guest states
+  /// Folder to which the stored paths of artefacts are relative.
+  std::filesystem::path database_folder;
+  /// If true, failures are minimised and reported. Otherwise, they are only confirmed and judged.
   bool describes_failures = true;
   const std::atomic<bool>* interrupted = nullptr;
 };
@@ -63,9 +65,9 @@ class ExplorationWorker {
  public:
   explicit ExplorationWorker(const ExplorationContext& context) : context_(context) {}
 
-  /// Runs a trial. `artefacts` is an existing folder, emptied if nothing failed. Fails on errors
-  /// that would affect every trial (no plugin, no guest), or on an interruption. Errors in the
-  /// guest are verdicts.
+  /// Runs a trial. `artefacts` is an existing folder; it is emptied if no state failed. Fails on
+  /// errors that would affect every trial (no plugin, no guest), or if interrupted. Errors in the
+  /// guest become verdicts.
   Result<db::TrialRecord> run(const TrialPlan& plan, const std::filesystem::path& artefacts,
                               const std::function<void(const std::string& phase)>& on_phase);
 
@@ -76,8 +78,8 @@ class ExplorationWorker {
   ExplorationContext context_;
   std::unique_ptr<explorer::GuestPool> pool_;
   std::string image_key_;                    ///< image of the current guest
-  std::vector<adapters::OtherDisk> others_;  ///< the guest's disks after the first one
-  /// Number of minimised failures, by cell and kind.
+  std::vector<adapters::OtherDisk> others_;  ///< all disks of the guest except the first one
+  /// Number of failures that have been minimised, by cell and kind.
   std::map<std::string, std::size_t> minimised_;
 };
 

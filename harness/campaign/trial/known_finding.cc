@@ -1,4 +1,4 @@
-// Finds the states in an exploration that have a known finding (known_finding.h).
+// Finds the states of an exploration that have a known finding (known_finding.h).
 #include "harness/campaign/trial/known_finding.h"
 
 #include <fmt/format.h>
@@ -14,8 +14,8 @@ Verdict verdict_of(const db::CrashStateRecord& state) {
   return oracle::verdict_named(state.verdict);
 }
 
-/// Returns true if the state has the finding. If the tree was not judged, compares verdicts
-/// instead.
+/// Returns true if the state has the finding. If the known finding has no judged tree, compares the
+/// verdicts instead.
 bool has(const db::CrashStateRecord& state, const KnownFinding& known) {
   if (known.what.empty()) return state.verdict == known.verdict;
   return std::ranges::any_of(state.findings, [&](const db::FindingRecord& each) {
@@ -23,8 +23,8 @@ bool has(const db::CrashStateRecord& state, const KnownFinding& known) {
   });
 }
 
-/// Returns true if the state failed before its tree was judged. The tree may then contain the
-/// finding.
+/// Returns true if the state failed before its tree could be judged. The tree may then have the
+/// finding without its being known.
 bool hides_its_tree(const db::CrashStateRecord& state) {
   return state.findings.empty() && verdict_of(state) >= Verdict::not_repairable;
 }

@@ -1,4 +1,4 @@
-// Reads marks, the cut and a sample of the I/O from a recording (recorded_run.h).
+// Reads the marks, the cut and a sample of the I/O from a recording (recorded_run.h).
 #include "harness/campaign/trial/recorded_run.h"
 
 #include <string_view>
@@ -29,8 +29,8 @@ const char* op_name(const Event& event) {
   }
 }
 
-/// Samples records by keeping every n-th. Doubles n whenever the sample has reached twice its
-/// target size.
+/// Samples records by keeping every n-th one. Whenever the sample has twice its target size,
+/// doubles n and drops every second record.
 class Sample {
  public:
   explicit Sample(std::size_t most) : most_(most) {}
@@ -74,8 +74,8 @@ class Sample {
   std::unordered_map<model::RequestId, std::pair<std::size_t, model::TimeNs>> waiting_;
 };
 
-/// Returns a device's parent. The name of a member begins with that of its array or cache, for
-/// example hd0.3 or hd0.below. Parents precede their members.
+/// Returns the parent of a device. The name of a member starts with the name of its array or cache,
+/// as in hd0.3 or hd0.below. Parents come before their members.
 std::optional<std::int64_t> parent_of(const std::string& name,
                                       const std::vector<db::DeviceRecord>& before) {
   const std::size_t dot = name.rfind('.');

@@ -1,6 +1,6 @@
 #pragma once
-// Data that a trial reads from its recording after the server has written it: the authoritative
-// marks and cut, and a sample of the I/O.
+// Reads from a trial's recording, once it is complete, the marks and the cut, which are
+// authoritative, and a sample of the I/O.
 
 #include <cstddef>
 #include <cstdint>
@@ -12,21 +12,23 @@
 
 namespace headcrash::campaign {
 
-/// Maximum number of stored incidents. A drive may report a latent error a thousand times; the
-/// recording has all of them.
+/// Maximum number of incidents to store. A drive may report a latent error a thousand times; the
+/// recording contains all incidents.
 inline constexpr std::size_t kIncidentsMost = 200;
 
 struct RecordedRun {
   std::optional<std::int64_t> cut_at_ns;
-  /// N in the last mark "persisted N" before the cut.
+  /// The number N of the last mark "persisted N" before the cut.
   std::optional<std::size_t> persisted_operation;
   std::optional<std::int64_t> persisted_at_ns;
   std::vector<db::DeviceRecord> devices;
   std::vector<db::IncidentRecord> incidents;  ///< at most kIncidentsMost
-  std::vector<db::IoRecord> io;               ///< starts at the mark "phase workload"
+  /// A sample, which starts at the mark "phase workload".
+  std::vector<db::IoRecord> io;
 };
 
-/// Fails if the recording cannot be read, is damaged, or lacks the cut.
+/// Reads a recording. Fails if it cannot be read, is damaged, or contains no cut. `io_most` limits
+/// the sample.
 Result<RecordedRun> read_recorded_run(const std::filesystem::path& recording, std::size_t io_most);
 
 }  // namespace headcrash::campaign

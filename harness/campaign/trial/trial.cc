@@ -101,16 +101,16 @@ class TrialRun : private run::RecoveryGuest {
   std::mt19937_64 random_;
   db::TrialRecord record_;
   std::vector<workload::Operation> operations_;
-  std::vector<std::size_t> rests_;  // used only with cut_after_unmount
+  std::vector<std::size_t> rests_;  // set only with cut_after_unmount
   std::vector<workload::FailedOperation> failed_operations_;
-  std::optional<std::string> failure_;  ///< the operation that failed and ended the workload
+  std::optional<std::string> failure_;  ///< operation that failed and thereby ended the workload
   std::unique_ptr<device::ServedDevice> device_;
   std::unique_ptr<vm::Guest> guest_;
   std::unique_ptr<run::GuestSession> session_;
   std::optional<run::PhaseClock> phases_;
   run::Recovery recovery_;
   std::string recovery_log_;
-  /// The judgement of a workload whose mounted tree was wrong before any cut.
+  /// Set if the mounted tree was already wrong before any power cut.
   std::optional<oracle::Judgement> early_judgement_;
   oracle::Verdict verdict_ = oracle::Verdict::harness_error;
   std::optional<Error> unusable_;
@@ -205,11 +205,11 @@ Result<void> TrialRun::begin(const std::string& phase) {
   return phases_->begin(phase);
 }
 
-/// Restores a guest and verifies that it sees this server's disk without stale cached pages.
+/// Restores a guest. Verifies that it sees the disk of this server and has no stale cached pages.
 Result<void> TrialRun::start_guest(const std::string& phase) {
   TRY(begin(phase));
   session_.reset();
-  guest_.reset();  // both guests use the same console log
+  guest_.reset();  // stop the old guest first, because both guests write to the same console log
   const std::uint64_t high = random_(), low = random_();
   auto started = run::start_trial_guest({.image = context_.image,
                                          .accelerator = context_.accelerator,
@@ -221,7 +221,7 @@ Result<void> TrialRun::start_guest(const std::string& phase) {
                                          .cache = context_.cache,
                                          .scratch = context_.scratch},
                                         *device_, *plan_.filesystem);
-  // If the first guest cannot start, no trial can run.
+  // If even the first guest of a trial cannot start, no trial can run.
   if (!started && record_.phases.empty()) unusable_ = started.error();
   if (!started) return run::stop(ErrorKind::timeout, started.error().message());
   guest_ = std::move(started->guest);
@@ -240,7 +240,7 @@ Result<run::GuestOutcome> TrialRun::exec(const std::vector<std::string>& argv) {
   return outcome;
 }
 
-/// Mounts the file system. Returns true on success. Logs the mount command's output, or the
+/// Mounts the file system. Returns true on success. Logs the output of the mount command, or the
 /// kernel's error.
 Result<bool> TrialRun::mount() {
   std::string why;
@@ -266,9 +266,9 @@ Result<void> TrialRun::format_and_mount() {
   return {};
 }
 
-/// Runs the workload until the power cut. The cut is relative to a random persistence point in the
-/// middle half of the workload. For a short workload it is relative to the last point, which is the
-/// one that the workload tests.
+/// Runs the workload until the power is cut, some time after a random persistence point in the
+/// middle half of the workload. If the workload has only a few points, the cut is after the last
+/// one, because the workload is designed to test this point.
 Result<void> TrialRun::work_until_cut() {
   std::vector<std::size_t> points;
   for (std::size_t i = 0; i < operations_.size(); ++i)
@@ -297,8 +297,8 @@ Result<void> TrialRun::begin_work() {
   return {};
 }
 
-/// Runs the whole workload. The cut follows the unmount, so it shows whether an unmount writes
-/// everything to the disk.
+/// Runs the whole workload and cuts the power after the unmount. This shows whether an unmount
+/// writes everything to the disk.
 Result<void> TrialRun::work_to_the_end() {
   record_.cut = "after the unmount";
   TRY(begin_work());
@@ -349,7 +349,7 @@ Result<void> TrialRun::await_cut() {
     }
   }
   while (const auto message = guest_->receive(milliseconds(0)))
-    note(*message);  // events sent before the cut
+    note(*message);  // events that were sent before the cut and not received yet
   return end();
 }
 
@@ -405,7 +405,7 @@ Result<void> TrialRun::inspect() {
   return end();
 }
 
-/// Measures the mount that replays. The tree is judged later.
+/// Replays by mounting, and measures the time. The tree is judged in a later mount.
 Result<run::RecoveryGuest::MountReplay> TrialRun::replay_by_mount(const adapters::LinuxAdapter&) {
   MountReplay seen;
   TRY(session_->kernel_log());
@@ -420,8 +420,8 @@ Result<run::RecoveryGuest::MountReplay> TrialRun::replay_by_mount(const adapters
   return seen;
 }
 
-/// Inspects the file system. The phase "mount" consists of the first mount, for which a user would
-/// wait. All other steps belong to "verify".
+/// Inspects the file system. The phase "mount" consists of the first mount, which is the one for
+/// which a user would wait. All other steps are in the phase "verify".
 Result<run::Inspection> TrialRun::inspect(const adapters::LinuxAdapter& filesystem, bool again) {
   const auto after_mount = [this](bool mounted) -> Result<void> {
     if (const Result<void> ended = end(mounted ? 0 : 1); !ended || !mounted) return ended;
@@ -431,13 +431,13 @@ Result<run::Inspection> TrialRun::inspect(const adapters::LinuxAdapter& filesyst
                                *plan_.filesystem);
 }
 
-/// Judges the tree. Stops the server first, because only then is its recording complete. The
-/// recording is authoritative about the marks before the cut.
+/// Judges the tree. First stops the server, because its recording is complete only then, and the
+/// recording decides which marks were before the cut.
 void TrialRun::judge() {
   const auto not_judged = [&](const Error& error) {
     keep_judgement({oracle::Verdict::harness_error, error.message()});
   };
-  end_guest();  // otherwise nbdkit would wait for this client
+  end_guest();  // otherwise, nbdkit would wait for the guest to disconnect
   if (const auto stopped = device_->stop(); !stopped) return not_judged(stopped.error());
   Result<RecordedRun> recorded =
       read_recorded_run(context_.artefacts / "recording.hcrec", kIoSampleMost);
@@ -500,7 +500,7 @@ void TrialRun::keep_artefacts() {
   end_guest();
   device_.reset();
   std::error_code ignored;
-  // The recording is removed because it is long and its crash states are not explored.
+  // This recording is long and no longer needed, because its crash states are not explored.
   if (campaign_.cut_after_unmount && verdict_ == oracle::Verdict::clean)
     std::filesystem::remove(context_.artefacts / "recording.hcrec", ignored);
   keep("recording", "recording.hcrec");

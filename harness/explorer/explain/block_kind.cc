@@ -1,5 +1,5 @@
-// Identifies blocks by stamps and magic numbers (block_kind.h). The magic numbers are those of the
-// kernel's headers: jbd2.h, ext4_extents.h, xfs_format.h and xfs_da_format.h, btrfs_tree.h,
+// Identifies blocks by their stamps and magic numbers (block_kind.h). The magic numbers come from
+// the kernel's headers: jbd2.h, ext4_extents.h, xfs_format.h and xfs_da_format.h, btrfs_tree.h,
 // f2fs_fs.h, nilfs2_ondisk.h, jfs_superblock.h, reiserfs.h.
 //
 // Metadata is examined in pieces of one block, or of 4 KiB if the block size is unknown. A
@@ -29,8 +29,8 @@ using Bytes = std::span<const std::byte>;
 constexpr std::size_t kBtrfsSectorBytes = 4096;
 constexpr std::size_t kPartsShown = 6;
 
-/// A magic number at an offset in a block. If `lba` is set, the magic number is valid only at this
-/// address.
+/// A magic number at an offset in a block. If `lba` is set, the magic number counts only in the
+/// block at this address.
 struct Magic {
   std::string_view type;
   std::size_t offset;
@@ -82,7 +82,8 @@ std::optional<std::string> xfs_log_record(Bytes block) {
   return fmt::format("log record of cycle {}", big(block, 4, 4));
 }
 
-/// Returns the allocation group or the owner of an XFS block, from a header of format version 5.
+/// Returns the allocation group or the owner of an XFS block. Reads it from the block's header,
+/// which must be of format version 5.
 std::string xfs_owner(std::string_view type, Bytes block) {
   if (type != "xfs" || block.size() < 64) return {};
   const std::string_view magic(reinterpret_cast<const char*>(block.data()), 4);
@@ -113,8 +114,8 @@ std::string_view type_in_mode(std::uint64_t mode) {
   }
 }
 
-/// Describes the inodes in a block: "inodes 128 to 135; in use: 128 (directory), 131 (file)". Only
-/// for inodes of version 3, which contain their numbers.
+/// Describes the inodes in a block, for example "inodes 128 to 135; in use: 128 (directory), 131
+/// (file)". Requires inodes of version 3, which contain their numbers.
 std::optional<std::string> xfs_inodes(Bytes block) {
   constexpr std::size_t kMode = 2, kVersion = 4, kNumber = 152, kSmallest = 512;
   constexpr std::size_t kShown = 4;
@@ -143,8 +144,8 @@ std::optional<std::string> xfs_inodes(Bytes block) {
                      more == 0 ? "" : fmt::format(", {} more", more));
 }
 
-/// For a leaf of a file tree, returns, for example, ", inodes 257 to 259". These are the owners of
-/// the first and last item; items are sorted by inode.
+/// For a leaf of a tree that holds files, returns, for example, ", inodes 257 to 259". Items are
+/// sorted by inode, so these are the owners of the first and the last item.
 std::string btrfs_inodes(Bytes node, std::uint64_t items) {
   constexpr std::size_t kHeader = 101, kItem = 25;
   constexpr std::uint64_t kFirst = 256;
@@ -156,7 +157,7 @@ std::string btrfs_inodes(Bytes node, std::uint64_t items) {
                        : fmt::format(", inodes {} to {}", first, last);
 }
 
-/// Recognises a btrfs node. It has no magic number, but its header must be consistent.
+/// Recognises a btrfs node, which has no magic number but must have a consistent header.
 std::optional<std::string> btrfs_node(Bytes block) {
   if (block.size() < 101) return std::nullopt;
   const std::uint64_t at = little(block, 48, 8), generation = little(block, 80, 8),
@@ -183,7 +184,7 @@ std::optional<std::string> btrfs_node(Bytes block) {
                      of_files && level == 0 ? btrfs_inodes(block, items) : "");
 }
 
-/// Joins descriptions of adjacent blocks. Equal descriptions are counted.
+/// Joins the descriptions of adjacent blocks. Repeated descriptions are replaced by their number.
 class Descriptions {
  public:
   void add(const std::string& what) {
@@ -207,8 +208,8 @@ class Descriptions {
   std::vector<std::pair<std::string, std::size_t>> parts_;
 };
 
-/// Returns the number of adjacent sectors, starting at `sector`, that contain consecutive blocks of
-/// one version of one file. Returns 0 if there is no stamp.
+/// Returns the number of adjacent sectors, from `sector` on, that hold consecutive blocks of the
+/// same version of one file. Returns 0 if there is no stamp.
 std::size_t stamped_run(Bytes data, std::size_t sector, std::string* what) {
   std::optional<workload::Stamp> first;
   std::size_t count = 0;
@@ -242,7 +243,7 @@ std::optional<BlockKind> known_block(std::string_view type, std::uint64_t lba, B
     if (magic.lba && *magic.lba != lba) continue;
     const auto* at = reinterpret_cast<const char*>(block.data()) + magic.offset;
     if (std::string_view(at, magic.bytes.size()) != magic.bytes) continue;
-    // The block's position may determine which inodes it contains.
+    // The position of the block may determine which inodes it contains.
     auto placed = disk.map != nullptr && magic.block == BlockClass::inode ? disk.map->at(lba, block)
                                                                           : std::nullopt;
     if (placed) return placed;

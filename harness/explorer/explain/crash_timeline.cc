@@ -1,5 +1,5 @@
-// Reads a recording's events once. Then determines which writes flushes cover, what blocks contain,
-// and what each state loses (crash_timeline.h).
+// Reads the events of a recording once. Then determines which writes are covered by flushes, what
+// the blocks contain, and what each state lacks (crash_timeline.h).
 #include "harness/explorer/explain/crash_timeline.h"
 
 #include <fmt/format.h>
@@ -30,7 +30,7 @@ using states::RunHistory;
 
 constexpr std::size_t kNamesShown = 4;
 
-/// All names that each file had during a workload.
+/// All names that each file has had in a workload.
 class FileNames {
  public:
   explicit FileNames(const std::vector<workload::Operation>& operations) {
@@ -109,8 +109,8 @@ class Timeline {
   }
 
  private:
-  /// Returns true for requests that the host sent: to an array, but not from the array to its
-  /// members.
+  /// Returns true if the host sends its requests to this device. A member of an array gets its
+  /// requests from the array instead.
   bool is_hosts(model::DeviceId device) const {
     const auto& disks = run_.disks();
     return disks.empty() ? device == 0 : std::ranges::find(disks, device) != disks.end();
@@ -168,7 +168,7 @@ class Timeline {
     }
     if (event.sectors == 0) return true;
     const record::RecordedDevice& device = run_.header().devices[event.device];
-    // Requests that the device rejects have no effect; on a used disk, neither do trims.
+    // A request that the device rejects has no effect. On a used disk, a trim has no effect either.
     if (event.lba > device.sectors || event.sectors > device.sectors - event.lba) return true;
     if (event.op == model::Op::trim && record::is_used_disk(device)) return true;
     if (page_.requests.size() >= options_.requests_most) return false;
@@ -230,7 +230,7 @@ class Timeline {
     page_.marks.push_back(std::move(described));
   }
 
-  /// Records a power change, and which writes are unflushed at that moment.
+  /// Records a power change. A power cut ends the power cycle of all requests so far.
   void power(bool on, Moment at) {
     page_.power.emplace_back(at, on);
     if (on) return;
@@ -240,8 +240,8 @@ class Timeline {
     waiting_.clear();
   }
 
-  /// Determines when writes became durable: a write that was acknowledged before a flush was
-  /// submitted is durable when the flush completes.
+  /// Determines when each write became durable. If a write was acknowledged before a flush was
+  /// submitted, it is durable when this flush completes.
   void cover_by_flushes() {
     for (TimelineRequest& request : page_.requests) {
       if (!request.acked || request.op == TimelineRequest::Op::read) continue;
@@ -256,8 +256,8 @@ class Timeline {
         if (request.cycle_ended && flush->acked->event > *request.cycle_ended) break;
         if (!request.durable || flush->acked->event < request.durable->event)
           request.durable = flush->acked;
-        // A later flush may have completed before this one, unless it was submitted after this
-        // flush was acknowledged.
+        // A flush that was submitted later may have completed earlier. Stop at the first flush that
+        // was submitted after the completion found so far.
         if (flush->submitted.event > request.durable->event) break;
       }
     }
@@ -306,8 +306,8 @@ class Timeline {
     return {};
   }
 
-  /// Describes a write of file data. `known` contains descriptions derived from the file system's
-  /// metadata.
+  /// Describes a write of file data. `known` holds the descriptions that were derived from the file
+  /// system's metadata.
   void describe_file(TimelineRequest& request, std::span<const std::byte> data,
                      const std::vector<std::string>& known) const {
     std::optional<std::uint32_t> last;
@@ -333,7 +333,7 @@ class Timeline {
     request.file = fmt::format("{}", fmt::join(files, ", "));
   }
 
-  /// Describes the recovery, for a trial's recording, which continues after the power returns.
+  /// Finds the recovery in the recording of a trial, which continues after the power has returned.
   void recovery_after_cut() {
     if (!options_.state) return;
     bool gone = false;
@@ -390,7 +390,7 @@ class Timeline {
                             .event = state.event};
     if (options_.state && *options_.state == state && !options_.state_name.empty())
       described.name = options_.state_name;
-    // A write to an array consists of writes to its members.
+    // The array splits a write into writes to its members, so a lost write is shown by member.
     described.by_members = run_.header().of_array() && state.base != CrashState::Base::writes;
     for (const auto& [device, event] : state.stopped) {
       described.stopped.emplace_back(device, Moment{event, time_before(event)});
@@ -448,7 +448,7 @@ class Timeline {
   std::map<model::DeviceId, std::unordered_map<model::RequestId, std::pair<bool, std::size_t>>>
       waiting_;
   std::map<model::DeviceId, Requests> of_request_;
-  std::vector<std::uint64_t> bytes_at_, on_medium_;  // indexed by the page's requests
+  std::vector<std::uint64_t> bytes_at_, on_medium_;  // one element for each request on the page
   std::size_t cycle_ = 0;                            // first request of the current power cycle
 };
 

@@ -13,7 +13,8 @@ namespace {
 using report::TimelineRequest;
 using report::TimelineState;
 
-/// events: 0 mark  1 W1  2 ack  3 F2  4 ack  5 mark  6 W3  7 ack  8 W4 (FUA)  9 ack  10 W5  11 mark
+/// Recorded events, with their numbers: 0 mark  1 W1  2 ack  3 F2  4 ack  5 mark  6 W3  7 ack  8 W4
+/// (FUA)  9 ack  10 W5  11 mark. W is a write, F a flush.
 std::shared_ptr<const states::RunHistory> a_short_run(const TemporaryFolder& folder) {
   RecordedDisk disk(folder / "workload.hcrec", 4096, false);
   disk.mark("phase workload")
@@ -81,7 +82,7 @@ TEST(CrashTimeline, ListsTheLossesOfAState) {
   EXPECT_EQ(page->cut, 12U);
 }
 
-/// Two members of an array; one member stopped before the other.
+/// Two members of an array. One of them stopped before the other.
 TEST(CrashTimeline, ListsLostWritesOfMembers) {
   const TemporaryFolder folder;
   record::RecordingHeader header{

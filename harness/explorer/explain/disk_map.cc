@@ -81,12 +81,13 @@ void DiskMap::read_xfs(const Read& read) {
 }
 
 void DiskMap::read_f2fs(const Read& read) {
-  constexpr std::uint64_t kNatEntries = 455;  // number of entries in a NAT block
+  constexpr std::uint64_t kNatEntries = 455;  // number of entries in each NAT block
   const auto start = bytes_at(read, 0, 4096);
   if (!start || little(*start, 1024, 4) != 0xf2f52010) return;
   const auto number = [&](std::size_t at) { return little(*start, 1024 + at, 4); };
   const std::uint64_t segment_shift = number(20);
-  if (number(16) != 12 || segment_shift > 16) return;  // only blocks of 4 KiB are supported
+  // Other block sizes than 4 KiB are not supported.
+  if (number(16) != 12 || segment_shift > 16) return;
   const auto area = [&](std::size_t at, std::size_t count, BlockClass block, const char* what) {
     add(number(at), number(count) << segment_shift, {block, what});
   };
@@ -99,8 +100,8 @@ void DiskMap::read_f2fs(const Read& read) {
            .nodes = ((number(60) / 2) << segment_shift) * kNatEntries};
 }
 
-/// Recognises an F2FS node. It has no magic number, but its numbers and the address of the next
-/// node must be consistent.
+/// Recognises an F2FS node, which has no magic number. Its numbers and the address of the next node
+/// must be consistent.
 std::optional<BlockKind> DiskMap::f2fs_node(std::uint64_t number, Bytes block) const {
   constexpr std::size_t kFooter = 4096 - 24;
   constexpr std::uint64_t kFsyncMark = 2;
@@ -145,7 +146,7 @@ std::optional<BlockKind> DiskMap::at(std::uint64_t lba, Bytes block) const {
 }
 
 std::size_t KnownDisk::piece_bytes() const {
-  constexpr std::size_t kUsual = 4096;  // the default of mkfs except on tiny disks
+  constexpr std::size_t kUsual = 4096;  // the default block size of mkfs, except on tiny disks
   return map != nullptr && map->ext() ? static_cast<std::size_t>(map->ext()->block_bytes) : kUsual;
 }
 
@@ -157,7 +158,8 @@ BlockKind kind_of_write(const KnownDisk& disk, std::uint64_t lba, Bytes data) {
     const auto known = known_block(disk.map->type(), lba + at / model::kSectorBytes, piece, disk);
     const auto content =
         workload::read_stamp(piece.first(std::min(workload::kStampBytes, piece.size())));
-    // A journal may also contain copies of file data.
+    // A stamp in the journal is not a write of file data, because a journal may contain copies of
+    // file data.
     if (std::holds_alternative<workload::Stamp>(content) &&
         (!known || known->block != BlockClass::journal)) {
       kind.block = BlockClass::data;

@@ -1,6 +1,6 @@
 #pragma once
-// A file system's on-disk layout, read from its superblock. Blocks without a magic number, such as
-// inode tables and bitmaps, are identified by their position.
+// Knows a file system's on-disk layout, which is read from its superblock. Blocks without a magic
+// number, such as inode tables and bitmaps, are identified by their position.
 //
 // ext2, ext3, ext4: groups of blocks, each with two bitmaps and a part of the inode table (the
 // kernel's ext4.h, and "Disk Layout" in its documentation). XFS: the blocks of the log
@@ -29,14 +29,15 @@ class DiskMap {
  public:
   using Read = ReadSectors;
 
-  /// Reads the layout. `type` is the file system type as for mount(2), or empty to detect it from
-  /// the superblock. Omits parts of the layout that cannot be read or are inconsistent.
+  /// Reads the layout. `type` is the file system type as in mount(2); if empty, the type is
+  /// detected from the superblock. Parts of the layout that cannot be read or are inconsistent are
+  /// omitted.
   static DiskMap read(std::string type, const Read& read);
 
   const std::string& type() const { return type_; }
-  /// Returns the layout for ext2, ext3 and ext4, or nullopt for other file systems.
+  /// Returns the layout of ext2, ext3 or ext4; nullopt for other file systems.
   const std::optional<ExtLayout>& ext() const { return ext_; }
-  /// Identifies a piece of at most 4 KiB that begins at `lba`. Most blocks are identified by
+  /// Identifies a piece of at most 4 KiB that begins at `lba`. Most blocks are identified by their
   /// position, directory blocks by their contents.
   std::optional<BlockKind> at(std::uint64_t lba, std::span<const std::byte> block) const;
 
@@ -55,30 +56,31 @@ class DiskMap {
   struct Range {
     std::uint64_t first = 0, blocks = 0;
     BlockKind kind;
-    std::uint64_t first_inode = 0;  ///< 0 if the blocks are not inodes
+    /// Number of the first inode in the range; 0 if the range has no inodes.
+    std::uint64_t first_inode = 0;
   };
   std::vector<Range> ranges_;  ///< ascending
   struct MainArea {
-    std::uint64_t first = 0, blocks = 0, nodes = 0;  ///< every node number is below `nodes`
+    std::uint64_t first = 0, blocks = 0, nodes = 0;  ///< node numbers are below `nodes`
   };
   MainArea main_;  ///< F2FS only
 };
 
 class ExtHistory;
 
-/// The known facts about the disk to which a write was sent. Any member may be missing.
+/// The known facts about the disk to which a write was sent. Pointers to unknown facts are null.
 struct KnownDisk {
   const DiskMap* map = nullptr;
-  const ExtHistory* history = nullptr;  ///< history that contains the write
-  std::size_t request = 0;              ///< the described write's number in `history`
+  const ExtHistory* history = nullptr;  ///< the history to which the write was added
+  std::size_t request = 0;              ///< number of the write in `history`
 
-  /// Returns the size of the pieces in which a write is identified: the file system's block size,
+  /// Returns the unit in which the parts of a write are identified: the file system's block size,
   /// or 4 KiB.
   std::size_t piece_bytes() const;
 };
 
-/// Identifies the first recognisable block in a write, by stamps, magic numbers and the map, like
-/// describe_write(). REQUIRES: disk.map.
+/// Identifies the first block of a write that can be recognised. Like describe_write(), uses
+/// stamps, magic numbers and the map. REQUIRES: disk.map.
 BlockKind kind_of_write(const KnownDisk& disk, std::uint64_t lba, std::span<const std::byte> data);
 
 }  // namespace headcrash::explorer

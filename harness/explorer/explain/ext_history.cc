@@ -1,5 +1,5 @@
 // Compares the old and new contents of each written block (ext_history.h). The journal's format is
-// that of jbd2.h and of "Journal (jbd2)" in the kernel's documentation.
+// described in jbd2.h and in "Journal (jbd2)" of the kernel's documentation.
 #include "harness/explorer/explain/ext_history.h"
 
 #include <fmt/format.h>
@@ -19,12 +19,12 @@ using Bytes = std::span<const std::byte>;
 constexpr std::size_t kChangesShown = 4;
 constexpr std::size_t kRangesShown = 3;
 constexpr std::size_t kNameBytesShown = 40;
-// Maximum number of directory blocks searched for existing names.
+// Maximum number of directory blocks that are searched for existing names.
 constexpr std::size_t kFolderBlocksMost = 4096;
 constexpr int kDepthMost = 5;  // more than the maximum depth of an extent tree
 constexpr int kPathMost = 24;
 constexpr std::uint64_t kRoot = 2, kJournalMagic = 0xc03b3998;
-// Maximum number of blocks that a single operation zeroes.
+// Maximum number of blocks that one request may zero.
 constexpr std::uint64_t kZeroedMost = 1 << 16;
 
 /// Formats numbers as "1153" or "1153 to 1160, 2001".
@@ -53,7 +53,8 @@ std::uint64_t size_of(Bytes inode) {
   return little(inode, 4, 4) | little(inode, 108, 4) << 32;
 }
 
-/// Describes the change to an inode. Returns an empty string if only times and checksum changed.
+/// Describes the change to an inode. Returns an empty string if nothing but times and checksum
+/// changed.
 std::string inode_change(Bytes now, Bytes old) {
   const auto links = [](Bytes inode) { return little(inode, 26, 2); };
   const auto used = [&](Bytes inode) { return little(inode, 0, 2) != 0 && links(inode) != 0; };
@@ -89,7 +90,7 @@ std::set<Entry> entries_of(Bytes block) {
   return entries;
 }
 
-/// Returns the name in a printable, bounded form.
+/// Returns the name with unprintable characters replaced and its length limited.
 std::string shown(const std::string& name) {
   std::string text;
   for (const char c : name.substr(0, kNameBytesShown))
@@ -235,8 +236,8 @@ std::optional<ExtHistory::Explanation> ExtHistory::explain(std::size_t request, 
   return std::nullopt;
 }
 
-/// Returns true if the block's contents are known. A copy in the journal does not reveal the
-/// contents of the block in place.
+/// Returns true if the block's earlier contents are known. The block in place is known only if it
+/// was written there itself, because an earlier copy in the journal says nothing about it.
 bool ExtHistory::known(Copy copy, std::uint64_t block) const {
   return in_place_.contains(block) || (copy == Copy::journal && logged_.contains(block));
 }
@@ -250,7 +251,7 @@ ExtHistory::Explanation ExtHistory::inodes(std::size_t request, const Place& pla
                               (block - place.first) * layout_.inodes_per_block();
   const Block zeroes(layout_.inode_bytes);
   for (std::uint64_t i = 0; i < layout_.inodes_per_block(); ++i) {
-    // Inodes that mkfs did not initialise may contain any bytes.
+    // An inode that mkfs did not initialise may contain any bytes, so compare with zeroes.
     const std::uint64_t in_group = (block - place.first) * layout_.inodes_per_block() + i;
     const bool blank = !is_known && in_group >= layout_.groups[place.group].inodes_written;
     const Bytes now = data.subspan(i * layout_.inode_bytes, layout_.inode_bytes),
@@ -268,7 +269,7 @@ ExtHistory::Explanation ExtHistory::inodes(std::size_t request, const Place& pla
   return explanation;
 }
 
-/// Describes a bitmap's first known contents, which cannot be compared with earlier ones.
+/// Describes a bitmap whose earlier contents are unknown, so that no change can be named.
 ExtHistory::Explanation ExtHistory::first_bitmap(const Place& place) {
   return {
       .what = fmt::format("{} bitmap of group {}",
@@ -354,7 +355,7 @@ std::optional<ExtHistory::Explanation> ExtHistory::in_journal(std::size_t reques
     if (type == 3 || type == 4) learn_journal(data);
     if (type == 1) return descriptor(place, data);
     copies_.erase(place);
-    return std::nullopt;  // the magic number identifies the block sufficiently
+    return std::nullopt;  // the magic number is description enough
   }
   const auto copy = copies_.find(place);
   if (copy == copies_.end()) return std::nullopt;
@@ -379,8 +380,8 @@ std::optional<ExtHistory::Explanation> ExtHistory::in_journal(std::size_t reques
   return explanation;
 }
 
-/// Parses a journal descriptor block. Its tags name the original positions of the copies that
-/// follow.
+/// Parses a journal descriptor block. Its tags state the original positions of the copies that
+/// follow it.
 ExtHistory::Explanation ExtHistory::descriptor(std::uint64_t place, Bytes data) {
   constexpr std::uint64_t kSameUuid = 2, kLast = 8;
   constexpr std::size_t kHeader = 12, kUuid = 16;
@@ -393,7 +394,7 @@ ExtHistory::Explanation ExtHistory::descriptor(std::uint64_t place, Bytes data) 
     if (wide_tags_) block |= big(data, at + 8, 4) << 32;
     ++count;
     std::uint64_t copy = place + count;
-    // Wrap to position 1, because position 0 is the journal's superblock.
+    // The journal wraps around to position 1, because position 0 is its superblock.
     if (copy >= length) copy = copy - length + 1;
     copies_[copy] = block;
     if ((flags & kLast) != 0) break;
@@ -462,8 +463,8 @@ void ExtHistory::claim_node(std::size_t request, std::uint64_t block, Bytes data
   claim(request, of.inode, block_map_of_node(data, of.node), claimed_[of.inode], 1);
 }
 
-/// Returns the owner at the time of `request`. If there was no owner yet, returns the next one,
-/// because data is written before the inode that owns it.
+/// Returns the owner at the time of `request`. If the block had no owner yet, returns its next
+/// owner, because data is written before the inode that owns it.
 std::optional<ExtHistory::Claim> ExtHistory::claim_at(std::size_t request,
                                                       std::uint64_t block) const {
   const auto found = claims_.find(block);

@@ -1,15 +1,15 @@
 #pragma once
 // Determines what each write to an ext2, ext3 or ext4 file system changed: inodes in an inode
 // table, bits in a bitmap, names in a directory. Also determines the owner of a data block, and the
-// original block of a copy in the journal.
+// original block of a copy in the journal. Examples:
 //
 //   inode table of group 0: inode 13, /foo: created; inode 2, /: times
 //   journal descriptor block of transaction 7, 3 blocks; copy of block bitmap of group 0: 1 block
-//   allocated (1153); ...
+//       allocated (1153); ...
 //
-// Add all writes in the order of submission, then describe them. Descriptions need later writes,
-// because data is written before the inode that owns it and a file's directory may be written last.
-// All input is untrusted.
+// Add all writes in the order of submission, then describe them. A description may depend on later
+// writes: data is written before the inode that owns it, and a file's directory may be written
+// last. All input is untrusted.
 
 #include <cstdint>
 #include <map>
@@ -28,25 +28,26 @@ namespace headcrash::explorer {
 
 class ExtHistory {
  public:
-  /// `before` reads the disk's contents before the first write. Sectors that cannot be read count
-  /// as zeroes.
+  /// `before` reads the disk's contents before the first write. Sectors that cannot be read are
+  /// treated as zeroes.
   ExtHistory(ExtLayout layout, ReadSectors before);
 
-  /// Announces a write. All writes must be announced before the first call of write().
+  /// Announces a write without its contents. All writes must be announced before the first call of
+  /// write().
   void will_write(std::uint64_t lba, std::uint64_t sectors);
-  /// Adds a write. Each write must be added once, with ascending `request`. Ignores blocks that the
-  /// write covers only in part.
+  /// Adds a write. Each write must be added exactly once, in ascending order of `request`. Ignores
+  /// blocks that the write covers only partly.
   void write(std::size_t request, std::uint64_t lba, std::span<const std::byte> data);
   void zero(std::uint64_t lba, std::uint64_t sectors);
 
-  /// Describes how the write changed the block that begins at `lba`. Returns nullopt if only the
-  /// kind of the block is known.
+  /// Describes how the write `request` changed the block that begins at `lba`. Returns nullopt if
+  /// nothing is known beyond the kind of the block.
   std::optional<BlockKind> kind_of(std::size_t request, std::uint64_t lba) const;
-  /// Returns the owner of a block of file data, for example "inode 13, /foo". Returns an empty
-  /// string for other blocks.
+  /// Returns the owner of a block of file data, for example "inode 13, /foo"; an empty string for
+  /// other blocks.
   std::string owner(std::size_t request, std::uint64_t lba) const;
-  /// Returns the paths, without the leading slash, of files whose data, inodes or names the write
-  /// contains.
+  /// Returns the files of which the write contains data, inodes or names. Paths have no leading
+  /// slash.
   std::vector<std::string> files(std::size_t request, std::uint64_t lba,
                                  std::uint64_t sectors) const;
 
@@ -56,12 +57,12 @@ class ExtHistory {
   using Bytes = std::span<const std::byte>;
   using Block = std::vector<std::byte>;
   using Blocks = std::map<std::uint64_t, Block>;
-  /// A change to an inode, for example "inode 13, /foo (created)". The file's name is resolved when
-  /// the description is formatted.
+  /// A change to an inode, for example "inode 13, /foo (created)". The file's name is looked up
+  /// when the description is formatted.
   struct Change {
-    std::uint64_t inode = 0;  ///< 0 if `text` is complete
+    std::uint64_t inode = 0;  ///< 0 if `text` is complete without an inode
     std::string text;
-    /// another inode to which the text refers; 0 if there is no such inode
+    /// Another inode to which the text refers; 0 if the text refers to no other inode.
     std::uint64_t about = 0;
   };
   struct Explanation {
@@ -69,12 +70,12 @@ class ExtHistory {
     report::BlockClass block = report::BlockClass::metadata;
     std::vector<Change> changes;
   };
-  /// Records that an inode owns a block from `request` on. An inode of 0 means that the block has
-  /// no owner.
+  /// Records that an inode owns a block from `request` on. If `inode` is 0, the block has no owner.
   struct Claim {
     std::size_t request = 0;
     std::uint64_t inode = 0, logical = 0;
-    bool of_map = false;  ///< the block is an indirect block or an extent tree node
+    /// The block is part of the block map: an indirect block or an extent tree node.
+    bool of_map = false;
   };
   struct Name {
     std::size_t request = 0;
@@ -96,17 +97,18 @@ class ExtHistory {
     ExtBlockMap::Node node;
   };
 
-  /// Reads names and block owners from before the first write, from at most a few thousand
-  /// directory blocks.
+  /// Reads the names and the owners of blocks that existed before the first write. Searches at most
+  /// a few thousand directory blocks.
   void begin();
   std::optional<Block> inode_before(std::uint64_t inode) const;
   void folder_blocks(const ExtBlockMap& map, std::vector<std::uint64_t>& blocks, int depth) const;
-  /// Selects the copies of blocks in the journal, or the blocks at their final positions.
+  /// Distinguishes a copy of a block in the journal from the block at its final position.
   enum class Copy : std::uint8_t { journal, place };
   Block before(Copy copy, std::uint64_t block) const;
   std::optional<Explanation> explain(std::size_t request, std::uint64_t block, Bytes data,
                                      Copy copy);
-  /// Returns true if the block, or its copy in the journal, is in a write added so far.
+  /// Returns true if a write that was added so far contains the block or, for Copy::journal, its
+  /// copy.
   bool known(Copy copy, std::uint64_t block) const;
   Explanation inodes(std::size_t request, const Place& place, std::uint64_t block, Bytes data,
                      const Block& old, bool is_known);
@@ -120,8 +122,8 @@ class ExtHistory {
   void claim_inode(std::size_t request, std::uint64_t inode, Bytes bytes);
   void claim(std::size_t request, std::uint64_t inode, const ExtBlockMap& map,
              std::set<std::uint64_t>& own, int depth);
-  /// Stores a possible indirect block. Such a block does not identify itself, and may be written
-  /// before the inode that refers to it.
+  /// Stores a block that may be an indirect block. Indirect blocks have no magic number and may be
+  /// written before the inode that refers to them.
   void remember_pointers(std::uint64_t block, Bytes data);
   Block node_content(std::uint64_t block) const;
   void claim_node(std::size_t request, std::uint64_t block, Bytes data);
@@ -134,18 +136,19 @@ class ExtHistory {
   ReadSectors before_;
   bool begun_ = false;
   std::vector<Place> places_;        ///< ascending
-  std::set<std::uint64_t> written_;  ///< blocks that any announced write covers
-  Blocks pointers_;  ///< newest contents of possible indirect blocks whose owner is not known yet
+  std::set<std::uint64_t> written_;  ///< all blocks that the announced writes cover
+  /// Newest contents of blocks that may be indirect blocks, until their owner is known.
+  Blocks pointers_;
   Blocks in_place_, logged_;  ///< newest contents of metadata blocks
   std::map<std::pair<std::size_t, std::uint64_t>, Explanation> explanations_;
-  /// keyed by block; only blocks that are written
+  /// Keyed by block. Has only blocks that are written.
   std::map<std::uint64_t, std::vector<Claim>> claims_;
-  /// keyed by inode: the blocks that it owns
+  /// The blocks that each inode owns, keyed by inode.
   std::map<std::uint64_t, std::set<std::uint64_t>> claimed_;
-  /// keyed by block; indirect blocks and extent tree nodes
+  /// Keyed by block. Has indirect blocks and extent tree nodes.
   std::map<std::uint64_t, NodeClaim> nodes_;
   std::map<std::uint64_t, std::vector<Name>> names_;  ///< by inode
-  /// maps a position in the journal to the original block
+  /// Maps a position in the journal to the block of which it holds a copy.
   std::map<std::uint64_t, std::uint64_t> copies_;
   std::size_t tag_bytes_ = 8;
   bool wide_tags_ = false, third_tags_ = false, checked_tags_ = false;

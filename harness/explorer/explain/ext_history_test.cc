@@ -1,5 +1,5 @@
-// Tests real file systems. mke2fs and debugfs create an image, and debugfs changes it; the blocks
-// that differ become the writes.
+// Tests the history with real file systems. mke2fs and debugfs create an image, then debugfs
+// changes it. The blocks that differ become the writes.
 #include "harness/explorer/explain/ext_history.h"
 
 #include <fmt/format.h>
@@ -41,7 +41,8 @@ class ExtImage {
     std::ofstream(path(), std::ios::binary)
         << std::string(disk == Disk::used ? kExtImageBytes : 0, static_cast<char>(0x81));
     std::filesystem::resize_file(path(), kExtImageBytes);
-    // The orphan file, which e2fsprogs 1.47.2 makes by default, would take inode 12.
+    // Disables the orphan file, which e2fsprogs 1.47.2 creates by default and which would occupy
+    // inode 12.
     std::vector<std::string> argv{"/sbin/mke2fs", "-q", "-F"};
     if (std::ranges::find(options, "-O") == options.end())
       argv.insert(argv.end(), {"-O", "^orphan_file"});
@@ -58,7 +59,7 @@ class ExtImage {
          "cd " + folder_.path().string() + " && /sbin/debugfs -w -f commands image >out 2>&1"});
     return bytes();
   }
-  /// Stores a file to which debugfs commands may refer.
+  /// Stores a file for debugfs commands that refer to it.
   void put(const std::string& name, std::span<const std::byte> content) const {
     std::ofstream(folder_ / name, std::ios::binary)
         .write(reinterpret_cast<const char*>(content.data()),
@@ -81,7 +82,8 @@ class ExtImage {
   TemporaryFolder folder_;
 };
 
-/// The differing blocks as writes of one block each, in disk order or reversed.
+/// Converts the blocks that differ to writes of one block each, in the order of their positions or
+/// in another order.
 class Written {
  public:
   enum class Order : std::uint8_t { as_on_disk, backwards, journal_first };
@@ -187,7 +189,7 @@ TEST_P(EveryJournal, IdentifiesTheOriginalsOfCopies) {
   const DiskMap map = DiskMap::read("ext4", sectors_of(before));
   const std::uint64_t table = map.ext()->groups[0].table,
                       bitmap = map.ext()->groups[0].inode_bitmap;
-  // Inode 12 is in the second, third or a later block of the table.
+  // Inode 12 is not in the first block of the table.
   const std::uint64_t block = table + 11 / map.ext()->inodes_per_block();
   ExtImage logged({"-t", "ext4", "-b", "1024"});
   const ExtBytes fresh = logged.bytes();
@@ -238,8 +240,8 @@ TEST(ExtHistory, BytesFromBeforeMkfsAreNotInodes) {
   EXPECT_EQ(written.all().find("inode 13"), std::string::npos) << written.all();
 }
 
-/// If mke2fs did not write a bitmap, it may contain any bytes. An earlier copy in the journal does
-/// not help.
+/// If mke2fs did not write a bitmap, its block may contain any bytes. An earlier copy in the
+/// journal does not show what it contains.
 TEST(ExtHistory, AnUnwrittenBitmapHasNoComparison) {
   ExtImage image({"-t", "ext4", "-b", "1024", "-g", "2048", "-E", "nodiscard"},
                  ExtImage::Disk::used);
@@ -263,7 +265,7 @@ TEST(ExtHistory, AnUnwrittenBitmapHasNoComparison) {
   EXPECT_EQ(written.that_are(name).size(), 1U) << written.all();
 }
 
-/// Descriptions as they appear in the account of a failure.
+/// Tests the descriptions as they appear in the account of a failure.
 TEST(LostWrites, AreDescribedByTheirChanges) {
   ExtImage image({"-t", "ext4", "-b", "1024"});
   const ExtBytes before = image.bytes(), after = image.after("write content foo\n");
@@ -294,7 +296,7 @@ TEST(LostWrites, AreDescribedByTheirChanges) {
   EXPECT_NE(all.find("data of inode 12, /foo"), std::string::npos) << all;
 }
 
-/// Neither the layout nor the blocks are trusted.
+/// Both the layout and the written blocks are untrusted.
 TEST(ExtHistory, ToleratesHostileInput) {
   ExtImage image({"-t", "ext4", "-b", "1024"});
   const ExtBytes before = image.bytes();
@@ -304,7 +306,7 @@ TEST(ExtHistory, ToleratesHostileInput) {
     ExtBytes from = before, to = after;
     const DiskMap map = DiskMap::read("ext4", sectors_of(before));
     for (int i = 0; i < 200; ++i) {
-      // Selects an offset in the metadata.
+      // An offset within the metadata.
       const std::size_t at = random.below(2) == 0
                                  ? 1024 + random.below(64 << 10)
                                  : map.ext()->groups[0].table * 1024 + random.below(8192);

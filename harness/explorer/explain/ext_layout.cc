@@ -1,4 +1,4 @@
-// Reads superblock, group descriptors and inodes' block maps (ext_layout.h).
+// Parses the superblock, the group descriptors and the block maps of inodes (ext_layout.h).
 #include "harness/explorer/explain/ext_layout.h"
 
 #include <algorithm>
@@ -16,12 +16,13 @@ constexpr std::uint64_t kSuperblockBytes = 1024;
 constexpr std::uint64_t kJournalInode = 8;
 constexpr std::uint64_t kExtentMagic = 0xf30a;
 constexpr std::uint64_t kExtentsFlag = 0x80000, kInlineDataFlag = 0x10000000;
-// Extents with a larger length are unwritten (allocated only).
+// If the length field of an extent is larger, the extent is allocated but unwritten.
 constexpr std::uint64_t kLongestExtent = 32768;
 constexpr std::size_t kMapAt = 40, kMapBytes = 60, kDirectBlocks = 12;
-constexpr std::uint64_t kInodesUnwritten = 1, kBlocksUnwritten = 2;  // flags of a group
+constexpr std::uint64_t kInodesUnwritten = 1, kBlocksUnwritten = 2;  // flags in a group descriptor
 constexpr std::uint64_t kDescriptorsChecked = 0x10 | 0x400;          // GDT_CSUM, METADATA_CSUM
-constexpr std::size_t kNodesMost = 1 << 12;  // maximum number of map blocks per inode
+// Maximum number of blocks that are read for one inode's block map.
+constexpr std::size_t kNodesMost = 1 << 12;
 
 ExtBlockMap extents_of(Bytes node) {
   ExtBlockMap map;
@@ -52,7 +53,7 @@ void add_block(ExtBlockMap& map, std::uint64_t block, std::uint64_t logical) {
   }
 }
 
-/// Returns how many blocks of a file an indirect block at this level covers.
+/// Returns the number of file blocks to which an indirect block at this level leads.
 std::uint64_t span_of(std::uint64_t pointers, int level) {
   std::uint64_t span = 1;
   for (int i = 0; i < level; ++i) span *= pointers;
@@ -122,7 +123,7 @@ std::optional<ExtLayout> read_ext_layout(const ReadSectors& read) {
       (layout.inodes_per_group * layout.inode_bytes + layout.block_bytes - 1) / layout.block_bytes;
   layout.descriptors_at = layout.first_block + 1;
   layout.descriptors_blocks = (groups * descriptor + layout.block_bytes - 1) / layout.block_bytes;
-  // Group descriptors state which parts are uninitialised only if they have checksums.
+  // Only group descriptors with checksums state which parts are uninitialised.
   const bool lazy = (little(*super, 100, 4) & kDescriptorsChecked) != 0;
   const auto table =
       bytes_at(read, layout.descriptors_at * layout.block_bytes, groups * descriptor);
@@ -159,11 +160,11 @@ ExtBlockMap block_map_of_inode(Bytes inode) {
   if (!has_blocks || (flags & kInlineDataFlag) != 0) return map;
   const Bytes blocks = inode.subspan(kMapAt, kMapBytes);
   if ((flags & kExtentsFlag) != 0) return extents_of(blocks);
-  // A short symbolic link stores its target in the inode.
+  // The inode itself stores the target of a short symbolic link.
   if (kind == 10 && little(inode, 4, 4) < kMapBytes) return map;
   for (std::size_t i = 0; i < kDirectBlocks; ++i) add_block(map, little(blocks, 4 * i, 4), i);
-  // The start of each indirect block within the file depends on the block size, which only
-  // block_map_of_node() knows.
+  // The position of an indirect block within the file depends on the block size. It is computed by
+  // block_map_of_node(), which knows the block size.
   for (int level = 1; level <= 3; ++level) {
     const std::uint64_t block =
         little(blocks, 4 * (kDirectBlocks - 1 + static_cast<std::size_t>(level)), 4);
@@ -176,7 +177,7 @@ ExtBlockMap block_map_of_node(Bytes block, const ExtBlockMap::Node& node) {
   if (node.level == 0) return extents_of(block);
   ExtBlockMap map;
   const std::uint64_t pointers = block.size() / 4;
-  // The root nodes of an inode's trees have no start yet.
+  // An indirect block to which the inode itself refers has no position yet.
   std::uint64_t begin = node.logical;
   if (begin == 0) {
     begin = kDirectBlocks;

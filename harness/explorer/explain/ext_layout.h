@@ -1,9 +1,8 @@
 #pragma once
 // The layout of an ext2, ext3 or ext4 file system, read from its superblock and group descriptors
-// (ext4.h of the kernel, and the "Disk Layout" of its documentation).
+// (ext4.h of the kernel, and "Disk Layout" in its documentation).
 //
-//   | superblock | descriptors | ... block bitmap, inode bitmap, inode table of each group,
-//   anywhere ... | data |
+//   | superblock | descriptors | bitmaps and inode table of each group, anywhere | data |
 //
 // All data is validated, because the disk may hold a crash state or hostile data.
 
@@ -25,8 +24,8 @@ using ReadSectors = std::function<Result<void>(std::uint64_t lba, std::span<std:
 std::optional<std::vector<std::byte>> bytes_at(const ReadSectors& read, std::uint64_t offset,
                                                std::size_t size);
 
-/// A range in a file: `blocks` blocks from disk block `first`, starting at the file's block
-/// `logical`.
+/// A contiguous part of a file: `blocks` blocks, which begin at disk block `first` and at block
+/// `logical` of the file.
 struct ExtExtent {
   std::uint64_t first = 0, blocks = 0, logical = 0;
 };
@@ -37,13 +36,14 @@ struct ExtLayout {
   std::uint64_t descriptors_at = 0, descriptors_blocks = 0;
   struct Group {
     std::uint64_t block_bitmap = 0, inode_bitmap = 0, table = 0;
-    /// The parts of the group that mkfs left uninitialised: the bitmaps, and all inodes from index
+    /// The parts of the group that mkfs did not initialise: the bitmaps, and all inodes from index
     /// `inodes_written` on.
     bool block_bitmap_unwritten = false, inode_bitmap_unwritten = false;
     std::uint64_t inodes_written = 0;
   };
   std::vector<Group> groups;
-  std::vector<ExtExtent> journal;  ///< in logical order; empty if there is no internal journal
+  /// In logical order; empty if the journal is on another device or absent.
+  std::vector<ExtExtent> journal;
 
   std::uint64_t sectors_per_block() const { return block_bytes / 512; }
   std::uint64_t inodes_per_block() const { return block_bytes / inode_bytes; }
@@ -52,12 +52,13 @@ struct ExtLayout {
 /// Returns nullopt if the superblock is missing or inconsistent.
 std::optional<ExtLayout> read_ext_layout(const ReadSectors& read);
 
-/// A parsed part of an inode's block map: extents of data, and further blocks of the map.
+/// The result of parsing a part of an inode's block map: extents of data, and the blocks that
+/// contain further parts of the map.
 struct ExtBlockMap {
   std::vector<ExtExtent> data;
   struct Node {
     std::uint64_t block = 0, logical = 0;
-    int level = 0;  ///< level of indirection; 0 for an extent tree node
+    int level = 0;  ///< level of indirection; 0 for a node of an extent tree
   };
   std::vector<Node> nodes;
 };
@@ -65,8 +66,8 @@ ExtBlockMap block_map_of_inode(std::span<const std::byte> inode);
 /// Parses one block of a block map.
 ExtBlockMap block_map_of_node(std::span<const std::byte> block, const ExtBlockMap::Node& node);
 
-/// Returns true if directory records fill the block. A record consists of inode, record length,
-/// name length, type and name.
+/// Returns true if the block consists of valid directory records. A record has the fields inode,
+/// record length, name length, type and name.
 bool is_ext_directory(std::span<const std::byte> block);
 
 }  // namespace headcrash::explorer

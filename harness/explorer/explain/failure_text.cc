@@ -1,5 +1,5 @@
-// Formats the account of a failure. Sections are in the order in which a reader asks
-// (failure_text.h).
+// Formats the account of a failure (failure_text.h). The order of the sections follows the
+// questions that a reader asks.
 #include "harness/explorer/explain/failure_text.h"
 
 #include <fmt/format.h>
@@ -19,7 +19,7 @@ constexpr std::size_t kWritesShown = 40;
 constexpr std::size_t kOperationsShown = 200;
 constexpr std::size_t kFindingsShown = 20;
 constexpr std::size_t kLogLinesShown = 40,
-                      // Maximum size, because e2fsck prints all bits of a bitmap on one line.
+                      // A limit is needed because e2fsck prints all bits of a bitmap on one line.
     kLogLineMost = 400;
 constexpr std::size_t kMemberWritesShown = 12;
 
@@ -27,8 +27,8 @@ std::string ms(model::TimeNs time) {
   return fmt::format("{:.3f} ms", static_cast<double>(time) / 1e6);
 }
 
-/// Wraps the text at blanks. The first line begins with `head`; further lines are indented by its
-/// length.
+/// Wraps the text at blanks. The first line begins with `head`; further lines are indented by the
+/// length of `head`.
 std::string wrapped(const std::string& head, const std::string& text) {
   const std::string margin(head.size(), ' ');
   std::string out, line = head;
@@ -87,7 +87,7 @@ class FailureText {
   }
 
   /// Lists the operations and the power cut. The cut is shown after the last operation that may
-  /// have begun, that is, after the first persistence point that was not reported.
+  /// have begun: the first persistence point that was not reported.
   void operations() {
     if (of_.workload->application) return application(*of_.workload->application);
     section("Operations");
@@ -102,7 +102,7 @@ class FailureText {
       reached = i;
       break;
     }
-    // For a long list, shows only the operations shortly before the cut.
+    // In a long list, show only the operations shortly before the cut.
     const std::size_t first = reached > kOperationsShown ? reached - kOperationsShown : 0;
     if (first > 0) text_ += fmt::format("        ({} operations before)\n", first);
     for (std::size_t i = first; i < list.size() && i <= reached; ++i) {
@@ -138,7 +138,8 @@ class FailureText {
     return "";
   }
 
-  /// Describes an array's members. A crash state of an array consists of its members' contents.
+  /// Describes the members of an array. A crash state of an array consists of the contents of its
+  /// members.
   void members() {
     section("Power cut and members");
     text_ += wrapped("  ", cut_sentence(array_->cut_at));
@@ -220,7 +221,7 @@ class FailureText {
     if (of_.outcome->findings.size() > kFindingsShown)
       text_ += fmt::format("  and {} more\n", of_.outcome->findings.size() - kFindingsShown);
   }
-  /// Adds the names of files to a finding, because stamps contain only file numbers.
+  /// Adds the names of the files to a finding, because stamps contain only file numbers.
   std::string named_files(const oracle::Finding& finding) const {
     for (const workload::Operation& operation : of_.workload->operations) {
       if (workload::is_write(operation.kind) && operation.path == finding.path)

@@ -19,8 +19,8 @@ CrashState named(const std::string& name) {
   return states::parse_crash_state(name).value();
 }
 
-/// events: 0 mark  1 W1  2 ack  3 F2  4 ack  5 mark  6 W3  7 ack  8 W4  9 ack  10 mark  11 trim  12
-/// W6
+/// Recorded events, with their numbers: 0 mark  1 W1  2 ack  3 F2  4 ack  5 mark  6 W3  7 ack  8 W4
+/// 9 ack  10 mark  11 trim  12 W6. W is a write, F a flush.
 std::shared_ptr<const states::RunHistory> a_run(const TemporaryFolder& folder) {
   RecordedDisk disk(folder / "workload.hcrec");
   disk.mark("phase workload")
@@ -186,7 +186,8 @@ TEST(LostWrites, FollowFromTheNameOfTheState) {
   EXPECT_EQ(unflushed_requests(*run, named("w8-")), Ids{3});
 }
 
-/// After its conversion to lost and torn writes, any physical state must have the same contents.
+/// Converts random physical states to states of lost and torn writes. The contents must be the
+/// same.
 TEST(LostWrites, DescribeAPhysicalStateByItsLosses) {
   for (std::uint64_t seed = 1; seed <= 30; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
@@ -224,7 +225,7 @@ TEST(LostWrites, DescribeAPhysicalStateByItsLosses) {
   }
 }
 
-/// With two disks, each lost write names its disk.
+/// If there are two disks, each lost write is listed with its disk.
 TEST(LostWrites, NameTheirDiskIfThereAreTwo) {
   const TemporaryFolder folder;
   RecordedDisk disks(folder / "r", 256, true, 64);
@@ -288,8 +289,8 @@ TEST(DescribeWrite, IdentifiesSelfDescribingContent) {
   EXPECT_EQ(describe_write("ext2", 8, disk_start), "metadata or data of unknown kind");
 }
 
-/// Inodes as mkfs.xfs and mkdir write them: version 3, with the number at offset 152. Free inodes
-/// have mode 0.
+/// Inodes as written by mkfs.xfs and mkdir: version 3, with the inode number at offset 152. Free
+/// inodes have mode 0.
 TEST(DescribeWrite, IdentifiesInodesOfXfs) {
   std::vector<std::byte> cluster(4096);
   for (std::size_t i = 0; i < 8; ++i) {
@@ -309,7 +310,7 @@ TEST(DescribeWrite, IdentifiesInodesOfXfs) {
   EXPECT_EQ(describe_write("xfs", 64, std::span(cluster).subspan(2048, 512)),
             "inode 132; in use: 132 (file)");
   EXPECT_EQ(describe_write("ext4", 64, cluster), "metadata or data of unknown kind");
-  cluster[4] = std::byte{2};  // version 2, which contains no number
+  cluster[4] = std::byte{2};  // version 2, which does not contain the inode number
   EXPECT_EQ(describe_write("xfs", 64, cluster), "inodes");
 }
 
@@ -320,9 +321,9 @@ TEST(DescribeWrite, IdentifiesInodesOfABtrfsLeaf) {
   };
   put(49, 0x40);                                        // address of the node: 16 384
   put(80, 7);                                           // generation
-  put(88, 5);                                           // owner: the tree of files
+  put(88, 5);                                           // owner: the tree that holds files
   put(96, 2);                                           // number of items
-  put(101 + 1, 1), put(101 + 25, 3), put(101 + 26, 1);  // 256 and 259
+  put(101 + 1, 1), put(101 + 25, 3), put(101 + 26, 1);  // inode numbers 256 and 259
   EXPECT_EQ(describe_write("btrfs", 64, leaf),
             "node of the file system tree, level 0, generation 7, inodes 256 to 259");
   put(101 + 25, 0);
@@ -334,7 +335,7 @@ TEST(DescribeWrite, IdentifiesInodesOfABtrfsLeaf) {
       << "no leaf";
 }
 
-/// Payloads come from recordings, which may be damaged, so any bytes must be accepted.
+/// Payloads come from recordings, which may be damaged. No sequence of bytes may cause a crash.
 TEST(DescribeWrite, AcceptsAnyBytes) {
   Random random(7);
   for (int i = 0; i < 3000; ++i) {
@@ -346,7 +347,8 @@ TEST(DescribeWrite, AcceptsAnyBytes) {
   }
 }
 
-/// events: 0 W1 to the array  1 hd0.0 has it  2 hd0.1 the parity  3 ack  4 W2  5 hd0.1  6 hd0.0
+/// Recorded events, with their numbers: 0 write W1 to the array, 1 medium of hd0.0, 2 medium of
+/// hd0.1 (parity), 3 ack, 4 write W2 to the array, 5 medium of hd0.1, 6 medium of hd0.0.
 std::shared_ptr<const states::RunHistory> an_array_run(const TemporaryFolder& folder) {
   auto writer = record::RecordingWriter::create(
       folder / "array.hcrec",

@@ -1,5 +1,5 @@
-// Determines losses from the name of a state by writes or, for a physical state, by comparing the
-// medium with the writes (lost_writes.h).
+// Determines the lost writes. For a state of base `writes`, the name lists them; for a physical
+// state, the medium is compared with the writes (lost_writes.h).
 #include "harness/explorer/explain/lost_writes.h"
 
 #include <algorithm>
@@ -18,7 +18,7 @@ using states::TornWrite;
 
 constexpr std::size_t kComparedBytes = 64 << 20;
 
-/// A write that was sent to one of the disks.
+/// A write and the disk to which it was sent.
 struct SentWrite {
   model::DeviceId device = 0;
   const RecordedWrite* write = nullptr;
@@ -44,7 +44,7 @@ SentWrites listed_missing(const RunHistory& run, const CrashState& state) {
   return missing;
 }
 
-/// Returns the written bytes. For a trim or a similar request, returns zeroes.
+/// Returns the bytes of the write. For a trim or a similar request, returns zeroes.
 Result<std::vector<std::byte>> sent_bytes(const record::RecordingReader& reader,
                                           const RecordedWrite& write) {
   std::vector<std::byte> bytes(
@@ -54,9 +54,9 @@ Result<std::vector<std::byte>> sent_bytes(const record::RecordingReader& reader,
   return bytes;
 }
 
-/// Determines a physical state's missing writes by comparing each sector. A write that a later
-/// write has overwritten also appears lost. This does no harm, because the later write is either on
-/// the medium or reported as missing.
+/// Determines which writes a physical state lacks, by comparing each sector. If a later write has
+/// overwritten a write, the earlier one also appears lost. This is harmless, because the later
+/// write is either on the medium or reported as missing.
 Result<SentWrites> compared_missing(const RunHistory& run, const CrashState& physical) {
   std::map<model::DeviceId, states::StateImage> images;
   for (const model::DeviceId device : run.devices_of(physical)) {
@@ -83,7 +83,7 @@ Result<SentWrites> compared_missing(const RunHistory& run, const CrashState& phy
   return missing;
 }
 
-/// Returns the times of these events, which RunHistory does not store.
+/// Returns the times of these events, because RunHistory does not store them.
 Result<std::map<std::uint64_t, model::TimeNs>> times_of(
     const RunHistory& run, std::map<std::uint64_t, model::TimeNs> events) {
   TRY(auto reader, record::RecordingReader::open(run.path()));

@@ -1,5 +1,5 @@
 #pragma once
-// Lists the writes that are missing from a crash state, with their contents.
+// Lists the writes that a crash state lacks, and describes their contents.
 
 #include <memory>
 #include <optional>
@@ -11,48 +11,50 @@
 
 namespace headcrash::explorer {
 
-/// A write that was not covered by a completed flush at the cut, and that is lost or torn.
+/// A write that no completed flush covered at the cut, and that is lost or torn.
 struct MissingWrite {
   model::RequestId request = 0;
   std::optional<states::TornWrite> torn;  ///< nullopt if the whole write is lost
 };
-/// Returns whether the write `unflushed` is missing from a state of base `writes`. Returns nullopt
-/// if the state contains the complete write.
+/// Returns how a state of base `writes` lacks the write `unflushed`. Returns nullopt if the state
+/// contains the complete write.
 std::optional<MissingWrite> missing_write(const states::CrashState& state,
                                           model::RequestId unflushed);
 
 struct LostWrite {
   states::RecordedWrite write;
-  std::string disk;  ///< the disk's name if there are several disks; otherwise empty
-  std::optional<states::TornWrite> torn;  ///< nullopt if fully lost
+  std::string disk;                       ///< name of the disk; empty if there is only one
+  std::optional<states::TornWrite> torn;  ///< nullopt if the whole write is lost
   model::TimeNs submitted_at = 0;
-  std::optional<model::TimeNs> acked_at;  ///< time of its acknowledgement, if before the cut
+  std::optional<model::TimeNs> acked_at;  ///< time of the acknowledgement, if it was before the cut
   std::string what;                       ///< description of the contents (block_kind.h)
 };
 
 struct LostWrites {
   std::vector<LostWrite> writes;    ///< in submission order
   std::size_t unflushed = 0;        ///< number of writes that no completed flush covered at the cut
-  std::size_t flushes_ignored = 0;  ///< completed flushes that the state ignores
+  std::size_t flushes_ignored = 0;  ///< number of completed flushes that had no effect in the state
   model::TimeNs cut_at = 0;         ///< time of the last event before the cut
 };
 
-/// Returns the missing writes. `disks` describes the state's devices. For a physical state, the
-/// missing writes are the unflushed ones that are not on the medium. Fails if the recording cannot
-/// be read, and for states of arrays.
+/// Returns the missing writes. `disks` has the facts about the state's devices. In a physical
+/// state, these are the unflushed writes that are not on the medium. Fails if the recording cannot
+/// be read, or if it is of an array.
 Result<LostWrites> lost_writes(const states::RunHistory& run, const states::CrashState& state,
                                const KnownDisks& disks);
-/// Like the above, but first reads the disks. `type` is the file system type as for mount(2).
+/// Does the same, but first reads the facts about the disks. `type` is the file system type as in
+/// mount(2).
 Result<LostWrites> lost_writes(const states::RunHistory& run, const states::CrashState& state,
                                std::string_view type);
 
-/// Returns the requests on all disks of `state` that were unflushed at the cut, in ascending order.
+/// Returns, in ascending order, the requests on all disks of `state` that were unflushed at the
+/// cut.
 std::vector<model::RequestId> unflushed_requests(const states::RunHistory& run,
                                                  const states::CrashState& state);
 
 /// Converts a physical state to an equivalent state of lost and torn writes, which can then be
-/// minimised. Digests verify that both have the same content. Returns nullopt if there is no
-/// equivalent, because the device ignored a flush or tore a write in several places.
+/// minimised. Compares digests to verify that both have the same content. Returns nullopt if no
+/// state is equivalent, because the device ignored a flush or tore a write in several places.
 Result<std::optional<states::CrashState>> as_lost_writes(const states::RunHistory& run,
                                                          const states::CrashState& physical);
 

@@ -1,5 +1,6 @@
 #pragma once
-// Maps ranges of sectors to values. Memory is proportional to the number of ranges, not of sectors.
+// Maps ranges of sectors to values. The memory used is proportional to the number of ranges, not to
+// the number of sectors.
 
 #include <cstdint>
 #include <iterator>
@@ -11,13 +12,14 @@ namespace headcrash::explorer {
 template <typename Value>
 class RangeMap {
  public:
-  /// Sets the value of a range. The range must have no values: remove them with each() first.
+  /// Sets the value of a range. No part of the range may have a value: remove old values with
+  /// each() first.
   void put(std::uint64_t lba, std::uint64_t count, Value value) {
     if (count > 0) ranges_.emplace(lba, Range{lba + count, std::move(value)});
   }
 
-  /// Calls `visit(value, sectors)` for each part of [lba, lba + count) that has a value, in order.
-  /// Removes the values of parts for which it returns false.
+  /// Calls `visit(value, sectors)`, in ascending order, for each part of [lba, lba + count) that
+  /// has a value. If `visit` returns false, removes the value of that part.
   template <typename Visit>
   void each(std::uint64_t lba, std::uint64_t count, Visit visit) {
     const std::uint64_t end = lba + count;

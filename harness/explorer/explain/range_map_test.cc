@@ -1,4 +1,4 @@
-// Tests RangeMap against a plain map from sectors to values.
+// Compares RangeMap with a plain map from sectors to values.
 #include "harness/explorer/explain/range_map.h"
 
 #include <gtest/gtest.h>
@@ -18,7 +18,7 @@ TEST(RangeMap, BehavesLikeAMapOfSectors) {
     for (unsigned step = 1; step <= 200; ++step) {
       const std::uint64_t lba = random() % kSectors;
       const std::uint64_t count = random() % (kSectors - lba + 1);
-      // Values with this remainder are kept, others are removed.
+      // Values with this remainder are kept; others are removed.
       const unsigned kept = random() % 3;
       ranges.each(lba, count, [&](unsigned value, std::uint64_t) { return value % 3 == kept; });
       for (std::uint64_t s = lba; s < lba + count; ++s)
@@ -41,7 +41,7 @@ TEST(RangeMap, BehavesLikeAMapOfSectors) {
   }
 }
 
-/// A one-gigabyte write must be stored as a single range.
+/// A write of one gigabyte must be stored as a single range.
 TEST(RangeMap, MemoryDoesNotDependOnSectors) {
   RangeMap<int> ranges;
   ranges.put(0, 1U << 21U, 1);

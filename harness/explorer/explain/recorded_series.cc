@@ -1,4 +1,4 @@
-// Computes all series by reading the events once (recorded_series.h).
+// Reads the events once and computes all series (recorded_series.h).
 #include "harness/explorer/explain/recorded_series.h"
 
 #include <fmt/format.h>
@@ -23,12 +23,13 @@ constexpr std::size_t kValuesMost = 1500;  // per series
 constexpr std::int64_t kNarrowestNs = model::kMillisecondNs;
 constexpr std::int64_t kStretches = 600;
 constexpr std::uint64_t kRebuildGapSectors =
-    4096;  // a rebuild may skip parts of this size that are already correct
+    4096;  // a rebuild may skip this much because it is already correct
 constexpr std::size_t kIncidentBytes = 512;
 
 using Values = std::vector<std::pair<std::int64_t, double>>;
 
-/// Reduces the number of values. Keeps the maximum of each group, so that no peak is lost.
+/// Reduces the number of values. Keeps the maximum of each group of values, so that peaks remain
+/// visible.
 Values fewer(Values values) {
   if (values.size() <= kValuesMost) return values;
   const std::size_t step = (values.size() + kValuesMost - 1) / kValuesMost;
@@ -53,7 +54,7 @@ Values some(Values values) {
   return kept;
 }
 
-/// A quantity that changes in steps.
+/// A quantity that is constant between its changes.
 class Level {
  public:
   void set(std::int64_t at_ns, double value) {
@@ -73,8 +74,8 @@ class Level {
   Values values_;
 };
 
-/// Tracks the sectors that a volatile cache has acknowledged but not written to the medium, with
-/// the last write of each.
+/// Tracks the sectors that are only in a volatile cache: their writes are acknowledged, but the
+/// medium does not have them yet. Each sector has the number of the last write to it.
 class VolatileCache {
  public:
   void submitted(const Event& event) {
@@ -118,7 +119,7 @@ class VolatileCache {
   std::uint64_t held_ = 0;
 };
 
-/// Tracks those contents of a battery-backed cache that have not been written to the device below
+/// Tracks the contents of a battery-backed cache that have not yet been written to the device below
 /// it.
 class BatteryBackedCache {
  public:
@@ -135,7 +136,7 @@ class BatteryBackedCache {
     if (found == destages_.end()) return;
     const Destage& destage = found->second;
     forget_before(destage.lba, destage.sectors,
-                  destage.ordinal);  // rewritten since the destage began, so still dirty
+                  destage.ordinal);  // sectors rewritten since the destage began remain dirty
     destages_.erase(found);
   }
   std::uint64_t held_bytes() const { return held_ * model::kSectorBytes; }
@@ -153,7 +154,8 @@ class BatteryBackedCache {
       return false;
     });
   }
-  RangeMap<std::uint64_t> dirty_;  // maps each range to the event that wrote it to the cache
+  // Maps each range to the event number of the write that brought it into the cache.
+  RangeMap<std::uint64_t> dirty_;
   std::unordered_map<model::RequestId, Destage> destages_;
   std::uint64_t held_ = 0;
 };
@@ -199,19 +201,21 @@ class Series {
     std::uint32_t sectors = 0;
   };
   struct Device {
-    // The battery-backed cache over this device, or the device below this cache.
+    // For a battery-backed cache, `below` is the device under it. For that device, `above` is the
+    // cache.
     std::optional<std::size_t> below, above;
     std::unique_ptr<model::Geometry> geometry;
     std::unordered_map<model::RequestId, Pending> pending;
     Level inside;
-    Values transfers;  // bytes in each request, by completion time
+    Values transfers;  // size of each request in bytes, in order of completion
     Values head;
     VolatileCache cache;
     Level held;
     BatteryBackedCache battery_backed;
     Level dirty;
-    std::optional<std::size_t> rebuilding;  // for an array: the member that is being rebuilt
-    std::uint64_t frontier = 0;             // for a member: end of the rebuilt part
+    // For an array: index of the member that is being rebuilt.
+    std::optional<std::size_t> rebuilding;
+    std::uint64_t frontier = 0;  // for a member: first sector that is not rebuilt yet
     bool begun = false;
     Level rebuilt;
   };
@@ -310,7 +314,7 @@ class Series {
     }
   }
 
-  /// Processes an incident. Detects which member of an array is being rebuilt
+  /// Processes an incident event. Its text shows which member of an array is being rebuilt
   /// (plugin/model/array/array_background.cc).
   Result<void> happened(const record::RecordingReader& reader, const Event& event) {
     std::string text(std::min<std::size_t>(event.payload_bytes, kIncidentBytes), '\0');
@@ -332,8 +336,8 @@ class Series {
     return {};
   }
 
-  /// Updates the progress of a rebuild. The rebuild writes its member from start to end, so writes
-  /// elsewhere are not part of it.
+  /// Updates the progress of a rebuild. A rebuild writes its member from start to end, so other
+  /// writes to the member are not part of it.
   void rebuild_reached(const Event& event) {
     const bool rebuilt = std::ranges::any_of(
         devices_, [&](const Device& each) { return each.rebuilding == event.device; });

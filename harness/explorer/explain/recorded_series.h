@@ -1,8 +1,9 @@
 #pragma once
-// Time series of the hardware, from a recording: requests in flight, throughput, head positions and
-// seek distances, cache contents, and rebuild progress. Notes state which data the recording lacks.
+// Derives time series of the hardware from a recording: requests in flight, throughput, head
+// positions and seek distances, cache contents, and the progress of a rebuild. Notes state which
+// data the recording lacks.
 //
-// All values are derived from the events and the drives' geometries, without simulation. The head
+// All values are computed from the events and the drives' geometries, without simulation. The head
 // position is known at each event and interpolated in between.
 
 #include <functional>
@@ -18,11 +19,12 @@ namespace headcrash::explorer {
 
 struct RecordedSeries {
   std::vector<report::TimelineSeries> series;
-  std::vector<std::string> notes;  ///< sentences on the origin of the values, and on missing data
+  /// Sentences that explain where the values come from, and which data is missing.
+  std::vector<std::string> notes;
 };
 
-/// Returns the geometry of the drive profile with this name in the recording. Returns null if the
-/// profile is unknown or is not a hard disk.
+/// Returns the geometry of a drive. `profile` is the name of its profile in the recording. Returns
+/// null if the profile is unknown or does not describe a hard disk.
 using FindGeometry = std::function<std::unique_ptr<model::Geometry>(const std::string& profile)>;
 
 /// Computes all series. Fails if the recording cannot be read.

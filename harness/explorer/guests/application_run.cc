@@ -10,7 +10,9 @@ namespace headcrash::explorer {
 namespace {
 
 constexpr std::size_t kReportPartBytes = 48
-                                         << 10;  // the agent returns the last 64 KiB of an output
+                                         // Fits in the last 64 KiB of an output, which is all that
+                                         // the agent returns.
+                                         << 10;
 
 Result<void> store_files(StageGuest& guest, const workload::Application& application) {
   for (const auto& [name, text] : application.files) {

@@ -1,13 +1,13 @@
 #pragma once
 // Explores a real application (harness/workload/application.h). The application runs once and is
-// recorded; its verifier then judges every crash state of the recording.
+// recorded. Its verifier then judges every crash state of the recording.
 //
 //   record   mount, copy its files, prepare, sync | mark, run with its marks, mark | seal, unmount
 //   verify   after recovery and second recovery: mount, copy files, verify with the marks before
 //            the cut, unmount
 //
-// NAME.application.txt, next to the recording, contains the name or path of the application's file,
-// so that a replay can load it.
+// NAME.application.txt, next to the recording, contains the name of the application or the path of
+// its file, so that a replay can load it.
 
 #include <filesystem>
 #include <optional>
@@ -19,17 +19,17 @@
 
 namespace headcrash::explorer {
 
-/// Copies the files and runs `prepare`. The file system must be mounted. If the guest lacks a
-/// program, that is a harness error with a hint.
+/// Copies the application's files and runs `prepare`. The file system must be mounted. If the guest
+/// lacks a program, the error is a harness error with a hint.
 Result<void> prepare_application(StageGuest& guest, const workload::Application& application);
 
-/// Reads the report that `run` wrote. Returns an empty text if the application has none, and fails
-/// if the file is missing.
+/// Reads the report that `run` has written. Returns an empty text if the application writes no
+/// report. Fails if the report is missing.
 Result<std::string> read_report(StageGuest& guest, const workload::Application& application);
 
 struct VerifierResult {
   std::vector<oracle::Finding> findings;
-  std::string permitted;  ///< the result of oracle::permitted_losses()
+  std::string permitted;  ///< result of oracle::permitted_losses()
 };
 
 /// Mounts the file system, runs the verifier and unmounts. `marks` holds the texts of the marks
@@ -41,7 +41,7 @@ Result<VerifierResult> run_verifier(StageGuest& guest, const adapters::LinuxAdap
 std::filesystem::path application_file(const std::filesystem::path& recording);
 Result<void> write_application_name(const std::filesystem::path& recording,
                                     const workload::Application& application);
-/// Returns a recording's application, or nullopt if the recording is of another workload.
+/// Returns the application that was recorded, or nullopt if the recording is of another workload.
 Result<std::optional<workload::Application>> read_application(
     const std::filesystem::path& recording);
 

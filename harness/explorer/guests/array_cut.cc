@@ -1,4 +1,4 @@
-// Finds members' writes around a power cut in the MEDIA events (array_cut.h).
+// Uses MEDIA events to find the members' writes around a power cut (array_cut.h).
 #include "harness/explorer/guests/array_cut.h"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 #pragma once
-// Determines how far each member of an array had progressed when the power was cut, for the account
-// of a failure.
+// Determines, for the account of a failure, how far each member of an array had progressed when the
+// power was cut.
 
 #include <string>
 #include <vector>
@@ -9,7 +9,7 @@
 
 namespace headcrash::explorer {
 
-/// A write to a member disk's medium.
+/// A write to the medium of a member.
 struct MemberWrite {
   std::string member;
   std::uint64_t event = 0;
@@ -19,16 +19,16 @@ struct MemberWrite {
 
 struct ArrayCut {
   model::TimeNs cut_at = 0;  ///< time of the last event before the cut
-  /// Writes that are lost because their member stopped before the others, in event order.
+  /// Writes that are lost because their member stopped before the other members, in event order.
   std::vector<MemberWrite> lost;
-  /// The last completed writes, at most `done_most`.
+  /// The last writes that completed before the cut, at most `done_most`.
   std::vector<MemberWrite> done;
-  /// Host requests that were in flight inside the array. Only some of their member writes are
-  /// complete.
+  /// Host requests that the array had not completed. Some, but not all, of their writes to members
+  /// are complete.
   std::vector<states::RecordedWrite> under_way;
 };
 
-/// Describes a `physical` or `member` state. Fails if the recording cannot be read.
+/// Describes a state of base `physical` or `member`. Fails if the recording cannot be read.
 Result<ArrayCut> array_cut(const states::RunHistory& run, const states::CrashState& state,
                            std::size_t done_most);
 

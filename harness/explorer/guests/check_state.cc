@@ -1,4 +1,4 @@
-// The steps of a check (check_state.h), each timed and logged.
+// The steps of a check (check_state.h). Each step is timed and logged.
 #include "harness/explorer/guests/check_state.h"
 
 #include <fmt/format.h>
@@ -15,7 +15,7 @@ namespace headcrash::explorer {
 
 namespace {
 
-constexpr std::size_t kLogBytes = 64 << 10;  // maximum size per state
+constexpr std::size_t kLogBytes = 64 << 10;  // maximum size of the log of each state
 constexpr std::string_view kPersisted = "persisted ";
 constexpr std::chrono::seconds kHostLimit{30};
 constexpr const char* kNotJudged =
@@ -68,7 +68,8 @@ class StateCheck : private run::RecoveryGuest {
       outcome_.persisted_texts = checker.recovery_of_.empty()
                                      ? persisted_texts_before(*checker.run_, state.event)
                                      : checker.texts_at_start_;
-    // An array's contents can be read only through the array, so the host cannot check them.
+    // The contents of an array can be read only through the array, so the host's programs cannot
+    // check them.
     outcome_.in_guest_only =
         options.wholly_in_guest || !checker.on_host_ || guest.machine().is_array();
   }
@@ -121,8 +122,8 @@ class StateCheck : private run::RecoveryGuest {
       outcome_.log.append(text.substr(0, kLogBytes - outcome_.log.size()));
   }
   bool has_log() const;
-  /// Returns true if the command recovers the state on a copy and, independently, the kernel
-  /// recovers the original state.
+  /// Returns true if there are two independent recoveries: the replay command recovers a copy of
+  /// the state, and the kernel recovers the original.
   bool recovers_twice() const {
     return !filesystem_.replay_by_mount && recovery_.mount_replays() &&
            !filesystem_.replay.argv.empty();
@@ -135,12 +136,12 @@ class StateCheck : private run::RecoveryGuest {
   const CheckOptions& options_;
   StateOutcome outcome_;
   run::Recovery recovery_;
-  // The tree after the first mount, if that mount recovers the file system.
+  // The tree that the first mount showed, if that mount recovers the file system.
   std::optional<std::vector<oracle::ObservedObject>> first_tree_;
-  std::string first_refusal_;       // error of the first mount
-  std::string stack_damage_;        // output of the stack's check if it failed
-  base::Descriptor replayed_copy_;  // the host's copy after replay and check
-  // The stage still holds the original state, even if a copy was replayed.
+  std::string first_refusal_;       // the kernel's error, if it refused the first mount
+  std::string stack_damage_;        // output of the stack's own check, if it failed
+  base::Descriptor replayed_copy_;  // the host's copy of the state, after replay and check
+  // True if the stage still holds the original state, although a copy of it may have been replayed.
   bool stage_as_cut_ = false;
 };
 
@@ -153,7 +154,8 @@ Result<void> StateCheck::go() {
       outcome_.in_guest_only = true;
       TRY(recovery_.check());
     }
-    // The command has recovered a copy of the state. The kernel must now recover the original.
+    // The replay command has recovered one copy of the state. The kernel must now recover the
+    // original state, too.
     if (recovers_twice() && !recovery_.state().check_found_damage) {
       TRY(load(false));
       stage_as_cut_ = true;
@@ -186,8 +188,8 @@ Result<void> StateCheck::load(bool fresh_guest) {
   return mount_first();
 }
 
-/// Assembles the file system's stack and runs its own check: the thorough one in states that are
-/// checked wholly in the guest.
+/// Assembles the file system's stack and runs the stack's own check. If the state is checked wholly
+/// in the guest, this is the thorough check.
 Result<void> StateCheck::assemble_stack() {
   if (!filesystem_.stack) return {};
   const base::Stopwatch watch;
@@ -205,8 +207,8 @@ Result<void> StateCheck::assemble_stack() {
   return {};
 }
 
-/// Mounts with the adapter's first_mount_options, before any other recovery. If this mount does not
-/// recover, the file system may be inconsistent, so nothing is read.
+/// Mounts the state with the adapter's first_mount_options, before any other recovery. If such a
+/// mount does not recover, the file system may be inconsistent, so nothing is read from it.
 Result<void> StateCheck::mount_first() {
   if (filesystem_.first_mount_options.empty()) return {};
   const base::Stopwatch watch;
@@ -238,9 +240,9 @@ Result<base::Descriptor> StateCheck::copy_of(model::DeviceId device, Unwritten u
 
 Result<HostCheck> StateCheck::check_copies(double& copy_ms) {
   const base::Stopwatch watch;
-  // With a journal, the replay precedes any use of other data. Without a journal, an inode may be
-  // on the disk before its indirect block; fsck must then see the previous bytes of a used disk in
-  // place of that block.
+  // With a journal, the replay happens before anything else is used, so unwritten sectors do not
+  // matter. Without a journal, an inode may be on the disk before its indirect block. On a disk
+  // that was used before, fsck must then see that block's old contents.
   TRY(auto copy, copy_of(state_.device, recovery_.mount_replays() ? Unwritten::zeroes
                                                                   : Unwritten::as_on_the_disk));
   if (filesystem_.log_size_bytes == 0) {
@@ -256,7 +258,7 @@ Result<HostCheck> StateCheck::check_copies(double& copy_ms) {
   return host_check(filesystem_, copy, kHostLimit, &*log_copy);
 }
 
-/// Replays and checks a copy on the host. Returns false if the host cannot check the state.
+/// Replays and checks a copy of the state on the host. Returns false if that is impossible.
 bool StateCheck::check_on_host() {
   double copy_ms = 0;
   const auto found = check_copies(copy_ms);
@@ -273,7 +275,7 @@ bool StateCheck::check_on_host() {
 }
 
 /// Writes the result of the host's fsck to the stage. The guest's fsck would give the same result
-/// in ten times the time. If there is a separate log disk, the guest runs fsck itself.
+/// but take ten times as long. If there is a separate log disk, the guest runs fsck itself.
 Result<void> StateCheck::write_replayed_to_stage() {
   if (replayed_copy_.is_open()) {
     const base::Stopwatch watch;
@@ -287,7 +289,7 @@ Result<void> StateCheck::write_replayed_to_stage() {
   return recovery_.exec(filesystem_.replay, StepKind::replay).map([](const run::GuestOutcome&) {});
 }
 
-/// Checks the result of the kernel's replay on the host. Returns false if the host cannot check it.
+/// Checks on the host what the kernel's replay has produced. Returns false if that is impossible.
 bool StateCheck::check_stage_on_host() {
   const base::Stopwatch watch;
   const auto copy = guest_.copy_stage();
@@ -306,7 +308,8 @@ bool StateCheck::check_stage_on_host() {
   return true;
 }
 
-/// Reads the log flag in the superblock, because some kernels do not always report a replay.
+/// Returns true if the superblock has the flag of a log that needs a replay. Some kernels do not
+/// always report a replay.
 bool StateCheck::has_log() const {
   if (filesystem_.replay_sign_at == 0) return false;
   const auto image = checker_.run_->image(state_, state_.device);
@@ -334,8 +337,8 @@ Result<run::RecoveryGuest::MountReplay> StateCheck::replay_by_mount(
   return replay;
 }
 
-/// Repairs the file system in the guest. If the host checked its own copy, the stage still holds
-/// the original state, so the replay command must run first.
+/// Repairs the file system in the guest. If the host has checked its own copy, the stage still
+/// holds the original state, so this function first runs the replay command.
 Result<void> StateCheck::repair_in_guest() {
   if (stage_as_cut_ && recovery_.state().check_found_damage && !filesystem_.repair.argv.empty()) {
     stage_as_cut_ = false;
@@ -344,9 +347,9 @@ Result<void> StateCheck::repair_in_guest() {
   return recovery_.repair();
 }
 
-/// Runs the adapter's replay command and mounts again, after the kernel has refused to mount the
-/// original state. For example, e2fsck restores a torn superblock of ext4 from its backup, and
-/// Debian runs e2fsck at boot. The second result counts; the verdict records that the command was
+/// Called when the kernel has refused to mount the original state. Runs the adapter's replay
+/// command and mounts again, as Debian does at boot. For example, e2fsck restores a torn superblock
+/// of ext4 from its backup. The second mount counts; the verdict records that the command was
 /// needed.
 Result<void> StateCheck::mount_after_replay() {
   if (!stage_as_cut_ || recovery_.state().check_found_damage) return {};
@@ -357,8 +360,8 @@ Result<void> StateCheck::mount_after_replay() {
   return recovery_.inspect();
 }
 
-/// Runs the application's verifier. It follows the second mount because it may change the
-/// application's files.
+/// Runs the application's verifier. This is done after the second mount, because the verifier may
+/// change the application's files.
 Result<void> StateCheck::ask_application() {
   if (checker_.application_ == nullptr || !recovery_.state().mounted) return {};
   const base::Stopwatch watch;
@@ -414,8 +417,8 @@ void StateCheck::judge() {
          .expected = "new names can be created, and everything can be removed",
          .found = recovery_.unusable()});
   }
-  // If the first mount recovers, later mounts have nothing to replay. The host's fsck replays an
-  // older copy, so its result does not count.
+  // If the first mount recovers, later mounts have nothing to replay. The host's fsck works on a
+  // copy from before that mount, so its replay does not count.
   if (first_tree_) recovery_.state().replayed = false;
   outcome_.judgement = recovery_.judge(outcome_.findings);
   if (!checker_.judges_content() && oracle::keeps_promises(outcome_.judgement.verdict))

@@ -20,13 +20,14 @@ namespace {
 namespace fs = std::filesystem;
 using states::Strategy;
 
-/// Strategies for a cut during recovery: either all writes in flight are lost, or all writes up to
-/// some write survive.
+/// Strategies for a cut during recovery: all writes in flight are lost, or the first writes in
+/// flight survive.
 constexpr std::array kRecoveryStrategies{Strategy::lose_all, Strategy::prefix};
-/// Strategies for an array. The array's own recovery is then also interrupted.
+/// Strategies for a cut during the recovery of an array. They also interrupt the recovery of the
+/// array itself.
 constexpr std::array kArrayRecoveryStrategies{Strategy::member, Strategy::physical};
 
-/// Returns how two outcomes of one state differ. Returns an empty string if there is no relevant
+/// Returns how two outcomes of the same state differ, or an empty string if there is no relevant
 /// difference.
 std::string disagreement(const StateOutcome& first, const StateOutcome& second) {
   if (first.judgement.verdict != second.judgement.verdict) {
@@ -83,13 +84,14 @@ class Exploration {
  private:
   Result<void> explore_workload(const states::ExploreOptions& explore);
   void explore_recoveries(std::uint64_t budget);
-  /// If interrupted, a pending request to a guest may have been aborted without an answer.
+  /// Returns true if the exploration was interrupted. A pending request to a guest may then have
+  /// been aborted without an answer.
   bool interrupted() const { return options_.interrupted != nullptr && *options_.interrupted; }
   bool out_of_time() const {
     return options_.limit.count() > 0 &&
            watch_.ms() > 1000.0 * static_cast<double>(options_.limit.count());
   }
-  /// Returns true if the limit aborted this check. Its outcome is then not evidence about the
+  /// Returns true if the time limit aborted this check. The outcome then says nothing about the
   /// state.
   bool given_up(const StateOutcome& outcome) const {
     return out_of_time() && outcome.judgement.verdict == oracle::Verdict::harness_error;
@@ -98,8 +100,8 @@ class Exploration {
   bool stopped() const {
     return error_ || (options_.stop_at_first && confirmed_) || interrupted() || out_of_time();
   }
-  /// Checks states until none are left. If set, `strategy` replaces the strategy of each state in
-  /// reports.
+  /// Checks states until none are left. If `strategy` is set, outcomes are reported under this
+  /// strategy instead of the state's own.
   void work(StageGuest& guest, SharedEnumerator& source, std::optional<Strategy> strategy);
   void look_at(StageGuest& guest, const StateChecker& checker, const states::FoundState& found,
                std::optional<Strategy> strategy);
@@ -124,11 +126,11 @@ class Exploration {
   std::mutex mutex_;  // protects all members below
   ExplorationResult result_;
   std::map<std::pair<oracle::Verdict, oracle::Tier>, std::size_t> failures_of_kind_;
-  // States whose recovery may be recorded by the strategy `recovery`.
+  // Candidates for the strategy `recovery`: states whose recovery may be recorded.
   std::vector<StateOutcome> replayed_;
   std::uint64_t replayed_seen_ = 0;
   states::Coverage recovery_{.strategy = Strategy::recovery};
-  bool confirmed_ = false;  // a failure has been confirmed
+  bool confirmed_ = false;  // at least one failure has been confirmed
   std::optional<Error> error_;
 };
 
@@ -141,7 +143,8 @@ void Exploration::on_all_guests(Work work) {
   for (std::thread& thread : threads) thread.join();
 }
 
-/// Aborts checks that are in progress when the limit is reached, or no longer does so.
+/// If `limited`, checks in progress will be aborted when the time limit is reached; otherwise, they
+/// will not.
 void Exploration::give_up_at_limit(bool limited) {
   if (options_.limit.count() == 0) return;
   for (StageGuest* guest : guests_)
@@ -153,8 +156,8 @@ Result<ExplorationResult> Exploration::run() {
   const auto& strategies = options_.explore.strategies;
   const bool recoveries =
       std::find(strategies.begin(), strategies.end(), Strategy::recovery) != strategies.end();
-  // Recordings of recoveries are stored next to the workload's recording, under the same names for
-  // all explorations, so only one exploration may record them at a time.
+  // The recordings of recoveries are stored next to the workload's recording. All explorations use
+  // the same names for them, so only one exploration may record recoveries at a time.
   const auto claim = recoveries
                          ? base::FileLock::try_take(workload_.recording.string() + ".exploring")
                          : std::nullopt;
@@ -176,7 +179,8 @@ Result<ExplorationResult> Exploration::run() {
   std::erase(explore.strategies, Strategy::recovery);
   const std::uint64_t recovery_budget =
       recoveries ? std::max<std::uint64_t>(explore.budget / std::max<std::size_t>(asked, 1), 1) : 0;
-  // States whose recovery can be interrupted must come from another strategy.
+  // The strategy `recovery` interrupts the recovery of states that other strategies have found, so
+  // at least one other strategy is needed.
   if (explore.strategies.empty())
     explore.strategies = {guests_[0]->machine().is_array() ? Strategy::physical : Strategy::prefix};
   if (asked > 1) explore.budget -= std::min(recovery_budget, explore.budget);
@@ -219,8 +223,8 @@ void Exploration::work(StageGuest& guest, SharedEnumerator& source,
   }
 }
 
-/// Returns true if a state belongs to the sample. The decision depends only on the seed and the
-/// contents, not on which guest checks the state.
+/// Returns true if a state belongs to the sample. This depends only on the seed and the state's
+/// contents, not on the guest that checks the state.
 bool Exploration::drawn(std::uint64_t digest) const {
   Random random(digest ^ options_.explore.seed);
   return static_cast<double>(random.below(1'000'000)) < options_.in_guest_share * 1e6;
@@ -241,8 +245,8 @@ void Exploration::look_at(StageGuest& guest, const StateChecker& checker,
     if (!oracle::keeps_promises(outcome.judgement.verdict)) result_.outcomes.push_back(outcome);
     if (strategy) ++recovery_.distinct;
     if (!strategy && outcome.recovery.replayed && outcome.recovery.mounted) {
-      // Spreads the candidates over all replayed states: every state whose number is a power of two
-      // replaces a candidate.
+      // Candidates should come from the whole exploration. Once there are enough, the 2nd, 4th,
+      // 8th, 16th ... replayed state still replaces one of them.
       ++replayed_seen_;
       if (replayed_.size() < options_.recoveries) {
         replayed_.push_back(outcome);
@@ -253,7 +257,8 @@ void Exploration::look_at(StageGuest& guest, const StateChecker& checker,
     if (options_.on_state) options_.on_state(outcome);
   }
   if (failed) return confirm(guest, checker, found.state, outcome);
-  // Everything on a stack is checked in the guest, but the stack's thorough check runs in a sample.
+  // If the file system is on a stack, the first check was already wholly in the guest. The sample
+  // then still runs the thorough check of the stack.
   const bool has_scrub = filesystem_.stack && !filesystem_.stack->scrub.argv.empty();
   if ((outcome.in_guest_only && !has_scrub) || !drawn(found.digest)) return;
   const StateOutcome second = checker.check(guest, found.state, {.wholly_in_guest = true});
@@ -278,7 +283,8 @@ void Exploration::confirm(StageGuest& guest, const StateChecker& checker,
       return;
     }
   }
-  guest.give_up_at(std::nullopt);  // a failure that was found in time is always confirmed
+  // No time limit, so that a failure found in time is always confirmed.
+  guest.give_up_at(std::nullopt);
   StateOutcome second = checker.check(guest, state, {.wholly_in_guest = true, .fresh_guest = true});
   if (options_.limit.count() > 0) guest.give_up_at(deadline_);
   if (interrupted()) {
@@ -321,8 +327,8 @@ void Exploration::explore_recoveries(std::uint64_t budget) {
   result_.coverage.push_back(recovery_);
 }
 
-/// Records the recovery of a state. The recording is stored next to the workload's recording,
-/// because it refers to it by a relative path.
+/// Records the recovery of a state. The recording must be in the folder of the workload's
+/// recording, because it refers to that recording by a relative path.
 Result<fs::path> Exploration::record_recovery(StageGuest& guest, const StateOutcome& base,
                                               std::size_t number) {
   const fs::path recording =
@@ -383,7 +389,7 @@ void Exploration::explore_recovery(StageGuest& guest, const StateOutcome& base, 
     }
   }
   std::error_code error;
-  if (!keep) fs::remove(*recording, error);  // only recordings of failures are kept
+  if (!keep) fs::remove(*recording, error);  // keep only the recordings of recoveries that failed
 }
 
 }  // namespace

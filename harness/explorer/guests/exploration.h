@@ -2,15 +2,16 @@
 // Explores one recorded workload: several guests check its states concurrently, and failures are
 // confirmed.
 //
-//   Explorer --next()--> one thread per guest: check --> failure?  again on a fresh guest, wholly
-//                                                                  in the guest
-//                                                    --> sampled?  again wholly in the guest, must
-//                                                                  agree
-//   strategy `recovery`: for some states that had to replay, the recovery is recorded and its
-//   states are checked, too
+//   Explorer --next()--> one thread per guest: check --> failure?  check again, wholly in a fresh
+//                                                                  guest
+//                                                    --> sampled?  check again, wholly in the
+//                                                                  guest; must agree
 //
-// A guest dies with the thread that restored it (vm/guest.h); StageGuest::load detects this and
-// restores a new one.
+// With the strategy `recovery`, the recovery of some states that needed a replay is recorded, and
+// the states of these recordings are checked, too.
+//
+// A guest dies with the thread that restored it (vm/guest.h). StageGuest::load() detects this and
+// restores a new guest.
 
 #include <atomic>
 #include <functional>
@@ -20,45 +21,55 @@
 namespace headcrash::explorer {
 
 struct ExplorationOptions {
-  states::ExploreOptions explore;  ///< from_event and to_event default to those of the workload
-  double in_guest_share = 0.05;    ///< fraction of states that are also checked wholly in the guest
-  std::size_t failures_confirmed = 20;  ///< per kind; further failures are only counted
-  bool stop_at_first = false;           ///< stops at the first confirmed failure
-  /// Starts no check after this time, and aborts those in progress; 0 for no limit. The check that
-  /// confirms a failure may exceed it.
+  /// By default, from_event and to_event are those of the workload.
+  states::ExploreOptions explore;
+  /// Fraction of states that are checked a second time, wholly in the guest.
+  double in_guest_share = 0.05;
+  /// Maximum number for each kind of failure; further failures are only counted.
+  std::size_t failures_confirmed = 20;
+  bool stop_at_first = false;  ///< end the exploration at the first confirmed failure
+  /// Time limit; 0 for no limit. Afterwards, no check is started and checks in progress are
+  /// aborted. Only a check that confirms a failure may take longer.
   std::chrono::seconds limit{0};
   /// Maximum number of recoveries that the strategy `recovery` records.
   std::size_t recoveries = 6;
   const std::atomic<bool>* interrupted = nullptr;
-  std::function<void(const StateOutcome&)> on_state;  ///< calls are serialised
+  /// Called for each outcome, never concurrently.
+  std::function<void(const StateOutcome&)> on_state;
 };
 
-/// A failure, and the result of checking it again on a fresh guest, wholly in the guest. A failure
-/// that does not recur is attributed to headcrash, not to the file system.
+/// A failure, and whether it recurred when the state was checked again on a fresh guest, wholly in
+/// the guest. A failure that does not recur is attributed to headcrash, not to the file system.
 struct ConfirmedFailure {
   StateOutcome outcome;
   bool confirmed = false;
-  /// How the two results differ. A confirmed failure may still differ in its kind.
+  /// How the two outcomes differ. Even the outcomes of a confirmed failure may differ in their
+  /// kind.
   std::string disagreement;
 };
 
 struct ExplorationResult {
   std::vector<states::Coverage> coverage;
-  std::uint64_t checked = 0, clean = 0;  ///< `clean` includes replayed states
-  std::vector<StateOutcome> outcomes;    ///< of states that are neither clean nor replayed
+  std::uint64_t checked = 0, clean = 0;  ///< `clean` also counts states that needed a replay
+  /// Outcomes of the states that are neither clean nor replayed.
+  std::vector<StateOutcome> outcomes;
   std::vector<ConfirmedFailure> failures;
-  /// Failures that were only counted because failures_confirmed was reached.
+  /// Number of failures that were not checked again, because failures_confirmed was reached.
   std::uint64_t unconfirmed = 0;
-  std::uint64_t sampled = 0;                    ///< states also checked wholly in the guest
-  std::uint64_t disagreements = 0;              ///< sampled states whose two outcomes differ
-  std::array<double, kStepKinds> step_ms = {};  ///< sums over the checked states
+  /// Number of states that were also checked wholly in the guest.
+  std::uint64_t sampled = 0;
+  /// Number of these states whose two outcomes differ.
+  std::uint64_t disagreements = 0;
+  /// Duration of each step, summed over the checked states.
+  std::array<double, kStepKinds> step_ms = {};
   double wall_ms = 0, generate_ms = 0;
   std::size_t restores = 0;  ///< number of guests used
-  bool out_of_time = false;  ///< `limit` was reached
-  bool judged = true;        ///< false if there was no oracle because the operations are unknown
+  bool out_of_time = false;  ///< true if `limit` was reached
+  /// False if the oracle could not judge, because the operations are unknown.
+  bool judged = true;
 };
 
-/// Explores with one thread per guest. Fails if these options do not fit the recording.
+/// Explores a workload, with one thread per guest. Fails if the options do not fit the recording.
 Result<ExplorationResult> explore(const std::vector<StageGuest*>& guests,
                                   const adapters::LinuxAdapter& filesystem,
                                   const RecordedWorkload& workload,

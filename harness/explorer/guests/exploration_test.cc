@@ -12,7 +12,8 @@ namespace {
 TEST(Exploration, OnlyOneExplorationRecordsRecoveries) {
   const TemporaryFolder folder;
   RecordedWorkload workload;
-  workload.recording = folder / "workload.hcrec";  // does not exist, so opening it would fail next
+  // Does not exist, so an exploration that gets this far fails to open it.
+  workload.recording = folder / "workload.hcrec";
   const adapters::LinuxAdapter filesystem;
   const auto error_with = [&](states::Strategy strategy) {
     ExplorationOptions options;

@@ -1,5 +1,5 @@
-// Tests explorations with a guest. A correct file system is clean in every state. If flushes are
-// disabled, it fails, and failures recur on a fresh guest.
+// Tests explorations with a guest. A correct file system must be clean in every state. Without
+// flushes it must fail, and the failures must recur on a fresh guest.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -84,7 +84,8 @@ class PooledGuest : public testing::Test {
     auto result =
         explore(pool_->guests(), filesystem, workload,
                 {.explore = {.strategies = std::move(strategies), .seed = 5, .budget = budget},
-                 // The probability that none of 30 states is drawn is 1 in 40 000.
+                 // High enough that at least one of 30 states is almost certainly in the sample;
+                 // the probability of none is 1 in 40 000.
                  .in_guest_share = 0.3,
                  .failures_confirmed = 2,
                  .recoveries = 2});
@@ -124,8 +125,9 @@ TEST_F(PooledGuest, Ext4KeepsItsPromisesInEveryState) {
   EXPECT_EQ(pool_->guest(0).restores(), 1U) << "a clean state must not restore the guest";
 }
 
-/// Covers ranges that move, separate store and msync of a mapping, O_TMPFILE with a later link,
-/// remount and freeze, flags, writes by io_uring, a hole inside a block, and an open directory.
+/// Covers ranges that are moved within a file, a store to a mapping and its later msync, O_TMPFILE
+/// with a later link, remount and freeze, flags, writes by io_uring, a hole inside a block, and an
+/// open directory.
 TEST_F(PooledGuest, Ext4KeepsOperationsBeyondPosixUnlessFlushesAreOff) {
   constexpr const char* kBeside =
       "create a\nwrite a 0 16384 1 1\nsync\ncollapse a 4096 4096\nfsync a\ninsert a 0 4096\nstore a 0 4096 1 2\n"
@@ -146,9 +148,9 @@ TEST_F(PooledGuest, Ext4KeepsOperationsBeyondPosixUnlessFlushesAreOff) {
   EXPECT_LT(lost.clean, lost.checked);
 }
 
-/// ext2 recovers with e2fsck, which runs on a copy on the host; the guest mounts the result. After
-/// a crash, the list continues with the recovered tree: unsynced data is gone and may be created
-/// again, and recovered data counts as older than all later data.
+/// On ext2, recovery is e2fsck, which runs on a copy on the host; the guest mounts the result.
+/// After the crash, the list continues with the recovered tree. Unsynced data is gone and may be
+/// created again. Recovered data counts as older than everything written later.
 TEST_F(PooledGuest, AListContinuesAfterACrash) {
   const adapters::LinuxAdapter ext4 = adapter("ext4");
   const RecordedWorkload workload =
@@ -173,14 +175,15 @@ TEST_F(PooledGuest, AListContinuesAfterACrash) {
     ADD_FAILURE() << failure.outcome.judgement.summary;
 }
 
-/// Exceeds the default limit of 1024 open files per process.
+/// The list opens more files than the default limit of 1024 per process.
 TEST_F(PooledGuest, ThousandsOfFilesMayBeOpen) {
   std::string list;
   for (int file = 0; file < 1500; ++file) list += fmt::format("tmpfile %f{}\n", file);
   EXPECT_TRUE(record(adapter("ext4"), (list + "sync\n").c_str()).failed_operations.empty());
 }
 
-/// F2FS reports success although it does not set the flag. This must not be reported as a loss.
+/// F2FS reports success although it does not set the flag. This must not be reported as a lost
+/// flag.
 TEST_F(PooledGuest, AFlagThatWasNeverSetIsNotLost) {
   const adapters::LinuxAdapter f2fs = adapter("f2fs");
   const RecordedWorkload workload = record(f2fs, "create f\nflags f C\nflags f d\nsync\n");
@@ -188,7 +191,7 @@ TEST_F(PooledGuest, AFlagThatWasNeverSetIsNotLost) {
   EXPECT_EQ(workload.failed_operations[0].operation, 1U);
 }
 
-/// Writes of the given kind, and only those, must be delayed.
+/// Exactly the writes of the given kind must be delayed.
 TEST_F(PooledGuest, OnlyWritesOfTheKindAreSlow) {
   constexpr model::TimeNs kSlow{400'000'000};
   const adapters::LinuxAdapter ext4 = adapter("ext4");
@@ -246,8 +249,9 @@ TEST_F(PooledGuest, ACrashInsideAListIsJudged) {
   EXPECT_EQ(at_crash->verdict, oracle::Verdict::lost_synced_data) << at_crash->summary;
 }
 
-/// If a first mount that does not recover is declared to recover, synced data appears to be lost.
-/// If the first mount is refused, this is reported.
+/// The adapter's options make the first mount skip recovery. If the adapter claims that this mount
+/// recovers, synced data appears to be lost. If the kernel refuses the first mount, this must be
+/// reported.
 TEST_F(PooledGuest, AFirstMountIsJudgedSeparately) {
   const auto with_first = [](const std::string& lines) {
     auto parsed = adapters::parse_adapter("base = 'ext4'\n[variant.first]\n" + lines, "mine.toml");
@@ -334,7 +338,8 @@ TEST_F(PooledGuest, AnArrayRecoversBeforeTheFileSystem) {
   guest.set_machine({});
 }
 
-/// A failure of the lab is reported as such, and the next state is checked on a fresh guest.
+/// A failure of headcrash itself must be reported as such, and the next state must be checked on a
+/// fresh guest.
 TEST_F(PooledGuest, AHangIsAVerdictAndTheNextStateIsFine) {
   adapters::LinuxAdapter ext4 = adapter("ext4");
   const RecordedWorkload workload = record(ext4);
@@ -361,8 +366,8 @@ TEST_F(PooledGuest, AHangIsAVerdictAndTheNextStateIsFine) {
   EXPECT_EQ(absent.judgement.verdict, oracle::Verdict::harness_error) << absent.judgement.summary;
 }
 
-/// The first request after load() verifies that the guest sees the loaded state. The test switches
-/// the stage again without the guest's knowledge, so the verification must fail.
+/// The first request after load() verifies that the guest sees the loaded state. The test loads
+/// another state without the guest's knowledge, so the verification must fail.
 TEST_F(PooledGuest, AStateThatTheGuestDoesNotSeeIsNotChecked) {
   const adapters::LinuxAdapter ext4 = adapter("ext4");
   const RecordedWorkload workload = record(ext4);
@@ -390,14 +395,14 @@ TEST_F(PooledGuest, AStateThatTheGuestDoesNotSeeIsNotChecked) {
   EXPECT_FALSE(fine->tree.empty());
 }
 
-/// The journal is on a separate disk.
+/// A guest whose file system has its journal on a separate disk.
 class TwoDiskGuest : public PooledGuest {
  protected:
   static void SetUpTestSuite() { start(adapter(kExternal).log_size_bytes); }
   static constexpr const char* kExternal = "ext4-external-journal";
 
-  /// Makes the guest's kernel treat the data disk as write-through, so that it sends no flushes to
-  /// it.
+  /// Makes the guest's kernel assume that the data disk is write-through. The kernel then sends no
+  /// flushes to it.
   static void set_data_write_through(bool write_through) {
     StageGuest& guest = pool_->guest(0);
     ASSERT_TRUE(guest.load(guest.empty_disks()));
@@ -430,8 +435,8 @@ TEST_F(TwoDiskGuest, Ext4KeepsItsPromisesOnBothDisks) {
   }
 }
 
-/// The kernel flushes only the journal's disk. The error shows only in both disks together: commits
-/// are on the disk, but the data to which they refer is not.
+/// The kernel flushes only the journal's disk. The error shows only if both disks are examined
+/// together: a commit is on one disk, but the data to which it refers is missing on the other.
 TEST_F(TwoDiskGuest, AnUnflushedDataDiskFails) {
   set_data_write_through(true);
   const adapters::LinuxAdapter external = adapter("ext4-external-journal-ordered");
@@ -494,7 +499,8 @@ TEST_F(PooledGuest, AnApplicationsVerifierJudgesItsCrashStates) {
       continue;
     }
     ASSERT_FALSE(result.failures.empty()) << "the application flushes nothing";
-    // Before the first mark, only prepared files can be missing; after it, also reported files.
+    // Before the first mark, only prepared files can be missing. After it, reported files can be
+    // missing, too.
     const auto lost_what_was_told = [](const StateOutcome& outcome) {
       return !outcome.persisted_texts.empty() &&
              std::any_of(outcome.findings.begin(), outcome.findings.end(),

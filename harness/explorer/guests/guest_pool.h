@@ -1,6 +1,5 @@
 #pragma once
-// A state server with one guest for each of its stages, used by explorations, replays and
-// campaigns.
+// A state server and one guest for each of its stages. Explorations, replays and campaigns use it.
 
 #include "harness/explorer/guests/stage_guest.h"
 #include "plugin/base/scratch_folder.h"
@@ -18,7 +17,7 @@ class GuestPool {
   device::StateServer& server() { return *server_; }
   StageGuest& guest(std::size_t index) { return *guests_.at(index); }
   std::vector<StageGuest*> guests() const;
-  /// Returns a temporary folder, which is removed with this object.
+  /// Returns a temporary folder, which is removed together with this object.
   const std::filesystem::path& scratch() const { return scratch_.path(); }
 
  private:
@@ -26,7 +25,8 @@ class GuestPool {
 
   base::ScratchFolder scratch_;
   std::unique_ptr<device::StateServer> server_;
-  std::vector<std::unique_ptr<StageGuest>> guests_;  // destroyed before the server
+  // Declared after the server, because guests must be destroyed before it.
+  std::vector<std::unique_ptr<StageGuest>> guests_;
 };
 
 }  // namespace headcrash::explorer

@@ -1,7 +1,7 @@
-// Runs the tools on an anonymous file in memory (host_check.h).
+// Runs the check programs on an anonymous file in memory (host_check.h).
 //
-// The child opens the copy (sparse_file.h) as /proc/self/fd/3, which bypasses folders that it may
-// not enter, and the copy of the log's disk as /proc/self/fd/4.
+// The child opens the copy (sparse_file.h) as /proc/self/fd/3, because the child may not be
+// permitted to enter the folders of a path. It opens the copy of the log's disk as /proc/self/fd/4.
 #include "harness/explorer/guests/host_check.h"
 
 #include <fmt/format.h>
@@ -28,7 +28,7 @@ namespace {
 
 using model::kSectorBytes;
 
-constexpr std::size_t kOutputBytes = 64 << 10;  // maximum size of a program's output that is kept
+constexpr std::size_t kOutputBytes = 64 << 10;  // maximum size of the output that is kept
 constexpr std::uint64_t kMemoryBytes = 1ULL << 30;
 constexpr const char* kCopyPath = "/proc/self/fd/3";  // base::kFirstInherited
 constexpr const char* kLogPath = "/proc/self/fd/4";
@@ -80,11 +80,11 @@ Result<ProgramEnd> run_confined(const std::vector<std::string>& argv, const base
   return ProgramEnd{*exit_code, tail_of(output.get())};
 }
 
-/// Returns true if an unprivileged user may run the program. Our own programs are next to
-/// headcrash, which may be in a folder that only root may enter.
+/// Returns true if an unprivileged user may run the program. headcrash's own programs are in
+/// headcrash's folder, which only root may be permitted to enter.
 bool everybody_may_run(const std::filesystem::path& program) {
   namespace fs = std::filesystem;
-  // Programs run as the current user.
+  // Without privileges, programs run as the current user.
   if (::geteuid() != 0) return ::access(program.c_str(), X_OK) == 0;
   std::error_code error;
   for (fs::path part = program; part != part.root_path(); part = part.parent_path())
@@ -94,7 +94,7 @@ bool everybody_may_run(const std::filesystem::path& program) {
   return true;
 }
 
-/// Returns the path of a program, or an empty string if the host does not have it.
+/// Returns the path of a program, or an empty string if it is not installed on the host.
 std::string host_path(const std::string& program) {
   if (const std::string own = adapters::beside_headcrash(program); everybody_may_run(own))
     return own;

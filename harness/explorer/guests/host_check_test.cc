@@ -21,7 +21,8 @@ using namespace std::chrono_literals;
 constexpr std::size_t kImageBytes = 8 << 20;
 constexpr std::size_t kBlockBytes = 4096;
 constexpr off_t kGroupDescriptorAt =
-    kBlockBytes;  // a group descriptor in block 1, which begins with the bitmap's block number
+    // Offset of the group descriptor in block 1, whose first field is the bitmap's block number.
+    kBlockBytes;
 
 adapters::LinuxAdapter adapter(const std::string& name) {
   auto loaded = adapters::load_adapter(name);
@@ -90,7 +91,8 @@ TEST(HostCheck, DistinguishesIntactAndDamagedFileSystems) {
   EXPECT_FALSE(clean->found_damage) << clean->log;
   EXPECT_FALSE(clean->replayed) << clean->log;
 
-  // Damages a bitmap. A damaged group descriptor would already be restored by the replay.
+  // Damages a bitmap. A damaged group descriptor would not do, because the replay already restores
+  // it.
   const base::Descriptor damaged = fresh_ext4();
   const std::array<char, 64> nonsense{1, 2, 3};
   ASSERT_EQ(
@@ -108,8 +110,7 @@ TEST(HostCheck, RunsUnprivilegedAndLimited) {
   spy.check.argv = {"sh", "-c", "head -c 20000000 /dev/zero > {device}"};
   const base::Descriptor image = fresh_ext4();
   const auto seen = host_check(spy, image, 5s);
-  // The program was either killed at the output limit or noticed the limit itself. Both are
-  // failures.
+  // The program is killed at the output limit, or notices the limit itself. Both count as failures.
   EXPECT_TRUE(!seen || seen->found_damage);
   spy.check.argv = {"true"};
   const auto words = host_check(spy, image, 5s);
@@ -122,7 +123,7 @@ TEST(HostCheck, RunsUnprivilegedAndLimited) {
 
 TEST(HostCheck, ToleratesAProgramThatRaisesItsFileSizeLimit) {
   adapters::LinuxAdapter lifting =
-      adapter("xfs");  // xfs_repair does so, and fails if it is not permitted
+      adapter("xfs");  // xfs_repair raises this limit, and fails if it may not
   lifting.check.argv = {"sh", "-c", "ulimit -f unlimited && ! truncate -s +1M {device}"};
   const auto image = make_sparse_file(kImageBytes);
   ASSERT_TRUE(image) << image.error().message();

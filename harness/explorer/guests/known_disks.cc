@@ -9,7 +9,8 @@ namespace headcrash::explorer {
 namespace {
 
 constexpr std::size_t kDescribedBytes =
-    256 << 10;  // maximum per write; longer writes are identified by their beginning
+    // Maximum size that is read of each write; a longer write is identified by its beginning.
+    256 << 10;
 
 using states::RecordedWrite;
 using states::RunHistory;
@@ -20,8 +21,8 @@ Image image_at_end(const RunHistory& run, model::DeviceId device) {
   return made ? std::make_shared<const states::StateImage>(std::move(*made)) : nullptr;
 }
 
-/// Returns the disk's contents before the recording. For an array, these are the contents that had
-/// been written to the array. Returns null if unknown.
+/// Returns the disk's contents before the recording; null if unknown. For an array, these are the
+/// contents that the host had written to the array.
 Image image_before(const RunHistory& run, model::DeviceId device) {
   if (auto image = run.base_image(device)) return image;
   if (!run.header().base || run.header().devices[device].medium) return nullptr;
@@ -69,7 +70,8 @@ Result<KnownDisks> KnownDisks::read(const RunHistory& run, std::string_view type
   KnownDisks known;
   for (const model::DeviceId device : devices) {
     const Image before = image_before(run, device);
-    // If the disk was formatted within the recording, its layout is read from its final content.
+    // If the contents before the recording are unknown, the disk was formatted within the
+    // recording. Its layout is then read from its final contents.
     Disk disk{
         DiskMap::read(std::string(type),
                       reader_of(before ? before : image_at_end(run, device), run.path().string())),

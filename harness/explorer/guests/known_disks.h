@@ -1,6 +1,6 @@
 #pragma once
-// The known facts about a recording's disks: the layout of the file system, and what each write
-// changed. read() reads all writes once; afterwards each write can be described.
+// The known facts about the disks of a recording: the layout of the file system, and what each
+// write changed. read() reads all writes once. Afterwards, each write can be described.
 
 #include <map>
 #include <memory>
@@ -17,17 +17,17 @@ namespace headcrash::explorer {
 
 class KnownDisks {
  public:
-  /// Reads the writes to `devices`, or as much of each as its description needs. `type` is the file
-  /// system type as for mount(2), or empty to detect it from the superblocks. Fails if the
-  /// recording cannot be read.
+  /// Reads the writes to `devices`. Of each write, reads only as much as its description needs.
+  /// `type` is the file system type as in mount(2); if empty, the type is detected from the
+  /// superblocks. Fails if the recording cannot be read.
   static Result<KnownDisks> read(const states::RunHistory& run, std::string_view type,
                                  const std::vector<model::DeviceId>& devices);
 
-  /// Returns the facts about the write to `device` that was submitted by this event of the
-  /// recording. The result is valid while this object exists. REQUIRES: `device` was passed to
-  /// read().
+  /// Returns the facts about the write to `device` that this event submitted. The result is valid
+  /// as long as this object exists. REQUIRES: `device` was passed to read().
   KnownDisk at(model::DeviceId device, std::uint64_t submitted_event) const;
-  /// Returns the file system type of the first device whose type is known; otherwise empty.
+  /// Returns the file system type of the first device of which it is known; an empty string if it
+  /// is unknown for all.
   std::string type() const;
 
  private:
@@ -38,8 +38,8 @@ class KnownDisks {
   std::map<model::DeviceId, Disk> disks_;
 };
 
-/// Returns the part of a write's payload that its description needs. `bytes_at` is the payload's
-/// position in the recording.
+/// Returns as much of a write's payload as its description needs. `bytes_at` is the position of the
+/// payload in the recording.
 Result<std::vector<std::byte>> described_bytes(const record::RecordingReader& reader,
                                                std::uint64_t bytes_at, std::uint32_t sectors);
 

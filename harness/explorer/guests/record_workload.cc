@@ -29,13 +29,13 @@ constexpr std::string_view kEndMark = "phase end";
 constexpr std::string_view kPowerCrash = "power";
 constexpr std::string_view kFailedWord = "#failed ";
 constexpr std::string_view kEarlierFailedWord =
-    "#mishap ";  // prefix of the same length that earlier versions wrote
+    "#mishap ";  // written by earlier versions instead; has the same length
 
-/// The events between which the workload ran. An event number is the number of events before a
-/// point in the recording.
+/// The range of events in which the workload ran. An event number is the number of events that
+/// precede a point in the recording.
 struct Bounds {
   std::uint64_t from = 0, to = 0;
-  std::vector<std::size_t> persisted;  ///< operations named by the marks between `from` and `to`
+  std::vector<std::size_t> persisted;  ///< operations named by the marks in this range
 };
 
 Result<Bounds> find_bounds(const fs::path& recording) {
@@ -46,8 +46,8 @@ Result<Bounds> find_bounds(const fs::path& recording) {
   for (;; ++ordinal) {
     TRY(const auto event, reader.next());
     if (!event) break;
-    // In the recording of a campaign's trial, the power cut ends the workload, and the recovery
-    // follows.
+    // In the recording of a campaign's trial, the workload ends with the power cut; the recovery
+    // follows in the same recording.
     if (event->kind == record::Kind::power && event->detail == 0 && bounds.from > 0 && !end)
       end = ordinal;
     if (event->kind != record::Kind::mark) continue;
@@ -97,7 +97,7 @@ Result<void> read_operations(RecordedWorkload& workload) {
 
 Result<void> check_size_of_request(const std::vector<workload::Operation>& operations,
                                    const std::string& file_name) {
-  // Limit in the agent's protocol, with a margin.
+  // The limit of the agent's protocol, minus a margin.
   constexpr std::size_t kRequestBytesMost = (1U << 20U) - 4096;
   std::size_t bytes = 0;
   for (const workload::Operation& operation : operations)
@@ -115,8 +115,8 @@ Result<void> check_list(const std::string& text, const std::string& file_name,
                         const adapters::Promises& promises) {
   TRY(auto operations, workload::parse_operations(text, file_name));
   TRY(check_size_of_request(operations, file_name));
-  // The list can be followed only up to its first crash, because the state after a crash is not
-  // known in advance.
+  // The oracle can follow the list only up to its first crash, because the state after a crash is
+  // not known in advance.
   const auto crash =
       std::ranges::find(operations, workload::Operation::Kind::crash, &workload::Operation::kind);
   operations.erase(crash, operations.end());
@@ -147,8 +147,8 @@ Result<void> check_belongs(const RecordedWorkload& workload,
   return {};
 }
 
-/// Removes an existing recording. A new recording must not replace a file, and the recording of an
-/// interrupted run is useless.
+/// Removes an existing recording, because a new recording never replaces a file. An existing one is
+/// from an interrupted run and therefore useless.
 void clear_way(const fs::path& recording) {
   std::error_code error;
   fs::remove(recording, error);
@@ -232,7 +232,8 @@ Result<FormattedDisk> format_disk(StageGuest& guest, const adapters::LinuxAdapte
 
 FormattedDisk formatted_disk(const fs::path& recording, std::uint64_t events,
                              const StageMachine& machine, const DiskOptions& options) {
-  // An array has been shut down cleanly, so its members contain all data.
+  // After a clean shutdown, the members of an array hold all data, so the last physical state is
+  // complete.
   return {.recording = recording,
           .state = fmt::format("{}{}", machine.is_array() ? 'p' : 'w', events),
           .options = options};
@@ -243,20 +244,20 @@ namespace {
 struct Ran {
   run::RunOutcome outcome;
   Bounds bounds;
-  bool disk_full = false;  // after a failure
+  bool disk_full = false;  // set only after a failure
 };
 
-/// The state with which a recording starts: a formatted disk, or what a crash has left behind.
+/// The state from which a recording starts: a formatted disk, or the state that a crash has left.
 struct Start {
   FormattedDisk disk;
   bool crashed = false;
-  std::span<const workload::Operation> list = {};  ///< the complete list, including its crashes
-  /// Operations that failed in earlier legs, and the crash.
+  std::span<const workload::Operation> list = {};  ///< the whole list, including its crashes
+  /// Operations that failed in earlier legs. A crash counts as one of them.
   std::vector<workload::FailedOperation> failed_before = {};
   SlowPlaces slow = {};
 };
 
-/// Mounts the disk: a fresh file system, or one that a crash has left.
+/// Mounts the disk, which holds a fresh file system or the state that a crash has left.
 Result<void> mount_start(StageGuest& guest, const adapters::LinuxAdapter& filesystem,
                          bool crashed) {
   std::string why, log;
@@ -270,7 +271,7 @@ Result<void> mount_start(StageGuest& guest, const adapters::LinuxAdapter& filesy
                   why));
 }
 
-/// Returns true if less than a sixteenth of the mounted file system is available.
+/// Returns true if less than a sixteenth of the mounted file system is free.
 Result<bool> is_full(StageGuest& guest) {
   TRY(const auto done,
       guest.exec({"sh", "-c",
@@ -279,7 +280,8 @@ Result<bool> is_full(StageGuest& guest) {
   return done.exit_code == 0;
 }
 
-/// Mounts the disk and runs the workload between two marks. Calls `prepare` before the first mark.
+/// Mounts the disk and runs the workload. Sets one mark before the workload and one after it. Calls
+/// `prepare` before the first mark.
 Result<Ran> record_between_marks(StageGuest& guest, const adapters::LinuxAdapter& filesystem,
                                  const Start& start, const fs::path& recording,
                                  const std::function<Result<void>()>& prepare,
@@ -314,7 +316,8 @@ Result<Ran> record_between_marks(StageGuest& guest, const adapters::LinuxAdapter
   return Ran{std::move(ran), bounds, disk_full};
 }
 
-/// Returns a list that creates the tree left by a crash. All of that tree is persistent.
+/// Returns a list of operations that creates the tree left by a crash. Also marks this whole tree
+/// as persistent.
 Result<std::vector<workload::Operation>> list_of_start(StageGuest& guest, const Start& start) {
   TRY(auto tree, guest.dump());
   TRY(auto list, oracle::list_of_tree(tree, start.list));
@@ -327,8 +330,8 @@ Result<RecordedWorkload> record_leg(StageGuest& guest, const adapters::LinuxAdap
                                     std::span<const workload::Operation> operations,
                                     const fs::path& recording) {
   std::vector<workload::Operation> list;
-  // The disk already contains this tree, so the agent gets joins instead of the operations that
-  // would create it.
+  // The disk already contains this tree. The agent therefore executes a join in place of each
+  // operation that would create it.
   std::vector<workload::Operation> sent;
   TRY(const auto ran, record_between_marks(
                           guest, filesystem, start, recording,
@@ -343,7 +346,7 @@ Result<RecordedWorkload> record_leg(StageGuest& guest, const adapters::LinuxAdap
                             return {};
                           },
                           [&] { return guest.run(sent, start.failed_before); }));
-  // Operations after a failed operation were not executed.
+  // The run ended at a failed operation; the operations after it were not executed.
   list.resize(std::min(ran.outcome.done, list.size()));
   RecordedWorkload workload{.recording = recording,
                             .operations = std::move(list),
@@ -357,8 +360,9 @@ Result<RecordedWorkload> record_leg(StageGuest& guest, const adapters::LinuxAdap
   return workload;
 }
 
-/// Records the workload. If writes of a kind are to be slow, records it twice: the second recording
-/// delays the writes that the first one identified. An array has its own timing.
+/// Records the workload. If writes of some kind are to be slow, records it twice: the first
+/// recording shows where these writes are, and the second one delays them. An array has its own
+/// timing.
 Result<RecordedWorkload> record_slowly(
     const StageGuest& guest, const adapters::LinuxAdapter& filesystem, Start start,
     const std::function<Result<RecordedWorkload>(const Start&)>& record) {
@@ -371,8 +375,8 @@ Result<RecordedWorkload> record_slowly(
   return record(start);
 }
 
-/// Crashes at the end of the leg, and returns the state that the crash leaves. The state must keep
-/// the leg's promises; otherwise, stores its judgement in `at_crash` and fails.
+/// Ends a leg with a crash, and returns the state that the crash leaves. This state must keep the
+/// promises of the leg. If it does not, the function stores the judgement in `at_crash` and fails.
 Result<std::string> crash_after(StageGuest& guest, const adapters::LinuxAdapter& filesystem,
                                 const RecordedWorkload& leg, const std::string& how,
                                 std::optional<oracle::Judgement>* at_crash) {
@@ -425,7 +429,8 @@ Result<RecordedWorkload> record_workload(StageGuest& guest,
     TRY(const auto state, crash_after(guest, filesystem, *leg, crash->target, at_crash));
     start.disk = {.recording = leg->recording, .state = state, .options = disk.options};
     start.crashed = true;
-    // After a crash, objects that the list created may be missing, as after a skipped operation.
+    // A crash counts as a failed operation: objects that the list created earlier may be missing
+    // afterwards.
     start.failed_before.emplace_back();
     rest = rest.subspan(length + 1);
   }

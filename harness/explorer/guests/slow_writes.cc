@@ -1,4 +1,4 @@
-// Finds slow writes by their description, which is the one used in the account of a crash state
+// Finds slow writes by their description. The account of a crash state uses the same descriptions
 // (slow_writes.h).
 #include "harness/explorer/guests/slow_writes.h"
 
@@ -15,7 +15,8 @@ namespace headcrash::explorer {
 Result<SlowPlaces> places_of_kind(const std::filesystem::path& recording, std::string_view type,
                                   std::string_view kind, std::uint64_t from, std::uint64_t to) {
   constexpr std::size_t kNamedMost = 12;
-  constexpr std::size_t kPlacesMost = 4096;  // limit for "slow" in plugin/servers/nbd/CONTROL.md
+  // Limit for "slow" as stated in plugin/servers/nbd/CONTROL.md.
+  constexpr std::size_t kPlacesMost = 4096;
   TRY(const auto run, states::RunHistory::load(recording));
   TRY(const auto disks, KnownDisks::read(*run, type, {0}));
   TRY(const auto reader, record::RecordingReader::open(recording));

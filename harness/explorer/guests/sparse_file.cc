@@ -23,8 +23,8 @@ tl::unexpected<Error> no_copy(const char* what) {
               std::string(what) + ": " + std::error_code(errno, std::generic_category()).message());
 }
 
-/// Returns the length of the initial sequence of blocks that are all zeroes (if `zeroes`) or all
-/// nonzero.
+/// Returns how many bytes at the beginning consist of blocks that are all zeroes (if `zeroes`) or
+/// that all contain a nonzero byte.
 std::size_t run_length(std::span<const std::byte> bytes, bool zeroes) {
   std::size_t length = 0;
   while (length < bytes.size()) {
@@ -46,8 +46,8 @@ bool is_unwritten(const states::StateImage& image, std::uint64_t lba, std::uint6
   return unwritten;
 }
 
-/// Reads the recorded contents as a copy would contain them. Unrecorded sectors read as zeroes,
-/// even on a used disk.
+/// Reads the recorded contents in the form that a copy has. Unrecorded sectors read as zeroes, even
+/// on a used disk.
 Result<void> read_recorded(const states::StateImage& image, std::uint64_t lba,
                            std::vector<std::byte>& into) {
   std::fill(into.begin(), into.end(), std::byte{0});
@@ -61,9 +61,10 @@ Result<void> read_recorded(const states::StateImage& image, std::uint64_t lba,
   return result;
 }
 
-/// Finds zeroes that a program wrote to unrecorded sectors, because they change the contents of a
-/// used disk. In these sectors, replaces the zeroes in `old`, which is the piece at `offset`, with
-/// the image's contents. Holes in the file were not written.
+/// Finds the zeroes that a program wrote to sectors without recorded contents. On a used disk, such
+/// a write is a change, because the sectors held other bytes. In these sectors, the function
+/// replaces the zeroes in `old`, which is the piece at `offset`, with the image's contents. Holes
+/// in the file were not written and are ignored.
 Result<void> see_written_zeroes(const states::StateImage& image, const base::Descriptor& file,
                                 std::uint64_t offset, std::span<const std::byte> now,
                                 std::span<std::byte> old) {
@@ -86,7 +87,8 @@ Result<void> see_written_zeroes(const states::StateImage& image, const base::Des
   return {};
 }
 
-/// Visits the blocks in which two pieces of equal size differ. Both pieces begin at `offset`.
+/// Visits the blocks in which two pieces differ. The pieces have equal sizes, and both begin at
+/// `offset`.
 Result<void> visit_unequal_blocks(std::span<const std::byte> old, std::span<const std::byte> now,
                                   std::uint64_t offset, const OnPiece& on_piece) {
   const auto equal = [&](std::size_t at) {

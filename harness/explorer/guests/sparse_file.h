@@ -1,7 +1,7 @@
 #pragma once
-// Copies a state's image to an anonymous in-memory file (memfd) without filling holes, and finds
-// later changes in the copy. No other process can open such a file, and the kernel frees it with
-// its descriptor, even if headcrash is killed.
+// Copies a state's image to an anonymous in-memory file (memfd) in which holes remain holes, and
+// finds later changes to the copy. No other process can open such a file, and the kernel frees it
+// when its descriptor is closed, even if headcrash is killed.
 
 #include <cstddef>
 #include <cstdint>
@@ -16,21 +16,22 @@ namespace headcrash::explorer {
 
 Result<base::Descriptor> make_sparse_file(std::uint64_t bytes);
 
-/// Writes `bytes` to a file that holds zeroes there. Blocks of zeroes remain holes.
+/// Writes `bytes` to a range of the file that holds only zeroes so far. Blocks of zeroes remain
+/// holes.
 Result<void> write_sparse(const base::Descriptor& file, std::uint64_t offset,
                           std::span<const std::byte> bytes);
 
-/// Selects what a copy contains where nothing was recorded: zeroes, or a used disk's previous
-/// contents (record/used_disk.h). The latter requires that the copy has the disk's size.
+/// Selects the contents of a copy where nothing was recorded: zeroes, or the previous contents of a
+/// used disk (record/used_disk.h). The latter requires that the copy has the disk's size.
 enum class Unwritten : std::uint8_t { zeroes, as_on_the_disk };
 
-/// Receives the pieces of an image. Visiting ends at the first error.
+/// Receives the pieces of an image, one by one. Visiting stops at the first error.
 using OnPiece = std::function<Result<void>(std::uint64_t offset, std::span<const std::byte> bytes)>;
 Result<void> visit_pieces(const states::StateImage& image, const OnPiece& on_piece,
                           Unwritten unwritten = Unwritten::zeroes);
 
-/// Visits the parts of `file` that differ from the pieces of `image`. `file` is a copy of these
-/// pieces that a program has changed.
+/// Visits the parts of `file` that differ from `image`. `file` is a copy of the image that a
+/// program has changed.
 Result<void> visit_changes(const states::StateImage& image, const base::Descriptor& file,
                            const OnPiece& on_piece, Unwritten unwritten = Unwritten::zeroes);
 

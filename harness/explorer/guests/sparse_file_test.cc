@@ -17,7 +17,7 @@
 namespace headcrash::explorer {
 namespace {
 
-constexpr std::uint64_t kImageSectors = 8192;  // four pieces of 1 MiB
+constexpr std::uint64_t kImageSectors = 8192;  // four pieces of 1 MiB each
 constexpr std::size_t kPageBytes = 4096;
 
 /// A file system's image after some writes, and the host's copy of it.
@@ -40,7 +40,7 @@ class CopiedState : public testing::Test {
     EXPECT_EQ(::pwrite(copy_.get(), bytes.data(), bytes.size(), static_cast<off_t>(offset)),
               static_cast<ssize_t>(bytes.size()));
   }
-  /// Returns the number of differing bytes, keyed by offset.
+  /// Returns the pieces that differ: maps the offset of each piece to its size in bytes.
   std::map<std::uint64_t, std::size_t> changes() {
     std::map<std::uint64_t, std::size_t> seen;
     const auto visited =
@@ -68,11 +68,11 @@ TEST_F(CopiedState, HasNoChangesInitially) {
 }
 
 TEST_F(CopiedState, FindsChangedBytes) {
-  put(4096 + 17, {std::byte{0x77}});                      // a byte of the second block
+  put(4096 + 17, {std::byte{0x77}});                      // changes one byte of the second block
   put(3 << 20, RecordedDisk::block({5}));                 // this block was a hole
   put((3 << 20) + kPageBytes, RecordedDisk::block({6}));  // the next block
-  put(0, RecordedDisk::block({0}));                       // same as the old content
-  put(1 << 20, std::vector<std::byte>(kPageBytes));       // zeroes written over zeroes
+  put(0, RecordedDisk::block({0}));                       // rewrites the old content
+  put(1 << 20, std::vector<std::byte>(kPageBytes));       // overwrites zeroes with zeroes
   EXPECT_EQ(changes(), (Changes{{4096, kPageBytes}, {3 << 20, 2 * kPageBytes}}));
 }
 
@@ -93,8 +93,8 @@ TEST_F(CopiedState, StopsAtTheFirstError) {
   EXPECT_EQ(calls, 1U);
 }
 
-/// Dumps must recognise the contents that the plugin serves for a used disk. The oracle treats them
-/// as stale data.
+/// The plugin and the harness must agree on the bytes of a used disk. A dump must recognise these
+/// bytes, so that the oracle treats them as stale data.
 TEST(UsedDisk, HoldsContentThatADumpRecognises) {
   std::vector<std::byte> served(3 * workload::kStampBytes), wanted(served.size());
   media::read_prior_bytes(77, served);
@@ -105,7 +105,8 @@ TEST(UsedDisk, HoldsContentThatADumpRecognises) {
       77U);
 }
 
-/// Tests what fsck must see on a file system without a journal, and changes to it.
+/// A copy for the fsck of a file system without a journal must show the previous contents. Changes
+/// to it must be detected.
 TEST(UsedDisk, AWholeCopyHasThePreviousContent) {
   const states::StateImage image = states::used_image(kImageSectors);
   const auto copy = private_copy(image, Unwritten::as_on_the_disk);
@@ -129,8 +130,8 @@ TEST(UsedDisk, AWholeCopyHasThePreviousContent) {
   EXPECT_EQ(seen, (Changes{{65536, kPageBytes}}));
 }
 
-/// Copies for other checks omit the previous content, because they would have to hold the whole
-/// disk. Omitted content does not count as a change.
+/// Copies for other checks omit the previous contents, which would fill the whole disk. Omitted
+/// contents do not count as changes.
 TEST(UsedDisk, OtherCopiesOmitThePreviousContent) {
   const states::StateImage image = states::used_image(kImageSectors);
   const auto copy = private_copy(image);

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t kWrites = 32, kWritesPerFlush = 4;
 constexpr std::uint64_t kBlockBytes = 4096;
-constexpr std::uint64_t kLongestBlocks = 48;  ///< several stripes of an array
+constexpr std::uint64_t kLongestBlocks = 48;  ///< longer than several stripes of an array
 constexpr const char* kBytesFile = "/tmp/stack-probe";
 
 Result<std::string> run_in_guest(StageGuest& guest, const std::string& command) {

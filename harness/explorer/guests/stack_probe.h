@@ -1,7 +1,7 @@
 #pragma once
-// Writes to a stack's device without a file system, and records the requests of its disks. The
-// writer knows when the stack has completed a write or a flush, so the recording can be checked for
-// requests that were still missing then (stack_rules.h).
+// Writes to the device of a stack without a file system, and records the requests of the stack's
+// disks. The writer knows when the stack has completed a write or a flush. The recording can
+// therefore be checked for requests that were incomplete at that time (stack_rules.h).
 //
 //   formatted disks --assemble--> write, mark "stack answered 0", ... flush, mark "stack flushed 2"
 
@@ -9,7 +9,7 @@
 
 namespace headcrash::explorer {
 
-/// Records the probe. Replaces an existing recording. `filesystem` must be on a stack.
+/// Records the probe. Replaces an existing recording. `filesystem` must have a stack.
 Result<void> record_stack_probe(StageGuest& guest, const adapters::LinuxAdapter& filesystem,
                                 const FormattedDisk& disk, const std::filesystem::path& recording);
 

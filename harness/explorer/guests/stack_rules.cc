@@ -1,4 +1,4 @@
-// Walks over the requests of a stack's disks (stack_rules.h).
+// Checks the requests of a stack's disks against the rules (stack_rules.h).
 #include "harness/explorer/guests/stack_rules.h"
 
 #include <fmt/format.h>
@@ -21,7 +21,7 @@ using states::RecordedMark;
 using states::RecordedWrite;
 using states::RunHistory;
 
-constexpr std::uint64_t kComparedSectors = 256;  ///< read at once
+constexpr std::uint64_t kComparedSectors = 256;  ///< number of sectors to read at once
 
 class RuleCheck {
  public:
@@ -42,7 +42,7 @@ class RuleCheck {
 
  private:
   using Ranges = std::vector<model::SectorRange>;
-  /// Disks whose data is compared with each other.
+  /// Disks whose data is compared.
   struct Group {
     const char* rule;
     std::vector<DeviceId> disks;
@@ -51,7 +51,8 @@ class RuleCheck {
   struct Difference {
     std::size_t group = 0;
     std::uint64_t lba = 0, event = 0;
-    std::size_t moments = 1;  ///< number of quiet moments at which it was seen
+    /// Number of moments without a write in flight at which this difference was seen.
+    std::size_t moments = 1;
   };
 
   const std::string& name(DeviceId disk) const { return run_.header().devices[disk].name; }
@@ -124,8 +125,8 @@ std::vector<RuleCheck::Group> RuleCheck::groups() const {
   return all;
 }
 
-/// Returns the events at which no write is in flight on any disk, directly before a write, and the
-/// end of the recording if all writes have completed by then.
+/// Returns the event numbers at which no write is in flight on any disk and the next event submits
+/// a write. Also returns the end of the recording if all writes have completed by then.
 std::vector<std::uint64_t> RuleCheck::quiet_moments() const {
   std::vector<std::pair<std::uint64_t, std::int64_t>> changes;
   for (const DeviceId disk : disks_)
@@ -144,7 +145,8 @@ std::vector<std::uint64_t> RuleCheck::quiet_moments() const {
   return moments;
 }
 
-/// Returns the data sectors that any disk was sent in [from, to), merged.
+/// Returns the data sectors that were written on any disk by the events [from, to), as disjoint
+/// ranges.
 RuleCheck::Ranges RuleCheck::written_between(std::uint64_t from, std::uint64_t to) const {
   Ranges ranges;
   for (const DeviceId disk : disks_) {
@@ -168,7 +170,7 @@ RuleCheck::Ranges RuleCheck::written_between(std::uint64_t from, std::uint64_t t
   return merged;
 }
 
-/// Returns the first sector of the range that breaks the group's rule at an event.
+/// Returns the first sector of the range in which the group's disks break their rule at an event.
 Result<std::optional<std::uint64_t>> RuleCheck::first_difference(const Group& group,
                                                                  const model::SectorRange& range,
                                                                  std::uint64_t event) const {
@@ -248,7 +250,8 @@ Result<void> RuleCheck::check_equality() {
       }
     from = moment;
   }
-  // The recording ends while the guest is idle, so all writes of a group have been submitted.
+  // The guest is idle at the end of the recording, so every write of a group must have been
+  // submitted.
   for (const Difference& last : before)
     if (last.event == run_.events()) report(all[last.group], last);
   return {};

@@ -1,17 +1,19 @@
 #pragma once
-// Rules of a stack of devices (adapters::StackRules), checked on the recorded requests of its disks.
-// No guest and no file system is involved.
+// Rules of a stack of devices (adapters::StackRules), checked on the recorded requests of the
+// stack's disks. Neither a guest nor a file system is involved. In these examples, M is a mark, W a
+// write, F a flush and a an acknowledgement:
 //
-//   answered-after-all   hd0 ..W1......a1..M     M: "stack answered", a write to the stack has
-//                        hd1 ..W2..........M...a2   completed; W2 is in flight: broken
-//   flushed-on-all       hd0 ..W1..a1..F..aF..M   M: "stack flushed"; no flush of hd1 covers W2
-//                        hd1 ..W2..a2.........M
-//   mirrors, xor         while no write is in flight, disks hold equal data, or data whose
-//                        exclusive or is zero
+//   answered-after-all   hd0 ..W1......a1..M     M is "stack answered": a write to the stack has
+//                        hd1 ..W2..........M...a2   completed. W2 is still in flight: broken
+//   flushed-on-all       hd0 ..W1..a1..F..aF..M   M is "stack flushed". No flush of hd1 covers W2:
+//                        hd1 ..W2..a2.........M   broken
+//   mirrors, xor         while no write is in flight, the disks hold equal data, or the exclusive
+//                        or of their data is zero
 //
-// Only data is compared: sectors from StackRules::data_offset_bytes on. A difference counts if it
-// lasts for as many such moments as there are disks, or until the end, because a guest in real time
-// may submit the writes of one group one by one.
+// Only data is compared, that is, sectors from StackRules::data_offset_bytes on. A guest in real
+// time may submit the writes of one group one by one, with moments between them in which no write
+// is in flight. A difference therefore counts only if it lasts for as many such moments as there
+// are disks, or until the end.
 
 #include <cstdint>
 #include <string>
@@ -23,19 +25,21 @@
 
 namespace headcrash::explorer {
 
-/// Prefixes of the marks of a probe (stack_probe.h).
+/// Prefixes of the marks that a probe sets (stack_probe.h).
 inline constexpr std::string_view kStackAnswered = "stack answered ";
 inline constexpr std::string_view kStackFlushed = "stack flushed ";
 
 struct BrokenRule {
-  std::string rule;                        ///< its key in [rules]
-  std::string disk;                        ///< the disk that breaks it, as hd1
-  std::uint64_t event = 0;                 ///< events before the moment at which it is broken
-  std::vector<model::RequestId> requests;  ///< requests involved; may be empty
-  std::string text;                        ///< one sentence with disk, requests and place
+  std::string rule;  ///< key of the rule in [rules]
+  std::string disk;  ///< the disk that breaks the rule, such as "hd1"
+  /// Number of events before the moment at which the rule is broken.
+  std::uint64_t event = 0;
+  std::vector<model::RequestId> requests;  ///< requests that are involved; may be empty
+  /// One sentence that names the disk, the requests and the sectors.
+  std::string text;
 };
 
-/// Maximum number of reports for each rule.
+/// Maximum number of violations to report for each rule.
 inline constexpr std::size_t kBrokenRulesMost = 5;
 
 /// Checks the rules on a recording of the stack's disks. Fails if a payload cannot be read.

@@ -8,7 +8,7 @@
 namespace headcrash::explorer {
 namespace {
 
-constexpr std::uint64_t kDataSector = 2048;  // 1 MiB of metadata
+constexpr std::uint64_t kDataSector = 2048;  // the first MiB of each disk is metadata
 
 adapters::StackRules all_rules(std::size_t mirror_width, bool xor_is_zero) {
   return {.answered_after_all = true,
@@ -18,9 +18,9 @@ adapters::StackRules all_rules(std::size_t mirror_width, bool xor_is_zero) {
           .data_offset_bytes = kDataSector * 512};
 }
 
-/// A recording of three disks, with helpers for writes that complete.
+/// A recording of three disks, with helpers that add completed writes.
 class ThreeDisks {
-  TemporaryFolder folder_;  // before the recording in it
+  TemporaryFolder folder_;  // declared first, because it must outlive the recording in it
 
  public:
   RecordedDisk disks{folder_ / "run.hcrec", false, {{"hd0", 4096}, {"hd1", 4096}, {"hd2", 4096}}};
@@ -44,7 +44,7 @@ TEST(StackRules, AWriteIsAnsweredAfterAllDisksHaveAnswered) {
     ThreeDisks three;
     three.disks.on(0).write(1, kDataSector, three.filled('a'));
     three.disks.on(1).write(2, kDataSector, three.filled('a'));
-    three.disks.on(2).write(3, 8, three.filled('m'));  // metadata may be in flight
+    three.disks.on(2).write(3, 8, three.filled('m'));  // in flight, which is permitted for metadata
     three.disks.on(0).ack(1);
     if (!late) three.disks.on(1).ack(2);
     three.disks.mark("stack answered 0: dd");
@@ -128,14 +128,16 @@ TEST(StackRules, AParityThatDoesNotMatchIsBroken) {
 TEST(StackRules, ADifferenceThatLastsForSeveralQuietMomentsIsBroken) {
   for (const bool repaired : {true, false}) {
     ThreeDisks three;
-    // No write is in flight after each of these, as if the guest submitted them one by one.
+    // Each of these writes completes before the next one, as if the guest submitted the writes of a
+    // group one by one.
     three.write(0, 1, 'a');
     three.write(1, 2, 'a');
     three.write(2, 3, repaired ? 'a' : 'c');
     three.write(0, 4, 'd', kDataSector + 64);
     three.write(1, 5, 'd', kDataSector + 64);
     three.write(2, 6, 'd', kDataSector + 64);
-    three.disks.on(0).write(7, 8, three.filled('m'));  // the recording does not end quietly
+    // At the end of the recording, this write is in flight.
+    three.disks.on(0).write(7, 8, three.filled('m'));
     EXPECT_EQ(three.broken(all_rules(3, false)).empty(), repaired);
   }
 }

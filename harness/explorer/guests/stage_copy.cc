@@ -1,4 +1,4 @@
-// Copies a stage with a separate NBD client (stage_copy.h). Queries the block status, then reads
+// Copies a stage over its own NBD connection (stage_copy.h). Queries the block status, then reads
 // only allocated ranges.
 #include "harness/explorer/guests/stage_copy.h"
 
@@ -15,9 +15,9 @@ namespace headcrash::explorer {
 namespace {
 
 constexpr std::uint64_t kReadBytes = 4 << 20;
-constexpr std::uint64_t kStatusBytes = 1ULL << 31;  // per request; less than NBD's limit
+constexpr std::uint64_t kStatusBytes = 1ULL << 31;  // for each request; less than the limit of NBD
 constexpr std::uint32_t kHole =
-    1;  // NBD_STATE_HOLE of base:allocation: zeroes, or bytes from before mkfs
+    1;  // NBD_STATE_HOLE of base:allocation, which stands for zeroes or bytes from before mkfs
 
 struct Range {
   std::uint64_t offset = 0, bytes = 0;
@@ -43,8 +43,8 @@ struct StageCopier::Connection {
   Result<std::vector<Range>> allocated() const;
 };
 
-/// Returns the allocated ranges in ascending order. The server may describe a shorter range than
-/// requested.
+/// Returns the allocated ranges in ascending order. The server's answer may cover less than the
+/// requested range.
 Result<std::vector<Range>> StageCopier::Connection::allocated() const {
   struct Seen {
     std::vector<Range> ranges;

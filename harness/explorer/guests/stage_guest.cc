@@ -14,11 +14,11 @@
 namespace headcrash::explorer {
 namespace {
 
-// After a guest has been killed, its requests complete in the server shortly afterwards. The stage
-// cannot be switched until then.
+// When a guest has been killed, its last requests may still be in flight in the server for a short
+// time. Until they complete, the stage cannot be switched, so the switch is retried.
 constexpr int kSwitchTries = 40;
 constexpr std::chrono::milliseconds kSwitchPause{25};
-constexpr int kNotFoundExit = 127;  ///< of a shell that does not find a program
+constexpr int kNotFoundExit = 127;  ///< exit code of a shell that does not find a program
 
 std::string stack_failure(const adapters::Stack& stack, const char* done,
                           const run::GuestOutcome& outcome) {
@@ -41,13 +41,15 @@ struct StageGuest::State {
   std::optional<base::Deadline> give_up_at;
   std::filesystem::path scratch;
   bool trusted = false, mounted = false;
-  bool write_through = false;                    // set by set_write_through()
-  bool others_write_back = false;                // only the first disk is write-through
-  std::shared_ptr<const adapters::Stack> stack;  // the stack that holds the disks; may be null
-  bool recorded = false;                         // requests to the stage are recorded
-  std::optional<run::DiskIdentity> unseen;  // a loaded disk that the guest has not verified yet
+  bool write_through = false;      // mode that set_write_through() has set
+  bool others_write_back = false;  // write-through applies only to the first disk
+  // The stack that may be using the disks; null without one.
+  std::shared_ptr<const adapters::Stack> stack;
+  bool recorded = false;  // requests to the stage are being recorded
+  // A loaded disk whose identity the guest has not yet verified.
+  std::optional<run::DiskIdentity> unseen;
   std::size_t restores = 0;
-  std::string log;  // kernel log since load()
+  std::string log;  // the guest's kernel log since load()
   std::optional<StageCopier> copier;
 
   std::vector<vm::GuestDisk> nbd_disks() const;
@@ -68,7 +70,8 @@ struct StageGuest::State {
     if (!outcome) trusted = false;
     return outcome;
   }
-  /// Sends a request over the copier's connection. After a failure, the connection is closed.
+  /// Runs a request on the copier's connection, which does not involve the guest. After a failure,
+  /// closes the connection.
   template <typename Request>
   auto beside_guest(const Request& request) -> decltype(request(*copier)) {
     if (!copier) {
@@ -151,8 +154,7 @@ Result<std::unique_ptr<StageGuest>> StageGuest::start(device::StateServer& serve
                                                       const std::filesystem::path& scratch) {
   std::unique_ptr<StageGuest> guest(new StageGuest(std::make_unique<State>(
       State{.server = server, .stage = stage, .options = options, .scratch = scratch})));
-  // The server must export a disk before a guest can attach it, and an export without a state has
-  // no size.
+  // A guest can attach only an existing export, and an export has no size until a state is loaded.
   TRY(server.load(guest->empty_disks()));
   TRY(guest->state_->restore());
   return guest;
@@ -196,7 +198,7 @@ const StageMachine& StageGuest::machine() const {
   return state_->machine;
 }
 
-/// After a failure, the guest's mode is unknown, so the guest is discarded.
+/// If this fails, the cache mode in the guest is unknown, so the guest is discarded.
 Result<void> StageGuest::set_write_through(bool write_through, SetDisks disks) {
   std::string names = "vda";
   for (std::size_t i = 0; disks == SetDisks::all && i < state_->options.others.size(); ++i)
@@ -231,7 +233,8 @@ Result<void> StageGuest::assemble_stack(const adapters::LinuxAdapter& filesystem
   if (!filesystem.stack) return {};
   const adapters::Stack& stack = *filesystem.stack;
   state_->stack = filesystem.stack;
-  // Disks are absent after a cut; a recording is made with all of them.
+  // A stack may specify disks that are missing after a cut. While a workload is recorded, all disks
+  // are there.
   TRY(const auto made, exec(adapters::fill_in_stack(stack, stack.assemble.argv, {},
                                                     /*after_cut=*/!state_->recorded)));
   if (stack.assemble.good(made.exit_code)) return {};
@@ -303,7 +306,7 @@ Result<oracle::VerifierEnd> StageGuest::verify_application(const std::vector<std
       [&](run::GuestSession& session) { return session.verify_application(argv, input); });
 }
 
-/// Inspects the file system. After the kernel has reported a crash, no further request is sent.
+/// Inspects the file system. If the kernel has reported a crash, the guest is no longer trusted.
 Result<run::Inspection> StageGuest::inspect(const adapters::LinuxAdapter& filesystem,
                                             const run::InspectOptions& options) {
   const auto loaded = std::exchange(state_->unseen, std::nullopt);

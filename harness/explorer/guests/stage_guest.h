@@ -1,13 +1,13 @@
 #pragma once
-// A guest with one stage of a state server attached, which examines one crash state after another.
+// A guest with one stage of a state server attached. It examines one crash state after another.
 //
-//   StateServer stage/N     --NBD--> /dev/vda    load(state): switched while nothing is mounted
-//               mark/N      --NBD--> /dev/vdb    nonce read through O_DIRECT, marks written
-//               stage/N/NAME --NBD--> /dev/vdc   other disks (a log, members of a stack): switched
-//                                                with vda
+//   StateServer stage/N      --NBD--> /dev/vda    load() switches it; not while mounted
+//               mark/N       --NBD--> /dev/vdb    nonce read through O_DIRECT, marks written
+//               stage/N/NAME --NBD--> /dev/vdc    other disks (a log, members of a stack), which
+//                                                 are switched together with vda
 //
-// After a hang, an oops, a refused unmount or any doubt, the guest is discarded and a fresh one is
-// restored from the saved state (0.15 to 0.7 s), transparently to the caller.
+// After a hang, an oops, a refused unmount or any doubt, the guest is discarded, and a fresh one is
+// restored from the saved state (0.15 to 0.7 s). The caller does not notice this.
 
 #include <atomic>
 #include <filesystem>
@@ -29,50 +29,53 @@ struct StageGuestOptions {
   std::vector<adapters::OtherDisk> others = {};  ///< disks after the first one
   std::filesystem::path cache;                   ///< saved guest states
   std::chrono::milliseconds step_timeout = std::chrono::seconds(60);
-  /// Set to true to abort pending requests to the guest at once. Must outlive the guest.
+  /// If it becomes true, requests to the guest that are pending are aborted at once. Must outlive
+  /// the guest.
   const std::atomic<bool>* interrupted = nullptr;
 };
 
 class StageGuest {
  public:
-  /// Starts a guest. The server must outlive the guest. `scratch` is an existing folder for this
-  /// guest only. Fails only for errors that would recur on a retry.
+  /// Starts a guest. `server` must outlive it. `scratch` is an existing folder that only this guest
+  /// uses. Fails only for errors that would recur on a retry.
   static Result<std::unique_ptr<StageGuest>> start(device::StateServer& server, std::size_t stage,
                                                    const StageGuestOptions& options,
                                                    const std::filesystem::path& scratch);
   ~StageGuest();
 
-  /// Loads a state. The next request verifies that the guest sees it. First restores a fresh guest
-  /// if `fresh_guest` is true or the current guest is not trusted. `load.stage` and `load.machine`
-  /// are replaced with those of this guest. If the machine does not start, the verdict is
-  /// `unmountable`.
+  /// Loads a state. The next request verifies that the guest sees this state. First restores a
+  /// fresh guest if `fresh_guest` is true or if the current guest is not trusted. Ignores
+  /// `load.stage` and `load.machine`; the guest's own stage and machine are used. If the machine
+  /// does not start, the error is `unmountable`.
   Result<device::LoadedStage> load(const device::StageLoad& load, bool fresh_guest = false);
 
-  /// Aborts requests to the guest that are still pending at this time; nullopt for no limit. Also
-  /// applies to fresh guests.
+  /// Sets the time at which pending requests to the guest are aborted; nullopt for no limit. The
+  /// limit also applies to guests that are restored later.
   void give_up_at(std::optional<base::Deadline> deadline);
 
-  /// Sets the machine for the following calls of load(). Its size must equal that of the guest's
+  /// Sets the machine that the following calls of load() use. It must have the size of the guest's
   /// disk.
   void set_machine(StageMachine machine);
   const StageMachine& machine() const;
 
-  /// The disks to which set_write_through() applies. `data` excludes the other disks.
+  /// Selects the disks that set_write_through() changes: all disks, or only the first one.
   enum class SetDisks { all, data };
-  /// Sets the cache mode that the guest's kernel assumes. The kernel sends flushes only to
-  /// write-back disks. A fresh guest assumes write-back.
+  /// Sets the cache mode that the guest's kernel assumes for its disks. The kernel sends flushes
+  /// only to write-back disks. A fresh guest assumes write-back.
   Result<void> set_write_through(bool write_through, SetDisks disks = SetDisks::all);
 
-  /// Creates the file system's stack on empty disks. Does nothing if it has none.
+  /// Creates the file system's stack of block devices on empty disks. Does nothing if the file
+  /// system has no stack.
   Result<void> create_stack(const adapters::LinuxAdapter& filesystem, const std::string& uuid);
-  /// Assembles the file system's stack on the loaded disks. Does nothing if it has none. If the
-  /// command fails, the error is `unmountable` and contains its output.
+  /// Assembles the file system's stack on the loaded disks. Does nothing if the file system has no
+  /// stack. If the command fails, the error is `unmountable` and contains the command's output.
   Result<void> assemble_stack(const adapters::LinuxAdapter& filesystem);
-  /// Stops the assembled stack, if any. load() does this, too, and discards the guest on failure.
+  /// Stops the stack if one is assembled. load() also stops it, and discards the guest if that
+  /// fails.
   Result<void> stop_stack();
 
-  // The following functions are those of GuestSession. After one has failed, the next load()
-  // restores a fresh guest.
+  // The following functions correspond to those of GuestSession. After one of them has failed, the
+  // next load() restores a fresh guest.
   Result<run::GuestOutcome> exec(const std::vector<std::string>& argv);
   Result<bool> mount(const adapters::LinuxAdapter& filesystem, std::string* why = nullptr);
   Result<void> unmount();
@@ -86,24 +89,27 @@ class StageGuest {
   Result<run::Inspection> inspect(const adapters::LinuxAdapter& filesystem,
                                   const run::InspectOptions& options);
 
-  /// Recovers and mounts the file system as a boot does. If the kernel cannot replay the log or
-  /// refuses to mount, the adapter's replay command runs first. Returns false if the kernel
-  /// refused, and stores its error in `why`. Appends the commands and their output to `log`.
+  /// Recovers and mounts the file system as an operating system does when it boots. If the kernel
+  /// cannot replay the log or refuses to mount, runs the adapter's replay command first. If the
+  /// kernel still refuses, returns false and stores the kernel's error in `why`. Appends the
+  /// commands and their output to `log`.
   Result<bool> recover_and_mount(const adapters::LinuxAdapter& filesystem, std::string& why,
                                  std::string& log);
 
-  /// Copies the stage's current contents. The stage must not be mounted.
+  /// Copies the stage's current contents. The stage must not be mounted during the copy.
   Result<base::Descriptor> copy_stage();
-  /// Writes the differences between `copy` and `image` to the stage. `image` is the loaded state,
-  /// and `copy` is a changed copy of the whole disk. Must be called before the first request after
-  /// load(). After an error, the state must be loaded again.
+  /// Writes the differences between `copy` and `image` to the stage. `image` is the state that is
+  /// loaded, and `copy` is a copy of the whole disk that has been changed. Must be called after
+  /// load() and before the first request to the guest. After an error, the state must be loaded
+  /// again.
   Result<void> change_stage(const states::StateImage& image, const base::Descriptor& copy);
 
   device::StateServer& server();
   std::size_t stage() const;
-  /// Returns a request that loads empty disks with the sizes that the guest assumes.
+  /// Returns a load request for empty disks, which have the sizes that the guest assumes.
   device::StageLoad empty_disks() const;
-  /// Returns the file system's messages about damage since load().
+  /// Returns a message about damage that the file system has logged since load(); nullopt if it has
+  /// logged nothing of the kind.
   std::optional<std::string> damage_message() const;
   std::size_t restores() const;  ///< number of guests used so far
 

@@ -1,4 +1,4 @@
-// Formats a machine as text (stage_machine.h).
+// Formats a stage's machine as text (stage_machine.h).
 #include "harness/explorer/guests/stage_machine.h"
 
 #include <filesystem>

@@ -1,11 +1,11 @@
 #pragma once
 // The hardware between a guest and the media of a crash state. Without hardware, the guest uses the
-// medium directly. An array first recovers as it would at power-on.
+// medium directly. An array first recovers, as it would at power-on.
 //
-//   hd0.0 hd0.1 ...  as the cut left them --> power on (faults) --> hd0: seen by the guest
+//   hd0.0 hd0.1 ...  as the cut left them --> power on (faults) --> hd0: the guest's disk
 //
-// A recording made on it has MEDIA events of every member, and its states are `physical` and
-// `member`.
+// A recording made with an array has MEDIA events of every member, and its states are of base
+// `physical` and `member`.
 
 #include <string>
 #include <vector>
@@ -13,17 +13,20 @@
 namespace headcrash::explorer {
 
 struct StageMachine {
-  std::string profile;  ///< stack (plugin/profiles/stack.h); empty to use the medium directly
-  /// Faults injected when the workload starts (plugin/model/faults/faults.h).
+  /// Name or path of a stack profile (plugin/profiles/stack.h); empty to use the medium directly.
+  std::string profile;
+  /// Faults to inject when the workload starts (plugin/model/faults/faults.h).
   std::vector<std::string> faults;
-  std::vector<std::string> faults_after_cut;  ///< additional faults injected when the power returns
+  std::vector<std::string> faults_after_cut;  ///< further faults to inject when the power returns
   bool operator==(const StageMachine&) const = default;
 
   bool is_array() const { return !profile.empty(); }
-  /// Returns "stage", or the profile's name. For a profile given by path, returns the file's stem.
+  /// Returns the profile's name, or "stage" without a machine. For a profile given by path, returns
+  /// the file name without its extension.
   std::string name() const;
   std::vector<std::string> faults_in_recovery() const;
-  /// Returns the options for `explore` and `replay`. Each option follows a blank.
+  /// Returns the options that select this machine for `explore` and `replay`, each preceded by a
+  /// blank.
   std::string as_options() const;
 };
 

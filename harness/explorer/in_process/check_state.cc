@@ -15,8 +15,8 @@ namespace headcrash::in_process {
 namespace {
 
 constexpr std::uint64_t kLivesOnOneIn = 512, kSecondCutOneIn = 3;
-// Maximum number of findings in the first check. A state with more findings is checked again
-// without a limit.
+// Limit for the first check. If there are more findings, the state is checked again without a
+// limit.
 constexpr std::size_t kFindingsMax = 2000;
 
 std::string place_of(const adapters::CheckFinding& finding, const adapters::FileSystemType& type) {
@@ -50,7 +50,7 @@ std::string all_of(const StateOutcome& outcome) {
   return text;
 }
 
-/// Returns a number that depends on the state's whole name.
+/// Returns a hash of the state's full name, for use as a seed.
 std::uint64_t seed_of(const states::CrashState& state) {
   return run::hash_text(states::format(state), 0);
 }
@@ -87,7 +87,7 @@ Result<StateChecker> StateChecker::create(
     oracle::TreeJudge judge) {
   adapters::Promises promises = system.description().promises;
   if (judge) operations = std::nullopt;
-  if (!operations) promises.own_names = {"*"};  // these are not judged
+  if (!operations) promises.own_names = {"*"};  // the pattern covers all names, so none is judged
   TRY(auto oracle,
       oracle::Oracle::follow(operations.value_or(std::span<const workload::Operation>()),
                              {.promises = promises, .failed_operations = failed_operations}));
@@ -98,7 +98,7 @@ Result<adapters::CheckReport> StateChecker::check_without_limit(
     const adapters::CheckOptions& options) {
   TRY(auto report, fsck_->check(*disk_, options));
   if (report.more_findings == 0) return report;
-  auto all = options;  // a forbidden finding may be among the omitted ones
+  auto all = options;  // a finding that the limit cut off may be a forbidden one
   all.findings_max = std::numeric_limits<std::size_t>::max();
   return fsck_->check(*disk_, all);
 }
@@ -185,7 +185,7 @@ Result<std::vector<oracle::Finding>> StateChecker::judge_tree(std::optional<std:
   return judging_->remembered->keep(std::move(findings));
 }
 
-/// Derives the verdict from the findings of the first check and of the oracle.
+/// Derives the verdict from the findings of the first check and the findings of the oracle.
 void StateChecker::judge_findings(const adapters::CheckReport& first, const StateFacts& facts,
                                   StateOutcome& outcome) const {
   oracle::Recovery recovery;

@@ -5,18 +5,19 @@
 //        -> repair     -> second check: must find nothing
 //        -> tree       -> oracle: synced data is there, and nothing forbidden
 //
-// A system may leave residue for fsck to clear (SystemUnderTest::may_leave); the verdict is then
-// `clean` and reports the findings of fsck. If the system has an alternative recovery
-// (adapters::RecoveryTrial), its result must equal that of fsck in every state. Other damage is at
-// best `repaired-by-fsck`. So is residue if the run had settled (record_run.h), or if the file
-// system claims to be clean, because fsck would then not run. If the run had settled, the free
-// space on the disk must equal the file system's own count.
+// A system may leave residue for fsck to clear (SystemUnderTest::may_leave). The verdict is then
+// `clean`, and the outcome lists the findings of fsck. The verdict on any other damage is at best
+// `repaired-by-fsck`. The same applies to residue if the run had settled (record_run.h), or if the
+// file system claims to be clean, because fsck would not run in that case. If the run had settled,
+// the free space on the disk must also equal the file system's own count. If the system has an
+// alternative recovery (adapters::RecoveryTrial), its result must equal that of fsck in every
+// state.
 //
 // There are two modes (CheckMode). `plain` reads everything: the whole image three times, and the
 // whole tree. `quick` assumes that sectors with equal digests have the same meaning as in earlier
-// states, skips the steps whose outcome is known for these sectors (remembered_step.h), and is
-// several times as fast. Callers of `quick` also check a share of the states and all failures with
-// `plain`, and accept no difference (exploration.h).
+// states, and skips the steps whose outcome is known for these sectors (remembered_step.h). It is
+// several times as fast. Callers of `quick` must also check all failures and a share of the states
+// with `plain`, and must treat any difference as an error (exploration.h).
 
 #include <array>
 #include <map>
@@ -58,25 +59,27 @@ using StepTimes = std::array<double, kStepKinds>;  ///< ms
 
 struct StateOutcome {
   oracle::Judgement judgement;
-  /// The oracle's findings, and the fsck findings that the scheme forbids.
+  /// The oracle's findings, and those findings of fsck that the scheme does not permit.
   std::vector<oracle::Finding> findings;
-  std::map<adapters::FindingKind, std::uint32_t> found;  ///< findings in the first check
+  /// Number of findings of each kind in the first check.
+  std::map<adapters::FindingKind, std::uint32_t> found;
   std::optional<std::size_t> persisted;
-  bool was_clean = false;  ///< the superblock claims a clean unmount
-  /// True if findings remain although FileSystemType::repairs_damage() is false, so no repair was
-  /// tried.
+  bool was_clean = false;  ///< the superblock says that the file system was unmounted cleanly
+  /// True if findings are left and no repair was tried, because FileSystemType::repairs_damage() is
+  /// false.
   bool left_unrepaired = false;
-  /// True if no step was run, because an equal state had been checked before. Not compared.
+  /// True if no step was run because the outcomes of all steps were known from equal states. Two
+  /// outcomes may differ in this member and still agree.
   bool remembered = false;
 };
 
 /// Returns true if the state keeps the rules of the scheme: fsck found only permitted residue, and
-/// all synced data exists.
+/// all synced data is there.
 inline bool keeps_rules(const StateOutcome& outcome) {
   return oracle::keeps_promises(outcome.judgement.verdict);
 }
 
-/// Returns the first difference in one line; empty if the outcomes agree.
+/// Returns the first difference as one line, or an empty string if the outcomes agree.
 std::string difference(const StateOutcome& one, const StateOutcome& other);
 
 enum class CheckMode : std::uint8_t { plain, quick };
@@ -84,48 +87,50 @@ enum class CheckMode : std::uint8_t { plain, quick };
 /// Facts about the run to which a state belongs.
 struct StateFacts {
   std::optional<std::size_t> persisted;  ///< the last persistence point reported before the cut
-  /// The file system's counts. Set only if nothing was pending or in flight at the cut; any residue
-  /// is then a finding.
+  /// The file system's own counts. Set only if nothing was pending or in flight at the cut. Any
+  /// residue is then a finding.
   std::optional<adapters::Counters> settled = {};
-  /// How an unmount before the cut ended; a disk that claims to be clean after it must indeed be
-  /// clean.
+  /// Result of an unmount before the cut. If the disk claims to be clean after it, fsck must find
+  /// nothing.
   Unmount unmount = Unmount::none;
   std::uint64_t cut = 0;                         ///< event number
   std::span<const KeptSnapshot> snapshots = {};  ///< the run's snapshots; must outlive this object
-  /// The state, if its later life is also judged (later_life.h).
+  /// Set if the later life of this state is also to be judged (later_life.h).
   std::optional<states::CrashState> lives_on = {};
-  /// A repair was interrupted, so fsck may find any damage that it can repair.
+  /// True if a repair was interrupted. fsck may then find any damage that it can repair.
   bool any_residue = false;
 };
-/// Selects one of several hundred states to live on.
+/// Returns the facts about a state. Sets `lives_on` for about one in several hundred states.
 StateFacts facts_of(const RecordedRun& run, const PersistencePoints& points,
                     const states::CrashState& state);
 
 class StateChecker {
  public:
-  /// Creates a checker. Must be called after StateDisk::begin_run(). All arguments must outlive it.
-  /// If `operations` is nullopt, only the structure is judged. Fails if the oracle cannot follow
-  /// the operations. `remembered` has the outcomes of earlier checks of this disk with `fsck`; if
-  /// null, nothing is remembered. If `judge` is set, it judges trees in place of the oracle.
+  /// Creates a checker. Must be called after StateDisk::begin_run(). All arguments must outlive the
+  /// checker. If `operations` is nullopt, only the structure is judged. Fails if the oracle cannot
+  /// follow the operations. `remembered` holds the outcomes of earlier checks of this disk by
+  /// `fsck`; if it is null, nothing is remembered. If `judge` is set, it judges trees instead of
+  /// the oracle.
   static Result<StateChecker> create(
       const adapters::SystemUnderTest& system, StateDisk& disk, adapters::ImageChecker& fsck,
       std::optional<std::span<const workload::Operation>> operations,
       const std::vector<workload::FailedOperation>& failed_operations,
       RememberedChecks* remembered = nullptr, oracle::TreeJudge judge = {});
 
-  /// Checks the state that the disk currently shows. A repair changes the disk.
+  /// Checks the state that the disk currently shows. If a repair is needed, it changes the disk.
   StateOutcome check(const StateFacts& facts, CheckMode mode, StepTimes& times);
   /// If StateFacts::lives_on is set and `outcome` keeps the rules, also judges this state's later
   /// life. Changes the disk.
   void judge_later_life(const StateFacts& facts, StateOutcome& outcome);
-  /// Returns the counters of the system's alternative recovery, summed over all states. Empty if
-  /// there is no alternative recovery.
+  /// Returns the counters of the system's alternative recovery, summed over all states; empty if
+  /// the system has none.
   adapters::Counters recovery_counts() const {
     return recovery_ ? recovery_->counts() : adapters::Counters();
   }
 
  private:
-  /// Owns the objects that judge. Must not be moved, because members refer to each other.
+  /// Owns the oracle and the objects that use it. Must not be moved, because the members refer to
+  /// each other.
   struct Judging {
     Judging(const adapters::FileSystemType& type, StateDisk& disk, oracle::Oracle its_oracle,
             oracle::TreeJudge its_replacement, bool remembers)
@@ -139,7 +144,7 @@ class StateChecker {
     static constexpr oracle::Aspects kAllAspects{
         .modes = true, .owners = true, .times = true, .allocation = true};
     oracle::Oracle oracle;
-    oracle::TreeJudge replacement;  ///< judges in place of the oracle, if set
+    oracle::TreeJudge replacement;  ///< if set, judges instead of the oracle
     Observer observer;
     oracle::RepeatedJudge judge;
     TreeCache tree;
@@ -158,15 +163,16 @@ class StateChecker {
         later_life_(system, disk, fsck) {}
   struct Check {
     bool quick = false;
-    bool all_known = true;  ///< so far, no step had to be run
+    bool all_known = true;  ///< the outcome of every step so far was remembered
   };
-  /// Returns the options for a step that begins now.
+  /// Returns the fsck options for the next step of this check.
   adapters::CheckOptions options_of(const Check& check) const;
-  /// Returns a report that is valid until the next call.
+  /// Runs the first fsck. The returned report is valid until the next call.
   Result<const adapters::CheckReport*> first_check(Check& check);
   Result<adapters::CheckReport> check_without_limit(const adapters::CheckOptions& options);
   Result<void> repair(Check& check);
-  /// Returns what is still wrong after the repair, or "".
+  /// Runs fsck on the repaired disk. Returns a description of the remaining damage, or an empty
+  /// string.
   std::string second_check(Check& check);
   Result<std::vector<oracle::Finding>> judge_tree(std::optional<std::size_t> persisted,
                                                   Check& check, StepTimes& times);
@@ -177,8 +183,9 @@ class StateChecker {
   StateDisk* disk_;
   adapters::ImageChecker* fsck_;
   RememberedChecks* remembered_;  ///< null if nothing is remembered
-  adapters::CheckReport report_;  ///< the last first check's report, if it is not remembered
-  std::unique_ptr<adapters::RecoveryTrial> recovery_;  ///< null if there is no alternative
+  adapters::CheckReport report_;  ///< report of the latest first check, unless it was remembered
+  /// Null if the system has no alternative recovery.
+  std::unique_ptr<adapters::RecoveryTrial> recovery_;
   std::unique_ptr<Judging> judging_;
   LaterLife later_life_;
 };

@@ -1,4 +1,4 @@
-// Runs the workload again, and checks the states that have the names of the failed states
+// Runs the workload again and checks the states that have the same names as the failed ones
 // (confirm.h).
 #include "harness/explorer/in_process/confirm.h"
 

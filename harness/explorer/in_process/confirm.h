@@ -1,8 +1,8 @@
 #pragma once
 // Confirms failures. The workload is recorded again on another disk, and a fresh checker checks
-// each failed state in full. A failure is confirmed if the new run has the same state, byte for
-// byte, and the same outcome. For the first confirmed failure, searches for the fewest lost writes
-// that cause the same failure and that the driver's rules permit.
+// each failed state in full. A failure is confirmed if the new recording has the same state, byte
+// for byte, and the check has the same outcome. For the first confirmed failure, also searches for
+// the smallest set of lost writes that the driver's rules permit and that causes the same failure.
 
 #include "harness/explorer/in_process/exploration.h"
 

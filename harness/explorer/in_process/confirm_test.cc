@@ -1,5 +1,5 @@
-// Tests that failures are confirmed by a separate run and minimised, and that failures which do not
-// recur are rejected.
+// Tests that a failure is confirmed by a separate run and minimised, and that a failure that does
+// not recur is rejected.
 #include "harness/explorer/in_process/confirm.h"
 
 #include <gtest/gtest.h>

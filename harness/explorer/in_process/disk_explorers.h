@@ -1,5 +1,5 @@
 #pragma once
-// Creates an explorer for each of the lab's disks when it is first requested.
+// Creates an explorer for each of the lab's disks when the disk is first requested.
 
 #include <fmt/format.h>
 
@@ -22,11 +22,11 @@ class DiskExplorers {
     FormattedDisk formatted;
     DiskExplorer explorer;
   };
-  /// Recordings of how the disks were formatted are stored in `folder`.
+  /// `folder` receives a recording of how each disk was formatted.
   explicit DiskExplorers(std::filesystem::path folder) : folder_(std::move(folder)) {}
 
-  /// Returns the explorer of a disk. Systems whose disk is created with the same parameters share
-  /// one explorer. Fails if the disk is unknown or the folder cannot be written.
+  /// Returns the explorer of a disk. Systems share one explorer if they would format the disk in
+  /// the same way. Fails if the disk is unknown or the folder cannot be written.
   Result<Entry*> get(const std::string& disk, const adapters::SystemUnderTest& system) {
     TRY(const auto kind, find_lab_disk(disk, system));
     std::unique_ptr<Entry>& made =
@@ -40,7 +40,7 @@ class DiskExplorers {
   }
 
  private:
-  /// The parameters with which the disk is created.
+  /// All parameters that affect how a disk is formatted.
   using Key = std::tuple<const adapters::FileSystemType*, std::string, std::uint64_t,
                          adapters::Settings, std::string, bool>;
   std::filesystem::path folder_;

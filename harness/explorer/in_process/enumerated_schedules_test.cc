@@ -1,6 +1,6 @@
-// Tests two or three users who change the same names, under all schedules that differ from FIFO
-// order in a few places (os/fiber_schedule.h). Each list runs on some of the systems.
-// HEADCRASH_DEVIATIONS=2 in the environment sets the maximum number of differences, and
+// Runs lists of operations by two or three users who change the same names, under all schedules
+// that differ from FIFO order in a few places (os/fiber_schedule.h). Each list runs on some of the
+// systems. HEADCRASH_DEVIATIONS=2 in the environment sets the maximum number of differences, and
 // HEADCRASH_ALL_LISTS=1 runs all lists on all systems.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -19,9 +19,9 @@
 namespace headcrash::in_process {
 namespace {
 
-constexpr std::size_t kSchedulesMost = 2'000;  // per list and system
+constexpr std::size_t kSchedulesMost = 2'000;  // for each list on each system
 
-/// Lists: the set-up, then each user.
+/// The lists. In each, '|' separates the set-up and the operations of each user.
 constexpr std::array kLists{
     "create a | rename a b | unlink a",
     "create a | rename a b | rename a c",
@@ -42,7 +42,7 @@ constexpr std::array kLists{
     "create a | sync, unlink a | sync, create b | sync, create a",
 };
 
-/// Returns the parts of a text without the blanks around them.
+/// Splits a text into parts and removes the blanks around each part.
 std::vector<std::string> parts_of(std::string_view text, char separator) {
   std::vector<std::string> parts;
   while (!text.empty()) {

@@ -12,8 +12,9 @@
 namespace headcrash::in_process {
 namespace {
 
-// Largest small disk, in sectors. A small disk is audited after each check, a larger one only after
-// full checks. Checks of a small disk take so little time that remembering them does not pay.
+// Maximum size of a small disk, in sectors. The image of a small disk is audited after each check,
+// that of a larger disk only after full checks. Checks of a small disk are so fast that remembering
+// their outcomes would not save time.
 constexpr std::uint64_t kSmallDisk = 2048;
 
 void count(ExplorationResult& result, const StateOutcome& outcome) {
@@ -27,7 +28,8 @@ void count(ExplorationResult& result, const StateOutcome& outcome) {
 void keep(StateOutcome outcome, const states::FoundState& found, double wall_ms,
           const ExplorationOptions& options, ExplorationResult& result) {
   if (keeps_rules(outcome) || result.failures.size() >= options.failures_kept) return;
-  // The enumerator may also have generated this state.
+  // The state may already be in the list, because it may have been checked both additionally and as
+  // a state from the enumerator.
   if (std::ranges::find(result.failures, found.name, &ExploredState::state) !=
       result.failures.end())
     return;
@@ -51,7 +53,7 @@ class Examination {
         result_(result),
         audit_(audit) {}
 
-  /// Checks a state and, if it lives on, its later life.
+  /// Checks a state. If the state was selected for it, also checks its later life (later_life.h).
   Result<StateOutcome> examine(const states::FoundState& found) {
     const StateFacts facts = facts_of(result_.run, points_, found.state);
     TRY(auto outcome, examine_state(found, facts));
@@ -72,7 +74,7 @@ class Examination {
     disk_.show(found.state);
     step(StepKind::show);
     StateOutcome outcome = checker_.check(facts, CheckMode::quick, result_.step_ms);
-    watch.lap();  // discards the time, because the checker reports the times of its steps
+    watch.lap();  // discards the time, because the checker measures its own steps
     if (disk_.sectors() <= kSmallDisk) {
       TRY(audit(found, outcome));
       step(StepKind::verify);
@@ -95,7 +97,7 @@ class Examination {
                 "this is a bug in the in-process lab; do not rely on either result");
   }
 
-  /// Audits the image after fsck.
+  /// Runs the type's own audit on the image that fsck has repaired.
   Result<void> audit(const states::FoundState& found, const StateOutcome& outcome) {
     const auto& judgement = outcome.judgement;
     if (judgement.verdict == oracle::Verdict::unmountable) return {};
@@ -120,7 +122,8 @@ class Examination {
   adapters::ImageAudit* audit_;
 };
 
-/// Checks the disk's actual contents at a cut, whatever was in flight.
+/// Checks the state that contains exactly what the medium held at a cut: none of the writes in
+/// flight.
 Result<void> check_held(std::uint64_t event, const states::RunHistory& run,
                         Examination& examination, const ExplorationOptions& options,
                         ExplorationResult& result) {
@@ -213,7 +216,7 @@ Result<ExplorationResult> DiskExplorer::explore(const adapters::SystemUnderTest&
     count(result, *outcome);
     if (options.on_state) options.on_state(*found, *outcome);
     keep(*std::move(outcome), *found, state_watch.ms(), options, result);
-    watch.lap();  // discards the time, because the examination reports the times of its steps
+    watch.lap();  // discards the time, because the examination measures its own steps
   }
   result.recovery = checker.recovery_counts();
   for (states::Coverage& one : explorer.coverage()) {
@@ -230,7 +233,8 @@ Result<ExplorationResult> DiskExplorer::explore(const adapters::SystemUnderTest&
   return result;
 }
 
-/// Damages the image left by the unmount. Does nothing if the unmount failed or a state has failed.
+/// Tests repairs: damages the image that the unmount left, again and again. Does nothing if the
+/// unmount failed or if any state has failed.
 Result<void> DiskExplorer::damage(const ExplorationOptions& options, ExplorationResult& result) {
   if (result.run.unmount != Unmount::succeeded || !result.failures.empty()) return {};
   disk_.show({.event = result.run.to_event});
@@ -250,7 +254,7 @@ Result<ExploredState> DiskExplorer::check(const adapters::SystemUnderTest& syste
                                           const std::string& state) {
   TRY(const auto parsed, states::parse_crash_state(state));
   TRY(const auto run, states::RunHistory::load(recording, formatted_.history));
-  const auto image = run->image(parsed, 0);  // fails if there is no such state
+  const auto image = run->image(parsed, 0);  // fails if the recording has no such state
   if (!image) return forward_error(image);
   if (parsed.base != states::CrashState::Base::writes)
     return fail(recording, "has no media events, which the state " + state + " requires",

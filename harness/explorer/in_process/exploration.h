@@ -1,19 +1,25 @@
 #pragma once
 // Explores all crash states of one workload under one scheme, in this process and without guests.
 //
-//   record_run -> StateEnumerator -> OrderRules -> StateDisk -> StateChecker, one state after
-//   another
+//   record_run -> StateEnumerator -> OrderRules -> StateDisk -> StateChecker -> next state
 //
-// States that the driver's rules forbid are counted and omitted. States are checked incrementally
-// (check_state.h). A share of them, drawn by their digests, and every failure are also checked in
-// full; a difference between the two ends the exploration with an error. Where the run had settled, the
-// content of the disk is checked first, whatever the strategies; it must have no residue. For a run
-// with faults, the same is done where the medium is most informative, followed by cuts from the
-// first failure on. Repairs by fsck are audited (FileSystemType::audit), on large disks only with
-// the full check, and a contradiction also ends the exploration. With ExplorationOptions::damage
-// the run ends with an unmount; its image is damaged, repaired and compared
-// (FileSystemType::repair_trials), and a wrong repair also ends the exploration. Use one
-// DiskExplorer per thread: it owns the flat image, and all its data belongs to this thread.
+// States that the driver's rules forbid are counted but not checked. Other states are checked
+// incrementally (check_state.h). Every failure, and a share of the states that is selected by
+// digest, are also checked in full.
+//
+// Some states are checked first, whatever the strategies. At cuts where the run had settled, the
+// disk's content must have no residue. In a run with faults, the content is checked at the cuts
+// where an error is most likely to show; the strategies then start at the first failure.
+//
+// These contradictions end the exploration with an error:
+//
+//   a full check gives another outcome than the incremental check
+//   the audit of a repair by fsck (FileSystemType::audit) fails; on large disks, repairs are
+//       audited only after full checks
+//   with ExplorationOptions::damage, a repair of a damaged image (FileSystemType::repair_trials) is
+//       wrong; the images are made from the one after the unmount at the end of the run
+//
+// Use one DiskExplorer per thread: it owns the flat image, and only this thread may use its data.
 
 #include <atomic>
 #include <functional>
@@ -24,8 +30,8 @@
 
 namespace headcrash::in_process {
 
-/// Options for images that are damaged on purpose. They are derived from the image after a clean
-/// unmount.
+/// Options for damaging images on purpose. The images are copies of the one that a clean unmount
+/// has left.
 struct DamageOptions {
   /// Seed of the first image; the seed increases by 1 for each further image.
   std::uint64_t seed = 1;
@@ -35,23 +41,26 @@ struct DamageOptions {
 struct ExplorationOptions {
   std::vector<states::Strategy> strategies{states::Strategy::lose_all, states::Strategy::prefix,
                                            states::Strategy::reorder, states::Strategy::torn};
-  /// Number of distinct states, including those that the driver's rules forbid.
+  /// Maximum number of distinct states, including those that the driver's rules forbid.
   std::uint64_t budget = 1000;
   std::uint64_t reorder_per_cut = 16;
   RunOptions run;
-  /// Omits cuts before this operation is persistent, so that a workload's set-up is not explored.
+  /// Omits all cuts at which this operation was not yet persistent. A workload's set-up is then not
+  /// explored.
   std::uint64_t from_operation = 0;
-  std::size_t failures_kept = 20;  ///< failures stored in full; further ones are counted
-  /// Fraction of states without a failure that are also checked in full; 1 for all. The second
-  /// fraction applies to states whose outcome was remembered (StateOutcome::remembered).
+  /// Number of failures to store in full; further failures are only counted.
+  std::size_t failures_kept = 20;
+  /// One in this many states without a failure is also checked in full; 1 checks all of them in
+  /// full. The second number applies to states whose outcome was remembered
+  /// (StateOutcome::remembered).
   std::uint64_t verify_one_in = 20, verify_remembered_one_in = 200;
   std::optional<DamageOptions> damage = {};  ///< requires RunOptions::unmount
   const std::atomic<bool>* interrupted = nullptr;
-  oracle::TreeJudge judge = {};  ///< judges trees in place of the oracle, if set
-  /// Called for each checked state.
+  oracle::TreeJudge judge = {};  ///< if set, judges trees instead of the oracle
+  /// Called once for each checked state.
   std::function<void(const states::FoundState&, const StateOutcome&)> on_state = {};
-  /// Set to true if the error is a contradiction: within a checker, between two runs, or within the
-  /// lab. Other errors are caused by the host.
+  /// If not null, set to true when the exploration fails because of a contradiction: within a
+  /// checker, between two runs, or within headcrash. Other errors come from the host.
   bool* contradicted = nullptr;
 };
 
@@ -63,31 +72,34 @@ struct ExploredState {
   StateOutcome outcome;
   // The following members are set by confirm_failures() (confirm.h).
   bool confirmed = false;
-  std::string disagreement;  ///< the second run's different result, if not confirmed
-  /// The failing state with the fewest lost writes; empty if there was no search.
+  /// Result of the second run, if it differs and the failure is therefore not confirmed.
+  std::string disagreement;
+  /// The failing state with the fewest lost writes; empty if none was searched for.
   std::string minimised_state;
 };
 
-/// How many states from a strategy were checked.
+/// The result of one strategy.
 struct StrategyCoverage {
   states::Coverage found;
-  std::uint64_t checked = 0,
-                forbidden = 0;  ///< distinct states; an interruption omits the remaining ones
+  /// Numbers of distinct states. After an interruption, some states are counted in neither.
+  std::uint64_t checked = 0, forbidden = 0;
 };
 
 struct ExplorationResult {
   RecordedRun run;
   std::vector<StrategyCoverage> coverage;
   std::uint64_t generated = 0;  ///< distinct states
-  std::uint64_t forbidden = 0;  ///< generated states that the driver's rules forbid
+  /// Generated states that the driver's rules forbid, which are not checked.
+  std::uint64_t forbidden = 0;
   std::uint64_t checked = 0, clean = 0;
-  std::uint64_t verified = 0;    ///< checked states that were also checked in full
-  std::uint64_t remembered = 0;  ///< checked states whose outcome was known from equal states
-  /// states that were checked additionally because nothing was pending
+  std::uint64_t verified = 0;  ///< checked states that were also checked in full
+  /// Checked states whose outcome was taken from an earlier, equal state.
+  std::uint64_t remembered = 0;
+  /// Number of additional states, at cuts where nothing was pending.
   std::uint64_t settled = 0;
-  /// States that were checked additionally because faults make them informative.
+  /// Number of additional states, at cuts that faults make informative.
   std::uint64_t informative = 0;
-  /// Number of states in which the first check found each kind.
+  /// For each kind of finding, the number of states in which the first check reported it.
   std::map<adapters::FindingKind, std::uint64_t> found;
   std::map<oracle::Verdict, std::uint64_t> verdicts;
   std::vector<ExploredState> failures;
@@ -103,15 +115,15 @@ class DiskExplorer {
   /// `formatted` must outlive this object.
   explicit DiskExplorer(const FormattedDisk& formatted);
 
-  /// Explores a system that uses the disk's type. Replaces `recording`. Fails if record_run() fails
-  /// or the oracle cannot follow the list.
+  /// Explores a workload under a system, whose type must be that of the disk. Replaces `recording`.
+  /// Fails if record_run() fails or the oracle cannot follow the list.
   Result<ExplorationResult> explore(const adapters::SystemUnderTest& system,
                                     std::span<const workload::Operation> operations,
                                     const ExplorationOptions& options,
                                     const std::filesystem::path& recording);
 
-  /// Checks one state in a recording that explore() or record_run() made of these operations.
-  /// `recorded` is that run, or a repetition of it.
+  /// Checks one state of a recording that explore() or record_run() has made of these operations.
+  /// `recorded` is the result of that run or of an identical one.
   Result<ExploredState> check(const adapters::SystemUnderTest& system,
                               std::span<const workload::Operation> operations,
                               const RecordedRun& recorded, const std::filesystem::path& recording,
@@ -124,7 +136,7 @@ class DiskExplorer {
   StateDisk disk_;
   std::unique_ptr<adapters::ImageChecker> fsck_;
   std::unique_ptr<RememberedChecks> remembered_;  ///< null for a small disk
-  std::unique_ptr<adapters::ImageAudit> audit_;   ///< null if the type has no audit
+  std::unique_ptr<adapters::ImageAudit> audit_;   ///< null if the file system's type has no audit
 };
 
 }  // namespace headcrash::in_process

@@ -64,7 +64,8 @@ class RecordedBytes final : public model::SectorStore {
   model::TimeNs now_ = 0;
 };
 
-/// Fills the disk. The fill is recorded, so that all commands can use the states of the recording.
+/// Fills the disk with recognisable bytes. The recording contains these writes too, so that every
+/// command that uses the recording has the complete disk.
 Result<void> fill(RecordedBytes& store) {
   std::vector<std::byte> piece;
   for (std::uint64_t sector = 0; sector < store.sectors(); sector += piece.size() / kSectorBytes) {
@@ -75,9 +76,9 @@ Result<void> fill(RecordedBytes& store) {
   return {};
 }
 
-/// Creates and removes names. Writes no data, so that a later run finds only its own data or bytes
-/// from before mkfs. The changes are too few to wrap a journal, so the next mount writes its first
-/// transaction over the first transaction of these changes.
+/// Creates and removes directories. Writes no file data, so that a later run finds only its own
+/// data or bytes from before mkfs. The changes are too few for a journal to wrap around, so the
+/// first transaction after the next mount overwrites the first transaction of these changes.
 VfsResult<void> make_and_remove(Vfs& vfs) {
   constexpr int kDirectories = 12;
   const auto path = [](int i) { return fmt::format("used{}", i); };
@@ -87,9 +88,9 @@ VfsResult<void> make_and_remove(Vfs& vfs) {
   return vfs.sync();
 }
 
-/// Leaves changes in the log that the next mount discards. Each change concerns only the root
-/// directory, so each log write is as long as the first one after a mount. The last name must never
-/// become visible.
+/// Leaves changes in the log that the next mount must discard. Each change affects only the root
+/// directory, so each log write is as long as the first one after a mount. The last change creates
+/// a name, which must never become visible.
 VfsResult<void> leave_a_log(Vfs& vfs) {
   constexpr std::uint32_t kChanges = 12;
   for (std::uint32_t i = 0; i < kChanges; ++i) {

@@ -1,8 +1,8 @@
 #pragma once
-// An empty file system, new or used, on a disk filled with bytes from before mkfs
-// (workload/stamp.h). The formatting is recorded once, and recordings of runs use it as their base.
-// The commands that read recordings (extract, recording, serve) can therefore use states of these
-// runs.
+// Creates an empty file system, new or used, on a disk that was first filled with recognisable
+// bytes (workload/stamp.h). The formatting is recorded once, and the recordings of runs use this
+// recording as their base. The commands that read recordings (extract, recording, serve) can
+// therefore use states of these runs.
 
 #include <filesystem>
 #include <memory>
@@ -26,11 +26,11 @@ struct FormattedDisk {
   std::uint64_t sectors() const;
 };
 
-/// Formats a disk. Replaces an existing recording. With LabDisk::used_by, that system then mounts
-/// the disk, creates and removes directories, and unmounts. This leaves traces on the disk, for
-/// example old transactions in the log and used inodes. With LabDisk::cut, the power is cut after
-/// changes that the system does not keep. Fails if mkfs rejects the options or the folder cannot be
-/// written.
+/// Formats a disk and records this. Replaces an existing recording. With LabDisk::used_by, the
+/// named system then mounts the disk, creates and removes directories, and unmounts. This leaves
+/// traces on the disk, for example old transactions in the log and used inodes. With LabDisk::cut,
+/// the system also makes changes that the next mount must discard, and the power is cut. Fails if
+/// mkfs rejects the options or the folder cannot be written.
 Result<FormattedDisk> format_disk(const adapters::FileSystemType& type,
                                   const adapters::LabDisk& disk,
                                   const std::filesystem::path& recording);

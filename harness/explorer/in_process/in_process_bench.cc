@@ -1,12 +1,13 @@
-// Measures how many crash states per second are checked in this process, and the time of each step:
+// Measures how many crash states per second are checked in this process, and the time that each
+// step takes:
 //
-//   headcrash_in_process_bench FOLDER [FILES [STATES [SYSTEM [TYPE]]]]   default: 300 files, 20000
-//                                                                        states, all, ufs
+//   headcrash_in_process_bench FOLDER [FILES [STATES [SYSTEM [TYPE]]]]
+//   default: 300 files, 20000 states, all systems, type ufs
 //
-// A file system of 64 MiB (ufs has 8192 inodes) holds FILES small files in ten directories. About
-// fifty operations on them are recorded under each system of the type, and their crash states are
-// checked in full: fsck, repair, second fsck, tree, oracle. It uses one core and reports processor
-// time, which is less sensitive to other load, and wall time.
+// A file system of 64 MiB (ufs has 8192 inodes) holds FILES small files in ten directories. Under
+// each system of the type, about fifty operations on these files are recorded, and their crash
+// states are checked in full: fsck, repair, second fsck, tree, oracle. The program uses one core.
+// It reports wall time and processor time; the latter depends less on other load.
 #include <fmt/core.h>
 
 #include <cstdlib>

@@ -1,4 +1,4 @@
-// Draws the positions and kinds of failing requests (io_errors.h).
+// Chooses the positions and kinds of failing requests from a seed (io_errors.h).
 #include "harness/explorer/in_process/io_errors.h"
 
 #include "harness/explorer/in_process/state_disk.h"

@@ -1,10 +1,10 @@
 #pragma once
-// A run's I/O errors (RunOptions::faults, record_run.h), drawn from a seed.
+// Generates the I/O errors of a run (RunOptions::faults, record_run.h) from a seed.
 //
-// Reads and writes fail once, a few times or permanently. A failed write stores nothing, its first
-// half, or all of it. Flushes never fail: the lab's disk has no volatile cache, so a complete write
-// is durable and the driver sends no flushes (record_run.h). Failed flushes are tested with guests
-// (harness/campaign/surveys/io_errors_plan.h).
+// Reads and writes fail once, a few times or permanently. When a write fails, none of it, its first
+// half, or all of it is stored. Flushes never fail: the simulated disk has no volatile cache, so a
+// complete write is durable and the driver sends no flushes (record_run.h). Failed flushes are
+// tested with guests (harness/campaign/surveys/io_errors_plan.h).
 
 #include <cstdint>
 #include <string>
@@ -15,8 +15,8 @@
 
 namespace headcrash::in_process {
 
-/// Draws one or two faults for that disk. Each is in one of the file system's areas
-/// (FileSystemType::fault_areas) or anywhere on the disk.
+/// Generates one or two faults for this disk. Each affects one of the file system's areas
+/// (FileSystemType::fault_areas), or a place anywhere on the disk.
 Result<std::vector<os::DiskFault>> draw_faults(const FormattedDisk& formatted, std::uint64_t seed);
 
 /// Formats the faults on one line.

@@ -1,6 +1,7 @@
-// Tests I/O errors under every scheme, drawn from seeds (io_errors.h). HEADCRASH_IO_ERRORS=200 in
-// the environment sets the number of seeds per scheme, HEADCRASH_IO_ERRORS_FROM the first seed. A
-// failure prints both, the faults and the operations.
+// Tests every scheme with I/O errors that are generated from seeds (io_errors.h).
+// HEADCRASH_IO_ERRORS=200 in the environment sets the number of seeds per scheme,
+// HEADCRASH_IO_ERRORS_FROM the first seed. If a test fails, it prints both, the faults and the
+// operations.
 #include "harness/explorer/in_process/io_errors.h"
 
 #include <fmt/format.h>
@@ -27,8 +28,8 @@ struct Sums {
   std::uint64_t runs = 0, hit = 0, failed_syncs = 0, ended = 0, unmounted = 0, states = 0;
 };
 
-/// Returns true for a failure after the unmount. Most controls keep no rule after a cut, but all
-/// are consistent after an unmount.
+/// Returns true if the state is the one after an unmount. Controls are checked only in this state:
+/// most of them break their rules after a power cut, but all must be consistent after an unmount.
 bool is_of_an_unmount(const ExploredState& failure, const RecordedRun& run) {
   const auto state = states::parse_crash_state(failure.state);
   const Unmount unmount = state ? run.unmounted_at(*state) : Unmount::none;
@@ -46,8 +47,8 @@ class IoErrors : public testing::TestWithParam<const adapters::SystemUnderTest*>
   void SetUp() override {
     adapters::LabDisk disk = GetParam()->lab_disk(kPlainDisk).value();
     disk.bytes = kIoErrorDiskBytes;
-    // Schemes without a journal also get one, so that faults can target its area. They do not use
-    // it.
+    // Schemes without a journal get one too, which they do not use, so that faults can target the
+    // same area for all schemes.
     const bool has_features = disk.mkfs.contains("fast-check") ||
                               disk.mkfs.contains("bmap-cache") ||
                               disk.mkfs.contains("external-journal");

@@ -1,6 +1,7 @@
 #pragma once
 // The snapshots that a run creates and drops, for systems with SystemDescription::keeps_snapshots.
-// For each snapshot, holds its contents at creation and the cuts at which it must have them.
+// Each has a digest of its contents at creation, and the range of cuts at which it must still have
+// these contents.
 
 #include <cstdint>
 #include <limits>
@@ -15,9 +16,9 @@ namespace headcrash::in_process {
 
 struct KeptSnapshot {
   std::string name;
-  std::uint64_t tree = 0;        ///< digest_of_snapshot() when it was created
+  std::uint64_t tree = 0;        ///< digest_of_snapshot() at the time of creation
   std::uint64_t from_event = 0;  ///< first cut at which the snapshot must exist
-  /// The cut at which the snapshot need no longer exist.
+  /// First cut at which the snapshot may be missing again.
   std::uint64_t to_event = std::numeric_limits<std::uint64_t>::max();
   bool is_kept_at(std::uint64_t cut) const { return cut >= from_event && cut < to_event; }
 };
@@ -26,7 +27,8 @@ struct KeptSnapshot {
 /// or cannot be read.
 Result<std::uint64_t> digest_of_snapshot(const adapters::FileSystemType& type,
                                          const model::SectorStore& store, const std::string& name);
-/// Returns a finding for each snapshot that must exist at the cut but is missing or has changed.
+/// Returns a finding for each snapshot that must exist at the cut but is missing or has different
+/// contents.
 std::vector<oracle::Finding> judge_snapshots(const adapters::FileSystemType& type,
                                              const model::SectorStore& store,
                                              std::span<const KeptSnapshot> snapshots,

@@ -1,4 +1,4 @@
-// Recovers, uses, empties and fills a disk (later_life.h).
+// Recovers a disk, uses it, empties it and fills it (later_life.h).
 #include "harness/explorer/in_process/later_life.h"
 
 #include <fmt/format.h>
@@ -20,11 +20,14 @@ namespace headcrash::in_process {
 namespace {
 
 constexpr std::uint64_t kLaterCacheBytes = 256 << 10;
-constexpr std::uint64_t kCutWritesBits = 6;  // a repair is cut after fewer than 2^n writes
-constexpr std::uint64_t kCutMsBits = 9;      // a mount after fewer than 2^n ms; a request takes one
+// A repair is cut after fewer than 2^n writes, where n is at most this number.
+constexpr std::uint64_t kCutWritesBits = 6;
+// A mount is cut after fewer than 2^n ms, where n is at most this number. A request takes 1 ms.
+constexpr std::uint64_t kCutMsBits = 9;
 constexpr int kLaterOperations = 30;
 constexpr std::uint64_t kLaterNames = 6;
-/// Larger disks are emptied, but not filled, because filling takes too long.
+/// Maximum size of a disk that is filled. Larger disks are only emptied, because filling them takes
+/// too long.
 constexpr std::uint64_t kFilledBytesMost = 1 << 20;
 constexpr const char* kLaterFolder = "later";
 
@@ -39,8 +42,8 @@ os::MemoryMachineOptions machine_of(const adapters::SystemUnderTest& system,
           .second_sectors = disk.second_sectors()};
 }
 
-/// Returns a size at a boundary in a format, or one byte less or more: a few blocks, or all direct
-/// blocks of an inode.
+/// Returns a random file size near a boundary of a disk format, that is, a few blocks or all direct
+/// blocks of an inode. The size is at most one byte off the boundary.
 std::uint64_t draw_size(Random& random) {
   constexpr std::array<std::uint64_t, 4> kBlocks{512, 1024, 2048, 4096};
   constexpr std::array<std::uint64_t, 6> kCounts{0, 1, 2, 7, 12, 13};
@@ -55,19 +58,19 @@ std::vector<std::byte> bytes_of(std::uint64_t size, std::uint64_t version) {
   return bytes;
 }
 
-/// Files in a new folder, and the contents that they must have.
+/// A new folder with files, whose contents are known and compared later.
 class LaterFiles {
  public:
   explicit LaterFiles(Random& random) : random_(random) {}
 
-  /// Runs random operations. ENOSPC is permitted.
+  /// Runs random operations. An operation may fail with ENOSPC.
   VfsResult<void> change(Vfs& vfs) {
     if (const auto made = vfs.mkdir(kLaterFolder, 0755); !made) return without_room(made);
     for (int i = 0; i < kLaterOperations; ++i) TRY(without_room(change_one(vfs)));
     return {};
   }
 
-  /// Returns the first difference, or an empty string.
+  /// Returns the first difference from the expected contents, or an empty string.
   std::string difference(Vfs& vfs) const {
     for (const auto& [path, content] : files_) {
       const auto file = vfs.open(path, {});
@@ -125,7 +128,8 @@ class LaterFiles {
     return done;
   }
 
-  /// Writes a file. If there is no room, removes it, because its contents are then unknown.
+  /// Replaces a file's contents. If there is no space, removes the file, because its contents are
+  /// then unknown.
   VfsResult<void> replace(Vfs& vfs, const std::string& path) {
     files_.erase(path);
     TRY(const auto file, vfs.open(path, {.create = true}));
@@ -155,7 +159,7 @@ VfsResult<std::uint64_t> emptied(adapters::MountedSystem& mounted, os::System& m
   return adapters::free_space_when_empty(mounted.vfs(), machine);
 }
 
-/// Returns the first rule that the space of an emptied disk breaks, or an empty string.
+/// Checks the space of an emptied disk. Returns the first rule that is broken, or an empty string.
 std::string broken_rule(std::uint64_t free, const adapters::UsedSpace& used,
                         std::uint64_t free_when_new) {
   if (used.written_bytes < used.promised_bytes)
@@ -166,8 +170,8 @@ std::string broken_rule(std::uint64_t free, const adapters::UsedSpace& used,
   return {};
 }
 
-/// Mounts the disk, calls `body` and unmounts, then compares the counts. Returns the first failure,
-/// or an empty string.
+/// Mounts the disk, calls `body` and unmounts. Then compares the file system's counts with those of
+/// fsck. Returns the first failure, or an empty string.
 std::string live(
     const adapters::SystemUnderTest& system, StateDisk& disk, adapters::ImageChecker& fsck,
     const std::function<VfsResult<void>(adapters::MountedSystem&, os::System&)>& body) {
@@ -195,7 +199,7 @@ std::string live(
   });
   machine.disk.power_cut();
   machine.system.executor.halt();
-  mounted.reset();  // not before its daemons have ended
+  mounted.reset();  // only after the daemons have ended, because they use it
   if (!failure.empty()) return failure;
   const auto report = fsck.check(disk, {});
   if (!report) return "after the unmount: " + report.error().message();
@@ -229,7 +233,7 @@ void LaterLife::interrupt_recovery(std::uint64_t seed) {
   const bool mount_suffices = report->log_in_use || report->nothing_found();
   if (!mount_suffices || random.below(2) == 0) {
     os::CutStore cut(disk_, random.below(std::uint64_t{1} << random.below(kCutWritesBits + 1)));
-    (void)fsck_.repair(cut, {});  // fails if the repair is cut
+    (void)fsck_.repair(cut, {});  // fails if the cut interrupts the repair
     return;
   }
   os::MemoryMachine machine(disk_, machine_of(system_, disk_));

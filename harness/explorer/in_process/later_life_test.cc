@@ -1,4 +1,5 @@
-// Tests the life after a crash state: sound disks pass, and disks with wrong counts do not.
+// Tests the check of a disk's later life: it accepts sound disks and rejects disks with wrong
+// counts.
 #include "harness/explorer/in_process/later_life.h"
 
 #include <gtest/gtest.h>

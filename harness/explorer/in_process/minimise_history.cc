@@ -10,7 +10,7 @@ namespace headcrash::in_process {
 namespace {
 
 constexpr std::size_t kHistoryRunsMost = 400;
-/// number of characters that distinguish kinds of failures
+/// Failures are of the same kind if their texts agree in this many characters.
 constexpr std::size_t kSameBeginning = 24;
 constexpr std::size_t kOmissibleChanges = 64;
 
@@ -38,7 +38,7 @@ class HistoryMinimiser {
   }
 
  private:
-  /// Returns a run's failure, or an empty string.
+  /// Runs a history. Returns its failure, or an empty string.
   Result<std::string> run(const MinimisedHistory& history) {
     ++runs_;
     TRY(const auto recorded,

@@ -1,6 +1,7 @@
 #pragma once
-// Shortens a shared history that failed (record_run.h): operations, then change points in its
-// schedule, then operations again. Each attempt is a run, which must fail in the same way.
+// Shortens a shared history that failed (record_run.h): removes operations, then change points of
+// its schedule, then operations again. Each attempt is a complete run, and must fail in the same
+// way.
 
 #include <string>
 #include <vector>
@@ -11,14 +12,15 @@ namespace headcrash::in_process {
 
 struct MinimisedHistory {
   std::vector<workload::Operation> operations;
-  RunOptions run;       ///< with the remaining change points
-  std::string failure;  ///< of this run
+  /// Options of the shortened run; its schedule has the remaining change points.
+  RunOptions run;
+  std::string failure;  ///< the failure of the shortened run
 
   std::string text() const;
 };
 
-/// The arguments must equal those of a run with RecordedRun::failure and RunOptions::shared_names.
-/// Replaces `recording`. Fails as record_run() does.
+/// The arguments must be those of a run of a shared history (RunOptions::shared_names) that had a
+/// RecordedRun::failure. Replaces `recording`. Fails for the same reasons as record_run().
 Result<MinimisedHistory> minimise_history(const FormattedDisk& formatted,
                                           const adapters::SystemUnderTest& system,
                                           std::span<const workload::Operation> operations,

@@ -44,7 +44,7 @@ void Observer::read_content(const adapters::ImageReader& reader, const adapters:
     return;
   }
   std::size_t extent = 0;
-  std::uint64_t extent_from = 0;  // number within the file of the extent's first sector
+  std::uint64_t extent_from = 0;  // first sector of the extent, counted from the start of the file
   for (std::uint64_t offset = 0; offset < object.size_bytes; offset += kStampBytes) {
     const std::uint64_t number = offset / kStampBytes;
     while (extent < extents->size() && number >= extent_from + (*extents)[extent].sectors)

@@ -14,8 +14,8 @@
 
 namespace headcrash::in_process {
 
-/// Observes the states of one run. Each written sector is classified only once, since recognising
-/// stamps costs as much as all other work.
+/// Observes the states of one run. Classifies each written sector only once, because recognising
+/// stamps takes as long as all other work together.
 class Observer {
  public:
   /// `type` and `disk` must outlive this object.
@@ -26,8 +26,8 @@ class Observer {
   /// Returns all objects except the root. Fails if the image is invalid although fsck reported no
   /// error.
   Result<std::vector<oracle::ObservedObject>> observe();
-  /// Describes one object. If `data` is not null, it receives the numbers of the sectors that hold
-  /// the object's contents. The reader does not read these sectors.
+  /// Describes one object. If `data` is not null, stores there the numbers of the sectors that hold
+  /// the object's contents; `reader` itself does not read these sectors.
   oracle::ObservedObject describe(const adapters::ImageReader& reader, const std::string& path,
                                   const adapters::ImageInode& inode,
                                   std::vector<std::uint32_t>* data = nullptr);
@@ -40,7 +40,7 @@ class Observer {
 
   const adapters::FileSystemType* type_;
   const StateDisk* disk_;
-  oracle::Aspects aspects_;  ///< inode fields to observe; others are not judged
+  oracle::Aspects aspects_;  ///< which inode fields to observe; the others are not judged
   std::vector<std::optional<workload::BlockContent>> known_;
 };
 

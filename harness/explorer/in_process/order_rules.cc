@@ -11,7 +11,7 @@ namespace {
 
 using Kind = os::DiskOrder::Kind;
 
-// `free`: any request that is not an unflushed write.
+// The fate of a request in a state. `free` stands for any request that is not an unflushed write.
 enum class Fate : std::uint8_t { free, kept, torn, lost };
 
 }  // namespace
@@ -38,13 +38,13 @@ void OrderRules::completed(os::RequestId id, std::uint64_t event) {
 }
 
 bool OrderRules::allow(const states::CrashState& state) const {
-  // A state that contains all or none of the unflushed writes is always possible.
+  // A state with all unflushed writes, or without any, is always possible.
   if (state.torn.empty() && state.listed.empty()) return true;
   const std::uint64_t cut = state.event;
   os::DiskOrder order(flag_, reads_bypass_);
   os::DiskOrder::Changes changes;
   std::unordered_map<os::RequestId, os::RequestId> renumbered;
-  std::vector<Fate> fates{Fate::free};  // by new id, from 1
+  std::vector<Fate> fates{Fate::free};  // indexed by the new id, which starts at 1
   std::size_t kept = 0, torn = 0;
   for (const Issued& one : requests_) {
     if (one.issued_event >= cut) break;
@@ -76,7 +76,7 @@ bool OrderRules::allow(const states::CrashState& state) const {
     kept -= fate == Fate::kept ? 1 : 0;
     order.complete(id, os::DiskOrder::Outcome::done, changes);
   }
-  // A disk processes one request at a time.
+  // A disk processes one request at a time, so at most one write is torn.
   return kept == 0 && state.torn.size() <= 1 && torn == state.torn.size();
 }
 

@@ -2,15 +2,15 @@
 // Decides which crash states a driver's queue permits.
 //
 // A disk completes one request after another, in an order that the driver chooses within its rules
-// (fs-adapters/substrate/os/disk_order.h). A run shows one such order, but every other permitted
-// order could have happened. A subset of the writes in flight at a cut is possible if the rules
-// permit exactly these to be issued one by one:
+// (fs-adapters/substrate/os/disk_order.h). A run shows one such order, but any other permitted
+// order could have happened instead. A subset of the writes in flight at a cut is possible if the
+// rules permit the driver to issue exactly these writes, one by one:
 //
 //   issued and not complete at the cut: 4F 5 6F 7      F flagged, meaning Part
 //   {}, {4}, {4 5}, {4 5 6}, {4 5 6 7}, {4 6}, ...      are possible
 //   {5}, {6}, {4 7}                                    are not
 //
-// A torn write had already been sent to the disk, so the rules must permit it to follow the
+// A torn write was at the disk when the power was cut, so the rules must permit it to follow the
 // complete writes.
 
 #include <cstdint>
@@ -27,14 +27,14 @@ class OrderRules {
   OrderRules() = default;
   OrderRules(os::FlagMeaning flag, bool reads_bypass) : flag_(flag), reads_bypass_(reads_bypass) {}
 
-  /// Adds a request. Reads and flushes must be added, too. Ids must ascend. `event` is the number
-  /// of events recorded before the request.
+  /// Adds a request, in ascending order of ids. Reads and flushes must be added, too. `event` is
+  /// the number of events that were recorded before the request.
   void issued(os::RequestId id, const os::BlockRequest& request, const os::Ordering& ordering,
               std::uint64_t event);
   void completed(os::RequestId id, std::uint64_t event);
 
-  /// Returns true if the rules permit the state. It must be a state of base `writes` from this
-  /// run's recording, with the queue's request ids.
+  /// Returns true if the rules permit the state. The state must come from this run's recording,
+  /// have the base `writes` and use the queue's request ids.
   bool allow(const states::CrashState& state) const;
 
  private:
@@ -50,7 +50,7 @@ class OrderRules {
   };
   os::FlagMeaning flag_ = os::FlagMeaning::ignore;
   bool reads_bypass_ = false;
-  std::vector<Issued> requests_;  ///< index is id - requests_[0].id; ids have no gaps
+  std::vector<Issued> requests_;  ///< indexed by id - requests_[0].id, because ids have no gaps
 };
 
 }  // namespace headcrash::in_process

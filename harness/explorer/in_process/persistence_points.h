@@ -1,5 +1,5 @@
 #pragma once
-// The marks for a run's persistence points, by event.
+// The persistence points that a run reported, ordered by event.
 
 #include <algorithm>
 #include <optional>
@@ -18,14 +18,15 @@ class PersistencePoints {
       if (const auto operation = workload::parse_persisted_mark(mark.text))
         points_.emplace_back(mark.event, *operation);
   }
-  /// Returns the last point before a cut.
+  /// Returns the last point that was reported before a cut.
   std::optional<std::size_t> before(std::uint64_t cut) const {
     const auto next =
         std::ranges::lower_bound(points_, cut, {}, &std::pair<std::uint64_t, std::size_t>::first);
     if (next == points_.begin()) return {};
     return std::prev(next)->second;
   }
-  /// Returns the event after the first mark for a point whose operation is not before `operation`.
+  /// Finds the first point whose operation is `operation` or a later one. Returns the event number
+  /// directly after its mark.
   std::optional<std::uint64_t> event_of(std::uint64_t operation) const {
     const auto found =
         std::ranges::find_if(points_, [&](const auto& point) { return point.second >= operation; });

@@ -37,7 +37,7 @@ void QueueRecorder::completed(const os::DiskTrace& request) {
 
 void QueueRecorder::now_holds_what_it_left(os::RequestId id) {
   const auto submit = writes_under_way_.find(id);
-  if (submit == writes_under_way_.end()) return;  // issued before the recording began
+  if (submit == writes_under_way_.end()) return;  // the write was issued before the recording began
   Event& write = events_[submit->second];
   const auto left = medium_.bytes().subspan(write.lba * model::kSectorBytes, write.data.size());
   std::ranges::copy(left, write.data.begin());

@@ -1,16 +1,16 @@
 #pragma once
-// Records the requests and completions of the driver's queue, as a recording and as rules
+// Records the requests and completions of the driver's queue, both as a recording and as rules
 // (order_rules.h).
 //
-// A failed write is recorded with the content that its range of the medium has at completion, which
-// is then durable. In crash states before completion, the write is in flight like any other write,
-// with the same content.
+// A failed write is recorded with the contents that its range of the medium has when the request
+// completes; from then on, these are durable. In a crash state before the completion, the write is
+// in flight with the same contents.
 //
 //   issued     SUBMIT 7: write lba 100, 4 sectors  N N N N
 //   failed     the medium has                      N N o o     N new, o old
 //   recorded   SUBMIT 7: write lba 100, 4 sectors  N N o o ... ACK 7
 //
-// The content after a failure is unknown when the write is issued, so all events stay in memory
+// When a write is issued, it is unknown what a failure will leave, so all events stay in memory
 // until the end of the run.
 
 #include <cstdint>
@@ -28,7 +28,7 @@ namespace headcrash::in_process {
 
 class QueueRecorder final : public os::DiskTracer {
  public:
-  /// All arguments must outlive this object. `medium` is the disk to which the queue writes.
+  /// `medium` is the disk to which the queue writes. All arguments must outlive this object.
   QueueRecorder(os::Executor& executor, OrderRules& rules, const StateDisk& medium)
       : executor_(executor), rules_(rules), medium_(medium) {}
 
@@ -36,16 +36,16 @@ class QueueRecorder final : public os::DiskTracer {
               const os::Ordering& ordering) override;
   void completed(const os::DiskTrace& request) override;
   void mark(std::string text);
-  /// Returns the queue of fibers that wait for the disk's next completion.
+  /// Returns the wait queue that is woken at the disk's next completion.
   os::WaitQueue& answered() { return answered_; }
 
   std::uint64_t events() const { return events_.size(); }
   bool idle() const { return under_way_ == 0; }
-  /// Returns the cuts directly before and directly after the completion of each failed request,
-  /// including failed reads.
+  /// Returns, for each failed request, the cuts directly before and directly after its completion.
+  /// Includes failed reads.
   const std::vector<std::uint64_t>& failed_at() const { return failed_at_; }
 
-  /// Writes all events recorded so far. The writer stores its errors.
+  /// Writes all events recorded so far. If that fails, the writer keeps the error.
   void write_to(record::RecordingWriter& writer) const;
 
  private:
@@ -64,7 +64,7 @@ class QueueRecorder final : public os::DiskTracer {
   OrderRules& rules_;
   const StateDisk& medium_;
   std::vector<Event> events_;
-  /// maps a request id to the write's SUBMIT event
+  /// Maps the id of a write in flight to its SUBMIT event.
   std::map<os::RequestId, std::size_t> writes_under_way_;
   std::vector<std::uint64_t> failed_at_;
   std::size_t under_way_ = 0;

@@ -1,9 +1,10 @@
-// Tests random histories of all operations under schemes that keep their rules. No operation fails,
-// and all crash states are permitted. The tree after the last sync equals that of a perfect file
-// system (the oracle then permits no other). By default each scheme runs one seed, from which disk,
-// order, schedule, cache size and one or three users are drawn. HEADCRASH_HISTORIES=600 in the
-// environment sets the number of seeds, HEADCRASH_HISTORIES_FROM the first seed.
-// HEADCRASH_HISTORIES_TYPE=lfs restricts the systems to that type; each seed then runs one of them.
+// Tests random histories of all operations under the schemes that keep their rules. No operation
+// may fail, and every crash state must be permitted. The tree after the last sync must equal that
+// of a perfect file system, because the oracle then permits no other tree. By default each scheme
+// runs one seed, which determines the disk, the request order, the schedule, the cache size and the
+// number of users (one or three). HEADCRASH_HISTORIES=600 in the environment sets the number of
+// seeds, HEADCRASH_HISTORIES_FROM the first seed. HEADCRASH_HISTORIES_TYPE=lfs restricts the
+// systems to that type; each seed then runs on one of them.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -30,8 +31,9 @@ std::vector<const adapters::SystemUnderTest*> systems_that_keep_rules() {
   return systems;
 }
 
-/// Runs one seed. The seed determines all parameters. Seeds alternate between schemes, so
-/// parameters must not depend on properties of the seed that are tied to one scheme.
+/// Runs one seed, which determines all parameters. Consecutive seeds go to different schemes. If a
+/// parameter depended on a property such as the seed's parity, each scheme might see only some of
+/// its values.
 void expect_without_a_flaw(DiskExplorers& explorers, const adapters::SystemUnderTest& system,
                            std::uint64_t seed, const std::filesystem::path& recording) {
   std::mt19937_64 draw(seed);

@@ -25,18 +25,19 @@ namespace {
 using model::TimeNs;
 
 constexpr TimeNs kDiskLatency = 10 * model::kMillisecondNs;
-/// Latencies in shuffled runs. On a slow disk, the driver chooses among many queued requests.
+/// Latencies in runs with a random request order. On a slow disk, many requests are queued, so the
+/// driver has many to choose from.
 constexpr std::array<TimeNs, 4> kLatencies{kDiskLatency, 60 * model::kMillisecondNs,
                                            2 * model::kMillisecondNs, 250 * model::kMillisecondNs};
-/// How long all daemons need to finish. A sweep takes a minute, and a removal under soft updates
-/// needs five sweeps: name, link count, inode, bitmaps and summary.
+/// Time after which all daemons have finished. A sweep takes a minute, and a removal under soft
+/// updates needs five sweeps: for the name, the link count, the inode, the bitmaps and the summary.
 constexpr TimeNs kDaemonsRest = 310 * model::kSecondNs;
-constexpr TimeNs kAfterUnmount = 70 * model::kSecondNs;  // time for a sweep and the work items
+constexpr TimeNs kAfterUnmount = 70 * model::kSecondNs;  // time for one sweep and for queued work
 constexpr std::uint64_t kPauseOneIn = 4;
 
 constexpr std::size_t kInformativeFailures = 3, kInformativeSyncs = 5;  // maximum per run
 
-/// Returns costs so high that a time slice ends after a few steps. Several users then interleave
+/// Returns costs so high that a time slice ends after a few steps, so that several users interleave
 /// inside operations.
 os::CpuCosts slow_processor() {
   constexpr TimeNs kStep = 4 * model::kMillisecondNs;
@@ -65,7 +66,8 @@ bool is_slow(std::span<const workload::Operation> operations, const RunOptions& 
   return options.order % 2 == 1 && workload::threads_of(operations) > 1;
 }
 
-/// Returns true for operations that only wait for the disk. After an error they may be retried.
+/// Returns true for operations that only make data durable. They change nothing, so they may be
+/// retried after an error.
 bool only_persists(const workload::Operation& operation) {
   using enum workload::Operation::Kind;
   return operation.kind == fsync || operation.kind == fdatasync ||
@@ -78,7 +80,7 @@ bool has_a_join(std::span<const workload::Operation> operations) {
   });
 }
 
-/// A schedule whose change points are counted from begin() on.
+/// A schedule that counts its change points from the call of begin().
 class ScheduleFromJoin final : public os::FiberSchedule {
  public:
   ScheduleFromJoin(const os::FiberScheduleOptions& options, bool begun)
@@ -141,7 +143,7 @@ class Run {
     recorder_.answered().wake_all();
     executor_.halt();
     open_files_.reset();
-    mounted_.reset();  // not before its daemons have ended
+    mounted_.reset();  // only after the daemons have ended, because they use it
     if (error_) return tl::unexpected<Error>(*error_);
     std::ranges::sort(recorded_.failed_operations, {}, &workload::FailedOperation::operation);
     recorder_.write_to(writer);
@@ -176,7 +178,7 @@ class Run {
     if (unmounts()) unmount();
     recorded_.to_event = recorder_.events();
     if (unmounts()) watch_the_rest();
-    // Requests after this point are not recorded, as after a power cut.
+    // Stop recording, because after a power cut no request would reach the disk.
     system_.queue.trace(nullptr);
     if (!unmounts()) mounted_->abandon();
     machine_.disk.power_cut();
@@ -195,7 +197,7 @@ class Run {
     if (!recorded_.failure) recorded_.failure = failure;
   }
 
-  /// Notes the names that mkfs has made, which are not part of a shared history.
+  /// Stores the names that mkfs created. They are not part of a shared history.
   void note_first_names() {
     if (!options_.shared_names) return;
     const auto entries = mounted_->vfs().list("");
@@ -203,7 +205,7 @@ class Run {
     for (const DirectoryEntry& entry : *entries) first_names_.insert(entry.name);
   }
 
-  /// Judges the results of a shared history.
+  /// Checks the results of a shared history against all serial orders.
   void judge_history() {
     if (!options_.shared_names) return;
     auto tree = observe_tree(mounted_->vfs());
@@ -217,8 +219,9 @@ class Run {
       report(*wrong);
   }
 
-  /// After all writes, the mounted file system must show the tree that is on the disk, first from
-  /// its caches and then from the disk. The crash states compare the disk with the list.
+  /// Checks reads. Once everything is written, the mounted file system must show the tree that is
+  /// on the disk, both from its caches and after reading it again. The check of crash states would
+  /// not notice a wrong read, because it compares only the disk with the list of operations.
   void judge_reads() {
     if (under_test_.control() || !options_.faults.empty()) return;
     const auto image = observe_image(under_test_.type(), store_);
@@ -244,7 +247,7 @@ class Run {
   }
 
   /// Simulates memory pressure by evicting clean buffers, so that an operation cannot rely on data
-  /// that its previous step has cached.
+  /// that it has cached in an earlier step.
   void drop_clean_buffers() {
     for (recorder_.answered().wait(); !executor_.halted(); recorder_.answered().wait())
       system_.cache.drop_clean();
@@ -276,7 +279,7 @@ class Run {
                           met.informative.end());
   }
 
-  /// Creates a snapshot. Does nothing on ENOSPC.
+  /// Creates a snapshot and records its contents. Does nothing if there is no space for it.
   void make_snapshot(const std::string& name) {
     if (!under_test_.description().keeps_snapshots || !mounted_->snapshots()->make(name)) return;
     const auto tree = digest_of_snapshot(under_test_.type(), store_, name);
@@ -292,7 +295,7 @@ class Run {
     if (kept == recorded_.snapshots.end()) return;
     const std::uint64_t begun = recorder_.events();
     const auto dropped = mounted_->snapshots()->drop(name);
-    // A transaction is open, so the snapshot is kept.
+    // A snapshot cannot be dropped while a transaction is open.
     if (!dropped && dropped.error().value == EBUSY) return;
     kept->to_event = begun;
     if (!dropped && recorder_.failed_at().empty() && !recorded_.failure)
@@ -312,7 +315,8 @@ class Run {
         pause();
       }
     }
-    // If the run ended early, commits the open transaction, because no user will.
+    // If the run ended early, an open transaction is committed here, because its user no longer
+    // does it.
     if (Transactions* const transactions = mounted_->transactions()) (void)transactions->commit();
     ++resting_;
     ++ended_;
@@ -341,10 +345,10 @@ class Run {
       if (!workload::is_persistence_point(operation)) return;
       const bool syncs = operation.kind == workload::Operation::Kind::sync ||
                          operation.kind == workload::Operation::Kind::syncfs;
-      // A waiting user may have been woken earlier and have continued since then.
+      // Another user, woken during the sync, may already have started an operation.
       const bool quiet = syncs && alone && begun == begun_ && recorder_.idle();
       tell(number);
-      // This fiber may have been scheduled late.
+      // tell() may have waited, so check again.
       if (quiet && begun == begun_ && recorder_.idle()) settle();
       return;
     }
@@ -360,8 +364,8 @@ class Run {
     calls_.push_back(call);
   }
 
-  /// Rests, then waits until the disk has completed all requests issued by then, because a promise
-  /// about age includes this time.
+  /// Rests, then waits for all requests that were issued during the rest. A promise that data is
+  /// durable after some time includes the time of these requests.
   VfsResult<void> rest(std::int64_t seconds) {
     executor_.sleep_until(executor_.now() + seconds * model::kSecondNs);
     system_.queue.drain();
@@ -390,7 +394,7 @@ class Run {
     }
   }
 
-  /// Reports a persistence point. Points are reported in list order.
+  /// Reports a persistence point. Waits first, because points are reported in list order.
   void tell(std::size_t point) {
     rest_until([&] { return *untold_.begin() == point; });
     if (recorded_.failure || *untold_.begin() != point) return;
@@ -404,7 +408,7 @@ class Run {
   void meet() {
     if (threads_ == 1) return;
     const std::size_t all_here = (arrived_++ / threads_ + 1) * threads_;
-    if (arrived_ == threads_) schedule_.begin();  // only one user has worked so far
+    if (arrived_ == threads_) schedule_.begin();  // until now, only one user has worked
     changed_.wake_all();
     rest_until([&] { return arrived_ >= all_here; });
   }
@@ -419,8 +423,8 @@ class Run {
 
   bool over() const { return recorded_.failure || !recorded_.met.ended_by.empty(); }
 
-  /// Marks the run as settled if nothing is pending. No file may be open, because an open file
-  /// without a name would not be part of the final tree.
+  /// Marks the run as settled if nothing is pending. Requires that no file is open: an open file
+  /// without a name uses space but does not appear in the final tree.
   void settle() {
     if (open_ == 0 && !recorded_.failure && mounted_->has_no_pending_changes())
       recorded_.settled[recorder_.events()] = mounted_->space_counts();
@@ -448,12 +452,13 @@ class Run {
   std::size_t threads_;
   std::unique_ptr<adapters::MountedSystem> mounted_;
   std::optional<workload::OpenFiles> open_files_;
-  std::set<std::size_t> untold_;  ///< points that are neither reported nor skipped yet
-  std::size_t arrived_ = 0;       ///< users that wait at joins
-  std::size_t resting_ = 0;       ///< users that wait for another user, or have ended
+  std::set<std::size_t> untold_;  ///< persistence points that are neither reported nor skipped yet
+  std::size_t arrived_ = 0;       ///< how often users have arrived at joins
+  /// Number of users that have ended or are waiting for another user.
+  std::size_t resting_ = 0;
   std::size_t ended_ = 0, begun_ = 0, open_ = 0, telling_syncs_ = 0;
-  bool skipped_ = false;  ///< an operation was skipped or partial
-  // Used for a shared history:
+  bool skipped_ = false;  ///< an operation has been skipped or executed in part
+  // The following members are used only for a shared history.
   std::vector<oracle::SharedCall> calls_;
   std::vector<oracle::SharedObject> final_tree_;
   std::set<std::string> first_names_;
@@ -467,7 +472,7 @@ class Run {
 os::FiberScheduleOptions schedule_of(std::span<const workload::Operation> operations,
                                      const RunOptions& options) {
   os::FiberScheduleOptions schedule{.seed = options.schedule, .omitted = options.omitted_changes};
-  // A rest promises that old changes are on the disk, so no daemon may be held.
+  // During a rest, old changes must reach the disk, so the schedule must not hold a daemon back.
   const bool rests = std::ranges::any_of(operations, [](const workload::Operation& operation) {
     return operation.kind == workload::Operation::Kind::rest;
   });

@@ -116,7 +116,7 @@ TEST_F(RecordedRuns, ResidueIsAFindingInASettledRun) {
   ASSERT_TRUE(result) << result.error().message();
   EXPECT_EQ(result->settled, 3U);
   EXPECT_EQ(result->clean, result->checked);
-  // Leaked blocks are permitted during the run, but not at a settled cut.
+  // Leaked blocks are permitted during the run, but not at a cut where the run had settled.
   EXPECT_GT(result->found.size(), 0U);
 }
 
@@ -150,7 +150,8 @@ TEST_F(RecordedRuns, FreeSpaceOfASettledDiskEqualsTheCount) {
   }
 }
 
-/// A checker that reports thousands of leaked blocks, and then a finding that no scheme permits.
+/// A checker that reports thousands of leaked blocks, followed by one finding that no scheme
+/// permits.
 class VerboseChecker : public adapters::ImageChecker {
  public:
   explicit VerboseChecker(adapters::ImageChecker& real) : real_(real) {}

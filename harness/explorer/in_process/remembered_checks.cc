@@ -1,4 +1,4 @@
-// Keeps and repeats repairs (remembered_checks.h).
+// Stores repairs and repeats them (remembered_checks.h).
 #include "harness/explorer/in_process/remembered_checks.h"
 
 #include "plugin/model/core/store.h"
@@ -6,7 +6,8 @@
 namespace headcrash::in_process {
 namespace {
 
-constexpr std::size_t kContentsMost = 100'000;  // number of sectors; bounds the memory
+// Maximum number of stored sectors, which limits the memory.
+constexpr std::size_t kContentsMost = 100'000;
 
 }  // namespace
 

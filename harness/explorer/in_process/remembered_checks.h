@@ -1,5 +1,6 @@
 #pragma once
-// The outcomes of the fsck steps on one disk: the first check, the repair, and the check after it.
+// Remembers the outcomes of the fsck steps on one disk: the first check, the repair, and the check
+// after the repair.
 
 #include <cstdint>
 #include <span>
@@ -12,8 +13,9 @@
 
 namespace headcrash::in_process {
 
-/// These steps depend only on the disk's contents and on its file system's checker, so all runs on
-/// the disk share this object. It belongs to the disk's thread.
+/// Holds the remembered outcomes. The steps depend only on the disk's contents and on its file
+/// system's checker, so all runs on the disk share this object. Only the thread that owns the disk
+/// may use it.
 class RememberedChecks {
  public:
   /// A sector that a repair has written.
@@ -29,17 +31,18 @@ class RememberedChecks {
 
   RememberedStep<adapters::CheckReport> first;
   RememberedStep<std::vector<Write>> repair;
-  RememberedStep<std::monostate> second;  ///< only for checks without findings
+  RememberedStep<std::monostate> second;  ///< has only checks without findings
 
-  /// Keeps what the repair has just written. Between showing the state and the repair, the disk
-  /// must not have been changed.
+  /// Keeps the sectors that the repair has just written. The disk must not have been changed
+  /// between the call of show() and the repair.
   void keep_repair();
-  /// Writes what an equal repair has written.
+  /// Writes the sectors that an equal repair has written earlier.
   void repeat(const std::vector<Write>& writes);
 
  private:
   StateDisk* disk_;
-  /// Keyed by digest, because repairs of similar states write equal sectors.
+  /// Contents of sectors by digest. Repairs of similar states write equal sectors, which are stored
+  /// once.
   std::unordered_map<std::uint64_t, std::vector<std::byte>> contents_;
 };
 

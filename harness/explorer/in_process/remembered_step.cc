@@ -1,4 +1,4 @@
-// Notes which sectors a step reads (remembered_step.h).
+// Records which sectors a step reads (remembered_step.h).
 #include "harness/explorer/in_process/remembered_step.h"
 
 namespace headcrash::in_process {

@@ -1,14 +1,14 @@
 #pragma once
 // Remembers the outcomes of a step that examines the current state of a disk.
 //
-//   sectors that the step has ever read        12 13 40 41 97
-//   sum of the digests of their contents       0x51e2...  -> outcome
+//   sectors that any run of the step has read   12 13 40 41 97
+//   sum of the digests of their contents        0x51e2...  -> outcome
 //
 // A step is deterministic, so its outcome is the same whenever these sectors have the same
-// contents. Most states of a run differ only in sectors that a step never reads. The disk keeps the
-// sum up to date while it shows other states (StateDisk::watch), so that a known outcome is found
-// without a read. If the step reads a sector that is new to it, the sums of all earlier outcomes
-// lack that sector, and the outcomes are forgotten. This happens a few times at the start of a run.
+// contents. Most states of a run differ only in sectors that a step never reads. The disk updates
+// the sum when it shows another state (StateDisk::watch), so a known outcome is found without any
+// read. If the step reads a further sector, the sums of all earlier outcomes lack this sector, and
+// these outcomes are discarded. This happens a few times at the start of a run.
 
 #include <cstdint>
 #include <optional>
@@ -19,8 +19,8 @@
 
 namespace headcrash::in_process {
 
-/// The sectors of a disk that a step has read. Reads other than through StateDisk::read(),
-/// content() and digests() are not noticed, and are not permitted.
+/// The sectors of a disk that a step has read. Only reads through StateDisk::read(), content() and
+/// digests() are recorded, so a step must not read in any other way.
 class StepReads {
  public:
   explicit StepReads(StateDisk& disk);
@@ -28,11 +28,11 @@ class StepReads {
   StepReads(const StepReads&) = delete;
   StepReads& operator=(const StepReads&) = delete;
 
-  /// Returns a number that is the same whenever all these sectors have the same contents and `also`
-  /// is the same.
+  /// Returns a number that is equal whenever the contents of all these sectors and `also` are
+  /// equal.
   std::uint64_t key(std::uint64_t also) const;
   void begin();
-  /// Returns true if the step has read sectors that it had not read before begin().
+  /// Returns true if the step has read any sector that no earlier run of the step had read.
   bool end();
 
  private:
@@ -40,24 +40,24 @@ class StepReads {
   model::ReadSectors read_;
 };
 
-/// One step of a check. `Outcome` must not depend on anything except the disk's contents, the
-/// number passed to find(), and constants.
+/// One step of a check. Its outcome must depend only on the disk's contents, on the number passed
+/// to find(), and on constants.
 template <typename Outcome>
 class RememberedStep {
  public:
   /// `disk` must outlive this object.
   explicit RememberedStep(StateDisk& disk) : reads_(disk) {}
 
-  /// Returns the outcome for the disk's current contents, or null if it is not known. The pointer
-  /// is valid until the next call of run() or keep(). `also` is a further number on which the
-  /// outcome depends.
+  /// Returns the outcome for the disk's current contents, or null if it is not known. The outcome
+  /// may also depend on the number `also`. The pointer is valid until the next call of run() or
+  /// keep().
   const Outcome* find(std::uint64_t also = 0) {
     key_ = reads_.key(also);
     const auto known = outcomes_.find(key_);
     return known == outcomes_.end() ? nullptr : &known->second;
   }
 
-  /// Runs the step and notes the sectors that it reads. Must be called after find().
+  /// Runs the step and records the sectors that it reads. Must be called after find().
   template <typename Step>
   auto run(Step step) {
     reads_.begin();
@@ -67,8 +67,8 @@ class RememberedStep {
     return outcome;
   }
 
-  /// Keeps the outcome of run() for the contents that the disk had at the last find(), unless the
-  /// step has read new sectors. The reference is valid until the next call.
+  /// Stores the outcome of run() for the contents that the disk had at the last find(). Stores
+  /// nothing if the step has read new sectors. The reference is valid until the next call.
   const Outcome& keep(Outcome outcome) {
     if (has_grown_) return last_.emplace(std::move(outcome));
     if (outcomes_.size() >= kOutcomesMost) outcomes_.clear();
@@ -78,7 +78,7 @@ class RememberedStep {
   void forget() { outcomes_.clear(); }
 
  private:
-  static constexpr std::size_t kOutcomesMost = 20'000;  ///< bounds the memory
+  static constexpr std::size_t kOutcomesMost = 20'000;  ///< limits the memory
 
   StepReads reads_;
   std::unordered_map<std::uint64_t, Outcome> outcomes_;

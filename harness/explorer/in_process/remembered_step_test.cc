@@ -1,4 +1,5 @@
-// Tests that a remembered outcome is used exactly when the step would read the same contents again.
+// Tests that a remembered outcome is used if and only if the step would read the same contents
+// again.
 #include "harness/explorer/in_process/remembered_step.h"
 
 #include <gtest/gtest.h>
@@ -113,7 +114,8 @@ TEST(RememberedChecks, RepeatARepair) {
   EXPECT_TRUE(model::bench::same_bytes(disk.bytes(), base));
 }
 
-/// Every state, remembered or not, is also checked in full; a difference is an error.
+/// Checks every state in full as well, whether or not its outcome was remembered. The exploration
+/// fails if the two differ.
 class Remembering : public testing::TestWithParam<std::pair<const char*, const char*>> {};
 
 TEST_P(Remembering, ChangesNoVerdict) {
@@ -122,7 +124,7 @@ TEST_P(Remembering, ChangesNoVerdict) {
   ASSERT_TRUE(system) << system.error().message();
   auto disk = (*system)->lab_disk("plain");
   ASSERT_TRUE(disk);
-  disk->bytes = 8 << 20;  // small disks remember nothing
+  disk->bytes = 8 << 20;  // not a small disk, because nothing is remembered for small disks
   const auto formatted = format_disk((*system)->type(), *disk, folder.path() / "formatted.hcrec");
   ASSERT_TRUE(formatted) << formatted.error().message();
   DiskExplorer explorer(*formatted);
@@ -136,7 +138,7 @@ TEST_P(Remembering, ChangesNoVerdict) {
     EXPECT_EQ(result->verified, result->checked);
     remembered += result->remembered;
   }
-  // Each state of a log has a different end, and its checker reads all of it.
+  // The checker of LFS reads the whole log, whose end differs in each state, so no outcome recurs.
   EXPECT_EQ(remembered > 0, std::string_view(GetParam().first) != "lfs");
 }
 

@@ -1,6 +1,6 @@
-// Tests all states of a few workloads under each scheme; the controls must fail.
+// Tests all states of a few workloads under each scheme. The controls must fail.
 // HEADCRASH_SCHEME_WORKLOADS=12 in the environment sets the number of workloads;
-// HEADCRASH_SCHEME_WORKLOAD=indirect/3@deep~4 selects one.
+// HEADCRASH_SCHEME_WORKLOAD=indirect/3@deep~4 selects a single one.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::uint64_t kDiskBytes = 8 << 20;  // size of the plain disk
 constexpr std::uint64_t kWorkloads = 3;
-constexpr std::uint64_t kStatesAtLeast = 8;  ///< minimum per workload
+constexpr std::uint64_t kStatesAtLeast = 8;  ///< minimum number of states for each workload
 
 std::uint64_t workloads() {
   return number_from_environment("HEADCRASH_SCHEME_WORKLOADS", kWorkloads);
@@ -30,7 +30,7 @@ struct Sum {
   std::vector<std::string> failures;
 };
 
-/// The parts of "reuse/3@tiny~2:5".
+/// The parts of a workload's name, such as "reuse/3@tiny~2:5".
 struct Tried {
   std::string workload;
   std::string disk = std::string(kPlainDisk);

@@ -1,4 +1,4 @@
-// Reads the final trees of shared histories (shared_history.h).
+// Reads the final tree of a shared history (shared_history.h).
 #include "harness/explorer/in_process/shared_history.h"
 
 #include <fmt/format.h>

@@ -1,6 +1,6 @@
 #pragma once
-// The tree that a shared history leaves (harness/oracle/serial_order.h), from the mounted file
-// system and from its image.
+// Reads the tree that a shared history has left (harness/oracle/serial_order.h), either from the
+// mounted file system or from its image.
 
 #include <vector>
 
@@ -9,10 +9,10 @@
 
 namespace headcrash::in_process {
 
-/// Must be called from a fiber. Returns all names below the root, sorted.
+/// Returns all names below the root, sorted. Must be called from a fiber.
 VfsResult<std::vector<oracle::SharedObject>> observe_tree(Vfs& vfs);
 
-/// Like the above, for an image without pending changes.
+/// Does the same for an image, which must have no pending changes.
 Result<std::vector<oracle::SharedObject>> observe_image(const adapters::FileSystemType& type,
                                                         const model::SectorStore& store);
 

@@ -1,8 +1,8 @@
 // Tests histories of users who change the same names (workload/shared_names.h), under scheduled
-// fibers, on every system. By default each system runs a few numbers, each under several schedules.
+// fibers, on every system. By default each system runs a few lists, each under several schedules.
 // HEADCRASH_HISTORIES=600 in the environment sets the number of lists, HEADCRASH_HISTORIES_FROM the
-// first one; each then runs on one system. HEADCRASH_HISTORIES_TYPE=lfs restricts the systems to
-// that type.
+// first one; each list then runs on only one system. HEADCRASH_HISTORIES_TYPE=lfs restricts the
+// systems to that type.
 #include "harness/workload/shared_names.h"
 
 #include <fmt/format.h>
@@ -71,8 +71,8 @@ TEST_F(SharedNames, HaveASerialOrderOnEverySystem) {
   }
 }
 
-/// A flush may begin a segment of LFS and then find nothing to write, because another user has
-/// written it. The unmount must nevertheless write the new states of the segments.
+/// In LFS, a flush may begin a segment and then find nothing to write, because another user has
+/// already written it. Even so, the unmount must write the new states of the segments.
 TEST_F(SharedNames, ASegmentIsBegunWithoutAWrite) {
   const auto system = adapters::find_system("lfs", "roll-forward");
   ASSERT_TRUE(system);

@@ -1,4 +1,4 @@
-// Tracks the source of each sector, and copies the sectors whose source changes (state_disk.h).
+// Keeps track of each sector's source, and copies the sectors whose source changes (state_disk.h).
 #include "harness/explorer/in_process/state_disk.h"
 
 #include <fmt/format.h>
@@ -32,7 +32,7 @@ StateDisk::StateDisk(std::span<const std::byte> base, std::uint64_t log_at)
   digests_ = base_digests_;
 }
 
-/// Returns the position for a driver address, and checks that the range is on the device.
+/// Converts a driver address to a sector number. Fails if the range is not on the device.
 Result<std::uint64_t> StateDisk::place(std::uint64_t address, std::uint64_t count) const {
   const std::size_t device = os::device_of(address);
   const std::uint64_t sector = address & os::kSectorMask;
@@ -186,8 +186,8 @@ void StateDisk::show(const states::CrashState& state) {
     }
   }
   for (const std::uint32_t sector : touched_) put(sector, std::exchange(wanted_[sector], kBase));
-  // Restores sectors that the user of the disk changed and the run never writes. Sectors of the run
-  // have just been written.
+  // Restore the sectors that the disk's user changed and the run never writes. The sectors that the
+  // run writes have been restored above.
   for (const std::uint32_t sector : changed_)
     if (source_[sector] == kChanged) put(sector, kBase);
   changed_.clear();

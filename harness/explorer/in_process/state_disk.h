@@ -1,22 +1,23 @@
 #pragma once
-// The single disk of the in-process lab: the formatted image, and the current state on it.
+// The single disk of the in-process lab: the formatted image, and the state that is currently
+// shown.
 //
 //   base      the formatted image, shared, never written
 //   current   a flat copy, created once; the source of each sector is known:
 //             b b b 3 3 5 5 b b * b      b the base, 3 and 5 writes of the run, * changed by the
-//             disk's user
+//                                        disk's user
 //
-// Showing another state copies only the sectors whose source differs; consecutive states of a run
-// share nearly all sectors. A read is one memcpy, so a checker reads megabytes of inode tables at
-// memory speed. The content of a state equals states::RunHistory::image, but the recording is not
-// read again. Each sector has a digest, so callers that remember a digest's meaning need not read
-// the bytes.
+// To show another state, the disk copies only the sectors whose source differs; consecutive states
+// of a run share nearly all sectors. A read is one memcpy, so a checker reads megabytes of inode
+// tables at memory speed. The content of a state equals states::RunHistory::image, but the
+// recording is not read again. Each sector has a digest, so a caller that remembers the meaning of
+// a digest need not read the bytes.
 //
-// If the log of a file system has a separate device, both are here, with the log after the disk:
-// sectors from log_at on are the driver's second device (os/device_address.h). One recording then
-// has the writes of both disks in one order of issue. A cut leaves any subset of the writes in
-// flight on both, as far as the driver's order permits. This models two drives with one power
-// supply.
+// If a file system's log is on a separate device, this object holds both devices, with the log
+// after the disk: sectors from log_at on are the driver's second device (os/device_address.h). One
+// recording then has the writes to both devices, in the order in which they were issued. A cut
+// leaves any subset of the writes in flight on both, as far as the driver's rules permit. This
+// models two drives with one power supply.
 
 #include <cstdint>
 #include <memory>
@@ -37,13 +38,14 @@ class StateDisk final : public model::SectorStore {
   /// the second device; 0 if absent.
   explicit StateDisk(std::span<const std::byte> base, std::uint64_t log_at = 0);
 
-  /// Returns the first device's number of sectors. Reads and writes use the driver's addresses. All
-  /// other functions count the sectors of both devices together.
+  /// Returns the number of sectors on the first device. read(), write() and write_zeroes() use the
+  /// driver's addresses; all other functions number the sectors of both devices together.
   std::uint64_t sectors() const override { return log_at_ == 0 ? all_sectors() : log_at_; }
   /// Returns the number of sectors on both devices.
   std::uint64_t all_sectors() const { return current_.size() / model::kSectorBytes; }
   std::uint64_t second_sectors() const { return log_at_ == 0 ? 0 : all_sectors() - log_at_; }
-  /// Converts a driver address to a sector number that counts both devices together.
+  /// Converts a driver address to a sector number, which counts the sectors of both devices
+  /// together.
   std::uint64_t sector_of(std::uint64_t address) const {
     return os::device_of(address) == 0 ? address : log_at_ + (address & os::kSectorMask);
   }
@@ -52,33 +54,34 @@ class StateDisk final : public model::SectorStore {
   Result<void> write_zeroes(std::uint64_t lba, std::uint64_t count) override;
 
   void show_base();
-  /// Prepares to show states of this run by reading the contents of its writes. Fails if the
+  /// Reads the contents of all writes of a run, so that its states can be shown. Fails if the
   /// recording cannot be read.
   Result<void> begin_run(std::shared_ptr<const states::RunHistory> run);
-  /// Shows a state of the run. The base of the state must be `writes`, not `physical` or `member`.
+  /// Shows a state of the run. The state must have the base `writes`, not `physical` or `member`.
   void show(const states::CrashState& state);
 
   std::span<const std::byte> bytes() const { return current_; }
-  /// Returns `bytes` bytes, beginning at the start of a sector, without a copy.
+  /// Returns `bytes` bytes from the start of a sector, without copying them.
   std::span<const std::byte> content(std::uint64_t sector, std::size_t bytes) const;
-  /// Returns the digest of each current sector. Sectors with equal digests have equal bytes, across
-  /// all runs. The digest 0 means zeroes.
+  /// Returns the digest of each sector's current contents. Sectors with equal digests have equal
+  /// bytes, also in different runs. The digest 0 means zeroes.
   model::SectorDigests digests() const;
 
-  /// Reports changes of contents to `step` until unwatch(), for remembered_step.h.
+  /// Until unwatch(), reports each change of a sector's contents to `step` (see remembered_step.h).
   void watch(model::ReadSectors& step) { watched_.push_back(&step); }
   void unwatch(model::ReadSectors& step) { std::erase(watched_, &step); }
-  /// Adds the sectors that read(), content() and digests() return to `step`, until end_step().
+  /// Until end_step(), adds to `step` the sectors that are read through read(), content() and
+  /// digests().
   void begin_step(model::ReadSectors& step) { step_ = &step; }
   void end_step() { step_ = nullptr; }
 
-  /// Returns the sectors that the disk's user has written since the last show().
+  /// Returns the sectors that the disk's user has changed since the last show().
   std::span<const std::uint32_t> changed_sectors() const { return changed_; }
-  /// Writes a sector whose digest is known.
+  /// Writes a sector whose digest is already known.
   void write_known(std::uint32_t sector, std::span<const std::byte> bytes, std::uint64_t digest);
-  /// Returns the number, among all sectors written by the run, of the written sector that is
-  /// currently at `sector`. Sectors with equal numbers have equal contents. Returns nullopt if the
-  /// run did not write the current contents.
+  /// Identifies the write that provided the sector's current contents. Returns the position of the
+  /// written sector among all sectors that the run wrote, or nullopt if the current contents are
+  /// not from the run. Equal positions mean equal contents.
   std::optional<std::size_t> written_sector(std::uint64_t sector) const {
     const std::uint32_t source = source_[sector];
     if (source == kBase || source == kChanged) return {};
@@ -88,7 +91,7 @@ class StateDisk final : public model::SectorStore {
   std::size_t written_sectors() const { return payloads_.size() / model::kSectorBytes; }
 
  private:
-  // Sources of a sector. Other values are 1 + the index of the write.
+  // Values of `source_`. All other values are 1 + the index of a write.
   static constexpr std::uint32_t kBase = 0, kChanged = 0xffffffffU;
   Result<std::uint64_t> place(std::uint64_t address, std::uint64_t count) const;
   void changed(std::uint64_t lba, std::uint64_t count);
@@ -105,15 +108,15 @@ class StateDisk final : public model::SectorStore {
   std::vector<std::uint32_t> source_;                  ///< by sector
   std::vector<std::uint32_t> changed_;                 ///< sectors whose source is kChanged
   std::vector<model::ReadSectors*> watched_;
-  /// the step whose reads are noted; null if there is no step
+  /// The step whose reads are being recorded, or null.
   model::ReadSectors* step_ = nullptr;
   std::shared_ptr<const states::RunHistory> run_;
   std::vector<std::byte> payloads_;
-  std::vector<std::uint64_t> payload_digests_;  ///< indexed by sector of the payloads
-  /// indexed by write: the first sector of its payload
+  std::vector<std::uint64_t> payload_digests_;  ///< indexed by sector within `payloads_`
+  /// Position of each write's payload, indexed by write.
   std::vector<std::size_t> payload_at_;
-  std::vector<std::uint32_t> touched_;  ///< sectors that any write of the run covers
-  /// indexed by sector; kBase except while a state is assembled
+  std::vector<std::uint32_t> touched_;  ///< all sectors that the run writes
+  /// Indexed by sector. Always kBase, except during show().
   std::vector<std::uint32_t> wanted_;
   std::vector<std::uint8_t> fates_;  ///< indexed by unflushed write
 };

@@ -1,4 +1,4 @@
-// Tests the states of the flat image against those of the recording.
+// Compares the states shown by the flat image with those of the recording.
 #include "harness/explorer/in_process/state_disk.h"
 
 #include <gtest/gtest.h>
@@ -21,7 +21,7 @@ std::optional<std::uint64_t> sector_with_another_digest(const StateDisk& disk) {
   return {};
 }
 
-/// The disk of a file system, followed by the disk of its log. Both use the driver's addresses.
+/// A file system's disk, followed by the separate disk of its log. Both use the driver's addresses.
 TEST(StateDisk, HasASecondDeviceAfterTheFirst) {
   std::vector<std::byte> base(40 * model::kSectorBytes);
   StateDisk disk(base, 30);

@@ -1,4 +1,5 @@
-// Returns cached parts of a tree, and rereads the parts whose sources have changed (tree_cache.h).
+// Returns the cached parts of a tree, and rereads a part if its source sectors have changed
+// (tree_cache.h).
 #include "harness/explorer/in_process/tree_cache.h"
 
 #include <fmt/format.h>
@@ -9,7 +10,7 @@ namespace headcrash::in_process {
 namespace {
 
 constexpr std::size_t kNamesMax = 1U << 24U;
-// How far the search for an entry goes from its previous position.
+// How many entries beyond its previous position are searched for an entry.
 constexpr std::size_t kLookAhead = 64;
 
 }  // namespace

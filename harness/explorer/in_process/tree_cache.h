@@ -1,18 +1,18 @@
 #pragma once
 // Returns the trees of successive states, and rereads only what has changed.
 //
-// Every result (a directory's names, an object with its content) is stored with the sectors it was
-// read from and a digest of their content. While the digest is equal, rereading would give the same
-// result.
+// Every result (the names in a directory, or an object with its content) is stored with the sectors
+// from which it was read and a digest of these sectors. As long as the digest is unchanged, reading
+// again would give the same result.
 //
 //   directory 2   sectors of its inode and blocks | "a" -> 5, "d" -> 7, ...
 //   "a"           sectors of inode 5, its pointers, its data | observed object, digest
 //
-// If inodes are found through a map, an inode's place is one of its sources
+// If inodes are found through a map, the inode's position is also part of the sources
 // (ImageReader::place_of).
 //
-// The observer (observed_image.h) does the reading, through a store that notes which sectors it
-// reads.
+// The observer (observed_image.h) does the reading, through a store that records which sectors are
+// read.
 
 #include <cstdint>
 #include <span>
@@ -27,18 +27,19 @@ namespace headcrash::in_process {
 
 class TreeCache {
  public:
-  /// All arguments must outlive this object. `judge` assigns the numbers of lone names.
+  /// All arguments must outlive this object. `judge` provides the numbers of lone names
+  /// (harness/oracle/lone_names.h).
   TreeCache(const StateDisk& disk, Observer& observer, const oracle::RepeatedJudge& judge)
       : disk_(&disk), observer_(&observer), judge_(&judge), noted_(disk) {}
 
-  /// Returns the tree, like Observer::observe(), with digests. The result is valid until the next
-  /// call.
+  /// Returns the same tree as Observer::observe(), with a digest for each object. The result is
+  /// valid until the next call.
   Result<std::span<const oracle::SeenObject>> observe();
 
  private:
-  /// The sectors from which a result was read.
+  /// The sectors from which a cached result was read.
   struct Sources {
-    std::uint64_t place = 0;  ///< the inode's place
+    std::uint64_t place = 0;  ///< position of the inode
     std::vector<std::uint32_t> sectors;
     std::uint64_t digest = 0;
   };
@@ -48,14 +49,14 @@ class TreeCache {
     bool known = false;
     Sources sources;
     oracle::ObservedObject object;
-    oracle::SeenObject seen;  ///< refers to `object` once this entry has its final address
+    oracle::SeenObject seen;  ///< refers to `object`; valid only once this entry no longer moves
   };
   struct KeptDirectory {
     std::string path;
     bool known = false;
     Sources sources;
     std::vector<KeptName> names;
-    std::uint64_t met_in = 0;  ///< number of the last tree that contains the object
+    std::uint64_t met_in = 0;  ///< number of the last tree in which the directory was found
   };
 
   /// Forwards reads to a store, and records which sectors were read.
@@ -66,7 +67,7 @@ class TreeCache {
     Result<void> read(std::uint64_t lba, std::span<std::byte> into) const override;
     Result<void> write(std::uint64_t, std::span<const std::byte>) override { return refuse(); }
     Result<void> write_zeroes(std::uint64_t, std::uint64_t) override { return refuse(); }
-    /// Returns the sectors read since the last call.
+    /// Returns the sectors that have been read since the last call.
     std::vector<std::uint32_t> take() { return std::exchange(read_, {}); }
 
    private:

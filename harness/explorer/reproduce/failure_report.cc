@@ -57,8 +57,9 @@ class FailureReporter {
   void minimise_operations();
   bool fails_too(const std::vector<workload::Operation>& operations);
   bool confirm(Failing& failing);
-  /// Returns true if the state fails in the same way. If the original check found no damage before
-  /// the mount, the check must find none now; otherwise it is a different, milder failure.
+  /// Returns true if the state fails in the same way. Rejects a state in which the check finds
+  /// damage before the mount, if it found none in the original state, because that would be a
+  /// different and milder failure.
   bool same(const StateOutcome& outcome) const {
     return fails_like(kind_, outcome.judgement, outcome.findings) &&
            (failure_.outcome.recovery.check_found_damage || !outcome.recovery.check_found_damage);
@@ -80,7 +81,7 @@ class FailureReporter {
   const ReportOptions& options_;
   FailureKind kind_;
   steady_clock::time_point deadline_;
-  Failing here_;                    // in the original failure's recording
+  Failing here_;                    // in the recording of the original failure
   std::optional<Failing> smaller_;  // the shortest failing workload that was found
   std::size_t recorded_ = 0;
   std::vector<std::string> notes_;
@@ -107,7 +108,8 @@ Result<void> FailureReporter::load() {
   return {};
 }
 
-/// Replaces a physical state with an equivalent state of lost writes, which can be minimised.
+/// Replaces a physical state with an equivalent state that lists lost writes, because only such a
+/// state can be minimised.
 Result<void> FailureReporter::make_writes_of_physical() {
   if (here_.state.base != CrashState::Base::physical || here_.run->header().of_array()) return {};
   TRY(const auto writes, as_lost_writes(*here_.run, here_.state));
@@ -138,8 +140,8 @@ void FailureReporter::minimise_lost_writes(Failing& failing) {
       small.lost, small.minimal ? "minimal" : "the time limit was reached", small.checks));
 }
 
-/// Records the operations and searches for a state that fails in the same way, using the strategy
-/// that found the failure.
+/// Records the operations. Then searches for a state that fails in the same way, with the strategy
+/// that found the original failure.
 bool FailureReporter::fails_too(const std::vector<workload::Operation>& operations) {
   const fs::path recording =
       options_.recordings /
@@ -187,7 +189,7 @@ void FailureReporter::minimise_operations() {
   if (!options_.record || of_recovery || workload_.operations.empty() ||
       !failure_.outcome.recovery_of.empty())
     return;
-  // Operations after the first unreported persistence point cannot have begun.
+  // The first persistence point that was not reported may have begun, but no operation after it.
   std::size_t end =
       failure_.outcome.persisted_operation ? *failure_.outcome.persisted_operation + 1 : 0;
   while (end < workload_.operations.size() &&
@@ -212,7 +214,7 @@ void FailureReporter::minimise_operations() {
                                small.checks));
 }
 
-/// Checks the failure again on a fresh guest, wholly in the guest.
+/// Checks the failure again on a fresh guest, with every step in the guest.
 bool FailureReporter::confirm(Failing& failing) {
   StateOutcome outcome =
       failing.checker->check(guest_, failing.state, {.wholly_in_guest = true, .fresh_guest = true});

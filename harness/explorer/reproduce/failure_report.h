@@ -3,10 +3,10 @@
 //
 //   failing state --fewest lost writes--> minimised state of the same recording
 //                                               |
-//   its operations --fewest operations--> another, shorter recording with a separate failing state,
+//   its operations --fewest operations--> another, shorter recording with its own failing state,
 //                                         which is also minimised, confirmed and kept
 //
-// Time is bounded; a result that is not minimal at the end is marked as such.
+// The total time is limited. If a result is not minimal when the time is up, the report says so.
 
 #include <atomic>
 #include <chrono>
@@ -19,49 +19,53 @@
 
 namespace headcrash::explorer {
 
-/// Records these operations on a fresh file system, under the same conditions as the failed
-/// workload.
+/// Records these operations on a fresh file system, under the conditions under which the failed
+/// workload was recorded.
 using Recorder = std::function<Result<RecordedWorkload>(
     StageGuest& guest, const std::vector<workload::Operation>& operations,
     const std::filesystem::path& recording)>;
 
-/// Returns a recorder that starts with the formatted disk on which the recording of `workload` is
-/// based. The recorder is empty if the recording has no base (a campaign's trial). `options` are
-/// the disk options of `workload`, so that the same delays recur. `filesystem` must outlive the
-/// recorder. Fails if a recording cannot be read.
+/// Returns a recorder whose recordings start with the same formatted disk as the recording of
+/// `workload`. The recorder is empty if that recording has no base (as in a campaign's trial).
+/// `options` are the disk options of `workload`, so that the same delays recur. `filesystem` must
+/// outlive the recorder. Fails if a recording cannot be read.
 Result<Recorder> recorder_like(const adapters::LinuxAdapter& filesystem,
                                const RecordedWorkload& workload, const DiskOptions& options);
 
 struct ReportOptions {
-  Recorder record;                   ///< empty to minimise only the state and not the workload
+  Recorder record;                   ///< if empty, minimises the state but not the workload
   std::filesystem::path recordings;  ///< existing folder for the recording of a smaller workload
-  std::string replay;  ///< "headcrash replay 17 --db x.db", to which --state NAME is appended
+  /// Start of the replay command, such as "headcrash replay 17 --db x.db"; --state NAME is
+  /// appended.
+  std::string replay;
   std::chrono::seconds limit{90};  ///< total time limit
-  /// Maximum number of checks when one state is minimised; 0 to report it unchanged.
+  /// Maximum number of checks to minimise one state; 0 reports the state unchanged.
   std::size_t state_checks = 150;
-  std::size_t workload_checks = 60;  ///< number of workloads to record
-  /// Maximum number of states for each workload, from the strategy that found the failure.
+  std::size_t workload_checks = 60;  ///< maximum number of shorter workloads to record
+  /// Maximum number of states to check for each of these workloads. They come from the strategy
+  /// that found the failure.
   std::size_t states_per_workload = 40;
   const std::atomic<bool>* interrupted = nullptr;
 };
 
 struct FailureReport {
   bool confirmed = false;
-  /// How the two checks differ, if the failure was not confirmed.
+  /// If the failure was not confirmed: how the results of the two checks differ.
   std::string disagreement;
-  std::string tier;        ///< the strongest tier whose promise was broken
-  std::string operations;  ///< the smallest failing list that was found, one operation per line
-  std::string minimised_state;  ///< the minimised state in the original failure's recording
-  std::string account;          ///< text of failure_text.h
-  std::string replay;           ///< the command that reproduces minimised_state
-  double minimise_ms = 0;       ///< time spent on minimising, excluding file I/O
-  /// The recording of the smaller workload, if there is one, and its failing state.
+  std::string tier;        ///< the strongest tier of the promises that were broken
+  std::string operations;  ///< the shortest failing list that was found, one operation per line
+  /// Name of the minimised state in the recording of the original failure.
+  std::string minimised_state;
+  std::string account;     ///< plain-text account of the failure (failure_text.h)
+  std::string replay;      ///< the command that reproduces minimised_state
+  double minimise_ms = 0;  ///< time spent on minimising, without file I/O
+  /// If a shorter workload fails, its recording and the name of the failing state in it.
   std::optional<std::filesystem::path> recording;
   std::string recording_state;
 };
 
-/// Reports a failure. `workload` is the explored workload, even if the failing state is one of a
-/// recovery. Fails if a recording can no longer be read.
+/// Reports a failure. `workload` is the explored workload, even if the failing state belongs to a
+/// recorded recovery. Fails if a recording can no longer be read.
 Result<FailureReport> report_failure(StageGuest& guest, const adapters::LinuxAdapter& filesystem,
                                      const RecordedWorkload& workload,
                                      const ConfirmedFailure& failure, const ReportOptions& options);

@@ -52,7 +52,7 @@ states::CrashState with_missing(const states::CrashState& like,
 }  // namespace
 
 bool stronger(oracle::Tier one, oracle::Tier other) {
-  // posix, documented, de-facto, integrity, litmus
+  // Indexed by tier: posix, documented, de-facto, integrity, litmus.
   constexpr std::array<int, 5> kStrength{2, 1, 0, 3, 0};
   return kStrength.at(static_cast<std::size_t>(one)) >
          kStrength.at(static_cast<std::size_t>(other));

@@ -1,8 +1,8 @@
 #pragma once
-// Minimises a failure: finds the fewest lost writes, then the fewest operations, that still fail in
-// the same way.
+// Minimises a failure: finds the fewest lost writes that still cause the same failure, then the
+// fewest operations.
 //
-// Both use delta debugging (plugin/base/delta_debugging.h).
+// Both searches use delta debugging (plugin/base/delta_debugging.h):
 //
 //   lost  17 21 23 24 30 31 40 41      fails
 //         17 21 23 24                  does not
@@ -26,23 +26,23 @@
 
 namespace headcrash::explorer {
 
-/// The kind of a failure. A smaller failure must have the same kind.
+/// The kind of a failure. A smaller failure counts only if it is of the same kind.
 struct FailureKind {
   oracle::Verdict verdict = oracle::Verdict::clean;
-  /// The strongest tier among the findings with that verdict; nullopt if there are no findings.
+  /// The strongest tier of the findings that have this verdict; nullopt without such findings.
   std::optional<oracle::Tier> tier;
   bool operator==(const FailureKind&) const = default;
 };
 FailureKind kind_of(const oracle::Judgement& judgement,
                     const std::vector<oracle::Finding>& findings);
-/// Returns true if a finding has the verdict and tier of `kind`. If `kind` has no tier, returns
-/// true if the verdicts are equal.
+/// Returns true if a finding has the verdict and tier of `kind`. If `kind` has no tier, compares
+/// only the verdicts.
 bool fails_like(const FailureKind& kind, const oracle::Judgement& judgement,
                 const std::vector<oracle::Finding>& findings);
 /// Returns, for example, "lost-synced-data (posix)".
 std::string format(const FailureKind& kind);
-/// Returns true if it is worse to violate `one` than `other`. From strongest to weakest: integrity,
-/// POSIX, documented, de-facto.
+/// Returns true if a violation of `one` is more severe than a violation of `other`. In decreasing
+/// severity, the tiers are integrity, POSIX, documented and de-facto.
 bool stronger(oracle::Tier one, oracle::Tier other);
 
 using MinimiseLimits = base::DeltaDebugging::Limits;
@@ -50,10 +50,11 @@ using MinimiseLimits = base::DeltaDebugging::Limits;
 using StateExaminer = std::function<bool(const states::CrashState&)>;
 struct MinimisedState {
   states::CrashState state;
-  /// Number of lost or torn writes before and after minimising.
+  /// Number of writes that are lost or torn, before and after minimising.
   std::size_t lost_before = 0, lost = 0;
   std::size_t checks = 0;
-  /// True if no further write can be restored; false if a limit was reached before that.
+  /// True if restoring any of the remaining writes makes the failure disappear. False if a limit
+  /// was reached first.
   bool minimal = false;
 };
 /// Searches for a state in the same recording that has fewer lost or torn writes and still fails.
@@ -69,9 +70,9 @@ struct MinimisedWorkload {
   std::size_t checks = 0;
   bool minimal = false;
 };
-/// Searches for fewer operations that still fail. All examined lists are executable: operations on
-/// missing files or names are omitted, appends start at the end of the file, and stamps are
-/// renumbered (harness/workload/draft.h).
+/// Searches for a shorter list of operations that still fails. All lists that are tried can be
+/// executed: operations on missing files or names are omitted, appends start at the end of the
+/// file, and stamps are renumbered (harness/workload/draft.h).
 MinimisedWorkload minimise_workload(std::span<const workload::Operation> failing,
                                     const WorkloadExaminer& still_fails,
                                     const MinimiseLimits& limits);

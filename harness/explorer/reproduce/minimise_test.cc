@@ -51,8 +51,8 @@ TEST(MinimiseState, FindsEveryKnownCause) {
     std::set<model::RequestId> cause;
     for (std::uint64_t i = random.below(4); i > 0; --i)
       cause.insert(unflushed[random.below(unflushed.size())]);
-    // Selects lose-all, or a subset of the unflushed writes that includes the cause, in either
-    // notation.
+    // The failing state is lose-all, or loses the cause and some other unflushed writes. Its name
+    // lists either the lost or the kept writes.
     CrashState state{.event = 77, .keep_others = false};
     if (random.below(2) == 0) {
       state.keep_others = random.below(2) == 0;
@@ -75,7 +75,8 @@ TEST(MinimiseState, FindsEveryKnownCause) {
   }
 }
 
-/// The loss of either of two writes is sufficient. Each alone is minimal; both together are not.
+/// Either of two lost writes is sufficient for the failure. A state that lacks both is therefore
+/// not minimal.
 TEST(MinimiseState, EndsWithOneOfSeveralCauses) {
   const Requests unflushed = numbers(1, 12);
   const auto either = [&](const CrashState& state) {
@@ -88,7 +89,7 @@ TEST(MinimiseState, EndsWithOneOfSeveralCauses) {
 }
 
 TEST(MinimiseState, KeepsANeededTearAndRestoresOthers) {
-  const Requests unflushed = numbers(1, 6);  // 1 3 5 7 9 11
+  const Requests unflushed = numbers(1, 6);  // odd numbers: 1 3 5 7 9 11
   CrashState state{.event = 9, .listed = {1, 3}, .torn = {{5, 0, 4}, {7, 2, 1}}};
   const auto examine = [](const CrashState& s) {
     return std::count(s.torn.begin(), s.torn.end(), states::TornWrite{7, 2, 1}) == 1;
@@ -171,7 +172,7 @@ TEST(MinimiseWorkload, RenumbersStampsAndMovesAppendsToTheEnd) {
             "create g\nappend g 0 512 1 1\nfsync g\n");
 }
 
-/// In random workloads, a random pair of operations causes the failure.
+/// In each random workload, the failure requires two operations that are chosen at random.
 TEST(MinimiseWorkload, IsMinimalForRandomWorkloads) {
   for (std::uint64_t seed = 1; seed <= 60; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));

@@ -1,4 +1,4 @@
-// Creates a shell command for each kind of expectation (plain_checks.h, oracle/expectation.h).
+// Creates the shell command for each kind of expectation (plain_checks.h, oracle/expectation.h).
 #include "harness/explorer/reproduce/plain_checks.h"
 
 #include <fmt/format.h>
@@ -19,8 +19,8 @@ using oracle::Expectation;
 using workload::kStampBytes;
 using workload::Operation;
 
-/// The checksums of everything that a block may contain: zeroes, and stamps with zeroes after the
-/// end of the write.
+/// Checksums of all permitted contents of a block: zeroes, or a stamp that is followed by zeroes
+/// after the end of the write.
 class PermittedChecksums {
  public:
   void add(std::span<const std::byte> block, std::size_t written) {
@@ -30,7 +30,7 @@ class PermittedChecksums {
     std::fill(bytes.begin() + static_cast<std::ptrdiff_t>(written), bytes.end(), std::byte{0});
     sums_.insert(posix_cksum(bytes));
   }
-  /// Permits a block beyond the end of the file, which has no bytes.
+  /// Also permits that the file ends before the block.
   void add_nothing() { sums_.insert(posix_cksum({})); }
   std::string text() const {
     std::string text;
@@ -74,9 +74,10 @@ std::uint32_t file_of_path(std::span<const Operation> operations, const std::str
 }
 
 constexpr std::uint64_t kLargestFileBytes =
-    std::numeric_limits<std::int64_t>::max();  // also the largest number in a shell
+    std::numeric_limits<std::int64_t>::max();  // also the largest number that a shell can handle
 
-/// Returns true if the file may end before the block, because another finding concerns its size.
+/// Returns true if the file may end before the block. This is the case if another finding is about
+/// its size.
 bool may_end_before(std::span<const oracle::Finding> findings, const std::string& path,
                     std::uint64_t block) {
   return std::ranges::any_of(findings, [&](const oracle::Finding& each) {
@@ -86,8 +87,8 @@ bool may_end_before(std::span<const oracle::Finding> findings, const std::string
   });
 }
 
-/// Returns true if a block may contain the stamp of another block, or parts of two writes.
-/// Checksums do not cover these contents.
+/// Returns true if a block may contain the stamp of another block, or parts of two writes. The
+/// checksums do not include such contents.
 bool moves_blocks(std::span<const Operation> operations) {
   return std::ranges::any_of(operations, [](const Operation& operation) {
     const bool begins_inside =
@@ -119,8 +120,7 @@ std::string block_check(const oracle::Finding& finding, const Expectation& expec
                      base::shell_quoted(oracle::words(expected)), sums.text());
 }
 
-/// Returns the command that checks a finding. Returns an empty string if no standard tool can check
-/// it.
+/// Returns the command that checks a finding, or an empty string if no standard tool can check it.
 std::string check_of(const oracle::Finding& finding, std::span<const oracle::Finding> findings,
                      std::span<const Operation> operations, Content content) {
   using Kind = Expectation::Kind;

@@ -1,6 +1,6 @@
 #pragma once
-// Converts the oracle's findings to lines of a shell script (look.sh) that standard tools can
-// check: stat, readlink, dd, cksum.
+// Converts the oracle's findings to lines of a shell script (look.sh), which checks them with
+// standard tools: stat, readlink, dd and cksum.
 
 #include <cstdint>
 #include <span>
@@ -12,8 +12,8 @@
 
 namespace headcrash::explorer {
 
-/// The contents of the blocks that the workload writes: stamps (workload/stamp.h), or the version
-/// number in every byte, as in workload.sh.
+/// The kind of data in the blocks that the workload writes: stamps (workload/stamp.h), or, as in
+/// workload.sh, the version number in every byte.
 enum class Content : std::uint8_t { stamps, version_bytes };
 
 /// For each finding, returns a call of a function in look.sh. If no standard tool can check the
@@ -22,7 +22,7 @@ std::vector<std::string> plain_checks(const std::vector<oracle::Finding>& findin
                                       std::span<const workload::Operation> operations,
                                       Content content);
 
-/// Returns the checksum that the POSIX utility `cksum` prints first.
+/// Returns the first number that the POSIX utility `cksum` prints.
 std::uint32_t posix_cksum(std::span<const std::byte> data);
 
 }  // namespace headcrash::explorer

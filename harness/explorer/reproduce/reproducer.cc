@@ -1,5 +1,5 @@
-// Writes the image and both scripts. The variables at the beginning of a script describe the
-// failure; the remaining part is constant (reproducer.h).
+// Writes the image and both scripts (reproducer.h). A script begins with variables that describe
+// the failure; the rest of it is constant.
 #include "harness/explorer/reproduce/reproducer.h"
 
 #include <fcntl.h>
@@ -38,7 +38,8 @@ Result<void> convert_to_qcow2(const fs::path& raw, const fs::path& qcow2) {
   return {};
 }
 
-/// Creates a folder for the unfinished result: TARGET.partial, or a numbered name if that exists.
+/// Creates a folder for the unfinished result. Its name is TARGET.partial, with a number if this
+/// name is taken.
 Result<fs::path> make_folder_beside(const fs::path& target) {
   std::error_code error;
   if (target.has_parent_path()) fs::create_directories(target.parent_path(), error);
@@ -117,7 +118,7 @@ Result<void> write_raw_image(const states::StateImage& image, const fs::path& pa
   if (!file.is_open() ||
       ::ftruncate(file.get(), static_cast<off_t>(image.sectors() * model::kSectorBytes)) != 0)
     return fail(path.string(), std::strerror(errno), "free space or choose another folder");
-  // Writes the whole disk, because the recipient also needs a used disk's previous contents.
+  // Write the whole disk, because the recipient also needs the previous contents of a used disk.
   constexpr std::uint64_t kSectorsAtATime = 2048;
   std::vector<std::byte> piece;
   for (std::uint64_t lba = 0; lba < image.sectors(); lba += kSectorsAtATime) {

@@ -53,7 +53,8 @@ TEST(PosixCksum, MatchesTheUtility) {
   }
 }
 
-/// Tests that the script supports the findings of the oracle. Each tree breaks a promise.
+/// Each of these trees breaks a promise, and the script must find the same violations as the
+/// oracle.
 TEST(PlainChecks, SupportAllFindingsOfTheOracle) {
   const auto list = operations(
       "mkdir d\ncreate d/f\nwrite d/f 0 2048 1 1\nfsync d/f\nfsyncdir d\nfsyncdir .\nsymlink t s\ncreate "
@@ -81,7 +82,7 @@ TEST(PlainChecks, SupportAllFindingsOfTheOracle) {
       {d, s},
       {d, s, file(0, {})},
       {d, s, file(2048, {{.kind = ContentRun::Kind::zero, .blocks = 4}})},
-      {d, s, file(2048, {all})},  // block 1 contains an old version
+      {d, s, file(2048, {all})},  // block 1 holds an old version of the data
       {d,
        wrong,
        counted,
@@ -144,8 +145,7 @@ TEST(PlainChecks, LeaveTheRestToTheUser) {
       std::vector<std::string>{"expect_one_name 'a' 'd/b'"});
 }
 
-/// Uses an adapter with harmless commands, for a file system whose files can be read without a
-/// mount.
+/// The adapter's commands are harmless, and its file system can be read without a mount.
 class ReproducerTest : public testing::Test {
  protected:
   ReproducerTest() {
@@ -219,7 +219,7 @@ TEST_F(ReproducerTest, DoesNothingWithoutYes) {
 }
 
 TEST_F(ReproducerTest, UsesTheExitCodesOfBisect) {
-  // No tool like debugfs exists, so checks need a mount, which the test cannot do.
+  // XFS has no tool like debugfs, so the checks need a mount, which is impossible in the test.
   filesystem_.type = "xfs";
   ASSERT_TRUE(write_reproducer(of(), image("intact"), folder_ / "out", ImageFormat::raw));
   Ran ran = run_script("--yes --no-mount");
@@ -242,8 +242,7 @@ TEST_F(ReproducerTest, UsesTheExitCodesOfBisect) {
   EXPECT_NE(ran.output.find("the check command is missing"), std::string::npos) << ran.output;
 }
 
-/// Tests the functions that compare, on files in a folder, because the script cannot mount in a
-/// test.
+/// The script cannot mount in a test, so its comparisons run on files in a folder.
 TEST_F(ReproducerTest, ComparesWithStandardTools) {
   const auto body = reproducer_script(
       of({{Verdict::lost_synced_data, Tier::posix, "f", "version 1 or newer in block 2",
@@ -254,7 +253,7 @@ TEST_F(ReproducerTest, ComparesWithStandardTools) {
           {Verdict::wrong_data, Tier::integrity, "d", "a directory", "a file"}}),
       "crash.raw");
   ASSERT_TRUE(body) << body.error().message();
-  // Keeps the functions of the script, and replaces its main part by checks in the folder.
+  // Keep the script's functions, but replace its main part with checks in this folder.
   const std::size_t main_part = body->find("\nyes='' no_mount=''");
   ASSERT_NE(main_part, std::string::npos);
   std::ofstream(folder_ / "checks.sh")

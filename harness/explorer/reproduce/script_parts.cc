@@ -1,4 +1,4 @@
-// Creates the beginnings of both scripts (script_parts.h).
+// Creates the parts that both scripts share (script_parts.h).
 #include "harness/explorer/reproduce/script_parts.h"
 
 #include <fmt/format.h>

@@ -1,6 +1,6 @@
 #pragma once
-// The parts that a failure's scripts share (reproducer.h, workload_script.h). Each script begins
-// with shell variables and functions that describe the failure.
+// The parts that a failure's two scripts share (reproducer.h, workload_script.h). Both scripts
+// begin with shell variables and functions that describe the failure.
 
 #include <string>
 #include <string_view>
@@ -10,14 +10,14 @@
 
 namespace headcrash::explorer {
 
-/// Placeholder for the device in an adapter's commands.
+/// Placeholder for the device in the commands of an adapter.
 inline constexpr std::string_view kDevicePlace = "{device}";
 
 /// Returns the assignment NAME='VALUE'.
 std::string script_setting(std::string_view name, const std::string& value);
 
-/// Returns two shell functions: NAME runs the command on the device in its first argument, and
-/// NAME_good checks its exit code.
+/// Returns two shell functions. NAME runs the command on the device given as its first argument;
+/// NAME_good checks the command's exit code.
 std::string script_command(const std::string& name, const adapters::GuestCommand& command);
 
 /// Returns the command line as a user would type it.
@@ -25,7 +25,7 @@ std::string in_words(const adapters::GuestCommand& command);
 
 std::string as_comment(const std::string& text);
 
-/// Returns the beginning of a script: title, file system, and the commands for recovery and
+/// Returns the beginning of a script: the title, the file system, and the commands for recovery and
 /// checking.
 std::string script_head(const ReproducerOf& of);
 

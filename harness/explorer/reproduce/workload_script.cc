@@ -22,7 +22,7 @@ using workload::Operation;
 using Kind = Operation::Kind;
 
 constexpr unsigned kFirstDescriptor = 4,
-                   kLastDescriptor = 9;  // file descriptors of one digit; 3 is reserved
+                   kLastDescriptor = 9;  // only one digit, as shells require; 3 is reserved
 constexpr std::uint32_t kLargestByte = 255;
 
 std::string subject_of(std::size_t number, const Operation& operation) {
@@ -42,7 +42,7 @@ class Descriptors {
     }
     return std::nullopt;
   }
-  /// Returns the descriptor, or 0 if the file is not open.
+  /// Returns the file's descriptor, or 0 if the file is not open.
   unsigned find(const std::string& name) const {
     const auto at = open_.find(name);
     return at == open_.end() ? 0 : at->second;
@@ -208,7 +208,7 @@ Result<std::string> command_of(const Operation& operation, const std::string& su
                          operation.length, path);
     case Kind::clone:
     case Kind::dedupe:
-      // The path has its own quotes for xfs_io, inside the quotes for the shell.
+      // xfs_io parses the path again, so it is quoted for xfs_io and then for the shell.
       return fmt::format(
           "io -c {} {}",
           base::shell_quoted(fmt::format(
@@ -276,8 +276,8 @@ Result<std::string> command_of(const Operation& operation, const std::string& su
   return fail(subject, "no standard tool has an equivalent command");
 }
 
-/// Returns the number of sectors that survive in a torn write, negative if counted from its end.
-/// The script tries this for each write.
+/// Returns the values that the script tries for a torn write: the number of sectors that survive at
+/// its start, or a negative number if the surviving sectors are at its end.
 std::string torn_sectors(const states::CrashState& state) {
   if (state.torn.empty()) return "";
   std::string counts = "1";

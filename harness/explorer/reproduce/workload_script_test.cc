@@ -236,7 +236,8 @@ TEST_F(WorkloadScriptTest, NeedsAWorkload) {
   EXPECT_NE(two.error().message().find("@1 create f"), std::string::npos);
 }
 
-/// Tests the script's reader of the log with a known log.
+/// Tests the script's function that replays the dm-log-writes log, with a log whose contents are
+/// known.
 class ReplayLogTest : public WorkloadScriptTest {
  protected:
   ReplayLogTest() {
@@ -267,7 +268,7 @@ class ReplayLogTest : public WorkloadScriptTest {
     if (!content.empty()) log_ += std::string(sectors * 512, content[0]);
     ++entries_;
   }
-  /// Replays the log with `arguments` for replay_log, and returns the first byte of each of eight
+  /// Runs the script's replay_log with `arguments`, and returns the first byte of each of eight
   /// sectors.
   std::string replayed(const std::string& arguments) {
     std::ofstream(folder_ / "disk", std::ios::binary) << std::string(8 * 512, '.');

@@ -1,5 +1,5 @@
 #pragma once
-// For tests: a recording of single events on one or two disks, and a temporary folder.
+// Test helpers: records single events on one or more disks.
 
 #include <gtest/gtest.h>
 
@@ -25,7 +25,7 @@ class RecordedDisk {
       : RecordedDisk(std::move(path), media,
                      log_sectors == 0 ? Sizes{{"hd0", sectors}}
                                       : Sizes{{"hd0", sectors}, {"log", log_sectors}}) {}
-  /// Records several disks: their names and sizes in sectors.
+  /// Records several disks. Each has a name and a size in sectors.
   using Sizes = std::vector<std::pair<std::string, std::uint64_t>>;
   RecordedDisk(std::filesystem::path path, bool media, const Sizes& disks)
       : path_(std::move(path)) {

@@ -1,5 +1,5 @@
 #pragma once
-// For oracle tests: lists of operations, and trees to judge against them.
+// Test helpers for the oracle: lists of operations, and trees that are judged against them.
 
 #include <gtest/gtest.h>
 

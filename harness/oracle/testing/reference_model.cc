@@ -1,4 +1,5 @@
-// Simulates a file system that loses everything that it has not promised (reference_model.h).
+// Simulates a file system that loses everything that it has not promised to keep
+// (reference_model.h).
 #include "harness/oracle/testing/reference_model.h"
 
 #include <algorithm>
@@ -42,7 +43,7 @@ bool is_of_all(const Operation& operation) {
   }
 }
 
-/// Returns true for a persistence point that covers only a range of a file.
+/// Returns true if the persistence point covers only a range of a file.
 bool is_of_a_range(const Operation& operation) {
   return workload::is_write(operation.kind) || operation.kind == Kind::msync;
 }
@@ -52,8 +53,8 @@ bool changes_content(const Operation& operation) {
          operation.kind == Kind::clone;
 }
 
-/// Returns the position that the block had before an operation that moves blocks. Returns nullopt
-/// if the block is inside the hole that the operation inserted.
+/// Returns the position of the block before an operation that moves blocks. Returns nullopt if the
+/// block is in a hole that the operation has inserted.
 std::optional<std::uint64_t> moved_from(const Operation& operation, std::uint64_t block) {
   const std::uint64_t first = operation.offset / kStampBytes,
                       blocks = operation.length / kStampBytes;
@@ -75,7 +76,7 @@ std::uint64_t resized(const Operation& operation, std::uint64_t size) {
   return extends ? std::max(size, operation.offset + operation.length) : size;
 }
 
-/// Applies the operation to the content of a block. If the write is torn, only the first `tear`
+/// Applies the operation to the contents of a block. If the write is torn, only the first `tear`
 /// bytes change.
 void apply_to_block(const Operation& operation, std::uint64_t block, std::size_t tear,
                     std::vector<std::byte>& bytes) {
@@ -105,7 +106,7 @@ bool is_fallocate(const Operation& operation) {
   return operation.kind == Kind::allocate || operation.kind == Kind::allocate_keep;
 }
 
-/// Updates the set of allocated blocks after an operation on a file of `size` bytes.
+/// Updates the set of allocated blocks after an operation. `size` is the size of the file in bytes.
 void apply_to_room(const Operation& operation, std::uint64_t size, std::set<std::uint64_t>& room) {
   const std::uint64_t end = operation.offset + operation.length;
   if (is_fallocate(operation) || workload::is_write(operation.kind))
@@ -153,7 +154,7 @@ ReferenceModel::ReferenceModel(std::span<const Operation> operations,
   }
 }
 
-/// Returns true if the operation makes the changes that it covers persistent.
+/// Returns true if, on this file system, the operation makes the changes that it covers persistent.
 bool ReferenceModel::is_kept_by(const Operation& operation) const {
   if (!workload::is_persistence_point(operation)) return false;
   if (operation.kind == Kind::rest) return promises_.keeps_rested(operation.seconds);
@@ -295,7 +296,7 @@ void ReferenceModel::learn_persistence(std::size_t index, const Operation& opera
   persistence_.push_back(std::move(point));
 }
 
-/// Returns the names on the path, if none of them has ever changed.
+/// Returns the names on the path if none of them has ever changed; otherwise, an empty list.
 std::vector<ReferenceModel::Slot> ReferenceModel::new_path(const std::string& path) const {
   std::vector<Slot> slots;
   for (std::string rest = path; !rest.empty();
@@ -315,13 +316,14 @@ bool ReferenceModel::was_persisted(FileId file, const Cut& cut,
                                    const std::function<bool(const Persistence&)>& fits) const {
   return cut.persisted &&
          std::any_of(persistence_.begin(), persistence_.end(), [&](const Persistence& point) {
-           // A file's number is 1 + the operation that created it.
+           // The number of a file is 1 + the index of the operation that created it.
            const bool made_before = file <= point.operation;
            return point.operation <= *cut.persisted && made_before && fits(point);
          });
 }
 
-/// Applies writes of unordered names: a name that changes may be missing, or refer to another file.
+/// Simulates unordered writes of names. A name that is being changed may be missing, or may refer
+/// to another file.
 void ReferenceModel::disorder(const std::set<std::size_t>& required, const Cut& cut,
                               std::mt19937_64& random, std::map<Slot, FileId>& names) const {
   std::vector<FileId> regular;
@@ -347,7 +349,8 @@ void ReferenceModel::disorder(const std::set<std::size_t>& required, const Cut& 
   }
 }
 
-/// Returns the names of new synced files, whose inodes no other file can have.
+/// Returns the names of new files that were synced. No other file can have the inode of such a
+/// file.
 std::set<ReferenceModel::Slot> ReferenceModel::names_of_new_synced_files(
     const std::set<std::size_t>& required, const Cut& cut) const {
   const auto synced = [&](FileId file) {
@@ -458,8 +461,8 @@ std::uint64_t ReferenceModel::size_after(FileId file, const Cut& cut,
       size = next > size && by_chance(random, 30) ? size + random() % (next - size) : next;
     }
     truth = next;
-    // An O_SYNC write guarantees its end as a minimum size, until a later operation truncates the
-    // file.
+    // A write with O_SYNC guarantees a minimum size, which is the end of the write. The guarantee
+    // ends when a later operation truncates the file.
     if (next < at_least) at_least = 0;
     const bool synced = is_of_a_range(operation) && is_kept_by(operation);
     if (synced && cut.persisted && index <= *cut.persisted)
@@ -468,7 +471,8 @@ std::uint64_t ReferenceModel::size_after(FileId file, const Cut& cut,
   return std::max(size, at_least);
 }
 
-/// Returns a block's contents after all operations before `end`. A clone copies these contents.
+/// Returns the contents of a block after all operations before `end`. These are the contents that a
+/// clone copies.
 std::vector<std::byte> ReferenceModel::block_before(FileId file, std::uint64_t block,
                                                     std::size_t end) const {
   std::vector<std::size_t> changes;
@@ -497,8 +501,9 @@ std::vector<std::byte> ReferenceModel::block_before(FileId file, std::uint64_t b
   return bytes;
 }
 
-/// Computes the contents backwards, from the last operation to the first. If an operation in flight
-/// may or may not have moved the block, earlier operations refer to another position.
+/// Computes the contents from the last operation back to the first. If an operation in flight has
+/// moved the block, the earlier operations refer to another position. Whether it has is decided at
+/// random.
 std::vector<std::byte> ReferenceModel::block_after(FileId file, std::uint64_t block, const Cut& cut,
                                                    std::mt19937_64& random) const {
   const auto& all = files_.at(file).operations;
@@ -516,7 +521,7 @@ std::vector<std::byte> ReferenceModel::block_after(FileId file, std::uint64_t bl
     const bool done = kept || by_chance(random, 60);
     if (workload::moves_blocks(operation.kind)) {
       const auto from = moved_from(operation, block);
-      // The block is part of a hole in between.
+      // While the move is in flight, the position may be a hole.
       if (!kept && from != block && by_chance(random, 10)) break;
       if (!done) continue;
       if (!from) break;
@@ -547,7 +552,8 @@ std::vector<std::byte> ReferenceModel::block_after(FileId file, std::uint64_t bl
     }
     const bool torn = !surely[i] && operation.length >= kStampBytes && by_chance(random, 5);
     apply_to_block(operation, places[i], torn ? 30 + random() % 400 : kStampBytes, bytes);
-    if (torn) break;  // at most one tear, because the bytes in a dump cannot prove two
+    // At most one write is torn, because the bytes in a dump cannot prove two tears.
+    if (torn) break;
   }
   return bytes;
 }
@@ -664,8 +670,9 @@ std::vector<ReferenceModel::Pinned> ReferenceModel::pinned_names(const Cut& cut)
       last_change[slot] = i;
     }
   }
-  // A name counts as pinned only if a persistence point after its last change covers it. A
-  // dependency that exists only in this simulation does not count.
+  // A name is pinned only if a persistence point after its last change covers it. It is not
+  // sufficient that another name depends on it, because such dependencies exist only in this
+  // simulation.
   const auto named = [&](const Slot& slot) {
     return std::any_of(persistence_.begin(), persistence_.end(), [&](const Persistence& point) {
       if (!cut.persisted || point.operation > *cut.persisted) return false;
@@ -716,8 +723,8 @@ bool ReferenceModel::attributes_are_pinned(FileId file, const Cut& cut) const {
 std::uint64_t ReferenceModel::bytes_that_stay_allocated(FileId file, const Cut& cut) const {
   const auto until = covered_until(file, std::nullopt, cut, false);
   if (!until) return 0;
-  // For a lower bound, frees count even if they may not have reached the disk. Allocations count
-  // only if they must have reached it.
+  // Computes a lower bound. Counts every operation that frees blocks, even if it may not have
+  // reached the disk, but counts an allocation only if it must have reached the disk.
   return allocated_by(file, cut, [&](std::size_t index) {
     const Operation& operation = operations_[index];
     return is_fallocate(operation) ? index <= *until : !workload::is_write(operation.kind);

@@ -1,16 +1,17 @@
 #pragma once
-// For tests: a file system that keeps exactly its promises and no more.
+// A file system for tests that keeps exactly its promises and no more.
 //
-// It shares no code with the oracle. Operations are first executed to learn which objects each
-// affects. A power cut then keeps a random subset of the unpromised name changes, closed under
-// their dependencies (earlier changes of the same names, and the directories and files they refer
-// to). For each block, size and attribute it keeps a random subset of the changes since the last
-// persistence point. Content is real bytes.
+// It shares no code with the oracle. The operations are first executed to learn which objects each
+// of them affects. A power cut then keeps a random subset of the changes of names that are not
+// promised. The subset includes the changes on which it depends: earlier changes of the same names,
+// and the directories and files to which they refer. For each block, size and attribute, the power
+// cut keeps a random subset of the changes since the last persistence point. Contents are real
+// bytes.
 //
-// If names are unordered, a changing name may also be missing or show another file. If they are
-// ordered (reference_ordered_names.cc), an operation is a series of changes of single names, each
-// of which waits for the previous one. An object without a name is then in lost+found, and a
-// directory with two names loses one.
+// If names are unordered, a name that is being changed may also be missing, or may show another
+// file. If names are ordered (reference_ordered_names.cc), an operation is a series of changes of
+// single names, each of which waits for the previous one. An object without a name is then in
+// lost+found, and a directory with two names loses one of them.
 
 #include <cstdint>
 #include <functional>
@@ -30,8 +31,9 @@ namespace headcrash::oracle {
 
 class ReferenceModel {
  public:
-  using FileId = std::size_t;  ///< 0 is the root; otherwise 1 + the operation that created it
-  using Slot = std::pair<FileId, std::string>;  ///< directory and name
+  /// 0 for the root; otherwise 1 + the index of the operation that created the file.
+  using FileId = std::size_t;
+  using Slot = std::pair<FileId, std::string>;  ///< a directory, and a name in it
   using Change = std::pair<Slot, std::optional<FileId>>;
   static constexpr FileId kLostAndFound = 1U << 30U;
 
@@ -45,36 +47,37 @@ class ReferenceModel {
   /// Returns a random tree that the cut permits.
   std::vector<ObservedObject> tree_after(const Cut& cut, std::mt19937_64& random) const;
 
-  // The following functions return states that the cut cannot have changed, so that tests can
-  // damage them and expect a finding. A Pinned name must refer to this file, or must be absent
-  // because its removal is persistent.
+  // The following functions return facts that the cut cannot have changed. A test may damage them
+  // and expect a finding. A Pinned name must refer to `file`; if that is nullopt, the name must be
+  // absent, because its removal is persistent.
   struct Pinned {
     std::string path;
     std::optional<FileId> file;
-    std::optional<FileId> before;  ///< the file that the name showed before
+    std::optional<FileId> before;  ///< the file to which the name referred before
   };
   std::vector<Pinned> pinned_names(const Cut& cut) const;
   bool data_is_pinned(FileId file, const Cut& cut) const;
-  /// Returns true if the file's extended attributes, mode and owner cannot have changed since they
-  /// became persistent.
+  /// Returns true if the file's extended attributes, mode and owner are persistent and cannot have
+  /// changed since.
   bool attributes_are_pinned(FileId file, const Cut& cut) const;
-  /// Returns the number of bytes that fallocate allocated persistently and that cannot have been
-  /// freed since.
+  /// Returns how many bytes are allocated persistently by fallocate and cannot have been freed
+  /// since.
   std::uint64_t bytes_that_stay_allocated(FileId file, const Cut& cut) const;
 
  private:
   struct NameOperation {
     std::size_t operation;
     std::vector<Change> changes;
-    std::vector<FileId> needs;  ///< files that must exist
+    std::vector<FileId> needs;  ///< files that must exist before this operation
     std::optional<FileId> about;
-    std::optional<FileId> emptied;  ///< directory that must be empty
+    std::optional<FileId> emptied;  ///< directory that must be empty before this operation
     bool exchange = false;
   };
   struct Content {
     FileType type = FileType::regular;
     std::string target;
-    std::vector<std::size_t> operations;  ///< operations that change data, size or attributes
+    /// Indices of the operations that change data, size or attributes.
+    std::vector<std::size_t> operations;
     std::set<std::string> attributes;
   };
   struct Persistence {
@@ -83,16 +86,16 @@ class ReferenceModel {
     std::optional<FileId> file;
     bool data_only = false;
     std::optional<FileId> directory;
-    std::vector<Slot> slots;  ///< names that the point promises to persist
+    std::vector<Slot> slots;  ///< names that the persistence point promises to keep
     std::optional<FileId> links_of;
   };
 
-  // A change of one name, if names are ordered.
+  // If names are ordered: a change of a single name.
   struct NameStep {
     std::size_t operation;
     Change change;
     std::optional<FileId> emptied;
-    /// This step waits until the preceding step of the same operation is persistent.
+    /// The step waits until the previous step of the same operation is persistent.
     bool after_last = false;
   };
   std::vector<NameStep> name_steps(std::size_t reached) const;
@@ -104,8 +107,8 @@ class ReferenceModel {
   std::vector<Slot> new_path(const std::string& path) const;
   void disorder(const std::set<std::size_t>& required, const Cut& cut, std::mt19937_64& random,
                 std::map<Slot, FileId>& names) const;
-  /// Returns true if a persistence point that the cut knows of, after the file's creation,
-  /// satisfies `fits`.
+  /// Returns true if some persistence point satisfies `fits`. Considers only points after the
+  /// creation of the file that the cut knows to have succeeded.
   bool was_persisted(FileId file, const Cut& cut,
                      const std::function<bool(const Persistence&)>& fits) const;
   std::set<Slot> names_of_new_synced_files(const std::set<std::size_t>& required,
@@ -127,8 +130,8 @@ class ReferenceModel {
   std::vector<std::byte> block_before(FileId file, std::uint64_t block, std::size_t end) const;
   std::vector<std::byte> block_after(FileId file, std::uint64_t block, const Cut& cut,
                                      std::mt19937_64& random) const;
-  /// Returns the number of bytes allocated to the file, including bytes beyond its size. Considers
-  /// only operations whose index satisfies `counts`.
+  /// Returns how many bytes are allocated to the file, including bytes beyond its size. Takes into
+  /// account only operations whose index satisfies `counts`.
   std::uint64_t allocated_by(FileId file, const Cut& cut,
                              const std::function<bool(std::size_t)>& counts) const;
   std::uint64_t allocated_after(FileId file, const Cut& cut, std::mt19937_64& random) const;
@@ -138,7 +141,7 @@ class ReferenceModel {
   adapters::Promises promises_;
   std::map<Slot, FileId> live_;
   std::map<FileId, Content> files_;
-  std::map<std::size_t, FileId> sources_;  ///< source files of clones
+  std::map<std::size_t, FileId> sources_;  ///< for each clone, the files from which it was cloned
   std::vector<NameOperation> name_operations_;
   std::vector<Persistence> persistence_;
 };

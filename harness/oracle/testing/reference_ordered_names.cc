@@ -1,13 +1,13 @@
-// Names whose changes reach the disk one by one, in order (reference_model.h).
+// Simulates ordered names, whose changes reach the disk one by one (reference_model.h).
 //
 //   create, mkdir, link   add the name
-//   unlink, rmdir         remove the name, after those in the directory
+//   unlink, rmdir         remove the name, after the names in the directory
 //   rename                add the new name, then remove the old one
 //   exchange              add a third name for the target's object, write the target, write the
 //                         source, remove the third name
 //
-// The changes of a name and the steps of one operation keep their order. A directory may be
-// on the disk before it has a name.
+// Changes of the same name, and the steps of one operation, keep their order. A directory
+// may be on the disk before it has a name.
 #include <algorithm>
 #include <array>
 
@@ -30,7 +30,7 @@ std::vector<ReferenceModel::NameStep> ReferenceModel::name_steps(std::size_t rea
       add(one, true);
       add({third, std::nullopt}, true);
     } else {
-      // A rename's last change adds its new name.
+      // The last change of a rename adds the new name, so the changes are reversed.
       for (std::size_t i = each.changes.size(); i-- > 0;)
         add(each.changes[i], i + 1 < each.changes.size());
     }
@@ -55,8 +55,8 @@ std::map<ReferenceModel::Slot, ReferenceModel::FileId> ReferenceModel::ordered_n
         kept[i] = true;
     }
   }
-  // A directory may have two names, and it is unknown which of them fsck removes. fsync of the
-  // directory therefore also removes the old names.
+  // A directory may have two names, and it is unknown which of them fsck will remove. Therefore
+  // fsync of the directory also removes its old names.
   std::set<FileId> arrived;
   for (std::size_t i = steps.size(); i-- > 0;) {
     const auto& file = steps[i].change.second;
@@ -86,8 +86,8 @@ std::map<ReferenceModel::Slot, ReferenceModel::FileId> ReferenceModel::ordered_n
   return names;
 }
 
-/// Simulates fsck: if a directory has two names, removes one. The third name of an exchange is
-/// removed first.
+/// Simulates the fsck of a directory with two names, of which one is removed. The third name of an
+/// exchange is removed first.
 void ReferenceModel::keep_one_name(std::mt19937_64& random, std::map<Slot, FileId>& names) const {
   std::map<FileId, std::vector<Slot>> of_directory;
   for (const auto& [slot, file] : names) {
@@ -106,8 +106,8 @@ void ReferenceModel::keep_one_name(std::mt19937_64& random, std::map<Slot, FileI
   }
 }
 
-/// Simulates fsck: moves directories without a name, and their content, to lost+found. Breaks
-/// cycles.
+/// Simulates the fsck of directories without a name, which are moved to lost+found with their
+/// contents. Also breaks cycles.
 void ReferenceModel::find_the_nameless(std::map<Slot, FileId>& names) const {
   std::set<FileId> reached;
   const auto reach = [&](const auto& self, FileId directory) -> void {

@@ -1,5 +1,6 @@
 #pragma once
-// For tests: a guest whose agent sends scripted answers. The guest's process only sleeps.
+// Test fixture: a guest whose agent sends answers that the test determines. The guest's process
+// only sleeps.
 
 #include <sys/socket.h>
 #include <unistd.h>
@@ -16,8 +17,8 @@ namespace headcrash::run {
 
 class PretendedGuest {
  public:
-  /// Sends `lines` at once, then closes the agent's end of the connection. The requests will have
-  /// the ids 1, 2, ...
+  /// Sends `lines` at once, then closes the agent's end of the connection. Requests are numbered 1,
+  /// 2, ..., so the answers must have these ids.
   explicit PretendedGuest(std::string_view lines) {
     auto ends = base::JsonSocket::make_pair().value();
     agent_ = std::move(ends.second);

@@ -1,30 +1,30 @@
-// Ages a file system by office work (office.h) and measures it at several ages.
+// Ages a file system by office work (office.h), and measures it at several ages.
 //
 //   move-in                   create each user's files (not measured)
 //   -- at each age --
-//   read-old day N            read the eighth of all files unchanged for longest, in that order
-//                             (cold)
-//   read-new day N            read the eighth changed last (cold)
+//   read-old day N            read the eighth of all files that has been unchanged for longest, in
+//                             the order of the changes (cold)
+//   read-new day N            read the eighth that was changed last (cold)
 //   write day N               write new files: half of `probe-kib` in files of usual sizes, half in
 //                             one file per user
 //   read day N                read them (cold): their layout shows the state of the free space
 //   clear day N               remove them (not measured)
 //   -- until the next age --
-//   work until day N          days of work, with nights and weekends of idle time for the file
-//                             system (not measured)
-//   verify                    verify every file and its content
+//   work until day N          days of work, with nights and weekends in which the file system is
+//                             idle (not measured)
+//   verify                    verify every file and its contents
 //
-// Each reading phase queries the layout of its files after reading them. The layout score is the
-// share of blocks that directly follow the previous block of their file (Smith and Seltzer).
+// Each phase that reads files queries their layout afterwards. The layout score is the share of the
+// blocks that directly follow the previous block of their file (Smith and Seltzer).
 //
 // Source: Smith and Seltzer, "File System Aging: Increasing the Relevance of File System
-// Benchmarks", SIGMETRICS 1997: users' files over ten months, the layout score, measurements of
-// existing and of new files. Their load replays one server's files, which are not available; our
-// load is drawn. The amount written comes from Rosenblum 1992, table 6-2, /user6, home directories:
-// 4.4 MB per hour with 946 MB in use (73.9 % of 1280), that is, 28 MB per day with 256 MB in use.
-// The mean of 23 KB comes from the same row, the spread of sizes from Irlam 1993. All other values
-// are estimates: the shares of the jobs, the hours, the weekend, the share of the disk in use, and
-// the choice and amount of measurements.
+// Benchmarks", SIGMETRICS 1997: the files of users over ten months, the layout score, and
+// measurements of existing and of new files. Their load replays the files of one server, which are
+// not available, so our load is generated at random. The amount written comes from Rosenblum 1992,
+// table 6-2, /user6, home directories: 4.4 MB per hour with 946 MB in use (73.9 % of 1280), that
+// is, 28 MB per day with 256 MB in use. The mean of 23 KB comes from the same row, the distribution
+// of sizes from Irlam 1993. All other values are estimates: the shares of the jobs, the hours, the
+// weekend, the share of the disk in use, and the kind and amount of measurements.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -37,8 +37,9 @@ namespace headcrash::timed {
 namespace {
 
 constexpr std::uint64_t kSecondsADay = 86'400;
-constexpr std::size_t kShareRead = 8;            // one file in this many
-constexpr std::uint32_t kFirstProbe = 1U << 25;  // larger than all numbers of the user's files
+constexpr std::size_t kShareRead = 8;  // a reading phase reads one file in this many
+// Number of the first probe file; larger than the numbers of all users' files.
+constexpr std::uint32_t kFirstProbe = 1U << 25;
 
 struct Ages {
   std::uint64_t days = 0, every = 0;
@@ -47,7 +48,7 @@ struct Ages {
   std::uint64_t next(std::uint64_t age) const { return std::min(age + every, days); }
 };
 
-/// Returns the user's office worker after `age` days.
+/// Returns the user's office worker in the state after `age` days.
 OfficeWorker office_at(const User& user, std::uint64_t age) {
   OfficeWorker office(user);
   (void)office.move_in(nullptr);
@@ -55,7 +56,7 @@ OfficeWorker office_at(const User& user, std::uint64_t age) {
   return office;
 }
 
-/// Queries the layout only after all files have been read, because the query needs I/O.
+/// Reads all files. Queries their layout only afterwards, because the query needs I/O.
 PhaseResult read_all(User& user, std::span<const TimedFile> files, bool with_layout) {
   FileWork work(user);
   for (const TimedFile& file : files) {
@@ -81,7 +82,7 @@ std::string probe_folder(const User& user) {
   return fmt::format("u{}/probe", user.number);
 }
 
-/// Returns the new files written at this age.
+/// Returns the new files that are written at this age.
 std::vector<TimedFile> probe_of(const User& user, std::uint64_t age) {
   const std::uint64_t half =
       (argument(user.arguments, "probe-kib") << 10) / argument(user.arguments, "users") / 2;

@@ -6,21 +6,19 @@
 // as Hardware?", 1990, as described by Rosenblum 1992, section 6.2.2 and figure 6-5: 20
 // directories, 70 files of 4860 bytes on average, all compiled.
 //
-// Our choices: the tree's shape and sizes (file_tree.h) and, in the original, 20 folders and 26
-// compiled files. No compiler is used. At the end, all objects are read and written to one program.
-// `compile-cpu-ms` is the CPU time of a compilation. `programs` selects the programs:
+// Our choices: the shape and sizes of the tree (file_tree.h) and, in the original, 20 folders and
+// 26 compiled files. No real compiler is used. At the end, all objects are read and written to one
+// program. `compile-cpu-ms` is the CPU time of a compilation. `programs` selects the programs:
 //
 //   0 No program is started. A compilation reads its source, writes an intermediate file of twice
-//   the
-//     size, burns CPU, writes an object of the source's size, and removes the intermediate file.
-//     `passes` is the number of such steps, each with a file for the next.
-//   1 Programs of a script are started: mkdir for each folder, cp for the files of each folder, ls
-//   and
-//     grep for each file, and make, which starts a shell and cc -O for each file. The commands are
-//     our choice, since Howard describes only the phases. The compiler is that of Seventh Edition
-//     UNIX; its programs and files follow cc(1), as(1) and cc.c (file by file in
-//     compile_by_programs). No compiler of 1994 or of SVR4 was available; the files of each pass
-//     have twice the size of the source, as above.
+//     the size, uses CPU time, writes an object of the source's size, and removes the intermediate
+//     file. `passes` is the number of such steps. Each step leaves a file for the next one.
+//   1 The programs of a script are started: mkdir for each folder, cp for the files of each folder,
+//     ls and grep for each file, and make, which starts a shell and cc -O for each file. The
+//     commands are our choice, because Howard describes only the phases. The compiler is that of
+//     Seventh Edition UNIX. Its programs and files follow cc(1), as(1) and cc.c
+//     (compile_by_programs() lists the files). No compiler of 1994 or of SVR4 was available. The
+//     files of each pass have twice the size of the source, as above.
 #include <fmt/format.h>
 
 #include <functional>
@@ -43,7 +41,7 @@ class Compiler {
   PhaseResult compile_all() {
     const std::size_t count = compiled();
     if (by_programs()) {
-      work_.start_program();  // make, which stats all files that it knows
+      work_.start_program();  // make, which stats all files that it knows about
       for (std::size_t i = 0; i < tree_.files(); ++i) {
         TRY(work_.stat(source(i).path));
       }
@@ -122,7 +120,7 @@ class Compiler {
     return work_.remove(intermediate(i, passes() - 1).path);
   }
 
-  /// Runs a program: starts it, reads the inputs, uses its CPU time, and writes the outputs.
+  /// Runs a program: starts it, reads its inputs, uses CPU time, and writes its outputs.
   PhaseResult run(const std::vector<TimedFile>& inputs, const std::vector<TimedFile>& outputs) {
     constexpr std::uint64_t kProgramsOfACompilation = 5;
     work_.start_program();
@@ -142,8 +140,9 @@ class Compiler {
     return {};
   }
 
-  /// Runs make's shell and cc -O -c, with the passes cpp, c0, c1, c2 and as. The names of the
-  /// temporary files are derived from ctm0. The assembler has three files between its two passes.
+  /// Runs the shell that make starts and cc -O -c, whose passes are cpp, c0, c1, c2 and as. The
+  /// names of the temporary files are derived from ctm0. Between the two passes of the assembler
+  /// there are three files.
   PhaseResult compile_by_programs(std::size_t i) {
     const auto temp = [&](const char* name) { return temporary(i, name); };
     const TimedFile name{.path = temp("ctm0").path, .number = temp("ctm0").number};
@@ -213,7 +212,7 @@ std::vector<Phase> andrew_phases(const Arguments& arguments) {
   return {phase("prepare", false,
                 [tree](User&, FileWork& work) -> PhaseResult {
                   TRY(tree->create(work, kSource, 0));
-                  // The authors of the source ran the benchmark a hundred times, so groups and
+                  // The authors of the source ran the benchmark a hundred times, so the groups and
                   // inodes had been used before.
                   TRY(tree->make_folders(work, kTarget));
                   for (std::size_t i = tree->folders(); i-- > 0;) {

@@ -1,10 +1,11 @@
 // Writes a burst to one file, then measures how long fsync takes.
 //
 // Source: Chen 1996, section 6. Figure 4 (efficiency): a few megabytes are written to a single
-// file, and the time of fsync is measured, with no other sync in the system. Figure 5 (draining) is
-// the same with bursts of up to more than the cache size, part of which is written out during the
-// burst. Our choices: a megabyte of 2^20 bytes, which is also the write unit; 5 MB, the size in the
-// text; and 80 MB, the minimum capacity of the cache there. fsync uses a separate descriptor.
+// file, and the time of fsync is measured; there is no other sync in the system. Figure 5
+// (draining) is the same, with bursts that may be larger than the cache, so that part of a burst is
+// written out while it lasts. Our choices: a megabyte of 2^20 bytes, which is also the unit of
+// writes; 5 MB, the size in the text; and 80 MB, the minimum size of the cache in the paper. fsync
+// uses a separate descriptor.
 #include "harness/workload/timed/file_work.h"
 #include "harness/workload/timed/workloads.h"
 

@@ -1,14 +1,15 @@
-// Reads a file while another file is written.
+// Reads one file while another is written.
 //
-// Source: Chen, "Optimizing Delay in Delayed-Write File Systems", 1996, section 6. Rule 2: a 120 MB
-// file is read while another of 120 MB is written, both sequentially in units of 1 MB; the total
-// throughput is measured. Rule 3 and figure 3: a 120 MB file is read at disk speed while a 60 MB
-// file is rewritten repeatedly at 10 MB/s, so that data lives for 6 seconds. Our choices: a
-// megabyte is 2^20 bytes; the data read is not cached; the writer in rule 3 stops when the reader
-// reaches its end, and opens its file once.
+// Source: Chen, "Optimizing Delay in Delayed-Write File Systems", 1996, section 6. Rule 2: a file
+// of 120 MB is read while another one of 120 MB is written, both sequentially in units of 1 MB; the
+// total throughput is measured. Rule 3 and figure 3: a file of 120 MB is read at the speed of the
+// disk while a file of 60 MB is rewritten repeatedly at 10 MB/s, so that data lives for 6 seconds.
+// Our choices: a megabyte is 2^20 bytes; the data that is read is not cached; the writer in rule 3
+// stops when the reader has finished, and opens its file only once.
 //
-// Each rewriting pass writes different content. The phase may end in the middle of a pass, so
-// verification expects new content up to some unit and old content after it.
+// Each pass of the writer writes different contents. The phase may end in the middle of a pass.
+// When the file is verified, it must therefore have new contents up to some unit, and old contents
+// after it.
 #include <algorithm>
 #include <memory>
 
@@ -28,7 +29,7 @@ TimedFile output_file(const Arguments& arguments) {
   return {.path = "output", .number = 2, .bytes = argument(arguments, "write-kib") * kKib};
 }
 
-/// Reads or writes the whole file. Each unit is one operation.
+/// Reads or writes the whole file. Each unit counts as one operation.
 PhaseResult stream(FileWork& work, const TimedFile& file, bool write) {
   const OpenOptions options{.create = write, .exclusive = write};
   return work.with_open(
@@ -68,7 +69,8 @@ std::vector<Phase> rule_2_phases(const Arguments&) {
           {.name = "verify", .measured = false, .cold = true, .body = verify}};
 }
 
-/// Rewrites the file, unit by unit, until `over` is true. Writes no unit before its scheduled time.
+/// Rewrites the file, unit by unit, until `over` is true. No unit is written before its scheduled
+/// time.
 PhaseResult rewrite(User& user, const std::atomic<bool>& over) {
   FileWork work(user, kMib);
   TimedFile file = output_file(user.arguments);
@@ -90,8 +92,8 @@ PhaseResult rewrite(User& user, const std::atomic<bool>& over) {
   });
 }
 
-/// Verifies that the file has the contents of one pass up to some unit, and those of the previous
-/// pass after it.
+/// Verifies that the file has the contents of one pass up to some unit, and the contents of the
+/// previous pass after it.
 PhaseResult verify_rewritten(User& user) {
   FileWork work(user, kMib);
   TimedFile file = output_file(user.arguments);

@@ -1,11 +1,11 @@
-// Simulates clients of a file server. Each client executes the same load in its own folder.
+// Simulates the clients of a file server. Each client executes the same load in its own folder.
 //
-// Source: Tridgell's dbench 1.x as used by Soares, Krieger and Da Silva, section IV-E and table II:
-// 1 to 32 clients start together, and each creates a private directory and executes all operations
-// in the load. The metric is megabytes per second. In dbench 1 to 3 a Flush does nothing, and from
-// version 4 it is an fsync; `fsync` selects this. Our choices: the load is generated
-// (dbench_load.h); a query looks up its name, whether the file is open or missing;
-// clients are threads instead of processes; data read is verified.
+// Source: Tridgell's dbench 1.x, as used by Soares, Krieger and Da Silva, section IV-E and table
+// II: 1 to 32 clients start together, and each creates its own directory and executes all
+// operations of the load. The metric is megabytes per second. In dbench 1 to 3, a Flush does
+// nothing; from version 4 on, it is an fsync. `fsync` selects one of the two. Our choices: the load
+// is generated (dbench_load.h); a query looks up the name of a file, which may be open or missing;
+// clients are threads instead of processes; data that is read is verified.
 #include <fmt/format.h>
 
 #include <memory>
@@ -33,8 +33,8 @@ class Client {
     return {};
   }
 
-  /// Executes all sessions. A session consists of the operations from an open to the corresponding
-  /// close; sessions do not overlap.
+  /// Executes all sessions. A session consists of the operations from an open to the close of the
+  /// same file. Sessions do not overlap.
   PhaseResult play() {
     const auto& operations = load_.operations;
     for (std::size_t next = 0; next < operations.size();) {

@@ -1,5 +1,5 @@
-// Generates the load (dbench_load.h). Each kind of operation has a quota, which is spread evenly
-// over the sessions.
+// Generates the load (dbench_load.h). Each kind of operation has a quota, which is distributed
+// evenly over the sessions.
 #include "harness/workload/timed/dbench_load.h"
 
 #include <algorithm>
@@ -10,15 +10,15 @@ namespace headcrash::timed {
 namespace {
 
 constexpr std::uint64_t kLoadSeed = 0x6462656e6368;
-/// the maximum size of a transfer by such clients
+/// Maximum size of one transfer by the clients whose load this is.
 constexpr std::uint32_t kLargePiece = 65'536 - 65;
 
-/// Spreads a total evenly over a number of steps.
+/// Distributes a total evenly over a number of steps.
 class Quota {
  public:
   Quota(std::uint64_t total, std::uint64_t percent) : total_(total * percent / 100) {}
   std::uint64_t total() const { return total_; }
-  /// Returns the amount due at step `step` of `steps`.
+  /// Returns the amount for step `step` of `steps`. Must be called once for each step, in order.
   std::uint64_t due(std::uint64_t step, std::uint64_t steps) {
     const std::uint64_t wanted = (total_ * (step + 1) + steps - 1) / steps;
     const std::uint64_t now = wanted - spent_;
@@ -30,7 +30,7 @@ class Quota {
   std::uint64_t total_, spent_ = 0;
 };
 
-/// Generates varying lengths with an exact sum.
+/// Generates different lengths whose sum is exact.
 class Lengths {
  public:
   Lengths(std::uint64_t bytes, std::uint64_t count)
@@ -84,8 +84,8 @@ class Generator {
   }
   DbenchFile any() { return files_.empty() ? DbenchFile{} : files_[random_.below(files_.size())]; }
 
-  /// Adds look-ups that precede the session's own operations. The first file exists from the first
-  /// session on.
+  /// Adds the look-ups that come before the session's own operations. They can use the first file,
+  /// which exists from the first session on.
   void browse(std::uint64_t step, std::uint64_t steps) {
     for (std::uint64_t n = missing_.due(step, steps); n > 0; --n)
       add(DbenchKind::missing, {.number = static_cast<std::uint32_t>(random_.below(1000))});
@@ -154,8 +154,8 @@ class Generator {
       add(DbenchKind::rename, file);
       ++file.renames;
     }
-    // Does not remove the newest large file, because later sessions read it. If there is no other
-    // file, the removal waits.
+    // The newest large file must not be removed, because later sessions read it. If there is no
+    // other file, the removal is postponed.
     for (waiting_unlinks_ += unlinks_.due(step, steps); waiting_unlinks_ > 0; --waiting_unlinks_) {
       const bool last = step + 1 == steps;
       const std::size_t keep = last ? 1 : kKept;

@@ -1,12 +1,12 @@
 #pragma once
 // A load for the dbench player: the operations of one client of a file server, in order.
 //
-// dbench replays a network trace of a NetBench run; its load file cannot be distributed here. This
-// load is generated. Its totals equal those of client_plain.txt of dbench 1.x (122 808 operations;
-// used by Soares, Krieger and Da Silva, section IV-E): the number of operations of each kind, the
-// bytes read and written, and the number of 64 KiB transfers. The choice of the file for each
-// operation is ours. Operations on a file form sessions (open, queries, transfers, flush, close),
-// which do not overlap:
+// dbench replays a network trace of a NetBench run. Its load file cannot be distributed here, so
+// this load is generated. Its totals equal those of client_plain.txt of dbench 1.x (122 808
+// operations; used by Soares, Krieger and Da Silva, section IV-E): the number of operations of each
+// kind, the bytes read and written, and the number of 64 KiB transfers. Which file each operation
+// uses is our choice. The operations on a file form sessions (open, queries, transfers, flush,
+// close), which do not overlap:
 //
 //   create sessions   write a new file; one in 34 is large (up to two megabytes), the others about
 //                     15 KB
@@ -44,7 +44,8 @@ struct DbenchFile {
 
 struct DbenchOperation {
   DbenchKind kind{};
-  /// `renames` counts the file's renames and is part of its current name.
+  /// `renames` is the number of times that the file has been renamed. Its current name contains
+  /// this number.
   std::uint32_t number = 0, renames = 0;
   std::uint32_t offset = 0, length = 0;
 };
@@ -56,7 +57,7 @@ struct DbenchLoad {
 
 inline constexpr std::uint32_t kDbenchFolders = 6;
 
-/// Returns the load with all totals scaled to `percent` per cent. The load does not depend on a
+/// Returns the load. All totals are scaled to `percent` per cent. The load does not depend on a
 /// seed.
 DbenchLoad dbench_load(std::uint64_t percent);
 

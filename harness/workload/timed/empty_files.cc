@@ -1,9 +1,10 @@
-// Creates and deletes empty files three times, which writes only metadata.
+// Creates and deletes empty files three times. This writes only metadata.
 //
 // Source: Soares, Krieger and Da Silva, "Meta-Data Snapshotting", section IV-B and figure 2: 100
 // 000 empty files in 1 000 directories are created and then deleted, three times in succession, on
-// a machine with 64 MiB. Our choice: consecutive files go to consecutive directories, so that all
-// directories are in use all the time. The guest's memory size is not set here.
+// a machine with 64 MiB. Our choice: consecutive files are created in different directories, one
+// after the other, so that all directories are in use all the time. The workload does not set the
+// memory size of the guest.
 #include <fmt/format.h>
 
 #include "harness/workload/timed/file_work.h"

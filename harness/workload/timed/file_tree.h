@@ -1,11 +1,11 @@
 #pragma once
-// A directory tree like a home directory: a few folders in each folder, and files of log-normal
-// sizes with an exact sum.
+// A directory tree that resembles a home directory. Each folder has a few folders. The sizes of the
+// files have a log-normal distribution, and their sum is exact.
 //
-//   folder k is in folder (k-1)/3: 1 + 3 + 9 + 14 folders for 27, four levels
-//   sizes are e^(1.5 z), with z the sum of twelve uniform numbers minus six, scaled to the total
+//   folder k is in folder (k-1)/3: 27 folders are on four levels of 1, 3, 9 and 14
+//   sizes are e^(1.5 z), scaled to the total; z is the sum of twelve uniform numbers, minus six
 //
-// The tree is the same for every seed and user. Only the content of the files differs.
+// The tree is the same for every seed and user. Only the contents of the files differ.
 
 #include <cstddef>
 #include <cstdint>
@@ -16,7 +16,7 @@
 
 namespace headcrash::timed {
 
-/// Selects which steps in a script run as separate programs. By default, one program does
+/// Selects the steps of a script that run as separate programs. By default, a single program does
 /// everything.
 struct Programs {
   bool each_folder = false;
@@ -29,29 +29,30 @@ class FileTree {
 
   std::size_t files() const { return sizes_.size(); }
   std::size_t folders() const { return content_.size(); }
-  /// Returns the path of a folder below `root`, which is folder 0. Parents have lower numbers than
-  /// their children.
+  /// Returns the path of a folder below `root`, which is folder 0. The number of a parent is lower
+  /// than those of its children.
   std::string folder(const std::string& root, std::size_t number) const;
   const std::vector<std::size_t>& files_in(std::size_t folder) const { return content_[folder]; }
   std::size_t entries_in(std::size_t folder) const;
-  /// Returns file `number` of the tree at `root`, with the contents that `owner` determines.
+  /// Returns file `number` of the tree at `root`. `owner` determines its contents.
   TimedFile file(const std::string& root, std::size_t number, std::size_t owner) const;
 
   PhaseResult make_folders(FileWork& work, const std::string& root,
                            const Programs& programs = {}) const;
   PhaseResult create(FileWork& work, const std::string& root, std::size_t owner) const;
-  /// Creates the tree as an archiver unpacks it: each folder, then its files. Each file is one
-  /// operation.
+  /// Creates the tree as an archiver unpacks it: first each folder, then its files. Each file
+  /// counts as one operation.
   PhaseResult extract(FileWork& work, const std::string& root) const;
-  /// Copies the tree like cp -r: lists and recreates each folder, then stats and copies each file.
-  /// Each file is one operation.
+  /// Copies the tree as cp -r does: lists and creates each folder, then stats and copies each file.
+  /// Each file counts as one operation.
   PhaseResult copy(FileWork& work, const std::string& from, const std::string& to,
                    std::size_t owner) const;
   PhaseResult copy_files(FileWork& work, const std::string& from, const std::string& to,
                          std::size_t owner, const Programs& programs = {}) const;
   PhaseResult read(FileWork& work, const std::string& root, std::size_t owner,
                    const Programs& programs = {}) const;
-  /// Removes the tree like rm -r, deepest objects first. Each file is one operation.
+  /// Removes the tree as rm -r does, with the deepest objects first. Each file counts as one
+  /// operation.
   PhaseResult remove(FileWork& work, const std::string& root, std::size_t owner) const;
 
  private:

@@ -1,10 +1,10 @@
 #pragma once
-// File operations for the users of timed workloads. Each call is counted and its result is checked.
-// After another user has failed, calls also fail.
+// File operations for the users of timed workloads. Each call is counted, and its result is
+// checked. After another user has failed, all calls fail, so that this user stops, too.
 //
-// A file's bytes follow from its number, its version and the offset (harness/workload/stamp.h), at
-// any offset and length. Every read can thus be verified. The version is derived from the seed, so
-// a file from another run is detected as wrong data.
+// The bytes of a file follow from its number, its version and the offset
+// (harness/workload/stamp.h), for any offset and length. Every read can therefore be verified. The
+// version is derived from the seed, so a file from another run is detected as wrong data.
 
 #include <cstddef>
 #include <cstdint>
@@ -20,12 +20,12 @@ struct TimedFile {
   std::string path;
   std::uint32_t number = 0;  ///< unique within the workload
   std::uint64_t bytes = 0;
-  std::uint32_t rewritten = 0;  ///< number of times the content has been replaced
+  std::uint32_t rewritten = 0;  ///< how often the contents have been replaced
 };
 
 class FileWork {
  public:
-  /// Reads and writes `unit_bytes` at a time.
+  /// Files are read and written in units of `unit_bytes`.
   explicit FileWork(User& user, std::size_t unit_bytes = kUsualUnitBytes);
 
   PhaseResult make_folder(const std::string& path);
@@ -33,21 +33,21 @@ class FileWork {
   PhaseResult remove(const std::string& path);
   PhaseResult stat(const std::string& path);
   PhaseResult list(const std::string& path);
-  PhaseResult fsync(const TimedFile& file);  ///< opens and closes the file for the call
-  /// Calls sync. Ends a preparation phase.
+  PhaseResult fsync(const TimedFile& file);  ///< opens the file, calls fsync and closes the file
+  /// Calls sync, at the end of a phase that prepares files.
   PhaseResult sync();
 
-  /// Creates the file, which must not exist, writes it and closes it.
+  /// Creates the file, writes it and closes it. Fails if the file exists.
   PhaseResult create(const TimedFile& file);
-  /// Opens the file, reads it to its end, verifies the content and closes it.
+  /// Opens the file, reads it to its end, verifies the contents and closes it.
   PhaseResult read(const TimedFile& file);
-  /// Adds the file's layout to the tally, if the file system can report it.
+  /// Adds the layout of the file to the tally. Does nothing if the file system does not report it.
   PhaseResult inspect_layout(const TimedFile& file);
-  /// Copies a file like cp: reads `from` and writes the same bytes to the new file `to`.
+  /// Copies a file as cp does: reads `from` and writes the same bytes to the new file `to`.
   PhaseResult copy(const TimedFile& from, const std::string& to);
 
-  /// Opens the file, calls `body`, and closes the file even if `body` fails. `verb` describes the
-  /// operation in errors.
+  /// Opens the file, calls `body` and closes the file, even if `body` has failed. Errors describe
+  /// the operation with `verb`.
   PhaseResult with_open(const TimedFile& file, const OpenOptions& options, std::string_view verb,
                         const std::function<PhaseResult(FileHandle)>& body);
   PhaseResult write_at(FileHandle handle, const TimedFile& file, std::uint64_t offset,
@@ -55,10 +55,10 @@ class FileWork {
   PhaseResult read_at(FileHandle handle, const TimedFile& file, std::uint64_t offset,
                       std::uint64_t bytes);
 
-  /// Consumes CPU time, as a compiler would.
+  /// Consumes CPU time, as a compiler does.
   void compute_ms(std::uint64_t ms) { user_.vfs.cpu(static_cast<std::int64_t>(ms) * 1'000'000); }
 
-  /// Starts a program for one command of a script.
+  /// Starts a program, as a script does for each command.
   void start_program() { user_.vfs.start_program(); }
 
   /// Fails unless the folder has exactly `count` entries.
@@ -67,10 +67,10 @@ class FileWork {
   /// Converts the result of a VFS call to a PhaseResult.
   static PhaseResult phase_result(const VfsResult<void>& done, std::string_view verb,
                                   const std::string& path);
-  /// Fails if another user has failed, so that this user stops.
+  /// Fails if another user has failed, so that this user stops, too.
   PhaseResult go_on() const;
 
-  /// Performs one operation of the workload. Counts the operation and records its latency.
+  /// Performs one operation of the workload. If it succeeds, counts it and records its latency.
   template <typename Body>
   PhaseResult operation(const Body& body) {
     const std::int64_t start_ns = user_.pace.now_ns();
@@ -96,8 +96,8 @@ class FileWork {
   std::vector<std::byte> unit_, expected_;
 };
 
-/// Derives a seed from the workload's seed, a user and a purpose. The result is the same on every
-/// host.
+/// Derives a seed from the seed of the workload, a user and a purpose. The result is the same on
+/// every host.
 std::uint64_t mixed_seed(std::uint64_t seed, std::uint64_t user, std::uint64_t purpose);
 
 }  // namespace headcrash::timed

@@ -1,23 +1,24 @@
-// Simulates an NFS server under the SFS 1.1 load. Requests arrive at a given rate, and each is
-// answered once its changes are on the disk.
+// Simulates an NFS server under the load of SFS 1.1. Requests arrive at a given rate. The server
+// answers each request once its changes are on the disk.
 //
 // Source: the operation mix of SPEC SFS 1.1 (SPECnfs_A93, LADDIS), which is that of nhfsstone:
-// lookup 34 %, read 22, write 15, getattr 13, readlink 8, readdir 3, create 2, remove, fsstat and
-// setattr 1. Peacock, Kamaraju and Agrawal, "Fast Consistency Checking for the Solaris File
-// System", 1998, section 6, use it. 5 MB of files for each operation per second agree with the 3 GB
-// at 600 operations per second in their section 6.4. The benchmark itself is licensed and not
+// lookup 34 %, read 22, write 15, getattr 13, readlink 8, readdir 3, create 2, and remove, fsstat
+// and setattr 1 each. Peacock, Kamaraju and Agrawal use it in "Fast Consistency Checking for the
+// Solaris File System", 1998, section 6. 5 MB of files for each operation per second agree with the
+// 3 GB at 600 operations per second in their section 6.4. The benchmark itself is licensed and not
 // included.
 //
-// A user is one of the server's threads (nfsd). Requests arrive at the given rate regardless of
-// earlier ones and are dealt out in turn. A request's response time counts from its arrival and
-// includes the wait for the thread. Requests during the warm-up are executed but not counted.
+// A user is one of the server's threads (nfsd). Requests arrive at the given rate, whether or not
+// earlier ones are complete, and are assigned to the threads in turn. The response time of a
+// request starts at its arrival, so it includes the wait for the thread. Requests during the
+// warm-up are executed but not counted.
 //
-// Our choices: the time between two arrivals is uniform from zero to twice its mean; each thread
-// has separate files of equal size, a fifth of which is used; a directory has 30; one name in ten
-// is a symbolic link; reads and writes are 8 KiB, the maximum in NFS version 2; seven of ten writes
-// append, up to twice a file's initial size, after which they overwrite; created files are empty,
-// and the oldest is removed. A write is answered after fsync of its file, and a change of names
-// also after fsync of the directory. There is no write gathering.
+// Our choices: the time between two arrivals is uniformly distributed from zero to twice its mean;
+// each thread has its own files of equal size, a fifth of which is used; a directory has 30 files;
+// one name in ten is a symbolic link; reads and writes have 8 KiB, the maximum in NFS version 2;
+// seven of ten writes append, until the file has twice its initial size, and overwrite from then
+// on; created files are empty, and the oldest one is removed. A write is answered after fsync of
+// its file, and a change of names also after fsync of the directory. There is no write gathering.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -35,7 +36,7 @@ using namespace laddis_load;
 
 constexpr std::uint64_t kKibBytes = 1 << 10;
 
-/// One thread's files and requests. Equal seeds give equal requests.
+/// The files and requests of one thread. Equal seeds give equal requests.
 class Thread {
  public:
   explicit Thread(const User& user)
@@ -54,14 +55,14 @@ class Thread {
   }
 
   struct Request {
-    std::int64_t arrives_ns = 0;  ///< arrival time relative to the start of the phase
+    std::int64_t arrives_ns = 0;  ///< time of arrival, relative to the start of the phase
     Kind kind = Kind::lookup;
-    TimedFile file;            ///< the file's state before the request
+    TimedFile file;            ///< state of the file before the request
     std::uint64_t offset = 0;  ///< read, write
     std::string folder;
     std::string link;
   };
-  /// Returns nullopt at the end of the load.
+  /// Returns the next request, or nullopt at the end of the load.
   std::optional<Request> next() {
     const std::uint64_t mean_ns = kNsPerSecond * threads_ / rate_;
     arrives_ns_ += static_cast<std::int64_t>(random_.below(2 * mean_ns + 1));
@@ -95,7 +96,7 @@ class Thread {
   std::string top() const { return fmt::format("nfs{}", number_); }
   std::string folder(std::uint64_t at) const { return fmt::format("{}/d{}", top(), at); }
   std::string link(std::uint64_t at) const { return fmt::format("{}/l{}", top(), at); }
-  /// Returns the range of files that have been created and not removed.
+  /// Returns the range of the files that have been created but not removed.
   std::pair<std::uint64_t, std::uint64_t> left() const { return {oldest_, created_}; }
   TimedFile created(std::uint64_t at) const {
     return {.path = fmt::format("{}/n{}", top(), at),
@@ -127,8 +128,7 @@ PhaseResult prepare(User& user) {
   return work.sync();
 }
 
-/// Waits until the change is on the disk: calls fsync on the file, and on the directory whose names
-/// have changed.
+/// Makes the change durable: calls fsync on the file and, if names have changed, on the directory.
 PhaseResult commit_names(User& user, const std::string& folder) {
   return FileWork::phase_result(user.vfs.fsync_directory(folder), "fsync", folder);
 }

@@ -1,11 +1,11 @@
 // The large-file benchmark of Sprite LFS.
 //
-// Source: Rosenblum 1992, section 6.2.1.2 and figure 6-4: a 100-megabyte file is written
-// sequentially, read sequentially, written in random order in 8-kilobyte blocks, read in random
-// order in such blocks, and read sequentially again. The source prevents caches and delayed writes
-// from hiding disk accesses. Therefore, caches are dropped before each phase, and a phase that
-// writes ends with fsync. Our choices: a megabyte is 2^20 bytes, the sequential phases also use 8
-// KB, and the random order visits each block once.
+// Source: Rosenblum 1992, section 6.2.1.2 and figure 6-4: a file of 100 megabytes is written
+// sequentially, read sequentially, written in random order in blocks of 8 kilobytes, read in random
+// order in such blocks, and read sequentially again. In the source, caches and delayed writes must
+// not hide disk accesses. Therefore, caches are dropped before each phase, and a phase that writes
+// ends with fsync. Our choices: a megabyte is 2^20 bytes, the sequential phases also use 8 KB, and
+// the random order visits each block once.
 #include <fmt/format.h>
 
 #include <numeric>
@@ -23,7 +23,7 @@ enum class Direction : std::uint8_t { write, read };
 struct Pass {
   Order order = Order::sequential;
   Direction direction = Direction::write;
-  std::uint32_t rewritten = 0;  ///< the contents' current version
+  std::uint32_t rewritten = 0;  ///< current version of the contents
   bool create = false;
 };
 

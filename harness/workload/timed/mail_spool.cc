@@ -1,11 +1,11 @@
-// Simulates a mail server's deliveries. Each message is persistent before it is acknowledged.
+// Simulates the deliveries of a mail server. Each message is persistent before it is acknowledged.
 //
 // Source: Bernstein, "Using maildir format", 1995 (cr.yp.to/proto/maildir.html): a message is
-// written to a file in tmp and synced with fsync, and the file is moved into new, where the reader
-// finds it. Our choices: a user is a mailbox with one delivery at a time; lengths are uniform, with
-// a mean of a few kilobytes as in messages of the time; the move is a rename instead of a link, and
-// no user waits for it to reach the disk; when a mailbox has more than `kept` messages, the
-// delivery also reads and removes its oldest one.
+// written to a file in tmp and synced with fsync, and the file is then moved into new, where the
+// reader finds it. Our choices: a user is a mailbox with one delivery at a time; lengths are
+// uniformly distributed, with a mean of a few kilobytes like messages of that time; the move is a
+// rename instead of a link, and does not wait until it is on the disk; when a mailbox has more than
+// `kept` messages, the delivery also reads and removes the oldest one.
 #include <fmt/format.h>
 
 #include "harness/workload/timed/file_work.h"

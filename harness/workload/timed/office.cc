@@ -26,7 +26,7 @@ std::string folder_of(const std::string& home, std::uint32_t folder) {
 
 std::uint64_t office_file_bytes(RandomSource& random) {
   // The base-2 logarithm of the size, in units of 1/4096, has a mean of 11.25 and a standard
-  // deviation of 3.17. The sum of twelve uniform draws approximates a normal distribution.
+  // deviation of 3.17. The sum of twelve uniform random numbers approximates a normal distribution.
   constexpr std::int64_t kOne = 4096, kMean = 46'080, kDeviation = 12'984;
   std::int64_t sum = -6 * kOne;
   for (int i = 0; i < 12; ++i) sum += static_cast<std::int64_t>(random.below(kOne));
@@ -78,7 +78,7 @@ OfficeWorker::File OfficeWorker::new_file(std::uint64_t bytes) {
           .changed = ++changes_};
 }
 
-/// Draws four files and returns the file that was changed last.
+/// Selects four files at random, and returns the one that was changed last.
 std::size_t OfficeWorker::worked_on() {
   std::size_t latest = kLogs + random_.below(files_.size() - kLogs);
   for (int i = 1; i < 4; ++i) {
@@ -223,8 +223,8 @@ PhaseResult OfficeWorker::append_to_log(FileWork* work) {
   });
 }
 
-/// Overwrites a range with the same bytes. This keeps verification simple, and no file system here
-/// compares contents.
+/// Overwrites a range with the bytes that it already has. This makes verification simple, and no
+/// file system under test compares contents.
 PhaseResult OfficeWorker::overwrite(FileWork* work) {
   File& file = files_[worked_on()];
   const std::uint64_t offset = random_.below(file.bytes / kBlock + 1) * kBlock;

@@ -1,9 +1,10 @@
 #pragma once
-// The files of an office worker over months: the set of files on each day, and the changes between.
+// The files of an office worker over months: which files exist on each day, and how they change
+// from day to day.
 //
 // A working day has eight hours; five of seven days are working days. A user performs one small job
-// after another until the day's bytes have been written. The share of bytes written determines the
-// time of each job:
+// after another until the day's bytes have been written. Jobs are spread over the day in proportion
+// to the bytes written so far:
 //
 //   of 20 jobs   7  a temporary file, removed within the next 20 jobs, or in the evening
 //                4  a new file
@@ -12,11 +13,12 @@
 //                2  lines appended to one of three logs; a log of 1 MiB is removed and restarted
 //                2  up to 64 KiB in the middle of a file are overwritten in place
 //
-// When a user exceeds the bytes to keep, random files are removed. An edit draws four files and
-// takes the one changed last, because recently edited files are more likely to be edited again.
+// When a user's files exceed the limit, random files are removed. An edit selects four files at
+// random and takes the one that was changed last, because files that were edited recently are more
+// likely to be edited again.
 //
-// Everything follows from the arguments, the seed and the user's number. To learn the files at the
-// start of a phase, the days before it are replayed without a file system (`work` is null).
+// Everything follows from the arguments, the seed and the user's number. To determine the files at
+// the start of a phase, the days before it are replayed without a file system (`work` is null).
 
 #include <cstdint>
 #include <optional>
@@ -29,22 +31,23 @@
 
 namespace headcrash::timed {
 
-/// Draws a log-normal file size with a mean of about 23 KB, limited to 2 MiB. The standard
-/// deviation is that of a survey of Unix systems (Irlam 1993: 3.17 in powers of two). Uses only
-/// integers, so results are equal on every host.
+/// Returns a random file size with a log-normal distribution. Its mean is about 23 KB, its maximum
+/// 2 MiB. The standard deviation is that of a survey of Unix systems (Irlam 1993: 3.17 in powers of
+/// two). Uses only integers, so that results are equal on every host.
 std::uint64_t office_file_bytes(RandomSource& random);
 
 class OfficeWorker {
  public:
   explicit OfficeWorker(const User& user);
 
-  /// Creates the number of files that the user keeps.
+  /// Creates as many files as the user keeps. If `work` is null, only computes which files these
+  /// are.
   PhaseResult move_in(FileWork* work);
-  /// Performs days `first` to `end` - 1, counted from 0. Returns when the last of these days has
-  /// ended.
+  /// Performs the work of days `first` to `end` - 1, counted from 0. Returns when the last of these
+  /// days is over.
   PhaseResult work_days(std::uint64_t first, std::uint64_t end, FileWork* work);
 
-  /// Returns the existing files, least recently modified first.
+  /// Returns all files. The file that was modified least recently comes first.
   std::vector<TimedFile> files() const;
   std::string home() const;
 
@@ -52,7 +55,8 @@ class OfficeWorker {
   struct File {
     std::uint32_t serial = 0, folder = 0, rewritten = 0;
     std::uint64_t bytes = 0;
-    std::uint64_t changed = 0;  ///< sequence number of the last change
+    /// Position of the file's last change in the sequence of all changes.
+    std::uint64_t changed = 0;
   };
   struct Temporary {
     File file;
@@ -80,7 +84,7 @@ class OfficeWorker {
   RandomSource random_;
   std::vector<File> files_;  ///< the logs come first
   std::vector<Temporary> temporaries_;
-  std::uint64_t bytes_ = 0;    ///< total size of files_
+  std::uint64_t bytes_ = 0;    ///< total size of the files in files_
   std::uint64_t written_ = 0;  ///< bytes written since the start of the day
   std::uint64_t changes_ = 0, jobs_ = 0;
   std::uint32_t serial_ = 0;

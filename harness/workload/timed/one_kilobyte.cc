@@ -1,9 +1,9 @@
-// Measures metadata throughput: creates files of one kilobyte, removes them, or creates each file
-// and removes it at once.
+// Measures the throughput of metadata operations. Files of one kilobyte are created, or removed, or
+// created and removed at once.
 //
 // Source: Ganger and Patt, OSDI 1994, section 5.1 and figure 5: 10 000 files of 1 KB are divided
 // among 1 to 8 users, each with its own directory. Our choices: four users by default; the files to
-// be removed are on the disk and still cached. Users are threads instead of processes.
+// remove are on the disk and still cached. Users are threads instead of processes.
 #include <fmt/format.h>
 
 #include "harness/workload/timed/file_work.h"

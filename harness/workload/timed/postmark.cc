@@ -1,15 +1,16 @@
-// Simulates a mail server's small files by transactions on a pool of files.
+// Simulates the small files of a mail server, with transactions on a pool of files.
 //
 // Source: Katcher, "PostMark: A New File System Benchmark", NetApp TR-3022, 1997, with the settings
 // of Soares, Krieger and Da Silva, section IV-D: 20 000 files of 500 to 16 384 bytes in 400
-// subdirectories, 100 000 transactions with equal biases. A pool of files of random lengths is
-// created. Each transaction reads one file to its end or appends to it, and creates or deletes
-// another. At the end the remaining files are deleted. Reads and writes use blocks of 512 bytes.
+// subdirectories, 100 000 transactions with equal biases. First, a pool of files of random lengths
+// is created. Then each transaction reads one file to its end or appends to it, and creates or
+// deletes another. At the end, the remaining files are deleted. Reads and writes use blocks of 512
+// bytes.
 //
-// Our choices: the draws are ours, not the program's (run the program in a guest for its own
-// sequence); file k is in subdirectory k modulo their number; an append keeps the file below the
-// largest size; if no file is left to delete, one is created. No state is kept between phases:
-// later phases repeat the draws of earlier ones.
+// Our choices: the random numbers differ from those of the program (to get its sequence, run the
+// program in a guest); file k is in the subdirectory k modulo their number; an append keeps the
+// file below the largest size; if there is no file to delete, one is created. No state is kept
+// between phases: a later phase repeats the random choices of the earlier ones.
 #include <fmt/format.h>
 
 #include "harness/workload/timed/file_work.h"
@@ -26,7 +27,7 @@ struct PoolFile {
   std::uint64_t bytes = 0;
 };
 
-/// Repeats PostMark's random draws without the file operations.
+/// Makes PostMark's random choices, without executing any file operation.
 class Pool {
  public:
   explicit Pool(const User& user)
@@ -42,9 +43,9 @@ class Pool {
 
   struct Transaction {
     bool read = false, create = false;
-    PoolFile used;  ///< state before the transaction
+    PoolFile used;  ///< the file that is read or appended to, before the transaction
     std::uint64_t appended_bytes = 0;
-    PoolFile changed;  ///< created or deleted
+    PoolFile changed;  ///< the file that is created or deleted
   };
   Transaction draw() {
     Transaction drawn;

@@ -1,6 +1,6 @@
 #pragma once
-// Random numbers that are the same on every host. The C++ standard fixes the sequence of
-// std::mt19937_64 but not the library's distributions, so numbers are reduced without them.
+// Random numbers that are the same on every host. The C++ standard defines the sequence of
+// std::mt19937_64, but not the algorithms of the library's distributions, so these are not used.
 
 #include <cstdint>
 #include <random>
@@ -13,7 +13,7 @@ class RandomSource {
  public:
   explicit RandomSource(std::uint64_t seed) : random_(seed) {}
 
-  /// Returns a number below `bound`, which must not be 0.
+  /// Returns a random number below `bound`, which must not be 0.
   std::uint64_t below(std::uint64_t bound) { return random_() % bound; }
 
   template <typename T>

@@ -1,17 +1,18 @@
-// Creates work for a recovery: files that have certainly been written to the disk, and later files
-// that are persistent only in the log.
+// Creates work for a recovery: files that are certainly on the disk, and later files that are
+// persistent only in the log.
 //
-//   fill      `files` files, then sync(2): log-structured file systems write a checkpoint, others
-//             empty their logs
-//   dirty     `dirty` more files, each with fsync(2)
-//   -- the power is cut, the file system is replayed, checked and mounted: the benchmark times each
-//   of these --
-//   verify    verify all files and their content: each had been promised
+//   fill      create `files` files, then sync(2): log-structured file systems write a checkpoint,
+//             others empty their logs
+//   dirty     create `dirty` more files, each with fsync(2)
+//   -- the power is cut; the file system is replayed, checked and mounted; the benchmark measures
+//      each of these steps --
+//   verify    verify all files and their contents, because each file had been promised
 //
 // Source: Rosenblum, "The Design and Implementation of a Log-structured File System", 1992, section
-// 6.2.1.3: recovery times of Sprite LFS for 1, 10 and 50 MB of files of 1, 10 and 100 KB written
-// since the last checkpoint. Our choices: fsync after every file, since most file systems would
-// have an empty log otherwise; and the files of `fill`, since the time of a check depends on them.
+// 6.2.1.3: recovery times of Sprite LFS for 1, 10 and 50 MB of files of 1, 10 and 100 KB that were
+// written after the last checkpoint. Our choices: fsync after every file, because most file systems
+// would have an empty log otherwise; and the files of `fill`, because the duration of a check
+// depends on them.
 #include <fmt/format.h>
 
 #include "harness/workload/timed/file_work.h"
@@ -36,7 +37,8 @@ struct RecoveryFiles {
             .bytes = file_bytes};
   }
 
-  /// Creates files `first` to `end` - 1. Each folder is created together with its first file.
+  /// Creates the files from `first` to `end` - 1. Before the first file of a folder, creates the
+  /// folder.
   PhaseResult make(User& user, std::uint64_t first, std::uint64_t end, bool each_synced) const {
     FileWork work(user);
     for (std::uint64_t i = first; i < end; ++i) {
@@ -97,8 +99,8 @@ TimedWorkload recovery() {
       .phases = recovery_phases};
 }
 
-/// The same workload, but the time from power-on to mount is measured as the boot time, which
-/// depends on the disk size.
+/// The same workload, except that the time from power-on to mount is measured as one step, the
+/// boot. This time depends on the size of the disk.
 TimedWorkload boot_after_cut() {
   return {.name = "boot-after-cut",
           .title =

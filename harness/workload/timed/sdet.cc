@@ -1,17 +1,18 @@
-// Simulates concurrent software development: each user runs a script of commands in a separate home
+// Simulates concurrent software development. Each user runs a script of commands in a separate home
 // directory.
 //
-// Source: Sdet from the SPEC SDM suite (057.sdet) as used by Ganger and Patt, OSDI 1994, section
-// 5.4: scripts of user commands for software development, drawn from a fixed mix, run concurrently.
-// The metric is scripts per hour against their number. The suite is licensed and not included. This
-// workload has the same kinds of commands (make, cc, cp, rm, mkdir, diff, grep, spell, nroff, ed,
-// ls, find) as sequences of file operations and CPU time.
+// Source: Sdet from the SPEC SDM suite (057.sdet), as used by Ganger and Patt, OSDI 1994, section
+// 5.4: scripts of user commands for software development, taken from a fixed mix, run concurrently.
+// The metric is scripts per hour as a function of their number. The suite is licensed and not
+// included. This workload has the same kinds of commands (make, cc, cp, rm, mkdir, diff, grep,
+// spell, nroff, ed, ls, find), each as a sequence of file operations and CPU time.
 //
-// Our choices: how often each command occurs in a script (kMix), its operations, the home directory
-// (40 files, 240 KB, 8 folders), and 4 ms of CPU for a command that computes. With `programs`, each
-// command is a program that a shell starts, and so is each of the three compilations in a make. All
-// scripts hold the same commands in different orders. The order and the files follow from seed and
-// user, so that `verify` can repeat the draws and knows how often each file was edited.
+// Our choices: the number of times that each command occurs in a script (kMix), its operations, the
+// home directory (40 files, 240 KB, 8 folders), and 4 ms of CPU time for each command that
+// computes. With `programs`, each command is a program that a shell starts, and so is each of the
+// three compilations of a make. All scripts have the same commands in different orders. The order
+// and the files follow from the seed and the user, so that `verify` can repeat the random choices
+// and knows how often each file was edited.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -41,7 +42,7 @@ enum class Command : std::uint8_t {
 
 struct Frequency {
   Command command;
-  int times;  ///< number of occurrences per script
+  int times;  ///< how often the command occurs in each script
 };
 constexpr Frequency kMix[] = {{Command::make, 2},  {Command::cc, 10},   {Command::cp, 8},
                               {Command::rm, 10},   {Command::mkdir, 4}, {Command::diff, 6},
@@ -53,7 +54,7 @@ struct Step {
   std::size_t file = 0, other = 0;
 };
 
-/// Returns one script's commands in order, each with its files.
+/// Returns the commands of one script in order, with the files of each.
 std::vector<Step> script_of(const User& user, std::size_t files, std::uint64_t script) {
   RandomSource random(mixed_seed(user.seed, user.number, 1 + script));
   std::vector<Step> steps;
@@ -81,7 +82,7 @@ class Developer {
     return work_.sync();
   }
 
-  /// Runs the scripts one after the other. Each script is one operation.
+  /// Runs the scripts one after the other. Each script counts as one operation.
   PhaseResult run_scripts() {
     for (std::uint64_t script = 0; script < argument(user_.arguments, "each"); ++script) {
       if (const auto done = work_.operation([&] { return run_script(script); }); !done) return done;
@@ -95,7 +96,7 @@ class Developer {
     return {};
   }
 
-  /// Verifies edited files. The temporary files of commands have been removed.
+  /// Verifies the files that were edited. The temporary files of commands no longer exist.
   PhaseResult check() {
     for (std::uint64_t script = 0; script < argument(user_.arguments, "each"); ++script) {
       for (const Step& step : script_of(user_, tree_.files(), script)) {
@@ -115,7 +116,7 @@ class Developer {
     one.rewritten = edits_[i];
     return one;
   }
-  /// Returns a temporary file for a command.
+  /// Returns a temporary file for the use of a command.
   TimedFile scratch(std::string_view suffix, std::uint64_t bytes) {
     return {.path = fmt::format("{}/{}{}", temporary(), next_scratch_++, suffix),
             .number = static_cast<std::uint32_t>((1 + user_.number) * 1'000'000 + next_scratch_),
@@ -159,7 +160,7 @@ class Developer {
     return {};
   }
 
-  /// Runs a command like cc, which creates and removes an intermediate file and leaves a result.
+  /// Runs a command such as cc: it creates and removes an intermediate file, and leaves a result.
   PhaseResult translate(const Step& step, std::string_view between, std::string_view result) {
     const TimedFile source = file(step.file);
     TRY(work_.read(source));
@@ -194,7 +195,7 @@ class Developer {
     return {};
   }
 
-  /// Verifies the oldest product's contents, then removes it.
+  /// Verifies the contents of the oldest product, and removes it.
   PhaseResult remove_oldest() {
     if (products_.empty()) return {};
     const TimedFile oldest = products_.front();
@@ -203,7 +204,7 @@ class Developer {
     return work_.remove(oldest.path);
   }
 
-  /// Edits a file like ed: writes the text to a separate file, then copies it over the original.
+  /// Edits a file as ed does: writes the text to a separate file, then copies it over the original.
   PhaseResult edit(std::size_t number) {
     TRY(work_.read(file(number)));
     const TimedFile buffer = scratch(".ed", file(number).bytes);

@@ -1,17 +1,17 @@
 #pragma once
-// Timed workloads, written once against vfs.h. The agent runs them in a guest through POSIX calls.
-// Our own file systems run the same code in virtual time.
+// Timed workloads, which are written once, against vfs.h. The agent runs them in a guest through
+// POSIX calls. Our own file systems run the same code in virtual time.
 //
 //   prepare (not measured) -> create -> [caches dropped] -> read -> delete -> verify (not measured)
 //
 // A workload is a list of phases. Several users execute a phase concurrently, each in its own
 // thread (guest) or fiber (virtual time), and the phase ends when all have returned. A user's
 // actions depend only on the arguments, the seed and the user's number. Phases share no state
-// except the disk: each phase is a separate request, and device counters can be read between any
-// two phases.
+// except the disk, because each phase is a separate request. Device counters can therefore be read
+// between any two phases.
 //
-// Contents are stamps (harness/workload/stamp.h), so a phase that reads can verify the data. Wrong
-// data ends the workload without a result.
+// Contents are stamps (harness/workload/stamp.h), so a phase that reads can verify the data. If the
+// data is wrong, the workload ends without a result.
 
 #include <atomic>
 #include <cstdint>
@@ -30,11 +30,11 @@ namespace headcrash::timed {
 
 /// A numeric parameter of a workload.
 struct Parameter {
-  std::string_view name;    ///< "files"; units last: "file-bytes"
+  std::string_view name;    ///< name, such as "files"; a unit is at the end, as in "file-bytes"
   std::int64_t exact = 0;   ///< value in the original workload
   std::int64_t scaled = 0;  ///< value of the scaled-down variant, for tests and quick comparisons
   std::int64_t least = 0, most = 0;
-  std::string_view meaning;  ///< one line, including where the exact value comes from
+  std::string_view meaning;  ///< one line, which also states the source of the exact value
 };
 
 /// The values of all parameters of a workload.
@@ -47,27 +47,29 @@ class Pace {
  public:
   virtual ~Pace() = default;
   virtual std::int64_t now_ns() = 0;
-  virtual void sleep_until(std::int64_t at_ns) = 0;  ///< used by workloads with an arrival rate
+  /// Needed by workloads whose requests arrive at a given rate.
+  virtual void sleep_until(std::int64_t at_ns) = 0;
 };
 
-/// Fragmentation of files with at least two blocks, if the file system reports it.
+/// The fragmentation of all files that have at least two blocks. Empty if the file system does not
+/// report it.
 struct Layout {
   static constexpr std::uint64_t kBlockBytes = 4096;
   std::uint64_t files = 0, blocks = 0;
   std::uint64_t pieces = 0;  ///< number of runs of consecutive blocks
 };
 
-/// Counts of a user's work, as seen by the application.
+/// Counts the work of a user, as the application sees it.
 struct Tally {
-  /// Number of the workload's units: files created, transactions, scripts.
+  /// Number of operations, in the units of the workload: files created, transactions, scripts.
   std::uint64_t operations = 0;
   std::uint64_t bytes_read = 0, bytes_written = 0;
-  LatencyHistogram latencies;  ///< latency of each operation, if the workload measures it
+  LatencyHistogram latencies;  ///< latency of each operation, for workloads that measure it
   Layout layout;               ///< layout of the inspected files
   void add(const Tally& other);
 };
 
-/// Why a phase ended early: an error from the file system, or wrong data.
+/// The reason why a phase ended early: an error of the file system, or wrong data.
 struct PhaseError {
   std::string what;  ///< "tree0/d3/f17: block 4 holds zeros"
   int error = 0;     ///< errno; 0 for wrong data
@@ -79,8 +81,8 @@ struct User {
   Pace& pace;
   std::size_t number = 0;  ///< from 0
   const Arguments& arguments;
-  std::uint64_t seed = 0;  ///< the workload's seed; the same for all users and phases
-  /// Set to true when another user has failed, so that this user also stops.
+  std::uint64_t seed = 0;  ///< seed of the workload; the same for all users and phases
+  /// Becomes true when another user has failed; this user must then stop, too.
   const std::atomic<bool>* interrupted = nullptr;
   Tally tally;
 };
@@ -89,13 +91,13 @@ struct Phase {
   std::string name;
   std::size_t users = 1;
   bool measured = true;
-  bool cold = false;  ///< calls sync and drops clean caches before the phase
-  /// Starts the next phase at once, even if data is still dirty. Consecutive measured phases always
-  /// do so.
+  bool cold = false;  ///< before the phase, sync and drop clean caches
+  /// The next phase starts at once, even if data is still dirty. Consecutive measured phases always
+  /// do this.
   bool next_at_once = false;
-  /// The power must be cut, and the file system recovered, before this phase. A driver that can cut
-  /// the power does so before the first such phase. Other drivers continue without a cut, with the
-  /// same result.
+  /// Before this phase, the power must be cut and the file system recovered. A driver that can cut
+  /// the power does so before the first phase of this kind. Other drivers continue without a cut,
+  /// which gives the same result.
   bool after_cut = false;
   std::function<PhaseResult(User&)> body;
 };
@@ -103,26 +105,27 @@ struct Phase {
 struct TimedWorkload {
   std::string_view name;       ///< "lfs-small-file"
   std::string_view title;      ///< one line
-  std::string_view source;     ///< paper or program that defined the workload, and the section
+  std::string_view source;     ///< paper or program that defines the workload, and the section
   std::string_view operation;  ///< unit of Tally::operations, in the plural, for example "files"
   std::vector<Parameter> parameters;
   std::function<std::vector<Phase>(const Arguments&)> phases;
-  /// After the cut, measures the boot up to the mount as one step; the file system is checked
-  /// later.
+  /// True if the boot after the cut, up to the mount, is measured as one step. The file system is
+  /// checked afterwards.
   bool boots = false;
-  /// Returns how many seconds a phase's users wait regardless of the file system. Null if users do
-  /// not wait.
+  /// Returns the number of seconds for which the users of a phase wait, whatever the file system
+  /// does. Null if they do not wait.
   std::function<std::uint64_t(const Arguments&)> waits_s = {};
 };
 
-/// Returns all workloads in documentation order.
+/// Returns all workloads, in the order of the documentation.
 std::span<const TimedWorkload> timed_workloads();
 
-/// Finds a workload by name. Errors suggest the nearest known name.
+/// Finds a workload by name. If the name is unknown, the error suggests the most similar one.
 Result<const TimedWorkload*> find_timed_workload(std::string_view name);
 
-/// Returns the arguments of the exact or scaled variant, overridden by those in `replaced`. Errors
-/// name the parameter, and its limits or the nearest known name.
+/// Returns the arguments of the exact or the scaled variant. Arguments in `replaced` override them.
+/// If one of these is invalid, the error names the parameter and gives its limits, or suggests the
+/// most similar name.
 Result<Arguments> arguments_of(const TimedWorkload& workload, bool scaled,
                                const Arguments& replaced, const std::string& subject);
 

@@ -18,7 +18,7 @@ namespace {
 
 class Ticks : public Pace {
  public:
-  std::int64_t call_ns = 1000;  ///< how long each reading of the clock takes
+  std::int64_t call_ns = 1000;  ///< how long it takes to read the clock
   std::int64_t now_ns() override { return now_ns_ += call_ns; }
   void sleep_until(std::int64_t at_ns) override { now_ns_ = std::max(now_ns_, at_ns); }
 
@@ -87,7 +87,8 @@ TEST(TimedWorkloads, HaveDescriptionsWithinBounds) {
     bool measured = false;
     for (const Phase& phase : each.phases(arguments_of(each, true, {}, "test").value())) {
       EXPECT_TRUE(names.insert(phase.name).second) << phase.name;
-      measured = measured || phase.measured || phase.after_cut;  // recovery itself is measured
+      // After a cut, the driver measures the recovery.
+      measured = measured || phase.measured || phase.after_cut;
     }
     EXPECT_TRUE(measured);
   }
@@ -116,7 +117,8 @@ TEST(TimedWorkloads, CountTheirOperations) {
       ASSERT_TRUE(run.phase(i));
       EXPECT_EQ(run.tally.bytes_written, run.vfs.counts.bytes_written - before.bytes_written);
       EXPECT_EQ(run.tally.bytes_read, run.vfs.counts.bytes_read - before.bytes_read);
-      // Folders do not count as operations, but the phase that creates them is measured.
+      // Creating a folder does not count as an operation, although the phase that creates them is
+      // measured.
       if (run.phases[i].measured && run.phases[i].name != "make-folders") {
         EXPECT_GT(run.tally.operations, 0U);
         EXPECT_LE(run.tally.latencies.count(), run.tally.operations);
@@ -134,7 +136,7 @@ TEST(TimedWorkloads, DetectEveryDamagedFile) {
     for (std::size_t i = 0; i <= after; ++i) ASSERT_TRUE(model.phase(i));
     std::size_t noticed = 0, damaged = 0;
     for (const auto& [path, bytes] : model.vfs.files()) {
-      // Inputs and temporary files of Sdet's commands are not read again.
+      // The inputs of Sdet's commands, and their temporary files, are never read again.
       const bool input =
           path.starts_with("source") || path == "input" || path.find("/tmp/") != path.npos;
       if (bytes.empty() || input || damaged >= 3) continue;
@@ -286,17 +288,17 @@ TEST(TimedWorkloads, AndrewHasFivePhasesOverTheTree) {
     if (run.phases[i].name == "scan") {
       EXPECT_EQ(run.tally.bytes_read, 70 * 4860U);
     }
-    // Each compilation writes an intermediate file of twice the source's size and an object;
-    // finally the program is written.
+    // Each compilation writes an intermediate file of twice the source's size, and an object. At
+    // the end, the program is written.
     if (run.phases[i].name == "compile") {
       EXPECT_EQ(run.tally.bytes_written, 4 * 70 * 4860U);
     }
   }
 }
 
-/// Started programs: mkdir and cp for each folder, ls and grep for each file, and make. For each
-/// compiled file, a shell, cc and its five programs. Finally, a shell, cc and ld. The Seventh
-/// Edition UNIX compiler uses nine files per compilation.
+/// The programs that are started are: mkdir and cp for each folder; ls and grep for each file;
+/// make; for each compiled file a shell, cc and its five programs; at the end a shell, cc and ld.
+/// The compiler of Seventh Edition UNIX uses nine files for each compilation.
 TEST(TimedWorkloads, AndrewStartsProgramsIfRequested) {
   Trial run("andrew", {{"compile-cpu-ms", 0}, {"programs", 1}});
   const std::vector<std::uint64_t> programs{0, 20, 20, 70, 70, 1 + 26 * 7 + 3, 0};
@@ -325,8 +327,8 @@ TEST(TimedWorkloads, SdetStartsAProgramForEachCommand) {
   EXPECT_EQ(run.vfs.programs_started, 2 * (96U + 2 * 3U)) << "plus three for each of two makes";
 }
 
-/// Tests the properties of a day that office.h describes, over some weeks: hours, weekends,
-/// amounts, and the files in the evening.
+/// Runs some weeks, and tests what office.h says about a day: the hours, the weekends, the amounts,
+/// and the files in the evening.
 TEST(TimedWorkloads, OfficeWorkKeepsHoursAndWeekends) {
   constexpr std::int64_t kHour = 3600 * kNsPerSecond;
   const Arguments weeks{{"users", 1},         {"days", 21},         {"every-days", 1},
@@ -382,7 +384,7 @@ TEST(TimedWorkloads, OfficeFilesHaveTheMeanOfTheirSource) {
   EXPECT_NEAR(static_cast<double>(small) / kFiles, 0.6, 0.05);
 }
 
-/// A measurement at some age must see the same files, whether or not there were earlier
+/// A measurement at a given age must find the same files, whether or not there were earlier
 /// measurements.
 TEST(TimedWorkloads, AnAgeDoesNotDependOnEarlierMeasurements) {
   const Arguments often{{"users", 2},         {"days", 8},          {"every-days", 2},
@@ -463,20 +465,20 @@ TEST(TimedWorkloads, LaddisHasItsMixAndSyncsLikeAServer) {
   EXPECT_NEAR(share(run.vfs.counts.lists, before.lists), 3, 1);
   EXPECT_NEAR(share(run.vfs.counts.creates, before.creates), 2, .7);
   EXPECT_NEAR(share(run.vfs.counts.unlinks, before.unlinks), 1, .5);
-  // A write needs one fsync, a create two (file and directory), a removal one (directory), and an
-  // attribute change one.
+  // A write needs one fsync; a create needs two (file and directory); a removal needs one
+  // (directory); a change of attributes needs one.
   EXPECT_NEAR(share(run.vfs.counts.fsyncs, before.fsyncs), 15 + 2 * 2 + 1 + 1, 2);
   ASSERT_TRUE(run.phase(2));
 }
 
-/// A thread that is late serves requests that have arrived in the meantime. Their response times
-/// include the wait.
+/// If a thread is late, requests have arrived in the meantime. Their response times must include
+/// the time for which they waited.
 TEST(TimedWorkloads, LaddisMeasuresFromTheArrival) {
   const Arguments arguments{{"operations-per-s", 100}, {"seconds", 5},
                             {"warm-up-s", 0},          {"threads", 1},
                             {"kib-per-operation", 8},  {"file-kib", 8}};
   Trial quick("laddis", arguments), slow("laddis", arguments);
-  slow.pace.call_ns = 15'000'000;  // a request takes longer than the interval between requests
+  slow.pace.call_ns = 15'000'000;  // longer than the time between two requests
   for (Trial* run : {&quick, &slow})
     for (std::size_t phase = 0; phase < 2; ++phase) ASSERT_TRUE(run->phase(phase));
   EXPECT_EQ(quick.tally.operations, slow.tally.operations)
@@ -490,15 +492,15 @@ TEST(TimedWorkloads, ScriptsHoldTheSameCommandsInDifferentOrders) {
   ASSERT_TRUE(one.from(0));
   ASSERT_TRUE(other.from(0));
   EXPECT_NE(one.vfs.trace, other.vfs.trace);
-  // Counts the files that ed and cp create, two for each cc, spell and nroff, and two for each of
-  // the three compilations of a make.
+  // Counts the files that the commands create: one for each ed and cp; two for each cc, spell and
+  // nroff; two for each of the three compilations of a make.
   EXPECT_EQ(one.vfs.counts.creates, 40 + 14 + 2 * (10 + 4 + 4 + 2 * 3) + 8U);
   EXPECT_EQ(one.vfs.counts.creates, other.vfs.counts.creates);
   EXPECT_EQ(one.vfs.counts.mkdirs, other.vfs.counts.mkdirs);
 }
 
 /// The reader and the writer alternate, so the writer is in the middle of a pass when the reader
-/// ends.
+/// has finished.
 TEST(TimedWorkloads, ARewrittenFileHoldsAtMostTwoPasses) {
   Trial run("chen-r3", {{"read-kib", 1024}, {"write-kib", 5 << 10}});
   ASSERT_TRUE(run.phase(0));
@@ -522,8 +524,8 @@ TEST(TimedWorkloads, ARewrittenFileHoldsAtMostTwoPasses) {
   const PhaseResult intact = run.phase(3);
   ASSERT_TRUE(intact) << intact.error().what;
 
-  // If a unit of the second pass is lost, the previous contents show, so that the contents change
-  // three times within the file.
+  // If a unit of the second pass is lost, the previous contents appear there. The file then has
+  // three changes between old and new contents, where only one is permitted.
   auto& content = run.vfs.files()["output"];
   std::copy_n(content.begin() + (4 << 20), 1 << 20, content.begin() + (1 << 20));
   EXPECT_FALSE(run.phase(3));
@@ -614,7 +616,7 @@ TEST(DbenchLoad, HasTheCountsOfTheOriginal) {
                                            {"written bytes", 136'325'491}}));
 }
 
-/// Compares the totals above with the original load file, if it is available.
+/// Compares the totals with those of the original load file, if the file is available.
 TEST(DbenchLoad, MatchesTheOriginalFile) {
   const std::filesystem::path file = HEADCRASH_DBENCH_LOAD;
   if (!exists(file)) GTEST_SKIP() << "no " << file;

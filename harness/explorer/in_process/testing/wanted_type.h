@@ -1,5 +1,5 @@
 #pragma once
-// The file system type to which HEADCRASH_HISTORIES_TYPE restricts tests of histories.
+// The file system type to which the variable HEADCRASH_HISTORIES_TYPE restricts tests of histories.
 
 #include <cstdlib>
 #include <string_view>

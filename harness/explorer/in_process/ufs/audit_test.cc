@@ -1,5 +1,5 @@
-// Tests that the audit finds any inconsistency added to a correct image (audit.h), and none on the
-// lab's disks.
+// Tests that the audit (audit.h) finds every inconsistency that is added to a correct image, and
+// finds none on the lab's disks.
 #include "fs-adapters/ufs/damage/audit.h"
 
 #include <gtest/gtest.h>

@@ -28,8 +28,8 @@ using ufs::damage::Damaging;
 
 constexpr std::uint64_t kDamageSeeds = 20, kSeedsOfAKind = 12;
 
-/// A tree with links, holes, pointers of every level, and many names that a wrong repair could
-/// lose.
+/// A tree with links, holes and pointers of every level. It has many names, so that a wrong repair
+/// would lose some.
 constexpr std::string_view kKnown = R"(
 mkdir a
 mkdir a/b
@@ -65,7 +65,7 @@ const DamageKind& kind_called(std::string_view name) {
 
 class Damage : public testing::Test {
  protected:
-  /// Returns the image that the run leaves after its unmount.
+  /// Returns the image after the unmount at the end of the run.
   std::vector<std::byte> image_of(const std::string& disk,
                                   std::span<const workload::Operation> operations,
                                   const std::string& scheme = "soft-updates") {
@@ -86,7 +86,7 @@ class Damage : public testing::Test {
     EXPECT_TRUE(operations) << operations.error().message();
     return image_of(disk, *operations, scheme);
   }
-  /// Returns the first sector of the log device in the image, or 0 if absent.
+  /// Returns the first sector of the log device in the image; 0 if there is no such device.
   std::uint64_t log_at(const std::string& disk, const std::string& scheme) {
     const auto made = explorers_.get(disk, **adapters::find_system("ufs", scheme));
     EXPECT_TRUE(made) << made.error().message();
@@ -151,8 +151,9 @@ TEST_F(Damage, SeveralKindsAreRepaired) {
              counts.left);
 }
 
-/// fsck assigns the block to the owner that it finds first. Until the conflict is resolved, it must
-/// not truncate the other directory.
+/// The damage makes two directories claim one block of pointers. fsck assigns the block to the
+/// directory that it finds first. It must not truncate the other directory before the conflict is
+/// resolved.
 TEST_F(Damage, APointerToAnotherDirectorysPointersLosesNoNames) {
   constexpr std::uint64_t kMany = 150;
   DamageCounts counts;
@@ -181,12 +182,12 @@ TEST_F(Damage, LackOfSpaceIsReportedOnlyIfReal) {
 
 /// A kind of damage, and a repair for it that is wrong in one respect.
 struct Broken {
-  std::string_view kind;     ///< kind of damage to repair
-  std::string_view message;  ///< part of the expected message
+  std::string_view kind;     ///< kind of damage that is repaired
+  std::string_view message;  ///< part of the message that the trial must report
   DamageTrials::Repair repair;
 };
 
-/// A file that the damage does not affect.
+/// A file that none of the damage affects.
 constexpr std::string_view kUntouched = "a/b/c/four";
 
 class BrokenRepair : public Damage {
@@ -219,7 +220,7 @@ class BrokenRepair : public Damage {
     const auto reader = ufs::ImageReader::open(store);
     return reader->geometry().byte_of(reader->inode(*reader->lookup(path))->direct[0]);
   }
-  /// Returns a repair that is correct except for `change`, which is applied afterwards.
+  /// Returns a repair that is correct, except that `change` is applied to its result.
   DamageTrials::Repair and_then(std::function<void(model::SectorStore&, ufs::FsckReport&)> change) {
     return [this, change](model::SectorStore& store, auto) {
       auto report = sound(store);
@@ -305,7 +306,7 @@ TEST_F(BrokenRepair, IsDetectedByItsResult) {
 }
 
 TEST_F(BrokenRepair, IsDetectedByItsLosses) {
-  // The file has no name. The wrong repair clears its link count and frees it.
+  // The damaged file has no name. The wrong repair clears its link count, so that fsck frees it.
   const Broken broken{"file-without-name", "is free now", [this](model::SectorStore& store, auto) {
                         const auto report = ufs::Fsck().check(store);
                         for (const ufs::Finding& finding : report->findings)
@@ -318,7 +319,7 @@ TEST_F(BrokenRepair, IsDetectedByItsLosses) {
 }
 
 TEST_F(BrokenRepair, IsDetectedByACut) {
-  // The wrong repair sets the clean flag first.
+  // The wrong repair sets the clean flag before it repairs anything.
   const auto image = known_image("tiny");
   auto trials = trials_of(image);
   trials.repair_by([this](model::SectorStore& store, auto) {

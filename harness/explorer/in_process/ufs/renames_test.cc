@@ -1,7 +1,7 @@
-// Tests every kind of rename under every kind of scheme: a power cut during one leaves a state that
-// the scheme permits, and no object loses its only name. Cylinder groups are small, so that the
-// inodes of directories are in different blocks. The driver writes these blocks in any order that
-// the scheme permits.
+// Tests every kind of rename under every kind of scheme. A power cut during a rename must leave a
+// state that the scheme permits, and no object may lose its only name. Cylinder groups are small,
+// so that the inodes of different directories are in different blocks. The driver writes these
+// blocks in any order that the scheme permits.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -15,14 +15,14 @@ namespace {
 
 constexpr std::uint64_t kRenameDiskBytes = 8 << 20;
 
-/// Objects that may have no name after the cut, because they are created or removed. A moved object
-/// always has a name (R1). Otherwise fsck would move it to lost+found, where the oracle would find
-/// it.
+/// The kind of object that may be without a name after the cut, because the operations create or
+/// remove it. An object that is only moved always has a name (rule R1). If it had none, fsck would
+/// move it to lost+found, and the oracle would report that.
 enum class MayVanish : std::uint8_t { nothing, file, directory };
 
 struct Renames {
   const char* what;
-  const char* set_up;  ///< followed by a sync
+  const char* set_up;  ///< operations before the test, followed by a sync
   const char* operations;
   MayVanish may_vanish = MayVanish::nothing;
 };

@@ -1,5 +1,5 @@
 #pragma once
-// For tests: an in-memory file system that counts calls. Not thread-safe.
+// Test fixture: an in-memory file system that counts calls. Not thread-safe.
 
 #include <algorithm>
 #include <cerrno>
@@ -24,8 +24,8 @@ class MemoryVfs : public Vfs {
     bool operator==(const Counts&) const = default;
   };
   Counts counts;
-  std::uint64_t trace = 0;              ///< hash over the sequence of all calls
-  std::function<std::int64_t()> clock;  ///< called at each write, if set
+  std::uint64_t trace = 0;              ///< hash of all calls so far, in order
+  std::function<std::int64_t()> clock;  ///< if set, called at each write
   std::int64_t first_write_at = -1, last_write_at = -1;
   std::optional<std::uint64_t> pieces_of_a_file;
   std::uint64_t capacity_bytes = 1ULL << 40, capacity_names = 1ULL << 40;
@@ -181,7 +181,7 @@ class MemoryVfs : public Vfs {
   void start_program() override { ++programs_started; }
   std::uint64_t programs_started = 0;
 
-  // No workload calls the following functions.
+  // No timed workload calls the following functions.
   VfsResult<void> append(FileHandle, std::span<const std::byte>) override {
     return refuse(ENOTSUP);
   }
@@ -224,7 +224,7 @@ class MemoryVfs : public Vfs {
     return handles_.at(static_cast<std::size_t>(file));
   }
   std::vector<std::byte>& of(FileHandle file) { return files_.at(name_of(file)); }
-  /// Returns 0 if the name can be added to its folder, otherwise an errno.
+  /// Returns 0 if the name can be added to its folder; otherwise, an errno.
   int addable(const std::string& path) {
     if (files_.contains(path) || folders_.contains(path)) return EEXIST;
     const auto in = folders_.find(parent(path));
@@ -237,7 +237,8 @@ class MemoryVfs : public Vfs {
 
   std::map<std::string, std::vector<std::byte>> files_;
   std::map<std::string, std::string> links_;
-  std::map<std::string, std::vector<std::string>> folders_{{"", {}}};  // folders with their entries
+  // Each folder, with its entries.
+  std::map<std::string, std::vector<std::string>> folders_{{"", {}}};
   std::vector<std::string> handles_;
 };
 

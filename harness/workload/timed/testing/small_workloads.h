@@ -1,5 +1,5 @@
 #pragma once
-// For tests: every timed workload with small arguments.
+// Test helper: every timed workload with small arguments.
 
 #include <string>
 #include <vector>
@@ -8,11 +8,11 @@
 
 namespace headcrash::timed {
 
-/// A timed workload with small arguments, and the phase after which a test damages data.
+/// A timed workload with small arguments, and the phase after which the test damages data.
 struct SmallWorkload {
   std::string name;
   Arguments arguments;
-  int damage_after;  ///< the phase's number; -1 if the workload detects only unexpected names
+  int damage_after;  ///< number of the phase; -1 if the workload detects only unexpected names
 };
 inline const std::vector<SmallWorkload>& small_workloads() {
   static const Arguments kTree{{"users", 3}, {"files", 20}, {"tree-bytes", 90'000}, {"folders", 6}};
