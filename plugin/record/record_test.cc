@@ -1,5 +1,5 @@
-// Tests that events round-trip, that damage only shortens the readable part, and that a rebuilt
-// medium matches the store.
+// Tests that events read back as written, that damage only shortens the readable part, and that a
+// rebuilt medium matches the store.
 #include <fcntl.h>
 #include <fmt/core.h>
 #include <gtest/gtest.h>
@@ -197,7 +197,8 @@ TEST_F(RecordTest, KeepsAFullDiskAsAnError) {
   auto writer = create();
   ASSERT_FALSE(writer->error());
   const int full = ::open("/dev/full", O_WRONLY | O_CLOEXEC);
-  // Redirects the writer's descriptor, which is the file's highest one, to the full disk.
+  // Redirects the writer's descriptor to the full disk. It is the highest descriptor that refers to
+  // the file.
   for (int fd = 3; fd < 64; ++fd) {
     std::error_code none;
     if (fs::read_symlink("/proc/self/fd/" + std::to_string(fd), none) == path_) {
@@ -268,7 +269,8 @@ TEST_F(RecordTest, ReadingADamagedPayloadIsAnError) {
   EXPECT_EQ(reader->tail(), Tail::whole);
   std::vector<std::byte> sector(kSectorBytes);
   const auto damage = fmt::format("offset {} do not match", submit);
-  for (int i = 0; i < 2; ++i) {  // also for undamaged bytes, and at every read
+  // the error also occurs for undamaged bytes of the payload, and at every read
+  for (int i = 0; i < 2; ++i) {
     const auto read = reader->read_bytes(events[0], 0, sector);
     ASSERT_FALSE(read);
     EXPECT_NE(read.error().problem.find(damage), std::string::npos) << read.error().message();
@@ -327,7 +329,7 @@ TEST_F(RecordTest, RejectsHostileValuesWithCorrectChecksums) {
     return with_event({.kind = Kind::media, .flags = 1, .sectors = sectors, .bytes_at = at}, 0);
   };
   const std::uint64_t first = head.size();
-  EXPECT_EQ(referred(first - 1, 1), 0);  // the event's header is not data
+  EXPECT_EQ(referred(first - 1, 1), 0);  // the event's header is not part of the data
   EXPECT_EQ(referred(first, 1), 0);      // an event must not refer to its own bytes
   EXPECT_EQ(referred(~0ULL, 1), 0);
   EXPECT_EQ(with_event({.kind = Kind::media, .flags = 8}, 0), 0);
