@@ -1,6 +1,6 @@
 #pragma once
-// Simulated rates of long sequential streams through a stack of devices, including the effects of
-// its bus, caches and skews.
+// Simulated rates of long sequential streams through a stack of devices. They include the effects
+// of its bus, caches and skews.
 
 #include <cstdint>
 #include <memory>
@@ -10,7 +10,7 @@
 
 namespace headcrash::profiles {
 
-/// In bytes per second, in the steady state.
+/// Rates in bytes per second, in the steady state.
 struct StreamRates {
   double read = 0;
   double write = 0;  ///< with the write cache at its factory setting
