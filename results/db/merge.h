@@ -13,8 +13,8 @@
 // A run without shards, such as an experiment's run, is one execution. It is never joined with
 // another run, and duplicates of it are omitted. Two executions of an experiment are two runs.
 //
-// Tables are copied generically: the IDs in the columns `id` and `X_id` are offset by the number of
-// existing rows, so tables that later schemas add are merged without changes here.
+// Tables are copied generically: the IDs in the columns `id` and `X_id` are replaced by those of
+// the merged rows, so tables that later schemas add are merged without changes here.
 
 #include <cstdint>
 #include <filesystem>
