@@ -7,8 +7,8 @@
 //   a write of that size there                   is [bytes] text for the host; completes at once
 //   any other read                               returns zeroes (the kernel looks for partitions)
 //
-// [bytes] is the length of the text, 32 bits, little-endian. A line that is longer than one transfer
-// takes several transfers. Two lines never share a transfer, so the guest's behaviour depends on
+// [bytes] is the length of the text, 32 bits, little-endian. If a line is longer than one transfer,
+// it takes several transfers. Two lines never share a transfer, so the guest's behaviour depends on
 // the text and not on its timing.
 
 #include <cstdint>

@@ -152,7 +152,7 @@ class Calendar {
   model::TimeNs requested_ = model::kNever;
   model::TimeNs free_until_ = 0;     ///< the last value sent to the guest
   std::uint64_t reported_time_ = 0;  ///< the last time that the guest has reported
-  model::TimeNs guest_time_ = 0;     ///< the guest's current time, as far as it is known
+  model::TimeNs guest_time_ = 0;     ///< the guest's current time, as far as known
   std::optional<ProcessorTime> processor_time_;
   std::uint32_t sequence_ = 0;  ///< sequence number of the calendar's messages
   /// Number of messages from the calendar that have not been acknowledged; these are the latest
