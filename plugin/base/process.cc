@@ -26,7 +26,7 @@ namespace {
 // have threads, the child may only make system calls.
 struct Preparation {
   std::vector<char*> argv;
-  // duplicates of inherited descriptors, above every number that dup2 will use
+  // Duplicates of inherited descriptors, above every number that dup2 will use.
   std::vector<int> moved;
   int null = -1, output = -1, errors = -1, failure = -1;
   pid_t parent = -1;

@@ -49,7 +49,7 @@ class PackedStore : public model::SectorStore {
   std::uint64_t kept_before(std::uint64_t page) const;
 
   std::uint64_t sectors_;
-  /// for each page: one bit per sector, set if the sector is stored
+  /// For each page: one bit per sector, set if the sector is stored.
   std::vector<std::uint8_t> masks_;
   /// Number of sectors stored before each group of kGroupPages pages.
   std::vector<std::uint32_t> kept_of_groups_;

@@ -37,7 +37,7 @@ class WrittenMap {
   struct Run {
     std::uint64_t sectors = 0;
     bool written = true;
-    /// true if unwritten sectors read as zeroes, false if they hold prior contents
+    /// True if unwritten sectors read as zeroes, false if they hold prior contents.
     bool or_zeroes = true;
   };
   /// Returns the run that begins at `lba`. It is at most `limit` sectors long (at least 1), all of

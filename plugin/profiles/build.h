@@ -60,7 +60,7 @@ struct BuildOptions {
 struct BuiltDevice {
   model::Device* device = nullptr;
   model::Array* array = nullptr;  ///< the same device if it is an array; otherwise null
-  /// the same device if it is a battery-backed cache; otherwise null
+  /// The same device if it is a battery-backed cache; otherwise null.
   model::Nvram* nvram = nullptr;
   std::unique_ptr<model::DeviceFaults> faults;  ///< faults of a leaf or a cache; null for an array
 };

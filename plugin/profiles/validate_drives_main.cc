@@ -51,7 +51,7 @@ int complain(const Error& error) {
 
 struct Validated {
   Agreement whole;
-  /// of the two halves of the trace; constants were fitted to the first half
+  /// Agreement in each half of the trace. Constants were fitted to the first half.
   Agreement first, second;
 };
 

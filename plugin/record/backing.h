@@ -40,7 +40,7 @@ class Backing {
 
   bool recorded() const { return log_ || recording_; }
   Result<void> flush();  ///< writes the recording to the kernel
-  /// the recording's first host error; data after it is invalid
+  /// The recording's first host error; data after it is invalid.
   std::optional<Error> error() const;
 
  private:

@@ -106,7 +106,7 @@ struct RecordingHeader {
   std::uint64_t seed = 0;
   std::vector<RecordedDevice> devices;
   std::string origin = "headcrash";  ///< or "headcrash stage", or the name of the imported format
-  /// false if there are no MEDIA events, only the host's requests
+  /// False if there are no MEDIA events, only the host's requests.
   bool media = true;
   /// The contents of the media before the first event; nullopt for zeroes.
   struct Base {

@@ -135,7 +135,7 @@ TEST_F(FormatsTest, DmLogWritesIsReadByAnIndependentReader) {
   EXPECT_EQ(entries[5].data, std::string(1024, '\0'));
   EXPECT_EQ(entries[6].data, std::string(479, 'm'));
 
-  // the file already exists
+  // The file already exists.
   EXPECT_FALSE(export_dm_log_writes(folder_ / "run.hcrec", 0, folder_ / "out.log"));
   EXPECT_FALSE(export_dm_log_writes(folder_ / "run.hcrec", 2, folder_ / "none.log"));
 }

@@ -59,7 +59,7 @@ struct LogStore::State {
     model::DeviceId device = 0;
     std::uint64_t lba = 0;
     std::uint64_t sectors = 0;
-    /// owned by the drive, and valid until the drive has reported the run
+    /// Owned by the drive, and valid until the drive has reported the run.
     std::span<const std::byte> bytes;
   };
 

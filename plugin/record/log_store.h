@@ -36,7 +36,7 @@ struct LogStoreOptions {
   /// each written MiB, so media on which more than half a million MiB have been written need a
   /// higher limit.
   std::size_t index_bytes_max = 64 << 20;
-  /// minimum number of bytes of the log between checkpoints
+  /// Minimum number of bytes of the log between checkpoints.
   std::uint64_t checkpoint_log_bytes = 512 << 20;
 };
 
@@ -68,7 +68,7 @@ class LogStore : public model::MachineObserver {
   std::size_t index_bytes() const;
   std::uint64_t log_bytes() const;
   std::uint64_t moved_bytes() const;  ///< bytes copied within the log to keep the index small
-  /// events after the checkpoint that were read when the log was opened
+  /// Events after the checkpoint that were read when the log was opened.
   std::uint64_t events_read() const;
   const ExtentIndex& index(model::DeviceId device) const;
 

@@ -87,7 +87,7 @@ TEST_F(LogStoreTest, EqualsAPlainStore) {
     options.checkpoint_log_bytes = seed % 2 == 0 ? 100000 : 1 << 30;
     auto memory = media::MemoryStore::create(kSectors);
     ASSERT_TRUE(memory);
-    /// the key is the number of events
+    /// The key is the number of events.
     std::vector<std::pair<std::uint64_t, std::vector<std::byte>>> snapshots;
     for (unsigned server = 0; server < 3; ++server) {
       auto log = open(machine(kSectors), options);

@@ -269,7 +269,7 @@ TEST_F(RecordTest, ReadingADamagedPayloadIsAnError) {
   EXPECT_EQ(reader->tail(), Tail::whole);
   std::vector<std::byte> sector(kSectorBytes);
   const auto damage = fmt::format("offset {} do not match", submit);
-  // the error also occurs for undamaged bytes of the payload, and at every read
+  // The error also occurs for undamaged bytes of the payload, and at every read.
   for (int i = 0; i < 2; ++i) {
     const auto read = reader->read_bytes(events[0], 0, sector);
     ASSERT_FALSE(read);

@@ -47,7 +47,7 @@ std::optional<ParseError> parse_disksim_closed(std::string_view line, TraceLines
   if (op != "R" && op != "W")
     return ParseError{"begins with neither R nor W", "use R for a read, W for a write"};
   into.read = op == "R";
-  // skips the hit field of the traced drive, because the model determines hits itself
+  // Skips the hit field of the traced drive, because the model determines hits itself.
   words.next();
   if (const auto error = parse_extent(words, into)) return error;
   const auto measured = time_of(words.next(), model::kMicrosecondNs);

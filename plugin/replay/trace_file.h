@@ -42,7 +42,7 @@ class TraceFile final : public RequestSource {
   std::vector<char> buffer_;
   std::size_t held_ = 0;  ///< unparsed bytes in the buffer
   std::vector<TraceRequest> chunk_;
-  /// for closed loops: the last request, because a later line may still set its think time
+  /// For closed loops: the last request, because a later line may still set its think time.
   std::optional<TraceRequest> kept_back_;
   std::uint64_t line_ = 0;
   std::optional<TimeNs> first_arrival_ns_;  ///< the time in the file that becomes time 0

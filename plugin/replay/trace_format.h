@@ -51,7 +51,7 @@ struct TraceLines {
   bool first = true;               ///< true until a line with contents has been read
   bool holds_request = true;       ///< a parser sets this to false for a line without a request
   TraceRequest* before = nullptr;  ///< the request of an earlier line; null at the beginning
-  /// a parser sets this to true if the rest of the file is a summary
+  /// A parser sets this to true if the rest of the file is a summary.
   bool over = false;
   std::map<std::string, std::uint16_t, std::less<>> volumes;
   /// Number of lines for each operation that is not replayed.

@@ -70,7 +70,7 @@ class Stage {
     std::string nonce;
     std::unique_ptr<StageRecording> log;    ///< null if not recorded
     std::unique_ptr<StageContent> content;  ///< may use `log` until it is destroyed
-    /// how long answers are delayed while the stage is recorded
+    /// Determines how long answers are delayed while the stage is recorded.
     AnswerDelay delay = {};
   };
 
@@ -152,7 +152,7 @@ class Stage {
   const std::string name_;  ///< "stage 3"
   StageRecording::Clock clock_;
   mutable std::mutex mutex_;
-  /// requests so far; a request is counted before it takes the lock
+  /// Requests so far; a request is counted before it takes the lock.
   std::atomic<std::uint64_t> arrived_ = 0;
   std::condition_variable all_submitted_;
 

@@ -106,7 +106,7 @@ class CutContent {
     std::uint64_t lba = 0, sectors = 0;
     std::uint32_t first_writer = 0, writers = 0;  ///< range in writers_
     std::uint64_t anchored = 0;                   ///< sum in the anchor state
-    /// sum of the content below all of the atom's writers; unset until needed
+    /// Sum of the content below all of the atom's writers; unset until needed.
     std::optional<std::uint64_t> below;
   };
 

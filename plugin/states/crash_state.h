@@ -50,7 +50,7 @@ struct TornWrite {
 struct CrashState {
   enum class Base : std::uint8_t { physical, writes, members };
   Base base = Base::writes;
-  /// for Base::writes: the device of the requests, unless all_disks is set
+  /// For Base::writes: the device of the requests, unless all_disks is set.
   model::DeviceId device = 0;
   /// For Base::writes: the requests are those of every disk (RunHistory::disks()). `device` is then
   /// 0.

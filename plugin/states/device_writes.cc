@@ -22,7 +22,7 @@ ExtentLocation where_of(const RecordedWrite& write) {
 bool DeviceWrites::add(const record::Event& event, std::uint64_t ordinal) {
   if (event.kind == record::Kind::ack) {
     const auto found = waiting_.find(event.request);
-    // the acknowledged request is a read, or a write that was rejected
+    // The acknowledged request is a read, or a write that was rejected.
     if (found == waiting_.end()) return true;
     if (event.detail == static_cast<std::uint32_t>(model::Status::ok)) {
       if (found->second.flush) {

@@ -201,9 +201,9 @@ class MemberSource final : public StateSource {
   const SourceContext& context_;
   std::vector<Step> steps_;
   std::vector<std::uint64_t> promises_;
-  /// events at which a write was sent to any member, ascending
+  /// Events at which a write was sent to any member, ascending.
   std::vector<std::uint64_t> sent_;
-  /// for each device: the positions of its steps
+  /// For each device: the positions of its steps in steps_.
   std::vector<std::vector<std::size_t>> positions_;
   std::vector<std::size_t> order_;
   std::size_t round_ = 0, next_ = 0;

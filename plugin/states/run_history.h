@@ -34,7 +34,7 @@ struct RecordedWrite {
   std::uint32_t sectors = 0;
   std::uint64_t bytes_at = 0;         ///< location of the payload in the recording, or 0
   std::uint64_t submitted_event = 0;  ///< ordinals in the recording
-  /// nullopt if never acknowledged, or acknowledged with an error
+  /// Event of the acknowledgement; nullopt if there was no acknowledgement, or only an error.
   std::optional<std::uint64_t> acked_event;
 };
 struct RecordedFlush {

@@ -429,7 +429,7 @@ TEST(RunHistory, FindsABaseNextToItsRecordingAndDevicesByName) {
   EXPECT_EQ(firsts(*run, "w1", 0), (Values{0, 2, 3, 0}));
   EXPECT_EQ(firsts(*run, "w1", 1), (Values{1, 0, 0, 0}));
   EXPECT_EQ(firsts(*run, "d1w1", 0),
-            /// since there are no MEDIA events, the other device has all its writes
+            /// Since there are no MEDIA events, the other device has all its writes.
             (Values{0, 2, 3, 0}));
 }
 
@@ -445,7 +445,7 @@ TEST(RunHistory, MembersStopAtDifferentEvents) {
   const auto run = load(folder / "r");
   EXPECT_EQ(firsts(*run, "m5:1@3", 1), (Values{0, 0, 0, 0}));
   EXPECT_EQ(firsts(*run, "m5:1@3", 2), (Values{1, 0, 0, 0}));
-  // the array's image consists of the host's writes to the array
+  // The array's image consists of the host's writes to the array.
   EXPECT_EQ(firsts(*run, "w5", 0), (Values{1, 0, 0, 0}));
   EXPECT_NE(image_error(*run, "p5", 0).find("has no medium"), std::string::npos);
   EXPECT_NE(image_error(*run, "m5:0@3", 1).find("has no medium"), std::string::npos);

@@ -41,7 +41,7 @@ struct SourceContext {
   /// The media above, and an array's battery-backed caches. All of them contribute to the content
   /// of a state.
   std::vector<model::DeviceId> contents;
-  /// the devices whose writes the states keep or lose: one device, or all disks
+  /// The devices whose writes the states keep or lose: one device, or all disks.
   std::vector<model::DeviceId> chosen;
   std::vector<std::unique_ptr<WrittenContent>> written;  ///< contents of these devices
   /// Contents by MEDIA events. Null if they are not needed, or if there are no MEDIA events.
@@ -86,7 +86,7 @@ struct Cuts {
   /// still unflushed.
   std::vector<std::uint64_t> promise_kept;
   std::vector<std::uint64_t> after_fua_submitted, after_writes;
-  /// at a power cut: the states are the medium's contents at that time
+  /// Events just before a power cut. The states there are the medium's contents at the cut.
   std::vector<std::uint64_t> power_lost;
   std::vector<std::uint64_t> last;  ///< the events before a power cut, and the end of the run
   std::string left_out;             ///< why some cuts cannot be used

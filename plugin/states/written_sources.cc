@@ -83,7 +83,7 @@ Result<std::uint64_t> JointCut::digest(std::span<const std::uint8_t> kept,
   return sum;
 }
 
-/// maximum number of states generated at one visit of a cut
+/// Maximum number of states generated at one visit of a cut.
 constexpr std::size_t kBatchMax = 1024;
 
 // ---- one state per cut
@@ -288,7 +288,7 @@ class ReorderSource final : public RoundsSource {
     add([&](std::size_t, const RecordedWrite& write) { return write.lba < middle; });
     add([&](std::size_t, const RecordedWrite& write) { return write.sectors > length; });
     add([&](std::size_t, const RecordedWrite& write) { return write.sectors <= 8; });
-    /// true if it continues where the previous write ended
+    /// Sequential writes are those that begin where the previous write ended.
     add([&](std::size_t i, const RecordedWrite& write) {
       return i > 0 && unflushed[i - 1].part == unflushed[i].part &&
              unflushed[i - 1].write->lba + unflushed[i - 1].write->sectors == write.lba;
@@ -302,7 +302,7 @@ class ReorderSource final : public RoundsSource {
   double space_ = 0;
   std::string bound_, left_out_;
   std::uint64_t unnamed_ = 0;
-  /// each cut and its place in the order
+  /// Pairs of a cut and its place in the order.
   std::vector<std::pair<std::uint64_t, std::size_t>> numbers_;
 };
 

@@ -80,7 +80,7 @@ struct MeasureRecord {
   std::string label;
   bool measured = true;  ///< false for a phase that prepares or verifies
   double elapsed_ms = 0;
-  /// nullopt if the trial did not wait until the device was idle
+  /// Time until the device was idle; nullopt if the trial did not wait for that.
   std::optional<double> quiescent_ms;
   double user_ms = 0, system_ms = 0;
   double device_busy_ms = 0;  ///< busy time of the busiest device during elapsed_ms
@@ -209,7 +209,7 @@ struct TrialRecord {
   /// The workload's parameters, such as "files=1000 users=4", and their scale: exact, scaled or
   /// custom.
   std::string parameters, scale;
-  /// fraction of the CPU used by other processes during the trial
+  /// Fraction of the CPU used by other processes during the trial.
   std::optional<double> host_busy;
 };
 
@@ -223,7 +223,7 @@ struct ClaimNumberRecord {
 struct ClaimRuleRecord {
   std::string claim, rule, verdict, detail;
   std::string kind = "paper";  ///< class of the rule: paper, ours, arithmetic, calibrated
-  /// number of executions with different seeds; 0 if no number depends on a seed
+  /// Number of executions with different seeds; 0 if no number depends on a seed.
   std::int64_t executions = 1;
 };
 /// The names of tables that the report draws as heat maps begin with this. A row consists of its

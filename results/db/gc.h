@@ -16,7 +16,7 @@
 namespace headcrash::db {
 
 struct GcOptions {
-  /// minimum age, counted from the start of the trial; 0 to remove all
+  /// Minimum age, counted from the start of the trial; 0 to remove all.
   std::int64_t older_than_days = 30;
   /// If true, keeps artefacts of trials that failed or that have a failed crash state.
   bool keep_failures = false;
@@ -29,7 +29,7 @@ struct RefusedArtefact {
 };
 
 struct GcOutcome {
-  /// number of rows that were removed, together with their files if these existed
+  /// Number of rows that were removed, together with their files if these existed.
   std::size_t removed = 0;
   std::size_t missing = 0;  ///< number of rows among them that had no file
   /// Number of artefacts that were kept because they are recent or belong to a failure.

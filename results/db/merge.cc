@@ -179,7 +179,7 @@ class Merge {
         return each.base == digest.base && each.execution == execution &&
                !each.from.contains(place);
       });
-      // the run has already been copied from an earlier database
+      // The run has already been copied from an earlier database.
       if (run != runs_.end() && !digest.sharded) {
         run->from[place] = true;
         ++outcome_.doubled_runs;
@@ -339,7 +339,7 @@ class Merge {
   std::vector<MergedRun> runs_;
   std::map<std::int64_t, std::string> ended_;
   std::map<std::string, IdMap> ids_;  ///< new IDs of the current database's rows, for each table
-  /// the database that each merged trial comes from
+  /// The database that each merged trial comes from.
   std::unordered_map<std::int64_t, fs::path> origin_;
   MergeOutcome outcome_;
 };

@@ -17,13 +17,13 @@ namespace headcrash::report {
 /// The earlier benchmark with which a benchmark is compared.
 struct BaselineOptions {
   std::filesystem::path database;
-  /// run in that database; default: its newest benchmark
+  /// Run in that database; default: its newest benchmark.
   std::optional<std::int64_t> run;
   double tolerance = 0.05;  ///< smaller changes are ignored
 };
 
 struct ReportOptions {
-  /// created if it does not exist; the page is output/report.html
+  /// The folder is created if it does not exist. The page is output/report.html.
   std::filesystem::path output;
   std::optional<std::int64_t> run;  ///< run to report; default: the newest
   // ---- for benchmarks only

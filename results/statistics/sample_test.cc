@@ -19,7 +19,7 @@ TEST(Summary, MatchesAHandComputedSample) {
   EXPECT_DOUBLE_EQ(summary.least, 1);
   EXPECT_DOUBLE_EQ(summary.greatest, 100);
   EXPECT_NEAR(summary.deviation, 43.6176, 1e-4);
-  // the outlier is reported, and is still included in the mean
+  // The outlier is reported, and is still included in the mean.
   EXPECT_EQ(summary.outliers, std::vector<std::size_t>{4});
   ASSERT_TRUE(summary.mean_interval);
   EXPECT_TRUE(summary.mean_interval->holds(22));

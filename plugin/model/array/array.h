@@ -35,7 +35,7 @@ enum class MemberState : std::uint8_t { active, failed, rebuilding };
 struct ArrayStatus {
   std::vector<MemberState> members;
   bool dirty = false;  ///< parity may be inconsistent
-  /// the reason why requests are rejected (a dirty degraded start)
+  /// The reason why requests are rejected (a dirty degraded start).
   std::optional<std::string> refused;
   std::string background;                                   ///< "", "rebuild", "resync", "scrub"
   std::uint64_t background_done = 0, background_total = 0;  ///< progress, in sectors of a member
@@ -81,11 +81,11 @@ class Array final : public Device {
   /// Operator commands. A command fails if the member does not exist, if its state does not permit
   /// the command, if other background work is running, or if the array has not started yet.
   Result<void> fail_member(std::size_t index);
-  /// rebuilds onto the member's drive, which must have been replaced by a blank one
+  /// Rebuilds onto the member's drive, which must have been replaced by a blank one.
   Result<void> rebuild(std::size_t index);
   Result<void> scrub(bool repair);
   void set_rebuild_rate(std::uint64_t bytes_per_second);
-  /// starts an array that refused to start because it was dirty and degraded
+  /// Starts an array that refused to start because it was dirty and degraded.
   Result<void> accept_dirty_degraded();
 
   /// These convert between the array's data sectors and the sectors of each member.

@@ -109,7 +109,7 @@ TEST(ArrayRebuild, FlushCoversTheNewMirror) {
     ArrayProfile p = array_profile(RaidLevel::raid1, 3);
     p.recovery = ArrayRecovery::resync;
     p.rebuild_bytes_per_second = 100 * kSectorBytes;
-    // member 0 is the source of the comparison
+    // Member 0 is the source of the comparison.
     Rebuilding r(p, seed * 3, {.volatile_cache = true});
     while (r.b.array->status().background_done < 256) ASSERT_TRUE(r.b.simulation->run_next());
     r.b.run_for(kSecondNs / 2);

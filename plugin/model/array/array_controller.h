@@ -42,7 +42,7 @@ class ArrayController final : private EventTarget, private FinishedRequests {
   /// Member functions are coroutines that this runner executes.
   operator CoroutineScope&() { return runner_; }  // NOLINT(google-explicit-constructor)
 
-  /// reads or writes superblocks, and runs the simulation as long as that takes
+  /// Reads or writes superblocks, and runs the simulation as long as that takes.
   Result<void> assemble_now();
 
   void submit(const Request& request, Initiator& initiator);
@@ -159,7 +159,7 @@ class ArrayController final : private EventTarget, private FinishedRequests {
   struct Segment {
     std::uint64_t stripe = 0;
     std::uint32_t stripes = 0;
-    /// range of data sectors in the stripe; the whole stripe if stripes > 1
+    /// Range of data sectors in the stripe; the whole stripe if stripes > 1.
     std::uint32_t lo = 0, hi = 0;
     std::uint64_t offset = 0;  ///< offset of `lo` in the request, in sectors
   };
@@ -226,7 +226,7 @@ class ArrayController final : private EventTarget, private FinishedRequests {
     std::uint32_t stripes = 0;
     AlignedBuffer bytes;  ///< the members' data, one member after the other
     AlignedBuffer right;  ///< the correct parity, one unit for each parity role
-    /// for each stripe: rows that are lost on some member and cannot be reconstructed
+    /// For each stripe: rows that are lost on some member and cannot be reconstructed.
     std::vector<UnknownRows> unknown;
   };
   std::byte* place_in(CheckedChunk& chunk, std::uint32_t member, std::uint32_t i) const;
@@ -261,7 +261,7 @@ class ArrayController final : private EventTarget, private FinishedRequests {
 
   std::vector<MemberState> states_;
   std::uint32_t lost_members_ = 0;  ///< number of members that are not active
-  /// the stripes before this one are valid on a member that is being rebuilt
+  /// The stripes before this one are valid on a member that is being rebuilt.
   std::uint64_t rebuilt_stripes_ = 0;
   /// Number of rebuilt stripes that the superblocks record. The data of these stripes is on the
   /// medium.
@@ -297,7 +297,7 @@ class ArrayController final : private EventTarget, private FinishedRequests {
   Background background_ = Background::none;
   std::uint64_t background_done_ = 0, background_total_ = 0;
   std::uint64_t mismatches_ = 0;  ///< stripes
-  /// number of rows that the last scrub or resync could not reconstruct
+  /// Number of rows that the last scrub or resync could not reconstruct.
   std::uint64_t unknown_rows_ = 0;
   bool abort_background_ = false;
 };

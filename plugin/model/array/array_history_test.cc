@@ -95,7 +95,7 @@ class ArrayHistory final : public Initiator {
       p.region_idle_ns = 15 * kMillisecondNs;
     }
     p.volatile_cache = kind.volatile_cache;
-    // slow enough for cuts to happen during the rebuild
+    // Slow enough for cuts to happen during the rebuild.
     if (seed % 2 == 1) p.rebuild_bytes_per_second = 300 * kSectorBytes;
     return p;
   }

@@ -196,7 +196,7 @@ TEST(PrewriteRecords, FromAnEarlierStartAreOlder) {
     ASSERT_EQ(b.write(9ULL * l.stripe_sectors(), counted(4, i)), Status::ok);
   b.array->shut_down();
   ASSERT_TRUE(b.open());
-  // the data is logged but not yet at its home location
+  // The data is logged but not yet at its home location.
   ASSERT_EQ(b.write(9ULL * l.stripe_sectors(), counted(4, 7)), Status::ok);
   for (auto* drive : b.drives) drive->stall_writes = true;
   b.array->power_cut();

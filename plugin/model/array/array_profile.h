@@ -14,7 +14,7 @@ enum class RaidLevel : std::uint8_t { raid0, raid1, raid4, raid5, raid6 };
 enum class ArrayRecovery : std::uint8_t {
   none,    ///< nothing, which leaves the write hole open
   resync,  ///< recomputes all parity, in the background
-  /// recomputes the parity of the regions that were marked dirty before the power cut
+  /// Recomputes the parity of the regions that were marked dirty before the power cut.
   dirty_regions,
   prewrite,  ///< completes logged prewrites; requires prewrite_sectors
 };
@@ -37,7 +37,7 @@ struct ArrayProfile {
   TimeNs region_idle_ns = 5 * kSecondNs;
   /// If true, the array starts even if a member is missing and parity may be inconsistent.
   bool accept_dirty_degraded = false;
-  /// limit on the rate of rebuild, resync and scrub; 0 for no limit
+  /// Limit on the rate of rebuild, resync and scrub; 0 for no limit.
   std::uint64_t rebuild_bytes_per_second = 0;
   /// If false, the members' caches are off, as in real arrays. If true, flushes are passed on to
   /// the members.

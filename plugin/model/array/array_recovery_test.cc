@@ -139,7 +139,7 @@ TEST(ArrayLoss, SecondMemberWhileLoggingFailsTheWrite) {
       ASSERT_TRUE(b.array->fail_member(0));
     }
     ASSERT_EQ(b.write(0, counted(12, 2)), Status::ok);
-    // written in place, with superblocks written, but not yet clean
+    // By then, the data and the superblocks have been written, but the array is not yet clean.
     b.run_for(50 * kMillisecondNs);
     b.drives[1]->dead = true;
     EXPECT_EQ(b.write(0, counted(12, 3)), second ? Status::device_failed : Status::ok);

@@ -42,7 +42,7 @@ TEST(ArrayRegions, AreOnEveryMemberBeforeTheFirstWrite) {
   ASSERT_EQ(b.write(0, counted(1, 1)), Status::ok);
   const RaidLayout l = b.layout();
   b.observer.log.clear();
-  // the write covers a whole stripe, so nothing is read first
+  // The write covers a whole stripe, so nothing is read first.
   ASSERT_EQ(b.write(300, counted(12, 1)), Status::ok);
   // "device id" of each write of the map that is in flight
   std::set<std::string> map_writes;

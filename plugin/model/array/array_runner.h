@@ -84,7 +84,7 @@ class ArrayRunner final : public CoroutineScope, private EventTarget {
   enum class Tag : std::uint64_t { drain, wake };
   struct Sleeper {
     std::coroutine_handle<> waiter;
-    /// incremented when a sleep ends, which invalidates the events of earlier sleeps
+    /// Incremented when a sleep ends, which invalidates the events of earlier sleeps.
     std::uint32_t turn = 0;
   };
 

@@ -136,7 +136,7 @@ class DirtyRegions {
   std::vector<std::byte> bits_;
   std::uint32_t region_sectors_ = 1;
   std::set<std::uint64_t> changed_;
-  /// regions that have been written to since their bits were last cleared
+  /// Regions that have been written to since their bits were last cleared.
   std::map<std::uint64_t, RegionUse> uses_;
 };
 

@@ -21,7 +21,7 @@ class MemberRuns {
     std::uint32_t member = 0;
     RowRange rows;
     std::uint64_t offset = 0;  ///< offset in the host's data, in sectors
-    /// offset in the buffer in which each member's sectors are contiguous
+    /// Offset in the buffer in which each member's sectors are contiguous.
     std::uint64_t buffer_sector = 0;
   };
   struct Run {

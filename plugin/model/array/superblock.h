@@ -34,7 +34,7 @@ struct Superblock {
   std::uint64_t events = 0;
   std::uint64_t settled = 0;  ///< every member that had not failed has at least this event count
   std::uint64_t failed = 0, rebuilding = 0;  ///< bit masks of members
-  /// on a member that is being rebuilt, the stripes before this one are on the medium
+  /// On a member that is being rebuilt, the stripes before this one are on the medium.
   std::uint64_t rebuilt = 0;
   bool dirty = false;
   std::uint64_t prewrite_tail = 0;

@@ -40,7 +40,7 @@
 
 namespace headcrash::model {
 
-/// index in the machine's list of all devices, which includes members
+/// Index in the machine's list of all devices, which includes members.
 using DeviceId = std::uint16_t;
 /// Unique in a machine, ascending in the order of submission; 0 if unset.
 using RequestId = std::uint64_t;
@@ -50,11 +50,11 @@ enum class Op : std::uint8_t { read, write, flush, trim, write_zeroes };
 struct Request {
   RequestId id = 0;
   Op op = Op::read;
-  /// for write and write_zeroes: the request completes only when it is durable
+  /// For write and write_zeroes: the request completes only when it is durable.
   bool fua = false;
   std::uint64_t lba = 0;      ///< first sector; 0 for flush
   std::uint32_t sectors = 0;  ///< length of the range; 0 for flush
-  /// for read: buffer that is filled at completion; empty if only times matter
+  /// For read: buffer that is filled at completion; empty if only times matter.
   std::span<std::byte> into;
   std::span<const std::byte> data;  ///< for write: the bytes; empty if only times matter
 };
@@ -151,7 +151,7 @@ struct Characteristics {
 struct DeviceCounters {
   std::uint64_t reads = 0, writes = 0, flushes = 0, trims = 0;
   std::uint64_t sectors_read = 0, sectors_written = 0;
-  /// operations of the mechanism, not host requests
+  /// Operations of the mechanism, not host requests.
   std::uint64_t media_writes = 0, media_sectors_written = 0;
   std::uint64_t cache_hits = 0, seeks = 0;
   TimeNs busy_ns = 0;

@@ -52,7 +52,7 @@ class SectorRanges {
   }
 
  private:
-  /// maps the first sector of each range to its end (exclusive)
+  /// Maps the first sector of each range to its end (exclusive).
   std::map<std::uint64_t, std::uint64_t> ranges_;
 };
 

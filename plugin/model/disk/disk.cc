@@ -184,7 +184,7 @@ void Disk::finish() {
     write_segments_.keep(request.lba, request.lba + request.sectors);
   }
   if (command.breakdown.cache_hit) ++intake_.counters().cache_hits;
-  // removed first, because the host may submit requests from its callback
+  // The command is removed first, because the host may submit requests from its callback.
   std::list<Command> finished;
   finished.splice(finished.begin(), queue_, queue_.begin());
   stage_ = Stage::idle;

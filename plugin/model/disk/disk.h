@@ -31,7 +31,7 @@ struct DiskOptions {
   DeviceId device = 0;
   std::uint64_t seed = 0;  ///< determines how sectors tear
   bool write_cache = false;
-  /// the disk has only its first N sectors; 0 for all sectors
+  /// The disk has only its first N sectors; 0 for all sectors.
   std::uint64_t sectors = 0;
   std::uint32_t spindle_phase_ppm = 0;  ///< angle at time 0, in millionths of a revolution
   DeviceFaults* faults = nullptr;       ///< null if there are no faults
@@ -128,9 +128,9 @@ class Disk final : public Device, private EventTarget {
   std::list<Command> queue_;
   std::list<Command> free_commands_;  ///< reusable commands, to avoid allocations
   std::vector<Candidate> candidates_;
-  /// element i belongs to candidates_[i]
+  /// Element i belongs to candidates_[i].
   std::vector<std::list<Command>::iterator> candidate_commands_;
-  /// the oldest command that has not been accepted; end() if all have been accepted
+  /// The oldest command that has not been accepted; end() if all have been accepted.
   std::list<Command>::iterator first_waiting_;
   Stage stage_ = Stage::idle;
   MediaUser media_user_ = MediaUser::none;
@@ -140,14 +140,14 @@ class Disk final : public Device, private EventTarget {
   std::uint64_t last_lbn_ = 0;  ///< C-LOOK continues upwards from this LBN
   bool last_was_write_ = false;
 
-  /// the sector after the end of the host's last write
+  /// The sector after the end of the host's last write.
   std::uint64_t write_end_ = ~std::uint64_t{0};
-  /// the host's last write began where the previous one ended
+  /// The host's last write began where the previous one ended.
   bool streaming_ = false;
   TimeNs media_write_ended_at_ = kNever;  ///< end of the last media write
   /// The destage is to continue until the cache is clean or a command needs the mechanism.
   bool destaging_ = false;
-  /// increases with each command, which invalidates older idle timers
+  /// Increases with each command, which invalidates older idle timers.
   std::uint64_t idle_epoch_ = 0;
   BusyTime busy_;
 

@@ -14,7 +14,7 @@ namespace headcrash::model {
 /// Contiguous cylinders that have the same number of sectors per track.
 struct ZoneProfile {
   std::uint32_t first_cylinder = 0;
-  /// number of cylinders with data; 0 for all cylinders up to the next zone
+  /// Number of cylinders with data; 0 for all cylinders up to the next zone.
   std::uint32_t cylinders = 0;
   std::uint32_t track_sectors = 0;       ///< sectors on one track
   std::uint32_t track_skew_sectors = 0;  ///< skew between adjacent heads of a cylinder
@@ -27,9 +27,9 @@ struct ZoneProfile {
   /// Bad tracks, counted from the zone's first track. The data of each bad track and of all later
   /// tracks shifts by one track.
   std::vector<std::uint32_t> slipped_tracks;
-  /// number of spare sectors at the end of each spare area (see Sparing)
+  /// Number of spare sectors at the end of each spare area (see Sparing).
   std::uint32_t spare_sectors = 0;
-  /// bad sectors, counted from the first sector of the zone
+  /// Bad sectors, counted from the first sector of the zone.
   std::vector<std::uint32_t> slipped_sectors;
 };
 
@@ -49,7 +49,7 @@ struct SeekProfile {
   std::vector<TimeNs> times_ns;             ///< element i belongs to distances[i]
   std::vector<TimeNs> short_ns;             ///< element i is for the distance i + 1
   std::uint32_t linear_from_cylinders = 0;  ///< distance from which the linear part applies
-  /// for the square root: root_base + root_factor * sqrt(d)
+  /// For the square root: root_base + root_factor * sqrt(d).
   TimeNs root_base_ns = 0;
   TimeNs root_factor_ns = 0;
   TimeNs linear_base_ns = 0;  ///< for the line: linear_base + linear_per_cylinder * d
@@ -98,13 +98,13 @@ enum class ReadAheadEnd : std::uint8_t { segment_full, track_end };
 struct ReadBufferProfile {
   /// Size of a segment; 0 if data is in the buffer only while its request is being served.
   std::uint32_t segment_sectors = 0;
-  /// measured from the end of the request; 0 for no read-ahead
+  /// Maximum read-ahead beyond the end of the request; 0 for no read-ahead.
   std::uint32_t read_ahead_sectors_max = 0;
   std::uint32_t segments = 1;  ///< number of segments for read data
-  /// number of segments for written data, which may then be read
+  /// Number of segments for written data, which may then be read.
   std::uint32_t write_segments = 0;
   ReadAheadEnd read_ahead_end = ReadAheadEnd::segment_full;
-  /// data that has been sent can be read again; if false, only data of the read-ahead can
+  /// If true, data that has been sent can be read again. If false, only data of the read-ahead can.
   bool keeps_requested = true;
   bool writes_take_over = false;  ///< a write uses the whole buffer, and read data is discarded
   /// If true, only a read that begins where the previous one ended is followed by read-ahead.
@@ -126,7 +126,7 @@ struct QueueProfile {
   /// Number of commands among which the drive chooses; further commands wait in arrival order.
   std::uint32_t depth = 1;
   QueuePolicy policy = QueuePolicy::fcfs;
-  /// for aged_sptf: fraction of the waiting time that is subtracted from the positioning time
+  /// For aged_sptf: fraction of the waiting time that is subtracted from the positioning time.
   std::uint32_t aging_permille = 0;
 };
 
@@ -135,10 +135,10 @@ struct WriteCacheProfile {
   std::uint32_t capacity_sectors = 0;
   /// Above this level, destaging starts at once, even if the host is busy.
   std::uint32_t high_water_sectors = 0;
-  /// maximum size of a media write that combines adjacent extents
+  /// Maximum size of a media write that combines adjacent extents.
   std::uint32_t destage_sectors_max = 0;
   TimeNs idle_delay_ns = 0;  ///< time without a command after which destaging starts
-  /// factory setting; DiskOptions::write_cache determines whether the cache is used
+  /// Factory setting; DiskOptions::write_cache determines whether the cache is used.
   bool on_by_default = false;
 };
 
@@ -147,7 +147,7 @@ struct DiskProfile {
   std::string title;  ///< full name of the drive, for reports
   std::uint32_t heads = 0;
   std::uint32_t cylinders = 0;
-  /// as printed on the drive; must be consistent with the zones
+  /// As printed on the drive; must be consistent with the zones.
   std::uint64_t capacity_sectors = 0;
   std::uint32_t physical_sector_sectors = 1;
   std::uint64_t tail_unused_sectors = 0;  ///< sectors without an LBN at the end of the last zone

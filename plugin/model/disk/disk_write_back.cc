@@ -13,7 +13,7 @@
 namespace headcrash::model {
 namespace {
 
-/// number of dirty extents among which the drive's policy chooses
+/// Number of dirty extents among which the drive's policy chooses.
 constexpr std::size_t kDestageChoices = 128;
 
 }  // namespace

@@ -74,7 +74,7 @@ Geometry::Zone Geometry::make_zone(const ZoneProfile& profile, std::uint32_t tra
     const std::uint32_t moved = first ? 0 : zone.slips.back().moved;
     const auto from = static_cast<std::uint32_t>(std::uint64_t{number} * zone.stretch_data_sectors +
                                                  at % zone.stretch_sectors - moved);
-    // a bad spare sector displaces no data
+    // A bad spare sector displaces no data.
     if (from >= (number + 1) * zone.stretch_data_sectors) return;
     zone.slips.push_back({from, moved + sectors, number});
     invariant(moved + sectors <= zone.stretch_sectors - zone.stretch_data_sectors,

@@ -67,7 +67,7 @@ struct TrackTransfer {
   OffsetPs start_ps = 0;  ///< start of the first sector
   std::uint32_t sectors = 0;
   std::uint32_t track_sectors = 0;
-  /// index of the first sector, counted from the start of the whole transfer
+  /// Index of the first sector, counted from the start of the whole transfer.
   std::uint32_t first = 0;
 
   /// Returns the time at which the first `count` of these sectors have passed.

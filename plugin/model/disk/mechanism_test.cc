@@ -87,7 +87,7 @@ TEST(Mechanism, LosesARevolutionIfTheBusIsTooSlow) {
   transfer.sectors = 12;
   transfer.access = Access::write;
   transfer.buffered_data = {1'000'000'000,
-                            // sector i arrives at (i + 1) ms; the head is there at 2.5 + 0.625 i ms
+                            // Sector i arrives at (i + 1) ms; the head at 2.5 + 0.625 i ms.
                             1'000'000'000};
   mechanism.plan(transfer, planned);
   ASSERT_EQ(planned.passes.size(), 2U);

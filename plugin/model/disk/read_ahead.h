@@ -30,7 +30,7 @@ class ReadAhead {
   struct Halt {
     ArmPosition arm;
     TimeNs arm_free_at = 0;  ///< time at which the seek or head switch in progress ends
-    /// number of sectors read ahead since the start or since the last halt
+    /// Number of sectors read ahead since the start or since the last halt.
     std::uint64_t sectors_passed = 0;
   };
   /// Stops read-ahead at `now`, because the next command needs the mechanism. Buffered data stays.

@@ -51,7 +51,7 @@ TEST(ZeroLatency, AReadSendsItsFrontLastWithCorrectData) {
 TEST(ZeroLatency, ACutLeavesTheRearNewAndTheFrontOld) {
   DiskProfile profile = zero_latency_profile();
   profile.overhead.bus_write_sector_ns = 10'000;
-  // with this seed, the torn sector is a mix of old and new bytes
+  // With this seed, the torn sector is a mix of old and new bytes.
   DiskFixture b(kCacheOff, 2, profile);
   const auto data = DiskFixture::pattern(12, 9);
   // Slots 4 to 15 (LBAs 0 to 11) pass from 2.5 to 10 ms. The command and its data arrive at 4.2 ms,

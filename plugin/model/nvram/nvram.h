@@ -84,7 +84,7 @@ struct NvramCounters {
   std::uint64_t write_throughs = 0;
   std::uint64_t room_waits = 0;        ///< writes that had to wait for free blocks
   std::uint64_t replayed_sectors = 0;  ///< sectors written back because they were dirty at power-on
-  /// dirty sectors that were lost because the battery did not last
+  /// Dirty sectors that were lost because the battery did not last.
   std::uint64_t lost_sectors = 0;
   /// Current number, including sectors that are in flight to the device below.
   std::uint64_t dirty_sectors = 0;
@@ -99,7 +99,7 @@ inline constexpr std::size_t kNvramKindsMax = 16;
 struct NvramKindCounters {
   std::uint64_t cached_writes = 0;
   std::uint64_t block_hits = 0;  ///< writes to blocks in which at least one sector was dirty
-  /// writes to blocks in which at least one written sector was dirty
+  /// Writes to blocks in which at least one written sector was dirty.
   std::uint64_t dirty_hits = 0;
 };
 using NvramKinds = std::array<NvramKindCounters, kNvramKindsMax>;

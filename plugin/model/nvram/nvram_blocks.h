@@ -74,7 +74,7 @@ class NvramBlocks {
   /// a block boundary; nullopt if there is no dirty run there.
   std::optional<SectorRange> run_from(std::uint64_t lba) const;
   std::optional<SectorRange> run_up_to(std::uint64_t lba) const;
-  /// marks the whole range as in flight, because its write-back has been sent
+  /// Marks the whole range as in flight, because its write-back has been sent.
   void leave(const SectorRange& range);
   /// Completes a write-back. Sectors that have not been rewritten since it was sent become clean.
   /// Returns how many of the written sectors had been dirty at power-on.
@@ -101,9 +101,9 @@ class NvramBlocks {
     std::uint64_t index = 0;  ///< the block's first sector is origin + index * block_sectors
     SectorMask present = 0;   ///< sectors whose newest version is in this block
     SectorMask dirty = 0;     ///< subset of `present`: sectors newer than in the device below
-    /// subset of `present`: sectors of which an older or equal version is in flight
+    /// Subset of `present`: sectors of which an older or equal version is in flight.
     SectorMask leaving = 0;
-    /// subset of `dirty` or `leaving`: sectors that were dirty at the last power-on
+    /// Subset of `dirty` or `leaving`: sectors that were dirty at the last power-on.
     SectorMask replay = 0;
     bool failed = false;  ///< the last write-back of the block failed
     std::vector<std::byte> bytes;
@@ -134,8 +134,8 @@ class NvramBlocks {
   /// Slots by state, oldest first. Each slot is in exactly one list: free; clean (can be reused);
   /// going (not dirty, but in flight to the device below); dirty.
   std::array<List, 4> lists_;
-  /// mixes the bits, because the map uses the low ones, which are equal for indices that differ by
-  /// powers of two
+  /// A hash that mixes the bits of an index. The map uses the low bits, which are often equal,
+  /// because many indices differ by powers of two.
   struct Scattered {
     std::size_t operator()(std::uint64_t index) const {
       return (index * 0x9e3779b97f4a7c15U) >> 32;

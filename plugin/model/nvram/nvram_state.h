@@ -38,10 +38,10 @@ struct Nvram::State final : EventTarget {
     Command command;    ///< unset for a destage
     SectorRange range;  ///< the part of the range that the request affects
     SectorRange hull;   ///< read: the range that is requested from the device below
-    /// read: the cached parts of the hull, whose bytes are in `bytes`
+    /// Read: the cached parts of the hull, whose bytes are in `bytes`.
     std::vector<SectorRange> kept;
     bool in_pieces = false;  ///< read: the hull could not be read as a whole
-    /// read, if in_pieces: the uncached parts that have not been read yet
+    /// Read, if in_pieces: the uncached parts that have not been read yet.
     std::deque<SectorRange> gaps;
     std::vector<std::byte> bytes;
   };
@@ -115,12 +115,12 @@ struct Nvram::State final : EventTarget {
   std::deque<Command> flushes;     ///< flushes that wait until the cache is empty (battery dead)
   std::deque<BackendRequest> backend_requests;
   std::vector<BackendRequest*> free_backend_requests;
-  /// requests in flight that bypass the cache and lock their range
+  /// Requests in flight that bypass the cache and lock their range.
   std::vector<BackendRequest*> through;
   std::uint32_t destages_in_flight = 0;
 
   BatteryState battery = BatteryState::ok;
-  /// write-back has begun at the high water mark and continues to the low one
+  /// Write-back has begun at the high water mark and continues to the low one.
   bool draining = false;
   bool idle_draining = false;  ///< write-back is running because the host is idle
   bool shutting_down = false;  ///< write-back is running until no data is dirty

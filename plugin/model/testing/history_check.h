@@ -106,7 +106,7 @@ class HistoryCheck final : public Initiator {
     Instant acknowledged = 0;
     RequestId write = 0;
     std::uint64_t stamp = 0;  ///< stamp that identifies the version; 0 for zeroes
-    /// contents after a cut; otherwise, the contents follow from the stamp
+    /// Contents after a cut; otherwise, the contents follow from the stamp.
     std::vector<std::byte> bytes;
     bool unreadable = false;
     bool durable = true;
@@ -121,7 +121,7 @@ class HistoryCheck final : public Initiator {
     std::vector<std::byte> buffer;
     Instant submitted = 0;
     std::uint64_t cuts_before = 0;
-    /// for each sector of a read: versions must not have been acknowledged before this instant
+    /// For each sector of a read: versions must not have been acknowledged before this instant.
     std::vector<Instant> barriers;
   };
 
@@ -493,7 +493,7 @@ class HistoryCheck final : public Initiator {
       return;
     if (!options_.may_tear) return violation(fmt::format("a cut tore sector {}", lba));
     std::vector<std::vector<std::byte>> allowed;
-    // anything may follow the torn prefix, if the sector was unreadable before
+    // Anything may follow the torn prefix, if the sector was unreadable before.
     bool anything = false;
     for (const Version& v : s.versions) {
       if (v.acknowledged < barrier) continue;
@@ -520,7 +520,7 @@ class HistoryCheck final : public Initiator {
   std::vector<Sector> sectors_;
   std::map<RequestId, std::unique_ptr<Pending>> pending_;
   std::vector<std::unique_ptr<Initiator>> waiters_;
-  /// for each sector: before the power-on, it had versions that were not durable
+  /// For each sector: before the power-on, it had versions that were not durable.
   std::vector<bool> open_;
   Instant clock_ = 0;
   std::uint64_t last_stamp_ = 0;

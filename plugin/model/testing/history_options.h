@@ -23,7 +23,7 @@ struct HistoryOptions {
   std::uint32_t in_flight_max = 4;
   std::uint32_t request_sectors_max = 12;
   std::uint32_t large_request_sectors = 0;  ///< occasional large requests of this size; 0 for none
-  /// half of the requests begin in the first N sectors; 0 to disable this
+  /// Half of the requests begin in the first N sectors; 0 to disable this.
   std::uint64_t hot_sectors = 0;
   TimeNs pause_ns_max = 30 * kMillisecondNs;
   bool cuts = true;

@@ -28,7 +28,7 @@ struct ClockAnchor {
   double slowdown = 1;
 
   model::TimeNs model_at(WallNs when) const;  ///< rounded down
-  /// rounded up, so it is never before the modelled instant
+  /// Returns a time that is rounded up, so that it is never before the modelled instant.
   WallNs wall_at(model::TimeNs when) const;
 };
 

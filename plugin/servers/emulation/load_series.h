@@ -25,7 +25,7 @@ class LoadSeries {
  public:
   struct Bin {
     std::uint64_t sectors_read = 0, sectors_written = 0, flushes = 0;
-    /// time that requests spent in the device, summed over all requests
+    /// Time that requests spent in the device, summed over all requests.
     model::TimeNs inside_ns = 0;
     Bin& operator+=(const Bin& other);
   };

@@ -170,7 +170,7 @@ TEST_F(PacerTest, TheClockCanChangeWhileRequestsWait) {
 
 TEST_F(PacerTest, SpeedingUpWakesTheLeader) {
   make("real:1000000");
-  // takes a quarter of an hour of wall time if it is not aborted
+  // This request takes a quarter of an hour of wall time if it is not aborted.
   std::thread slow([&] { EXPECT_FALSE(serve(1000).shut_down); });
   std::this_thread::sleep_for(std::chrono::milliseconds(20));
   const WallNs before = wall_now();

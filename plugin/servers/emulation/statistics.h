@@ -34,7 +34,7 @@ struct DeviceStatistics {
   std::optional<std::string> parent;  ///< the device above this one; nullopt for a top-level device
   std::uint64_t sectors = 0;
   std::uint32_t physical_sector_bytes = 512;  ///< size of the medium's atomic unit
-  /// maximum number of commands that are scheduled together
+  /// Maximum number of commands that are scheduled together.
   std::uint32_t queue_depth = 1;
   model::DeviceCounters counters;               ///< counts during the interval
   std::optional<ResponseTimes> response_times;  ///< nullopt for a member, because it has no clients

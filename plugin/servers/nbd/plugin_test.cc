@@ -23,7 +23,7 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-/// much less than the minutes that a wait would last if it were not aborted
+/// Much less than the minutes that a wait would last if it were not aborted.
 constexpr double kAtOnceSeconds = 20;
 std::vector<char> mark_block(const std::string& text) {
   std::vector<char> bytes(512);

@@ -20,12 +20,12 @@ namespace headcrash::nbd {
 
 struct Server {
   emulation::Settings settings;
-  /// moved into the machine when the machine is created
+  /// Moved into the machine when the machine is created.
   std::optional<emulation::Hardware> hardware;
   /// The emulated hardware; null if the server serves stages.
   std::unique_ptr<emulation::ServedMachine> machine;
   std::unique_ptr<stages::StageServer> stages;  ///< null if the server has a machine
-  /// virtual-time sockets of the stages; must be destroyed before `stages`
+  /// Virtual-time sockets of the stages; must be destroyed before `stages`.
   std::unique_ptr<timetravel::ServedStages> virtual_stages;
   std::unique_ptr<emulation::ControlSocket> control;  ///< for a server of crash states
   std::unique_ptr<ExportTable> exports;

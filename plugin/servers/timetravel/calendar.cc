@@ -22,9 +22,9 @@ namespace {
 
 using model::TimeNs;
 
-/// backlog of connections that have not been accepted yet
+/// Backlog of connections that have not been accepted yet.
 constexpr int kClients = 4;
-/// maximum size of the text that the host has not read yet
+/// Maximum size of the text that the host has not read yet.
 constexpr std::size_t kHostTextMax = 16 << 20;
 constexpr std::size_t kHostReadBytes = 64 << 10;
 constexpr TimeNs kLatest = model::kNever / 4;  ///< 73 years; a longer sleep is treated as infinite

@@ -37,7 +37,7 @@ enum class Op : std::uint32_t {
 struct Message {
   Op op = Op::ack;
   std::uint32_t sequence = 0;
-  /// in nanoseconds; in a start message, an arbitrary number that is given to the guest
+  /// Time in nanoseconds. In a start message, an arbitrary number that is given to the guest.
   std::uint64_t time = 0;
 };
 

@@ -24,7 +24,7 @@ struct Disk {
   std::uint64_t sectors = 0;
   std::uint32_t physical_sector_sectors = 1;
   bool trim = false;
-  /// trimmed sectors read as zeroes; required if zeroes are to be written by trims
+  /// Trimmed sectors read as zeroes; required if zeroes are to be written by trims.
   bool trim_zeroes = true;
   std::function<int(const model::Request&)> serve;
   /// Returns true if serve() would currently not wait. The result may be outdated when serve() is

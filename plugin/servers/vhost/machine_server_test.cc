@@ -107,7 +107,7 @@ TEST_P(VhostMachine, RecordsTheRequestsOfEveryQueue) {
   EXPECT_FALSE(std::filesystem::exists(disk.server->mark_socket()));
   const auto events = disk.events();
   EXPECT_EQ(count(events, record::Kind::submit, model::Op::write), 2U);
-  // the second flush is from the shutdown
+  // The second flush is from the shutdown.
   EXPECT_EQ(count(events, record::Kind::submit, model::Op::flush), 2U);
   EXPECT_EQ(disk.log(), "");
 }

@@ -261,7 +261,7 @@ TEST(VhostSession, EndsAtARefusedOrUnsolicitedAnswer) {
 
 TEST(VhostSession, StopsInTheMiddleOfAMessage) {
   for (const std::size_t bytes :
-       // the first message ends within the header, the second before the payload
+       // The first message ends within the header, the second before the payload.
        {std::size_t{5}, std::size_t{12}}) {
     TestDisk disk;
     TestClient client(disk.disk());

@@ -26,7 +26,7 @@ struct CellChange {
   std::string reason;
   std::optional<double> before_ms, now_ms;  ///< means of the times that were compared
   bool to_quiescence = true;
-  /// time to quiescence if both runs waited for it, otherwise elapsed time
+  /// Time to quiescence if both runs waited for it, otherwise elapsed time.
   statistics::Comparison whole;
   statistics::Comparison elapsed;  ///< time until the last call returned
 };

@@ -13,7 +13,7 @@ namespace headcrash::report {
 struct BenchAnswer {
   /// Describes how the guests' clock affects the numbers; empty for guests in real time.
   std::string clock;
-  /// such as "comparisons: 8; fastest: xfs 5, ext4 2; no significant winner: 1"
+  /// For example "comparisons: 8; fastest: xfs 5, ext4 2; no significant winner: 1".
   std::string status;
   /// Limitations of the numbers: failed trials, late trials, idle cells, ...
   std::vector<std::string> notes;

@@ -78,9 +78,9 @@ struct Standing {
   /// contest uses elapsed times.
   statistics::Summary ranking;
   statistics::Summary elapsed;  ///< milliseconds
-  /// median fraction of the ranked time during which the device was busy
+  /// Median fraction of the ranked time during which the device was busy.
   double busy_share = 0;
-  /// median fraction of the elapsed time during which the device was busy
+  /// Median fraction of the elapsed time during which the device was busy.
   double elapsed_busy_share = 0;
   /// Median of Measurement::processor_share; empty in virtual time.
   std::optional<double> processor_share;

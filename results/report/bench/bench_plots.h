@@ -12,7 +12,7 @@
 namespace headcrash::report {
 
 struct BenchPlots {
-  /// phases that were repeated at several ages: first their times, then the layout of files
+  /// Phases that were repeated at several ages: first their times, then the layout of files.
   std::vector<Plot> ageing;
   std::vector<Plot> recovery;    ///< workloads that end in a cut and have several sizes
   std::vector<Plot> throughput;  ///< workloads measured with several numbers of users

@@ -138,7 +138,7 @@ struct IoPoint {
 struct IoPanel {
   std::string filesystem, key;
   std::optional<double> cut_ms;
-  /// number of requests that the device counted while the points were sampled
+  /// Number of requests that the device counted while the points were sampled.
   std::int64_t requests = 0;
   std::vector<IoPoint> points;
 };

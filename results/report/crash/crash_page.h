@@ -149,7 +149,7 @@ struct CrashPage {
   std::vector<std::pair<Moment, bool>> power;  ///< times at which the power changed; true means on
   std::vector<TimelineState> states;
   std::optional<std::size_t> shown;  ///< index of the requested state
-  /// position of the cut in the picture: that of the shown state, or the end of the recording
+  /// Position of the cut in the picture: that of the shown state, or the end of the recording.
   std::uint64_t cut = 0;
   std::uint64_t events = 0;                       ///< number of events in the recording
   std::uint64_t first_event = 0, last_event = 0;  ///< the workload, excluding mkfs and unmount

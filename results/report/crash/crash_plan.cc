@@ -16,7 +16,7 @@ constexpr double kLine = 9;  // distance between the lines of a row
 constexpr std::size_t kLinesMost = 8;
 constexpr double kRowMargin = 6;
 constexpr std::size_t kRequestsShownFirst = 300;
-// maximum fraction of the axis that one quiet interval takes
+// Maximum fraction of the axis that one quiet interval takes.
 constexpr double kQuietShare = 1.0 / 12;
 constexpr int kScaleRounds = 60;  // number of bisection steps
 

@@ -24,7 +24,7 @@
 namespace headcrash::report {
 namespace {
 
-/// number of characters that fit along the vertical axis of a plot
+/// Number of characters that fit along the vertical axis of a plot.
 constexpr std::size_t kAxisCharacters = 40;
 constexpr std::size_t kPointsOfALineLeast = 3;  // lines with fewer points are drawn as bars
 constexpr std::size_t kFailuresInTheScoreboard = 4;

@@ -27,7 +27,7 @@ struct SystemRow {
 
 struct Answer {
   bool valid = true;  ///< false if a control did not show its required result
-  /// such as "4 of 5 file systems kept their promises; btrfs lost synced data"
+  /// For example "4 of 5 file systems kept their promises; btrfs lost synced data".
   std::string status;
   std::string controls;  ///< such as "controls as expected: 2 of 2"
   /// Sentences such as "xfs, d, w: expected loss in at least 3; 5 trials, 2 lost, ...".

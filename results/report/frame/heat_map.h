@@ -16,7 +16,7 @@ struct HeatCell {
 };
 struct HeatRow {
   std::string name;  ///< HTML
-  /// name of the group that begins with this row, as text; otherwise empty
+  /// Name of the group that begins with this row, as text; otherwise empty.
   std::string group = {};
   std::string hint = {};  ///< text of the name's tooltip
   std::vector<HeatCell> cells;
