@@ -20,13 +20,14 @@ struct ProfileSummary {
   std::string title;
   std::string kind;  ///< disk, flash, array or nvram
   std::uint64_t capacity_sectors = 0;
-  double rpm = 0;              ///< nominal; disks only
-  double average_seek_ms = 0;  ///< of a read between two random cylinders; disks only
+  double rpm = 0;  ///< nominal; disks only
+  /// Time of a seek between two random cylinders before a read; disks only.
+  double average_seek_ms = 0;
   /// Read rate, excluding switches and overheads. For a disk: the rate at the head in the first
   /// zone. For an array: the sum over the members that hold data. For a flash device: the rate of
   /// the slowest of host interface, channels and chips.
   double outer_bytes_per_second = 0;
-  double inner_bytes_per_second = 0;  ///< in the last zone
+  double inner_bytes_per_second = 0;  ///< the same rate in the last zone
   std::vector<Origin> origins;
 };
 

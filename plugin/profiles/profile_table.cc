@@ -13,7 +13,7 @@ namespace {
 
 using base::StrictTable;
 
-constexpr double kTimeMax = 1e6;  ///< in the unit of the key
+constexpr double kTimeMax = 1e6;  ///< maximum value, in the unit of the key
 constexpr std::uint32_t kSectorsPerKib = 2;
 constexpr std::array<std::string_view, 5> kOriginKinds = {"measured", "data-sheet", "paper",
                                                           "estimate", "calibration"};

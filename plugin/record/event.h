@@ -67,9 +67,9 @@ enum class Kind : std::uint8_t {
 /// Where the bytes of a MEDIA event are.
 enum class Bytes : std::uint8_t {
   none,      ///< unknown, because the run was recorded without data
-  referred,  ///< at Event::bytes_at, in an earlier event
+  referred,  ///< bytes in an earlier event, at Event::bytes_at
   zeroes,    ///< the sectors read as zeroes
-  carried,   ///< in this event's payload
+  carried,   ///< bytes in this event's payload
 };
 
 struct Event {
@@ -82,7 +82,7 @@ struct Event {
   std::uint64_t lba = 0;           ///< submit, media
   std::uint32_t sectors = 0;       ///< submit, media
   std::uint32_t detail = 0;
-  Bytes bytes = Bytes::none;  ///< of a MEDIA event: location of the bytes
+  Bytes bytes = Bytes::none;  ///< for MEDIA events: location of the bytes
   bool moved = false;         ///< the log itself moved the bytes; the medium did not change
   /// File offset of the payload, or of the bytes that a MEDIA event refers to.
   std::uint64_t bytes_at = 0;

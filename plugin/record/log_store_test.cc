@@ -47,7 +47,8 @@ class LogStoreTest : public testing::Test {
     return {std::istreambuf_iterator<char>(in), {}};
   }
   void set_contents(const std::string& bytes) const {
-    fs::remove(path_);  // a new file, because some file systems flush a truncated one at close
+    // Removes the old file, because some file systems flush a truncated file when it is closed.
+    fs::remove(path_);
     std::ofstream(path_, std::ios::binary | std::ios::trunc)
         .write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
   }

@@ -38,7 +38,8 @@ class RecordTest : public testing::Test {
     return {std::istreambuf_iterator<char>(in), {}};
   }
   void set_contents(const std::string& bytes) const {
-    fs::remove(path_);  // a new file, because some file systems flush a truncated one at close
+    // Removes the old file, because some file systems flush a truncated file when it is closed.
+    fs::remove(path_);
     std::ofstream(path_, std::ios::binary | std::ios::trunc)
         .write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
   }
@@ -257,7 +258,8 @@ TEST_F(RecordTest, ReadingADamagedPayloadIsAnError) {
   const std::string good = contents();
   const std::size_t submit = header_bytes_of(good);
   std::string bad = good;
-  bad[submit + kEventHeaderBytes + kSectorBytes + 17] ^= 4;  // in the second sector of the payload
+  // Damages the second sector of the payload.
+  bad[submit + kEventHeaderBytes + kSectorBytes + 17] ^= 4;
   set_contents(bad);
   auto reader = RecordingReader::open(path_);
   ASSERT_TRUE(reader);

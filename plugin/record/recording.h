@@ -66,9 +66,10 @@ class RecordingWriter : public model::MachineObserver {
   /// checkpoint.h.
   void write_checkpoint(std::span<const std::byte> media);
   Result<void> read(std::uint64_t offset, std::span<std::byte> into) const;
-  void fail_with(Error error);            ///< simulates a host error
-  model::TimeNs last_at() const;          ///< in log time, which continues across servers
-  model::TimeNs now() const;              ///< in this server's time
+  void fail_with(Error error);  ///< simulates a host error
+  /// Time of the last event in log time, which continues across servers.
+  model::TimeNs last_at() const;
+  model::TimeNs now() const;              ///< current time of this server
   model::RequestId last_request() const;  ///< the last request id, as numbered in the log
 
  private:
@@ -84,8 +85,8 @@ enum class PayloadUse : std::uint8_t {
 
 /// The reason why the readable part of a recording ends.
 enum class Tail : std::uint8_t {
-  whole,       ///< at the end of the file
-  incomplete,  ///< in the middle of an event: the writer was killed, or the writer's disk was full
+  whole,       ///< the file ends after a complete event
+  incomplete,  ///< the file ends within an event: the writer was killed, or its disk was full
   damaged,     ///< a wrong checksum or an invalid event
 };
 

@@ -20,7 +20,7 @@
 namespace headcrash::replay {
 
 struct ReplayedRequest {
-  std::uint64_t index = 0;  ///< from 0, in arrival order
+  std::uint64_t index = 0;  ///< position in arrival order, from 0
   TraceRequest request;
   TimeNs arrive_ns = 0, complete_ns = 0;
   model::Status status = model::Status::ok;

@@ -79,7 +79,7 @@ struct CommaFields {
   std::string_view operator[](std::size_t i) const { return fields[i]; }
 
   std::array<std::string_view, kMax> fields;
-  std::size_t count = 0;  ///< including fields beyond kMax
+  std::size_t count = 0;  ///< number of fields, including those beyond kMax
 };
 
 /// Sets `into` to the blocks that a byte range touches. Returns false if a number is invalid, or if

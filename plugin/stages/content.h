@@ -44,7 +44,8 @@ class StageContent {
   virtual media::WrittenMap::Run written(std::size_t disk_index, std::uint64_t lba,
                                          std::uint64_t limit) = 0;
   virtual std::uint64_t overlay_bytes() const = 0;
-  virtual Result<std::uint64_t> digest() = 0;  ///< of the data visible to clients
+  /// Returns the digest of the data visible to clients.
+  virtual Result<std::uint64_t> digest() = 0;
 };
 
 /// Adds a medium's digest to the combined digest of the preceding media. The digest of a single

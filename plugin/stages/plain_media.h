@@ -15,7 +15,7 @@ namespace headcrash::stages {
 /// One medium of a crash state.
 struct Medium {
   std::string name;
-  model::DeviceId device = 0;  ///< in the state's recording
+  model::DeviceId device = 0;  ///< id of the device in the state's recording
   states::StateImage image;
   std::uint64_t digest = 0;  ///< digest of the image
 };

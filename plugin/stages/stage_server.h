@@ -21,7 +21,7 @@ inline constexpr std::uint64_t kOverlayBytesDefault = 256ULL << 20;
 
 struct StageServerOptions {
   std::size_t stages = 1;                                  ///< 1 to kStagesMax
-  std::uint64_t overlay_bytes_max = kOverlayBytesDefault;  ///< for each medium on each stage
+  std::uint64_t overlay_bytes_max = kOverlayBytesDefault;  ///< limit for each medium of each stage
   std::optional<std::filesystem::path> recording;          ///< the recording for `state/ID`
 };
 

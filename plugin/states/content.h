@@ -74,7 +74,7 @@ class WrittenContent {
   std::shared_ptr<const RunHistory> run_;
   model::DeviceId device_;
   WriteSums sums_;
-  std::map<std::uint64_t, PowerCycle> power_cycles_;  ///< by first event
+  std::map<std::uint64_t, PowerCycle> power_cycles_;  ///< the key is the cycle's first event
 };
 
 /// An unflushed write of which only a part is present.

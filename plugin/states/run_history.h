@@ -91,7 +91,8 @@ class RunHistory {
   std::optional<Error> tail_error() const;
 
   const std::vector<RecordedMark>& marks() const;
-  const std::vector<RecordedWrite>& writes(model::DeviceId device) const;  ///< in submission order
+  /// Returns the writes in submission order.
+  const std::vector<RecordedWrite>& writes(model::DeviceId device) const;
   const std::vector<RecordedFlush>& flushes(model::DeviceId device) const;
 
   /// Returns the machine's disks, ascending, if each device is a separate medium and requests are
@@ -112,8 +113,8 @@ class RunHistory {
   /// order.
   std::vector<UnflushedWrite> unflushed_of(const CrashState& state) const;
 
-  /// Returns indices into writes(device) of the writes that were submitted before `event` and that
-  /// no flush completed by then covers.
+  /// Returns indices into writes(device). The writes are those that were submitted before `event`
+  /// and are not covered by any flush that completed before `event`.
   std::vector<std::size_t> unflushed_at(model::DeviceId device, std::uint64_t event,
                                         std::optional<model::RequestId> lies_from = {}) const;
 

@@ -57,7 +57,7 @@ bool written(ExtentLocation where) {
 struct StateImage::Part {
   std::uint64_t lba = 0, sectors = 0;
   bool of_top = false;
-  ExtentLocation where;  ///< for ranges of the top layer: location of the first sector
+  ExtentLocation where;  ///< location of the first sector, for ranges of the top layer
 };
 
 StateImage::StateImage(record::MediumState top, std::shared_ptr<const StateImage> base)

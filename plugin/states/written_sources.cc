@@ -32,7 +32,8 @@ class JointCut {
     std::size_t part = 0;                  ///< index, in context.chosen, of the write's device
     std::size_t place = 0;                 ///< index into that device's unflushed writes
   };
-  const std::vector<Unflushed>& unflushed() const { return unflushed_; }  ///< in submission order
+  /// Returns the unflushed writes in submission order.
+  const std::vector<Unflushed>& unflushed() const { return unflushed_; }
 
   /// Returns the digest of the device's contents, or the combined digest if there are several
   /// devices. `kept` has one flag for each unflushed write; `torn` refers to one of these writes.

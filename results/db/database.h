@@ -287,7 +287,7 @@ class Database {
   Result<std::optional<std::int64_t>> newest_run(const std::string& kind);
 
   const std::filesystem::path& path() const;
-  sqlite3* handle();  ///< for the report's named queries
+  sqlite3* handle();  ///< used by the report's named queries
 
  private:
   struct State;

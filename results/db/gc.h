@@ -31,7 +31,7 @@ struct RefusedArtefact {
 struct GcOutcome {
   /// Number of rows that were removed, together with their files if these existed.
   std::size_t removed = 0;
-  std::size_t missing = 0;  ///< number of rows among them that had no file
+  std::size_t missing = 0;  ///< number of removed rows that had no file
   /// Number of artefacts that were kept because they are recent or belong to a failure.
   std::size_t kept = 0;
   std::int64_t bytes = 0;  ///< total size of the removed files

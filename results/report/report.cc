@@ -20,7 +20,7 @@ namespace {
 
 // Converts a campaign's cells to cases for continuous integration.
 
-constexpr std::size_t kTrialsShown = 5;  // for each cell
+constexpr std::size_t kTrialsShown = 5;  // maximum number of trials shown for each cell
 
 /// Describes the first trials of a cell that did not keep their promises.
 std::string failed_trials(const Facts& facts, const Cell& cell) {

@@ -37,7 +37,7 @@ struct ReportResult {
   std::int64_t unexpected = 0;  ///< trials whose verdict differs from the adapter's promise
   std::size_t regressions = 0;  ///< number of cells that have become worse since the baseline
   std::size_t failed = 0;       ///< number of a benchmark's trials that have no result
-  std::string text;             ///< for the terminal; empty for experiments and surveys
+  std::string text;             ///< text for the terminal; empty for experiments and surveys
   std::vector<CiCase> cases;    ///< the cases of a benchmark or a campaign
   nlohmann::json summary;       ///< all results, for other programs
 };
@@ -50,7 +50,7 @@ Result<ReportResult> write_report(db::Database& database, const ReportOptions& o
 struct Summary {
   nlohmann::json figures;  ///< for --json
   std::string status,
-      systems;  ///< for the terminal: status line, notes, and the table of the file systems
+      systems;  ///< text for the terminal: status line, notes, and the table of the file systems
 };
 
 /// Returns a campaign's cases. Fails if there is no such run.

@@ -17,7 +17,7 @@ class ArrayController;
 /// safe_mode_delay is also 200 ms).
 inline constexpr TimeNs kArrayIdleCleanNs = 200 * kMillisecondNs;
 
-/// Options of an array. References must outlive the array.
+/// Options of an array. The objects that they refer to must outlive the array.
 struct ArrayOptions {
   const ArrayProfile& profile;  ///< copied
   Simulation& simulation;

@@ -81,8 +81,8 @@ void ArrayController::age_regions_later() {
   schedule(simulation_.now() + profile.region_idle_ns, Tag::age);
 }
 
-/// Clears the bits of idle regions. Does not clear bits of regions that have not been written since
-/// power-on as long as their parity may be inconsistent.
+/// Clears the bits of idle regions, except for regions that have not been written since power-on
+/// and whose parity may still be inconsistent.
 Detached ArrayController::age_regions() {
   ageing_ = true;
   const auto unused = regions_.unused_since(simulation_.now() - profile.region_idle_ns);

@@ -28,8 +28,8 @@ struct FullArray {
     b.drain();
   }
 
-  /// Makes sectors close to each other unreadable, so that the redundancy is not sufficient for
-  /// some rows.
+  /// Makes several sectors near each other unreadable, so that some rows lose more than the
+  /// redundancy can replace.
   void lose_sectors() {
     const RaidLayout l = b.layout();
     for (int clusters = 0; clusters < 4; ++clusters) {

@@ -72,7 +72,8 @@ class PrewriteLog {
  private:
   struct Record {
     std::uint64_t sequence;
-    std::uint64_t used;  ///< including the space that is skipped at the end of the ring
+    /// Sectors used, including the space that is skipped at the end of the ring.
+    std::uint64_t used;
   };
   struct Ring {
     std::uint64_t head = 0, used = 0;

@@ -56,7 +56,7 @@ struct Request {
   std::uint32_t sectors = 0;  ///< length of the range; 0 for flush
   /// For read: buffer that is filled at completion; empty if only times matter.
   std::span<std::byte> into;
-  std::span<const std::byte> data;  ///< for write: the bytes; empty if only times matter
+  std::span<const std::byte> data;  ///< for write: the bytes to write; empty if only times matter
 };
 
 enum class Status : std::uint8_t {
@@ -83,7 +83,7 @@ struct Completion {
   RequestId id = 0;
   Status status = Status::ok;
   TimeNs submitted_at = 0;
-  TimeNs completed_at = 0;  ///< in model time; the server waits until its clock reaches this time
+  TimeNs completed_at = 0;  ///< a model time; the server waits until its clock reaches it
   Breakdown breakdown;
 };
 
@@ -156,7 +156,7 @@ struct DeviceCounters {
   std::uint64_t cache_hits = 0, seeks = 0;
   TimeNs busy_ns = 0;
 
-  /// Counts a host request and its length under its kind.
+  /// Counts a host request and its length, by kind of request.
   void count(const Request& request) {
     switch (request.op) {
       case Op::read:

@@ -41,10 +41,10 @@ struct CutTrigger {
     after_mark
   };
   Kind kind = Kind::after_time;
-  std::uint64_t count = 0;  ///< for after_requests, after_writes and at_flush: at least 1
+  std::uint64_t count = 0;  ///< used by after_requests, after_writes and at_flush; at least 1
   TimeNs delay_ns = 0;      ///< after_time, after_mark
   std::string mark;         ///< after_mark
-  std::string device;       ///< for at_lba; empty for the first device
+  std::string device;       ///< used by at_lba; empty for the first device
   std::uint64_t lba = 0;    ///< at_lba
 };
 Result<CutTrigger> parse_cut_trigger(std::string_view text);

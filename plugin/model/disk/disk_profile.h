@@ -69,15 +69,15 @@ struct ByPrevious {
 
 /// Fixed costs of a command. Their order is shown in disk.cc.
 struct OverheadProfile {
-  ByPrevious read_miss_command;  ///< from arrival until the arm may move
-  ByPrevious read_hit_command;   ///< from arrival until the buffer is searched
+  ByPrevious read_miss_command;  ///< time from arrival until the arm may move
+  ByPrevious read_hit_command;   ///< time from arrival until the buffer is searched
   /// The arm is not ready for reading earlier than this, even without a seek.
   TimeNs read_positioning_min_ns = 0;
   TimeNs read_data_preparation_ns = 0;
   TimeNs read_reselect_ns = 0;  ///< time to reconnect to the bus after a miss
   TimeNs read_completion_ns = 0;
-  ByPrevious write_command;       ///< from arrival until the arm may move
-  ByPrevious write_near_command;  ///< the same, for a write to the cylinder at which the arm is
+  ByPrevious write_command;       ///< time from arrival until the arm may move
+  ByPrevious write_near_command;  ///< the same, for a write to the arm's current cylinder
   /// From arrival until the bus may transfer the first sector of data.
   TimeNs write_data_start_ns = 0;
   /// The arm is not ready for writing earlier than this, even without a seek.

@@ -39,7 +39,8 @@ class Geometry {
     ZoneProfile profile;
     std::uint32_t stretch_sectors;       ///< physical
     std::uint32_t stretch_data_sectors;  ///< without spares
-    std::uint64_t data_sectors;          ///< including the unused sectors at the front
+    /// Number of sectors for data, including the unused ones at the front.
+    std::uint64_t data_sectors;
     std::vector<Slip> slips;
   };
   Zone make_zone(const ZoneProfile& profile, std::uint32_t tracks) const;

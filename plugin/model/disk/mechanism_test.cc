@@ -49,7 +49,7 @@ TEST(SeekCurve, HasThreeParts) {
 TEST(Rotation, DoesNotDriftOverYears) {
   const Rotation rotation(11'111'125'700);
   const TimeNs year = 365LL * 24 * 3600 * kSecondNs;
-  const TimeNs turns = 11'111'125'700;  // in nanoseconds; exactly 1000 revolutions
+  const TimeNs turns = 11'111'125'700;  // nanoseconds of exactly 1000 revolutions
   for (const TimeNs base : {TimeNs{0}, TimeNs{123'456}, 200 * year}) {
     EXPECT_EQ(rotation.angle_ps(base + turns), rotation.angle_ps(base));
     EXPECT_EQ(rotation.angle_ps(base + 1),
@@ -66,7 +66,8 @@ TEST(Mechanism, WaitsForTheSlotAndSwitchesWithinTheSkew) {
   mechanism.plan(transfer, planned);
   ASSERT_EQ(planned.passes.size(), 2U);
   EXPECT_EQ(planned.seek_ps, 0);
-  EXPECT_EQ(planned.rotation_ps, 2'500'000'000);  // to slot 4 of 16, at 10 ms per revolution
+  // Time until slot 4 of 16 arrives, at 10 ms per revolution.
+  EXPECT_EQ(planned.rotation_ps, 2'500'000'000);
   EXPECT_EQ(planned.passes[0].sectors, 12U);
   EXPECT_EQ(planned.passes[1].start_ps,
             11'875'000'000);  // the track ends at 10 ms; the next head must wait for slot 3

@@ -53,7 +53,7 @@ class FlashBuffer {
  private:
   struct Unit {
     std::uint64_t sequence = 0;  ///< 0 if nothing is dirty
-    std::vector<Extent> dirty;   ///< in the order of LBAs; disjoint
+    std::vector<Extent> dirty;   ///< ordered by LBA; disjoint
     std::vector<Extent> going;
   };
   void cut_out(Unit& unit, std::uint64_t from, std::uint64_t to);

@@ -45,8 +45,8 @@ class NvramBlocks {
   /// State of a block before a write.
   struct Written {
     std::uint64_t lba = 0;      ///< the first written sector of the block
-    bool block_dirty = false;   ///< at least one sector of the block was dirty
-    bool sector_dirty = false;  ///< at least one written sector was dirty
+    bool block_dirty = false;   ///< true if at least one sector of the block was dirty
+    bool sector_dirty = false;  ///< true if at least one written sector was dirty
   };
   using Seen = std::function<void(const Written&)>;
   /// Marks the range as dirty and stores `data` (empty for zeroes, or if only times matter). Calls

@@ -8,7 +8,7 @@
 // write-back runs until there is enough. The least recently written block is written first,
 // together with adjacent blocks. A frequently rewritten block is written last, or ideally never.
 //
-// A write-back sends a copy. Its sectors stay in the cache and are marked as leaving. If a power cut
+// A write-back sends a copy. Its sectors stay in the cache, marked as leaving. If a power cut
 // tears these sectors in the device below, they are written again at power-on.
 #include <fmt/core.h>
 

@@ -100,7 +100,8 @@ void ControlSocket::serve(Client& client) {
         pending += '\n';  // the last line may lack a newline
       if (!answer_lines(client, pending)) break;
     }
-  } catch (const std::exception&) {  // for example out of memory; only this client is disconnected
+  } catch (const std::exception&) {
+    // If memory runs out, for example, only this client is disconnected.
   }
   close(client.fd);
   client.finished = true;

@@ -165,7 +165,7 @@ class Emulation {
   // ---- guarded by the pacer's mutex
   std::string armed_text_;
   std::vector<AddedFault> faults_;
-  std::vector<DeviceTotals> totals_before_;  ///< at the start of the interval
+  std::vector<DeviceTotals> totals_before_;  ///< the totals at the start of the interval
   model::TimeNs interval_model_start_ = 0;
   WallNs interval_wall_start_ = 0;
 };

@@ -56,7 +56,7 @@ struct Statistics {
   /// Time at which the last device became idle; nullopt if one is still busy.
   std::optional<model::TimeNs> quiet_since;
   std::optional<std::string> recording_error;
-  std::vector<DeviceStatistics> devices;  ///< by id, so a device precedes its members
+  std::vector<DeviceStatistics> devices;  ///< ordered by id, so a device precedes its members
 };
 
 /// Totals of one device at one instant. The values of an interval are the differences between two

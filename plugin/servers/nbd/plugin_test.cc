@@ -466,8 +466,8 @@ TEST(Plugin, TheClockCanChangeWhileServing) {
 TEST(Plugin, AFullHostDiskIsReportedAndSurvived) {
   if (access("/dev/full", W_OK) != 0) GTEST_SKIP() << "no /dev/full";
   TemporaryFolder folder;
-  // A limit on the file size simulates a full disk. nbdkit inherits its parent's disposition to
-  // ignore SIGXFSZ.
+  // A limit on the file size simulates a full disk. SIGXFSZ must be ignored, and nbdkit inherits
+  // that from its parent.
   signal(SIGXFSZ, SIG_IGN);
   rlimit before = {};
   getrlimit(RLIMIT_FSIZE, &before);

@@ -27,7 +27,7 @@ struct Server {
   std::unique_ptr<stages::StageServer> stages;  ///< null if the server has a machine
   /// Virtual-time sockets of the stages; must be destroyed before `stages`.
   std::unique_ptr<timetravel::ServedStages> virtual_stages;
-  std::unique_ptr<emulation::ControlSocket> control;  ///< for a server of crash states
+  std::unique_ptr<emulation::ControlSocket> control;  ///< used only if the server serves stages
   std::unique_ptr<ExportTable> exports;
   emulation::FailureLog failures;
   std::thread watcher;

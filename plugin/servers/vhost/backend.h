@@ -82,7 +82,7 @@ class Backend {
   std::uint64_t protocol_ = 0;
   std::shared_ptr<const GuestMemory> memory_;
   std::vector<Ring> rings_;
-  base::Descriptor channel_;  ///< for requests that the back-end sends to the client
+  base::Descriptor channel_;  ///< carries requests from the back-end to the client
   std::array<std::byte, kAckBytes> ack_ = {};
   std::size_t ack_bytes_ = 0;
   std::uint64_t acks_due_ = 0;

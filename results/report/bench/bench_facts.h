@@ -22,8 +22,8 @@ namespace headcrash::report {
 /// A trial's clock with this prefix, which precedes a factor, is virtual time that includes
 /// processor time.
 inline constexpr std::string_view kChargedPrefix = "charged:";
-/// If a workload kept the device busy for less than this fraction of the time, the device was not
-/// what it waited for.
+/// Minimum busy fraction of the device. If a workload kept the device busy for a smaller part of
+/// the time, it was not waiting for the device.
 inline constexpr double kDeviceBusy = 0.5;
 /// If other processes used more than this fraction of the host's CPU, it is noted that the host was
 /// busy.
@@ -125,7 +125,7 @@ struct Contest {
   std::string scale_mark() const {
     return scale == "scaled" || has_own_sizes() ? scale : std::string();
   }
-  std::string setting() const;  ///< such as "copy files=535 users=4" or "fio-mine"
+  std::string setting() const;  ///< returns text such as "copy files=535 users=4" or "fio-mine"
   /// Returns text that identifies the contest, also in other runs.
   std::string identity() const;
 };
@@ -145,7 +145,7 @@ struct BenchTrial {
 /// The mean, for each entrant, of a counter or of a value that a tool printed.
 struct MetricRow {
   std::string name, unit;
-  std::map<std::string, double> means;  ///< by the entrant's name
+  std::map<std::string, double> means;  ///< the key is the entrant's name
 };
 
 struct BenchCurve {

@@ -18,7 +18,7 @@ struct Run {
   std::int64_t seed = 0, planned = 0, recorded = 0, late = 0;
   std::string started_at;
   std::optional<std::string> finished_at;
-  std::int64_t seconds = 0;                 ///< from start to end; 0 if the run has not ended
+  std::int64_t seconds = 0;                 ///< time from start to end; 0 if the run has not ended
   std::string host, versions, accelerator;  ///< `host` and `versions` are JSON text as recorded
   bool interrupted() const { return !finished_at.has_value(); }
 };
@@ -172,7 +172,7 @@ struct Facts {
   std::vector<Unclocked> unclocked;
   std::vector<ExploredCell> explored;
   std::vector<StrategyCoverage> coverage;
-  std::vector<Failure> failures;  ///< only the first failures
+  std::vector<Failure> failures;  ///< only the first failures of the run
   std::int64_t failures_in_all = 0;
   std::vector<CutPlace> cuts;  ///< ordered by file system, variant and control, then by place
   std::vector<StepTime> steps;

@@ -11,7 +11,7 @@ namespace headcrash::report {
 
 struct Plot {
   std::string title;  ///< HTML
-  std::string svg;    ///< to be included in the page
+  std::string svg;    ///< the plot, to be included in the page
 };
 
 Result<std::vector<Plot>> latency_plots(const Facts& facts);  ///< one for each device

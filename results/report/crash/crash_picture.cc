@@ -15,10 +15,10 @@ namespace headcrash::report {
 namespace {
 
 constexpr double kRightMargin = 10;
-constexpr double kShortestBar = 3;  // so that a bar remains visible
+constexpr double kShortestBar = 3;  // minimum length, so that a bar remains visible
 constexpr std::size_t kOperationCharacters = 26;
-constexpr double kCharacterWidth = 6.1;     // in the labels' font of 11 px
-constexpr double kSmallCharacterWidth = 5;  // in the small labels' font of 9 px
+constexpr double kCharacterWidth = 6.1;     // width in the labels' font of 11 px
+constexpr double kSmallCharacterWidth = 5;  // width in the small labels' font of 9 px
 
 /// Returns a step that is 1, 2 or 5 times a power of ten.
 double round_step(double least) {

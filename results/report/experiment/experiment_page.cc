@@ -49,7 +49,7 @@ struct OwnTable {
 struct OwnSeries {
   std::string name;
   bool from_paper = false;
-  std::string points;  // in gnuplot's input format
+  std::string points;  // lines in gnuplot's input format
 };
 struct OwnPlot {
   std::string name, title, x, y;

@@ -14,11 +14,11 @@ namespace headcrash::report {
 /// expectation.
 struct SystemRow {
   std::string filesystem, variant;
-  std::string place;     ///< such as "hp-c2447, small-files", or "6 cells" if there are several
+  std::string place;     ///< for example "hp-c2447, small-files", or "6 cells" if there are several
   std::string expected;  ///< see expectation()
   bool control = false;
   std::int64_t trials = 0, clean = 0, replayed = 0, lost = 0, other = 0;
-  std::string verdicts;             ///< such as "3 replayed, 2 silent-loss"
+  std::string verdicts;             ///< for example "3 replayed, 2 silent-loss"
   std::optional<bool> as_expected;  ///< empty if the file system promises nothing
   std::string name() const {
     return variant.empty() ? filesystem : filesystem + " (" + variant + ")";
@@ -29,11 +29,11 @@ struct Answer {
   bool valid = true;  ///< false if a control did not show its required result
   /// For example "4 of 5 file systems kept their promises; btrfs lost synced data".
   std::string status;
-  std::string controls;  ///< such as "controls as expected: 2 of 2"
+  std::string controls;  ///< for example "controls as expected: 2 of 2"
   /// Sentences such as "xfs, d, w: expected loss in at least 3; 5 trials, 2 lost, ...".
   std::vector<std::string> failed_controls;
   std::vector<SystemRow> systems;  ///< file systems with unexpected results first
-  std::vector<std::string> notes;  ///< such as "late trials: 3 of 15 (...)"
+  std::vector<std::string> notes;  ///< for example "late trials: 3 of 15 (...)"
 };
 
 Answer answer(const Facts& facts);
