@@ -22,8 +22,8 @@
 namespace headcrash::base {
 namespace {
 
-// Data that the child needs between fork and exec, prepared before the fork. Since the parent may
-// have threads, the child may only make system calls.
+// Data that the child needs between fork and exec, prepared before the fork. The parent may have
+// threads, so the child must restrict itself to system calls.
 struct Preparation {
   std::vector<char*> argv;
   // Duplicates of inherited descriptors, above every number that dup2 will use.

@@ -14,8 +14,8 @@ namespace headcrash::media {
 
 /// A writable copy of `base`. Written sectors are stored in the overlay; all other sectors are read
 /// from the base, which must not change while the overlay exists. A stored sector takes 516 bytes,
-/// but a sector of zeroes only 4 bytes: in experiments, most sectors of a block are zeroes, because
-/// a block is a stamp followed by zeroes. Each half megabyte that contains written sectors takes
+/// but a sector of zeroes takes only 4. (Sectors of zeroes are frequent: experiments fill each
+/// block with a stamp followed by zeroes.) Each half megabyte that contains written sectors takes
 /// another 4 KiB. read() and write() fail only for a range outside the medium. Reads may run
 /// concurrently with each other, but not with a write.
 class MemoryOverlay : public model::SectorStore {

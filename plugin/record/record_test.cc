@@ -198,8 +198,7 @@ TEST_F(RecordTest, KeepsAFullDiskAsAnError) {
   auto writer = create();
   ASSERT_FALSE(writer->error());
   const int full = ::open("/dev/full", O_WRONLY | O_CLOEXEC);
-  // Redirects the writer's descriptor to the full disk. It is the highest descriptor that refers to
-  // the file.
+  // Redirects every descriptor that refers to the file, among them the writer's, to the full disk.
   for (int fd = 3; fd < 64; ++fd) {
     std::error_code none;
     if (fs::read_symlink("/proc/self/fd/" + std::to_string(fd), none) == path_) {

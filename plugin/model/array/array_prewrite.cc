@@ -131,7 +131,7 @@ Task ArrayController::scan_log(std::uint32_t member, FoundUpdates& found, std::u
   co_return Status::ok;
 }
 
-/// Returns the first stripe of an update, from which it follows which members have a record of the
+/// Returns the first stripe of an update. The stripe determines which members have a record of the
 /// update.
 std::uint64_t ArrayController::stripe_of(const FoundUpdate& update) const {
   const PrewriteHeader& record =

@@ -71,7 +71,7 @@ struct ByPrevious {
 struct OverheadProfile {
   ByPrevious read_miss_command;  ///< time from arrival until the arm may move
   ByPrevious read_hit_command;   ///< time from arrival until the buffer is searched
-  /// The arm is not ready for reading earlier than this, even without a seek.
+  /// Minimum time until the arm is ready for reading, even without a seek.
   TimeNs read_positioning_min_ns = 0;
   TimeNs read_data_preparation_ns = 0;
   TimeNs read_reselect_ns = 0;  ///< time to reconnect to the bus after a miss
@@ -80,7 +80,7 @@ struct OverheadProfile {
   ByPrevious write_near_command;  ///< the same, for a write to the arm's current cylinder
   /// From arrival until the bus may transfer the first sector of data.
   TimeNs write_data_start_ns = 0;
-  /// The arm is not ready for writing earlier than this, even without a seek.
+  /// Minimum time until the arm is ready for writing, even without a seek.
   TimeNs write_positioning_min_ns = 0;
   TimeNs write_reselect_ns = 0;
   TimeNs write_completion_ns = 0;

@@ -213,10 +213,10 @@ void Pacer::await(Lock& lock, Waiter& waiter) {
   }
 }
 
-/// Sleeps until the next event must be prepared or the leader is roused, then runs due events.
-/// Because an idle host sleeps deeply and wakes up late, the sleep ends and the spin begins earlier
-/// by the recent wake-up delay. The estimate of this delay rises at once and falls slowly, so that
-/// nearly all sleeps end in time.
+/// Sleeps until the next event must be prepared or the leader is roused, then runs due events. An
+/// idle host sleeps deeply and wakes up late. The sleep is therefore shortened by an estimate of
+/// this delay, and the leader spins for the rest. The estimate rises at once and falls slowly, so
+/// that nearly all sleeps end in time.
 void Pacer::lead(Lock& lock, Waiter& waiter) {
   const auto next = simulation_.next_event();
   invariant(next.has_value(), "a waiting request has a future event");
