@@ -145,7 +145,7 @@ class RunHistory {
   static Result<std::shared_ptr<const RunHistory>> load(
       const std::filesystem::path& recording, std::shared_ptr<const RunHistory> known_base,
       std::vector<std::filesystem::path>& chain);
-  /// Returns an image with precomputed digests, which all callers share.
+  /// Returns an image whose digests are precomputed. All callers share the image.
   Result<std::shared_ptr<const StateImage>> shared_image(const CrashState& state,
                                                          model::DeviceId device) const;
   std::unique_ptr<State> state_;
