@@ -1,5 +1,5 @@
-// CRC-32C (crc32c.h). ISA-L does not invert the register; the checksum's definition inverts it
-// before and after.
+// CRC-32C (crc32c.h). By definition, the register is inverted before and after the computation.
+// ISA-L's function does not do this, so this file does.
 #include "plugin/base/crc32c.h"
 
 #include <isa-l/crc.h>
@@ -13,7 +13,7 @@ std::uint32_t crc32c(std::span<const std::byte> bytes, std::uint32_t crc) {
   crc = ~crc;
   while (!bytes.empty()) {
     const auto step = bytes.first(std::min(bytes.size(), kStepBytes));
-    // The library only reads, but its parameter is not const.
+    // The library does not modify the buffer, although its parameter is not const.
     auto* data = const_cast<unsigned char*>(reinterpret_cast<const unsigned char*>(step.data()));
     crc = crc32_iscsi(data, static_cast<int>(step.size()), crc);
     bytes = bytes.subspan(step.size());

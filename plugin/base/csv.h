@@ -2,8 +2,8 @@
 // Writes and reads CSV (RFC 4180).
 //
 // A cell that contains a comma, a quotation mark or a line break is quoted, and its quotation marks
-// are doubled. All other cells are written unchanged. If a line has only one cell and it is empty,
-// it is quoted, because an empty line has no cells.
+// are doubled. All other cells are written unchanged, with one exception: an empty cell is quoted
+// if it is the only cell of its line, because an empty line has no cells.
 
 #include <span>
 #include <string>
@@ -22,7 +22,7 @@ std::string csv_cell(std::string_view text);
 /// Returns a line, including its line terminator.
 std::string csv_line(std::span<const std::string> cells, std::string_view end = "\n");
 
-/// Reads all lines; each ends with LF or CRLF, and the last may end with the text. Fails if a
+/// Reads all lines. Each line ends with LF or CRLF, which the last line may omit. Fails if a
 /// closing quotation mark is missing or an unquoted cell contains a quotation mark. `subject` names
 /// the text in errors.
 Result<std::vector<CsvLine>> read_csv(std::string_view text, const std::string& subject);

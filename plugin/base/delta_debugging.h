@@ -2,8 +2,8 @@
 // Delta debugging (Zeller and Hildebrandt, "Simplifying and isolating failure-inducing input",
 // 2002): searches for a small subset of elements that still has a property, such as "fails".
 //
-// It omits halves, then quarters, ... of the remaining elements and keeps any subset that still has
-// the property, until no single element can be omitted.
+// It first omits halves, then quarters, and so on, of the remaining elements. It keeps any subset
+// that still has the property, and stops when no single element can be omitted.
 
 #include <cstddef>
 #include <functional>
@@ -19,12 +19,12 @@ using Chosen = std::vector<std::size_t>;
 class DeltaDebugging {
  public:
   struct Predicates {
-    /// Removes elements that require omitted elements; may be empty.
+    /// Removes the elements that require an omitted element; may be empty.
     std::function<Chosen(const Chosen&)> usable;
     std::function<bool(const Chosen&)> still_fails;
   };
   struct Limits {
-    std::size_t checks = 200;           ///< maximum calls of still_fails()
+    std::size_t checks = 200;           ///< maximum number of calls to still_fails()
     std::function<bool()> out_of_time;  ///< called before each check; may be empty
   };
 
@@ -35,7 +35,7 @@ class DeltaDebugging {
   Chosen run(std::size_t items);
 
   std::size_t checks() const { return checks_; }
-  bool stopped() const { return stopped_; }  ///< a limit ended the search
+  bool stopped() const { return stopped_; }  ///< true if a limit ended the search
 
  private:
   bool keep_one_part(std::size_t parts);
@@ -49,7 +49,7 @@ class DeltaDebugging {
   Predicates predicates_;
   Limits limits_;
   Chosen current_;
-  std::set<Chosen> asked_;  // sets that were already checked
+  std::set<Chosen> asked_;  // subsets that have already been checked
   std::size_t checks_ = 0;
   bool stopped_ = false;
 };

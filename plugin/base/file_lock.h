@@ -1,6 +1,6 @@
 #pragma once
-// flock(2) locks, held until their owner ends. They also work across processes, PID namespaces and
-// containers.
+// flock(2) locks, which are released when their owner closes the file or exits. They also exclude
+// processes in other PID namespaces and containers.
 
 #include <filesystem>
 #include <optional>
@@ -24,8 +24,8 @@ bool is_at(const Descriptor& file, const std::filesystem::path& path);
 /// A lock file that exists while its lock is held.
 class FileLock {
  public:
-  /// Returns nullopt if another owner holds the lock. If the file cannot be created (read-only
-  /// folder), there is no exclusion: any number of owners may hold the lock.
+  /// Returns nullopt if another owner holds the lock. If the file cannot be created (for example in
+  /// a read-only folder), nothing is locked: any number of owners may hold the lock.
   static std::optional<FileLock> try_take(const std::filesystem::path& path);
   FileLock(FileLock&&) = default;
   FileLock& operator=(FileLock&&) = delete;

@@ -1,5 +1,6 @@
 #pragma once
-// FNV-1a, 64 bits: a hash that is the same on every machine. Not for untrusted input.
+// FNV-1a, 64 bits: a hash function whose results are the same on every machine. Not for untrusted
+// input.
 
 #include <cstdint>
 #include <span>
@@ -9,7 +10,7 @@ namespace headcrash::base {
 
 inline constexpr std::uint64_t kFnvBasis = 0xcbf29ce484222325;
 
-/// Returns the hash of the bytes. `hash` continues an earlier call.
+/// Returns the hash of the bytes. Pass the result of an earlier call as `hash` to continue it.
 inline std::uint64_t fnv1a(std::span<const std::byte> bytes, std::uint64_t hash = kFnvBasis) {
   for (const std::byte byte : bytes)
     hash = (hash ^ static_cast<std::uint64_t>(byte)) * 0x100000001b3;

@@ -1,7 +1,7 @@
 #pragma once
-// Locations of the files that the command uses. An installed command uses the files installed with
-// it (PREFIX/lib/headcrash, PREFIX/libexec/headcrash). A program in a build folder uses that folder
-// and the script in the source tree.
+// Locations of the files that the `headcrash` command uses. An installed command uses the files
+// installed with it (PREFIX/lib/headcrash, PREFIX/libexec/headcrash). A program in a build folder
+// uses the files in that folder and the script in the source tree.
 
 #include <filesystem>
 

@@ -23,8 +23,8 @@ TEST(LatencyHistogram, BucketErrorIsAtMostThreePercent) {
       const std::int64_t value = (std::int64_t{1} << bit) + offset;
       LatencyHistogram histogram;
       histogram.record(value);
-      histogram.record(std::numeric_limits<
-                       std::int64_t>::max());  // so p50 is a bucket's bound and not the maximum
+      // Without this value, p50 would be the maximum and not a bucket's bound.
+      histogram.record(std::numeric_limits<std::int64_t>::max());
       const auto p50 = histogram.summary().p50_ns;
       EXPECT_GE(p50, value);
       EXPECT_LE(static_cast<double>(p50 - value), 0.03 * static_cast<double>(value)) << value;

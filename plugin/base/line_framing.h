@@ -24,18 +24,18 @@ class LineFramer {
   explicit LineFramer(std::size_t longest_bytes = kLongestLineBytes)
       : longest_bytes_(longest_bytes) {}
 
-  /// Appends received bytes. Call next() until it returns nullopt before the next feed().
+  /// Appends received bytes. After each feed(), call next() until it returns nullopt.
   void feed(std::string_view bytes) { buffer_.append(bytes); }
   std::optional<Line> next();
-  /// Discards a partial line. Call this when the peer disconnects, so that it is not joined to the
-  /// next peer's data.
+  /// Discards an incomplete line. Call this when the peer disconnects, so that the line is not
+  /// joined to the next peer's data.
   void reset();
 
  private:
   std::size_t longest_bytes_;
   std::string buffer_;
-  std::size_t searched_ = 0;  ///< no newline precedes this offset
-  bool skipping_ = false;     ///< the start of the current line was discarded
+  std::size_t searched_ = 0;  ///< there is no newline before this offset
+  bool skipping_ = false;     ///< the start of the current line has been discarded
 };
 
 }  // namespace headcrash::base

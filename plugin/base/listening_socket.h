@@ -1,9 +1,9 @@
 #pragma once
 // A listening Unix socket and its file.
 //
-// A socket file without a listener was left behind by a killed server and is replaced. If another
-// server listens on the file, listen() fails. The destructor removes the file unless another server
-// has replaced it.
+// A socket file without a listener is assumed to be left over from a killed server, and is
+// replaced. If another server listens on the socket, listen() fails. The destructor removes the
+// file unless another server has replaced it.
 
 #include <filesystem>
 
@@ -16,8 +16,8 @@ namespace headcrash::base {
 class ListeningSocket {
  public:
   ListeningSocket() = default;
-  /// Binds and listens, with mode 0600. REQUIRES: the process has no other threads yet, since umask
-  /// is per process.
+  /// Binds and listens; the file has mode 0600. REQUIRES: the process has no other threads yet,
+  /// since umask is per process.
   static Result<ListeningSocket> listen(const std::filesystem::path& path, int backlog);
 
   int get() const { return descriptor_.get(); }  ///< non-blocking

@@ -1,8 +1,8 @@
 #pragma once
 // Little-endian numbers in on-disk formats, at any offset. The functions use memcpy, so there is no
 // unaligned access, and no struct is overlaid on untrusted bytes. The caller checks the bounds. The
-// functions are always inlined: otherwise the linker would keep one copy of each, which in
-// sanitizer builds may be the unoptimised one.
+// functions are always inlined: otherwise the linker would keep one copy of each, and in sanitizer
+// builds that copy may be the unoptimised one.
 
 #include <bit>
 #include <cstddef>

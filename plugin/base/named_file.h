@@ -1,6 +1,6 @@
 #pragma once
 // Configuration files, given by name or by path. A name refers to a built-in file. An argument that
-// contains '/' or ends in .toml is the path of a user's file.
+// contains '/' or ends in .toml is the path of a user's own file.
 
 #include <filesystem>
 #include <span>
@@ -15,7 +15,7 @@ namespace headcrash::base {
 
 /// A built-in file, as embedded by headcrash_embed (cmake).
 struct BuiltInFile {
-  std::string_view name;  ///< includes the extension
+  std::string_view name;  ///< including the extension
   std::string_view text;
 };
 
@@ -27,22 +27,22 @@ struct NamedFile {
 };
 
 /// Reads a built-in file or a user's file. `kind` ("campaign") is used in messages. Fails if the
-/// name is unknown (the hint suggests one) or the file cannot be read.
+/// name is unknown (the hint then suggests a name) or if the file cannot be read.
 Result<NamedFile> find_named_file(std::string_view kind, const std::string& name_or_path,
                                   std::span<const BuiltInFile> built_in);
 
 /// Returns true if the argument contains a '/' or ends in .toml; otherwise it is a name.
 bool is_path(std::string_view name_or_path);
 
-/// Splits "NAME+VARIANT"; the variant is empty if absent. A '+' in a folder or before an extension
-/// belongs to the path.
+/// Splits "NAME+VARIANT"; the variant is empty if there is none. A '+' in a folder's name or before
+/// an extension belongs to the path.
 std::pair<std::string, std::string> split_variant(std::string_view name_or_path);
 
-/// Resolves a name or path that a file in `folder` refers to. Relative paths are relative to
+/// Resolves a name or path that occurs in a file in `folder`. Relative paths are relative to
 /// `folder`.
 std::string named_in(const std::filesystem::path& folder, const std::string& name_or_path);
 
-/// Returns the folder of a file: "." for a bare name, whose parent_path() is empty.
+/// Returns the folder of a file. For a bare name, whose parent_path() is empty, returns ".".
 std::filesystem::path folder_of(const std::filesystem::path& file);
 
 /// Returns the names without their extensions, sorted.

@@ -11,8 +11,8 @@
 namespace headcrash::base {
 namespace {
 
-/// Returns the optimal string alignment distance: insertions, deletions, substitutions and swaps of
-/// neighbours, each with cost 1.
+/// Returns the optimal string alignment distance: the number of insertions, deletions,
+/// substitutions and swaps of adjacent letters.
 std::size_t edit_distance(std::string_view a, std::string_view b) {
   std::vector<std::size_t> before_last, last(b.size() + 1), row(b.size() + 1);
   std::iota(row.begin(), row.end(), std::size_t{0});

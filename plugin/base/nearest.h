@@ -7,8 +7,9 @@
 
 namespace headcrash::base {
 
-/// Returns the only word in `known` that begins with `word` (at least 3 letters). Otherwise returns
-/// the nearest word by edit distance if at most a third of its letters differ, else "".
+/// Returns the only word in `known` that begins with `word`, if `word` has at least 3 letters.
+/// Otherwise returns the nearest word by edit distance, or "" if more than a third of its letters
+/// differ.
 std::string nearest(std::string_view word, std::span<const std::string> known);
 
 /// Returns a hint for an unknown word: `did you mean "x"? known: a, b, x`.

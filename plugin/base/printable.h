@@ -7,7 +7,7 @@
 
 namespace headcrash::base {
 
-/// Keeps valid UTF-8. Escapes control characters, bidirectional and line-separator characters, and
+/// Keeps valid UTF-8. Writes control characters, bidirectional and line-separator characters, and
 /// each byte of invalid UTF-8, as \xNN. Truncates the text after `most` bytes and appends "...".
 std::string printable(std::string_view text, std::size_t most = std::string_view::npos);
 

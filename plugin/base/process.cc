@@ -22,11 +22,12 @@
 namespace headcrash::base {
 namespace {
 
-// Data for the child between fork and exec, prepared before the fork. The parent may have threads,
-// so the child makes only system calls.
+// Data that the child needs between fork and exec, prepared before the fork. The parent may have
+// threads, so the child must restrict itself to system calls.
 struct Preparation {
   std::vector<char*> argv;
-  std::vector<int> moved;  // copies above every number that dup2 will overwrite
+  // Duplicates of inherited descriptors, above every number that dup2 will use.
+  std::vector<int> moved;
   int null = -1, output = -1, errors = -1, failure = -1;
   pid_t parent = -1;
   const Confinement* confinement = nullptr;
@@ -36,14 +37,15 @@ constexpr unsigned kNobody = 65534;
 constexpr std::array<const char*, 3> kBareEnvironment{
     "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL=C", nullptr};
 
-/// Applies the limits. Returns false if that fails and the program must not run.
+/// Applies the limits. Returns false on failure; the program must then not be run.
 bool confine(const Confinement& confinement) {
   const auto limit = [](auto resource, std::uint64_t most) {
     const rlimit both{most, most};
     return ::setrlimit(resource, &both) == 0;
   };
-  // Sets only the soft limit, because xfs_repair fails if it cannot raise the limit. Its input
-  // files are sealed against growth or bounded by their readers.
+  // Sets only the soft limit, because xfs_repair fails if it cannot raise the limit. A confined
+  // program's input files cannot grow without bound: they are sealed, or their readers limit their
+  // size.
   const rlimit file_size{confinement.file_bytes, RLIM_INFINITY};
   if (!limit(RLIMIT_CPU, static_cast<std::uint64_t>(confinement.cpu.count())) ||
       !limit(RLIMIT_AS, confinement.memory_bytes) || ::setrlimit(RLIMIT_FSIZE, &file_size) != 0 ||
@@ -57,12 +59,14 @@ bool confine(const Confinement& confinement) {
 }
 
 [[noreturn]] void become(const Preparation& prepared) {
-  // The user is changed before prctl, because changing it clears the death signal.
+  // Changes the user before the prctl call, because a change of user clears the parent-death
+  // signal.
   const bool confined = prepared.confinement == nullptr || confine(*prepared.confinement);
   const int confining = errno;
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  ::setpgid(0, 0);  // a terminal's Ctrl-C must reach only the harness
-  if (::getppid() != prepared.parent) ::_exit(127);  // the parent died before prctl
+  ::setpgid(0, 0);  // ensures that a terminal's Ctrl-C reaches only the harness
+  // The parent may have died before the prctl call.
+  if (::getppid() != prepared.parent) ::_exit(127);
   ::dup2(prepared.null, STDIN_FILENO);
   ::dup2(prepared.output, STDOUT_FILENO);
   ::dup2(prepared.errors, STDERR_FILENO);

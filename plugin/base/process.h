@@ -22,8 +22,8 @@ namespace headcrash::base {
 /// consecutively.
 inline constexpr int kFirstInherited = 3;
 
-/// Restrictions for a program that handles untrusted data, such as a checker on a damaged image: no
-/// privileges, and no environment except PATH and LC_ALL=C.
+/// Restrictions for a program that handles untrusted data, such as a checker on a damaged image.
+/// The program has no privileges, and no environment variables except PATH and LC_ALL=C.
 struct Confinement {
   std::chrono::seconds cpu{30};
   std::uint64_t memory_bytes = 1ULL << 30;
@@ -33,8 +33,8 @@ struct Confinement {
 
 struct ProcessSpec {
   std::vector<std::string> argv{};  ///< argv[0] is searched for in PATH
-  int output = -1, errors = -1;     ///< descriptors for stdout and stderr; -1 is /dev/null
-  std::vector<int> inherit{};       ///< all other descriptors are closed in the child
+  int output = -1, errors = -1;     ///< descriptors for stdout and stderr; -1 for /dev/null
+  std::vector<int> inherit{};       ///< the child inherits only these descriptors
   std::optional<Confinement> confinement{};
 };
 
@@ -48,8 +48,8 @@ class Process {
   Process(const Process&) = delete;
 
   bool running() const { return !wait(std::chrono::milliseconds(0)).has_value(); }
-  /// Returns the exit code or 128 + signal; nullopt if the child is still running after the
-  /// timeout.
+  /// Returns the exit code, or 128 + the signal that ended the child. Returns nullopt if the child
+  /// is still running after the timeout.
   std::optional<int> wait(std::chrono::milliseconds timeout) const;
   /// Sends SIGKILL and reaps the child.
   void kill();

@@ -85,7 +85,8 @@ TEST(Process, ChildDiesWithAKilledHarness) {
     std::this_thread::sleep_for(10ms);
     state = state_of(pid);
   }
-  EXPECT_TRUE(state.empty() || state == "Z") << state;  // a zombie if no process reaps orphans
+  // The orphan is a zombie if no process has reaped it yet.
+  EXPECT_TRUE(state.empty() || state == "Z") << state;
 }
 
 TEST(Process, TerminalInterruptDoesNotReachTheChild) {

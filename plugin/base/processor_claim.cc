@@ -13,7 +13,7 @@
 namespace headcrash::base {
 namespace {
 
-/// Binds a name in the abstract namespace, which leaves nothing in the file system.
+/// Binds a name in the abstract namespace, so no file has to be removed later.
 Descriptor claim(int processor) {
   sockaddr_un address = {};
   address.sun_family = AF_UNIX;

@@ -14,12 +14,12 @@ namespace headcrash::base {
 
 class ProcessorClaim {
  public:
-  /// Claims the first unclaimed processor on which the main thread may run. The result holds no
-  /// processor if all are claimed.
+  /// Claims the first unclaimed processor on which the main thread is allowed to run. If all are
+  /// claimed, the result holds no processor.
   static ProcessorClaim take();
 
   std::optional<int> processor() const { return processor_; }
-  /// Pins a thread (0: the calling thread), and the threads it starts later, to the claimed
+  /// Pins a thread (0 for the calling thread), and all threads that it starts later, to the claimed
   /// processor. Has no effect without a claim or without permission.
   void move(pid_t thread) const;
 

@@ -14,7 +14,7 @@
 
 namespace headcrash {
 
-/// The kinds of errors that some caller distinguishes. All others are `other`.
+/// The kinds of errors that callers distinguish. All other errors are `other`.
 enum class ErrorKind : std::uint8_t {
   other,           ///< invalid input, or a failure of the host or of headcrash
   busy,            ///< a request is in flight; the same call may succeed later
@@ -31,7 +31,7 @@ enum class ErrorKind : std::uint8_t {
   not_repairable,  ///< the replay or the repair failed
   cannot_run,      ///< this host lacks something that the command always needs
 };
-/// The names used in protocols.
+/// The names of the kinds in protocols.
 inline constexpr auto kErrorKinds =
     base::names<ErrorKind>({"other", "busy", "does-not-start", "interrupted", "damaged",
                             "malformed", "refused", "unsupported", "timeout", "guest-died",
@@ -41,7 +41,7 @@ struct Error {
   /// For example "drive.toml: seek.average-ms" or "/tmp/hc.sock"; may be empty.
   std::string subject;
   std::string problem;  ///< what is wrong, without a full stop
-  std::string hint;     ///< the user's remedy; may be empty
+  std::string hint;     ///< suggests a remedy to the user; may be empty
   ErrorKind kind = ErrorKind::other;
 
   /// Returns one line: "subject: problem; hint".
@@ -59,8 +59,8 @@ using Result = tl::expected<T, Error>;
 inline tl::unexpected<Error> fail(std::string subject, std::string problem, std::string hint = {}) {
   return tl::unexpected<Error>(Error{std::move(subject), std::move(problem), std::move(hint)});
 }
-/// A template, so that in `fail({}, problem)` the subject is empty and {} is not taken as the first
-/// kind.
+/// A template, so that the compiler does not choose this overload for `fail({}, problem)`, in which
+/// {} is an empty subject.
 template <std::same_as<ErrorKind> Kind>
 tl::unexpected<Error> fail(Kind kind, std::string subject, std::string problem,
                            std::string hint = {}) {
@@ -68,7 +68,7 @@ tl::unexpected<Error> fail(Kind kind, std::string subject, std::string problem,
       Error{std::move(subject), std::move(problem), std::move(hint), kind});
 }
 
-/// Converts a failed Result to a failed Result of another type. Prefer TRY where it suffices.
+/// Converts a failed Result to a failed Result of another type. Prefer TRY where possible.
 template <typename T>
 tl::unexpected<Error> forward_error(const Result<T>& result) {
   return tl::unexpected<Error>(result.error());
@@ -76,7 +76,7 @@ tl::unexpected<Error> forward_error(const Result<T>& result) {
 
 namespace base {
 
-/// Splits "problem; hint", as joined by Error::message(), when an error arrives as text from
+/// The inverse of Error::message(): splits "problem; hint". For errors that arrive as text from
 /// another process.
 inline Error error_of(std::string subject, std::string_view text) {
   constexpr std::string_view kBetween = "; ";
@@ -97,10 +97,10 @@ inline Error within(std::string subject, const Error& error) {
 }  // namespace base
 }  // namespace headcrash
 
-// Returns the error of a Result (or of any other tl::expected) from the calling function, or
-// continues:
+// Unwraps a Result (or any other tl::expected). If it has failed, returns its error from the
+// enclosing function:
 //
-//   TRY(store.flush());                        // discards the value, if there is one
+//   TRY(store.flush());                        // discards the value, if any
 //   TRY(const auto size, parse_size(text));    // declares `size` as the value
 //
 // The declaration must not contain a comma. This is the only macro for control flow.

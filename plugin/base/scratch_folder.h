@@ -1,10 +1,10 @@
 #pragma once
 // A temporary folder for sockets and logs, removed by its destructor.
 //
-// Its name begins with headcrash-PID-, and its owner holds a lock on it. When a process starts, it
-// removes the folders of killed processes. The lock shows whether the owner is alive, because a
-// process in another PID namespace (a container) may share the parent folder. The PID is also
-// checked, for the sake of older programs that do not take the lock.
+// Its name begins with headcrash-PID-, and its owner holds a lock on it. When a process creates its
+// first scratch folder, it also removes the folders of killed processes. The lock shows whether an
+// owner is alive even if the owner runs in another PID namespace (a container) that shares the
+// parent folder. The PID is also checked, because older versions of headcrash do not take the lock.
 
 #include <filesystem>
 #include <utility>
@@ -35,7 +35,7 @@ class ScratchFolder {
   Descriptor lock_;
 };
 
-/// Removes scratch folders whose process has ended and whose lock is free.
+/// Removes scratch folders whose owner has exited and whose lock is free.
 void sweep_scratch_folders();
 
 }  // namespace headcrash::base

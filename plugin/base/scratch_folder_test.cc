@@ -31,7 +31,7 @@ TEST(ScratchFolder, SweepRemovesOnlyFoldersOfDeadProcesses) {
   EXPECT_TRUE(std::filesystem::exists(mine.path()));
 }
 
-/// The owner's PID does not exist here if the owner is in another PID namespace.
+/// If the owner is in another PID namespace, its PID does not exist here.
 TEST(ScratchFolder, SweepKeepsAFolderOfAnotherPidNamespace) {
   const pid_t dead = ::fork();
   if (dead == 0) ::_exit(0);

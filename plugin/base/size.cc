@@ -11,7 +11,7 @@ Result<std::uint64_t> parse_size(std::string_view text, const std::string& subje
   std::uint64_t value = 0;
   const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   std::string_view unit(rest, static_cast<std::size_t>(text.data() + text.size() - rest));
-  constexpr std::string_view kBinary = "iB";  // "MiB" is M
+  constexpr std::string_view kBinary = "iB";  // "MiB" means the same as "M"
   if (unit.size() == 1 + kBinary.size() && unit.ends_with(kBinary) &&
       std::string_view("KMGTPE").find(unit[0]) != std::string_view::npos)
     unit.remove_suffix(kBinary.size());

@@ -17,8 +17,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Returns true if no process listens on the socket, that is, the kernel refuses the connection. If
-/// the connection is pending (EAGAIN: the backlog is full), a live server owns the socket.
+/// Returns true if no process listens on the socket: the kernel then refuses the connection. If the
+/// connection is pending (EAGAIN: the backlog is full), a live server owns the socket.
 Result<bool> somebody_listens(const fs::path& path) {
   sockaddr_un address = {};
   address.sun_family = AF_UNIX;

@@ -1,5 +1,6 @@
 #pragma once
-// The file of a Unix socket, which is removed before a server listens and after it stops.
+// The file of a Unix socket. A server removes a stale file before it listens, and its own file
+// after it stops.
 
 #include <filesystem>
 #include <string>
@@ -9,8 +10,8 @@
 
 namespace headcrash::base {
 
-/// Removes a socket file whose server has ended. Fails if a server listens on the socket, or if the
-/// file is not a socket. Does not wait for a server to end.
+/// Removes a socket file whose server no longer runs. Fails if a server listens on the socket, or
+/// if the file is not a socket. Does not wait for a server to exit.
 Result<void> make_way_for_socket(const std::filesystem::path& path);
 
 /// Returns SOCKET.NAME, the path of an additional socket of the server.
@@ -19,7 +20,7 @@ inline std::filesystem::path socket_beside(std::filesystem::path socket, const s
   return socket;
 }
 
-/// Owns a socket file. The destructor removes the file unless it has been replaced.
+/// Owns a socket file. The destructor removes the file unless another server has replaced it.
 class SocketFile {
  public:
   SocketFile() = default;

@@ -1,5 +1,5 @@
-// Tests that dead sockets are replaced, while live sockets (even of a server that does not respond)
-// and other files are rejected.
+// Tests that stale socket files are replaced. Sockets of live servers, even of those that do not
+// respond, and files of other types are rejected.
 #include "plugin/base/socket_file.h"
 
 #include <gtest/gtest.h>

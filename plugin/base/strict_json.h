@@ -1,6 +1,6 @@
 #pragma once
-// Strict parsing of JSON requests: an unexpected key is an error that names the key, as in
-// configuration files.
+// Strict parsing of JSON requests: as in configuration files, an unexpected key is an error, and
+// the error names the key.
 
 #include <cstdint>
 #include <initializer_list>
@@ -19,7 +19,7 @@ Result<std::string> text_of(const nlohmann::json& object, const char* key, const
 /// Returns nullopt if the key is absent.
 Result<std::optional<std::string>> optional_text(const nlohmann::json& object, const char* key,
                                                  const char* hint);
-/// Returns an integer from 0 to `most`.
+/// Returns the key's value. Fails unless it is an integer from 0 to `most`.
 Result<std::uint64_t> number_of(const nlohmann::json& object, const char* key, std::uint64_t most);
 
 }  // namespace headcrash::base

@@ -22,7 +22,7 @@ std::string element_key(const std::string& key, std::size_t index) {
 
 struct StrictTable::State {
   std::string file;
-  std::string prefix;  ///< "device." inside [device]
+  std::string prefix;  ///< precedes the keys in errors, such as "device." for the table [device]
   toml::table table;
 };
 

@@ -39,12 +39,12 @@ class StrictTable {
   // Each of these functions leaves `into` unchanged if the key is absent.
   Result<void> take(const std::string& key, std::string& into) const;
   Result<void> take(const std::string& key, bool& into) const;
-  /// Accepts integers; must be finite.
+  /// Also accepts an integer. Fails if the number is not finite.
   Result<void> take(const std::string& key, double& into) const;
   Result<void> take(const std::string& key, double& into, double least, double most) const;
-  /// Must not be empty.
+  /// Fails if the list is empty.
   Result<void> take(const std::string& key, std::vector<std::string>& into) const;
-  /// Must not be empty.
+  /// Fails if the list is empty.
   Result<void> take(const std::string& key, std::vector<double>& into) const;
 
   struct Bounds {
@@ -57,14 +57,14 @@ class StrictTable {
   /// Reads a size in text form ("320M") or a plain number of bytes.
   Result<void> take_size(const std::string& key, std::uint64_t& bytes) const;
 
-  /// Returns the table under a key; nullopt if absent.
+  /// Returns the table under a key; nullopt if there is no such table.
   Result<std::optional<StrictTable>> table(const std::string& key) const;
 
   /// Returns the tables of a list of tables ([[key]]), with keys named key[0].x, key[1].x, ...;
-  /// empty if absent.
+  /// empty if there is no such list.
   Result<std::vector<StrictTable>> tables(const std::string& key) const;
 
-  /// The type of a value; some keys accept several types.
+  /// The type of a value, for keys that accept several types.
   enum class Type : std::uint8_t { absent, text, number, list, table, other };
   Type type(const std::string& key) const;
   /// Converts a list of mixed types to a table with the keys key[0], key[1], ...; empty if the key
@@ -72,13 +72,14 @@ class StrictTable {
   StrictTable elements(const std::string& key) const;
 
   /// Returns this table merged over `base`. If both have a key, this table's value wins, except
-  /// that subtables are merged recursively. A list of tables replaces the other list.
+  /// that subtables are merged recursively. A list of tables is not merged: it replaces the list in
+  /// `base`.
   StrictTable over(const StrictTable& base) const;
   StrictTable without(const std::string& key) const;
-  /// Returns a copy in which `key` has this list as its value.
+  /// Returns a copy in which the value of `key` is this list.
   StrictTable with(const std::string& key, const std::vector<std::string>& texts) const;
   /// Returns a copy in which `key` of the subtable `table` has this value. Creates the subtable if
-  /// absent. If `table` is not a subtable, the copy is unchanged.
+  /// it does not exist. If `table` is not a subtable, the copy is unchanged.
   StrictTable with(const std::string& table, const std::string& key,
                    const std::string& value) const;
   StrictTable with(const std::string& table, const std::string& key, double value) const;

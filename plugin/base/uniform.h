@@ -9,7 +9,7 @@
 
 namespace headcrash {
 
-/// Returns a value above 0 and below 1, from the upper 53 bits of `bits`.
+/// Returns a value greater than 0 and less than 1, computed from the upper 53 bits of `bits`.
 inline double uniform_of(std::uint64_t bits) {
   constexpr double kSteps = 9007199254740992.0;  // 2^53
   return (static_cast<double>(bits >> 11U) + .5) / kSteps;

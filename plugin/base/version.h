@@ -5,8 +5,8 @@
 
 namespace headcrash::base {
 
-/// Returns "0.1.0 (commit 0123456789ab)", with "-dirty" appended if the tree had changes, or
-/// "0.1.0" if built without a repository.
+/// Returns "0.1.0 (commit 0123456789ab)", with "-dirty" appended if the working tree had
+/// uncommitted changes. Returns "0.1.0" if headcrash was built outside a repository.
 std::string version();
 
 }  // namespace headcrash::base

@@ -5,7 +5,7 @@
 
 namespace headcrash::base {
 
-/// Returns the time in ISO 8601, UTC, to the second: "2026-11-21T20:23:33Z".
+/// Returns the current time (UTC) in ISO 8601, to the second: "2026-11-21T20:23:33Z".
 std::string now_utc();
 
 }  // namespace headcrash::base

@@ -1,4 +1,5 @@
-// Tests that both stores hold the same bytes, and that a folder with foreign contents is rejected.
+// Tests that the memory store and the file store hold the same bytes, and that a folder with
+// foreign contents is rejected.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -26,7 +27,8 @@ std::vector<std::byte> noise(std::size_t sectors, unsigned seed) {
   return bytes;
 }
 
-/// Performs random writes, zeroes and reads, and compares the results with a plain vector.
+/// Performs random writes, zeroing operations and reads, and compares the results with a plain
+/// vector.
 void behaves_like_a_vector(model::SectorStore& store, unsigned seed) {
   std::mt19937 random(seed);
   std::vector<std::byte> expected(store.sectors() * kSectorBytes);
@@ -82,8 +84,7 @@ std::uint64_t resident_bytes() {
   return (resident - shared) * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
 }
 
-/// Stores are also filled outside model time, when a file system is written directly into the
-/// store.
+/// A file system image may also be copied into a store as a whole, outside model time.
 TEST(MemoryStore, DoesNotStorePagesOfZeroes) {
   constexpr std::uint64_t kMiB = 1 << 20;
   constexpr std::uint64_t kImage = 256 * kMiB, kData = 8 * kMiB;
@@ -96,8 +97,7 @@ TEST(MemoryStore, DoesNotStorePagesOfZeroes) {
     ASSERT_TRUE((*store)->write(at / kSectorBytes, at % (32 * kMiB) == 0 ? data : zeroes));
   EXPECT_LT(resident_bytes() - before, kData + 4 * kMiB) << "only nonzero pages are stored";
   EXPECT_GE(resident_bytes() - before, kData - kMiB);
-  // Zeroing whole pages releases them. Zeroed pieces smaller than a page must at least read as
-  // zeroes.
+  // Zeroing whole pages releases them. Smaller zeroed ranges must at least read as zeroes.
   for (std::uint64_t at = 0; at < kImage; at += 32 * kMiB)
     ASSERT_TRUE((*store)->write(at / kSectorBytes, zeroes));
   EXPECT_LT(resident_bytes() - std::min(before, resident_bytes()), 2 * kMiB);

@@ -1,6 +1,6 @@
 #pragma once
-// A copy-on-write overlay over a shared medium. Many machines can start from one image; each costs
-// only the memory for its own writes.
+// A copy-on-write overlay over a shared medium. Many machines can start from one image; each
+// machine uses memory only for its own writes.
 
 #include <array>
 #include <cstddef>
@@ -13,11 +13,11 @@
 namespace headcrash::media {
 
 /// A writable copy of `base`. Written sectors are stored in the overlay; all other sectors are read
-/// from the base, which must not change while the overlay exists. A stored sector costs 516 bytes,
-/// a sector of zeroes 4 bytes (experiments write a stamp followed by zeroes in each block). Each
-/// half megabyte that contains written sectors costs another 4 KiB. read() and write() fail only
-/// for a range outside the medium. Reads may run concurrently with each other, but not with a
-/// write.
+/// from the base, which must not change while the overlay exists. A stored sector takes 516 bytes,
+/// but a sector of zeroes takes only 4. (Sectors of zeroes are frequent: experiments fill each
+/// block with a stamp followed by zeroes.) Each half megabyte that contains written sectors takes
+/// another 4 KiB. read() and write() fail only for a range outside the medium. Reads may run
+/// concurrently with each other, but not with a write.
 class MemoryOverlay : public model::SectorStore {
  public:
   explicit MemoryOverlay(std::shared_ptr<const model::SectorStore> base);
@@ -28,12 +28,12 @@ class MemoryOverlay : public model::SectorStore {
   Result<void> write_zeroes(std::uint64_t lba, std::uint64_t count) override;
 
   const std::shared_ptr<const model::SectorStore>& base() const { return base_; }
-  /// Returns the first sector at or after `lba` that is stored in the overlay; sectors() if
-  /// absent.
+  /// Returns the first sector at or after `lba` that is stored in the overlay; sectors() if no such
+  /// sector follows.
   std::uint64_t next_own(std::uint64_t lba) const;
 
  private:
-  /// Location of a sector's bytes: kInBase, kZeroes, or kFirstKept plus an index into the kept
+  /// Location of a sector's bytes: kInBase, kZeroes, or kFirstKept plus an index into the stored
   /// sectors.
   using Place = std::uint32_t;
   static constexpr Place kInBase = 0, kZeroes = 1, kFirstKept = 2;
@@ -41,16 +41,17 @@ class MemoryOverlay : public model::SectorStore {
   using Group = std::array<Place, kGroupSectors>;
 
   Place place_of(std::uint64_t lba) const;
-  /// Returns how many sectors starting at `lba`, at most `most`, have one source: contiguous memory
-  /// of the overlay, the base, or zeroes.
+  /// Returns how many sectors starting at `lba`, at most `most`, come from the same source:
+  /// contiguous memory of the overlay, the base, or zeroes.
   std::uint64_t alike(std::uint64_t lba, std::uint64_t most) const;
   std::byte* kept(Place place) const;
-  void put(std::uint64_t lba, std::span<const std::byte> sector);  ///< `sector` is empty for zeroes
+  /// `sector` is empty if it consists of zeroes
+  void put(std::uint64_t lba, std::span<const std::byte> sector);
 
   std::shared_ptr<const model::SectorStore> base_;
   std::vector<std::unique_ptr<Group>> groups_;  ///< null if the whole group is in the base
   std::vector<std::unique_ptr<std::byte[]>> chunks_;
-  std::vector<Place> free_;  ///< slots of kept sectors that were later overwritten with zeroes
+  std::vector<Place> free_;  ///< slots of stored sectors that were later overwritten with zeroes
   Place next_ = kFirstKept;
 };
 

@@ -11,8 +11,9 @@
 namespace headcrash::media {
 namespace {
 
-constexpr std::uint64_t kSectors = 203;       // the last page is partial
-constexpr std::uint64_t kManySectors = 5003;  // several groups of places, several chunks of sectors
+constexpr std::uint64_t kSectors = 203;  // the last page is partial
+// Spans several groups of places and several chunks of sectors.
+constexpr std::uint64_t kManySectors = 5003;
 
 std::vector<std::byte> content_of(const model::SectorStore& store) {
   std::vector<std::byte> bytes(store.sectors() * model::kSectorBytes);

@@ -22,11 +22,11 @@ using model::kSectorBytes;
 namespace {
 
 constexpr std::size_t kPageBytes = 4096;  ///< not larger than any kernel page
-/// runs of this size are released in one call when zeroed
+/// Runs of this size are released in one call when zeroed.
 constexpr std::size_t kGivenBackBytes = 1 << 18;
 constexpr std::size_t kWordBits = 64;
 
-/// Returns how many of the `count` bytes starting at `at` are in the first page.
+/// Returns how many of the `count` bytes that begin at `at` are in the same page as the first one.
 std::size_t in_page(std::uint64_t at, std::size_t count) {
   return std::min<std::size_t>(count, kPageBytes - at % kPageBytes);
 }
@@ -78,7 +78,7 @@ void MemoryStore::mark(std::uint64_t page, bool written) {
   word = written ? word | bit : word & ~bit;
 }
 
-/// Returns the first written page in [page, end), or `end`.
+/// Returns the first page in [page, end) that has been written, or `end`.
 std::uint64_t MemoryStore::next_written_page(std::uint64_t page, std::uint64_t end) const {
   while (page < end) {
     const std::uint64_t rest = written_[page / kWordBits] >> page % kWordBits;

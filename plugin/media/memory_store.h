@@ -1,8 +1,8 @@
 #pragma once
 // An in-memory medium: one private anonymous mapping as large as the drive. The kernel allocates a
-// page when it is first written, so a terabyte drive that holds a megabyte of data costs a
-// megabyte. A read is one memcpy. Pages of zeroes are not stored, so an image costs only its
-// nonzero pages, and unwritten pages are never read.
+// page when it is first written, so a terabyte drive that holds a megabyte of data uses a megabyte
+// of memory. A read is one memcpy. Pages of zeroes are not stored, so an image takes only the
+// memory of its nonzero pages, and unwritten pages are never read.
 
 #include <cstdint>
 #include <memory>
@@ -26,7 +26,8 @@ class MemoryStore : public model::SectorStore {
   Result<void> write(std::uint64_t lba, std::span<const std::byte> data) override;
   Result<void> write_zeroes(std::uint64_t lba, std::uint64_t count) override;
 
-  /// Returns the first sector at or after `lba` that may be nonzero; sectors() if absent.
+  /// Returns the first sector at or after `lba` that may be nonzero; sectors() if no such sector
+  /// follows.
   std::uint64_t next_written(std::uint64_t lba) const;
 
  private:
@@ -38,7 +39,7 @@ class MemoryStore : public model::SectorStore {
   void zero(std::uint64_t begin, std::uint64_t end);  ///< byte offsets
 
   std::byte* bytes_;
-  std::uint64_t* written_;  ///< one bit per 4 KiB page: set if its last write was nonzero
+  std::uint64_t* written_;  ///< one bit per 4 KiB page, set if the page's last write was nonzero
   std::uint64_t sectors_, pages_;
 };
 

@@ -1,5 +1,6 @@
-// Finds kept sectors (packed_store.h). A sector's index is the stored count for all groups before
-// its group, plus the number of mask bits set before the sector within the group.
+// Finds stored sectors (packed_store.h). The index of a sector is the number of sectors stored for
+// all preceding groups, plus the number of mask bits that are set before the sector in its own
+// group.
 #include "plugin/media/packed_store.h"
 
 #include <algorithm>

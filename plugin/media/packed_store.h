@@ -1,7 +1,7 @@
 #pragma once
 // A compact read-only image, used as the base of many machines. File system metadata fills only a
 // few sectors of each page, so the packed image of a large file system takes a fifth of the memory
-// of a MemoryStore.
+// that a MemoryStore takes.
 
 #include <cstddef>
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace headcrash::media {
 
-/// A read-only medium that stores only nonzero sectors. Costs 1.25 bytes per 4 KiB of the medium,
+/// A read-only medium that stores only nonzero sectors. Takes 1.25 bytes per 4 KiB of the medium,
 /// plus the stored sectors. write() and write_zeroes() fail. read() fails only for a range outside
 /// the medium, and is thread-safe.
 class PackedStore : public model::SectorStore {
@@ -28,9 +28,9 @@ class PackedStore : public model::SectorStore {
   Result<void> write(std::uint64_t lba, std::span<const std::byte> data) override;
   Result<void> write_zeroes(std::uint64_t lba, std::uint64_t count) override;
 
-  /// Returns the first sector at or after `lba` whose page is stored here, or sectors(). A page is
-  /// stored if it differs from the base and is not all zeroes, or if its zeroes hide a page of the
-  /// base.
+  /// Returns the first sector at or after `lba` whose page is stored here, or sectors() if no such
+  /// sector follows. A page is stored if it differs from the base and is not all zeroes, or if its
+  /// zeroes hide a page of the base.
   std::uint64_t next_packed(std::uint64_t lba) const;
   /// Returns the shared base; null if this store is a complete copy.
   const std::shared_ptr<const model::SectorStore>& base() const { return base_; }
@@ -40,19 +40,20 @@ class PackedStore : public model::SectorStore {
  private:
   static constexpr std::uint64_t kPageSectors = 8, kGroupPages = 16;
   explicit PackedStore(std::uint64_t sectors);
-  /// Packs the sectors that `next` yields: `next(lba)` is the first sector to pack at or after
-  /// `lba`, or sectors().
+  /// Packs the sectors that `next` yields. `next(lba)` returns the first sector to pack at or after
+  /// `lba`, or sectors() if no such sector follows.
   template <typename Next>
   void pack(const model::SectorStore& medium, const Next& next);
   bool in_base(std::uint64_t page) const { return base_ && !changed_[page]; }
-  /// Returns the number of kept sectors before this page.
+  /// Returns the number of sectors that are stored for the pages before this one.
   std::uint64_t kept_before(std::uint64_t page) const;
 
   std::uint64_t sectors_;
-  std::vector<std::uint8_t> masks_;  ///< for each page: one bit per kept sector
-  /// Number of sectors kept before each kGroupPages pages.
+  /// For each page: one bit per sector, set if the sector is stored.
+  std::vector<std::uint8_t> masks_;
+  /// Number of sectors stored before each group of kGroupPages pages.
   std::vector<std::uint32_t> kept_of_groups_;
-  std::vector<std::byte> kept_;  ///< the kept sectors, ordered by LBA
+  std::vector<std::byte> kept_;  ///< the stored sectors, in ascending order
   std::shared_ptr<const model::SectorStore> base_;
   /// For each page: true if the page is stored here. Empty if there is no base.
   std::vector<bool> changed_;

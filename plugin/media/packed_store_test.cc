@@ -11,7 +11,8 @@ namespace {
 
 constexpr std::uint64_t kPackedSectors = 2003;  // the last page is partial
 
-/// Returns a medium that has single sectors, runs across pages, and a hole several groups long.
+/// Returns a medium that contains single sectors, runs across pages, and a hole as long as several
+/// groups.
 std::unique_ptr<MemoryStore> some_medium() {
   auto medium = *MemoryStore::create(kPackedSectors);
   std::mt19937_64 random(11);

@@ -1,5 +1,6 @@
 #pragma once
-// The range check that all stores share: a range must consist of whole sectors inside the medium.
+// The range check that all stores share: a range must consist of whole sectors and be inside the
+// medium.
 
 #include <fmt/core.h>
 

@@ -24,16 +24,16 @@ struct StoredDevice {
   std::uint64_t sectors = 0;
 };
 
-/// One raw image file. write_zeroes() punches holes where the file system supports it. Errors carry
-/// the host's reason (no space, I/O error). Calls may be concurrent: they use pread(2) and
-/// pwrite(2).
+/// One raw image file. write_zeroes() punches holes where the file system supports it. Errors
+/// include the host's reason (no space, I/O error). Calls may be concurrent, because they use
+/// pread(2) and pwrite(2).
 class SparseFileStore : public model::SectorStore {
  public:
-  /// Opens the file, or creates it with `sectors` if it does not exist. Fails if an existing file
-  /// has a different length.
+  /// Opens the file. If the file does not exist, creates it with `sectors` sectors. Fails if an
+  /// existing file has a different length.
   static Result<std::unique_ptr<SparseFileStore>> open(const std::filesystem::path& path,
                                                        std::uint64_t sectors);
-  /// Opens an existing file of whole sectors. With Access::read_only, writes fail.
+  /// Opens an existing file that consists of whole sectors. With Access::read_only, writes fail.
   enum class Access : std::uint8_t { read_only, read_write };
   static Result<std::unique_ptr<SparseFileStore>> open_existing(const std::filesystem::path& path,
                                                                 Access access);
@@ -67,7 +67,7 @@ class StoreFolder {
   StoreFolder(const StoreFolder&) = delete;
   StoreFolder& operator=(const StoreFolder&) = delete;
 
-  /// Returns the store of `devices[index]`; valid as long as the folder.
+  /// Returns the store of `devices[index]`; valid as long as this object.
   SparseFileStore& store(std::size_t index) { return *stores_.at(index); }
 
  private:

@@ -24,7 +24,7 @@ constexpr const char* kFormat = "headcrash-store";
 constexpr int kVersion = 1;
 constexpr std::uintmax_t kDescriptionBytesMax = 1 << 20;
 
-/// Checks a device name. A dot separates an array's name from the member number: "hd0.3".
+/// Checks a device name. A dot separates an array's name from the member's number: "hd0.3".
 bool good_name(const std::string& name) {
   return !name.empty() && name.front() != '.' && name.size() <= 64 &&
          std::all_of(name.begin(), name.end(), [](char c) {
@@ -99,7 +99,7 @@ Result<void> write_description(const fs::path& path, const json& description) {
   return {};
 }
 
-/// Checks a folder that has no store.json. It may contain only the images left by an interrupted
+/// Checks a folder that has no store.json. It may contain only images left over from an interrupted
 /// first start.
 Result<void> check_unfinished(const fs::path& folder, const std::vector<StoredDevice>& devices) {
   std::error_code error;

@@ -1,8 +1,8 @@
 #pragma once
 // Tracks which parts of a device have ever been written, with one bit per granule. A bit is set
 // before its write is submitted and is never cleared. Unwritten granules always read as zeroes, so
-// they can be reported as holes whatever caches, torn writes or rebuilt members hold. Lock-free,
-// since bits are only ever set.
+// they can be reported as holes, whatever data caches, torn writes or rebuilt members hold.
+// Lock-free, since bits are only ever set.
 
 #include <algorithm>
 #include <atomic>
@@ -15,7 +15,7 @@ namespace headcrash::media {
 class WrittenMap {
  public:
   static constexpr std::uint64_t kGranuleSectorsMin = 128;   ///< 64 KiB
-  static constexpr std::uint64_t kGranulesMax = 1ULL << 22;  ///< half a MiB of bits
+  static constexpr std::uint64_t kGranulesMax = 1ULL << 22;  ///< half a MiB for the bits
 
   explicit WrittenMap(std::uint64_t sectors)
       : sectors_(sectors),
@@ -37,10 +37,11 @@ class WrittenMap {
   struct Run {
     std::uint64_t sectors = 0;
     bool written = true;
-    bool or_zeroes = true;  ///< unwritten sectors read as zeroes rather than as prior contents
+    /// True if unwritten sectors read as zeroes, false if they hold prior contents.
+    bool or_zeroes = true;
   };
-  /// Returns the run that begins at `lba` and is at most `limit` sectors long (at least 1; both
-  /// must be inside the device).
+  /// Returns the run that begins at `lba`. It is at most `limit` sectors long (at least 1), all of
+  /// which must be inside the device.
   Run run(std::uint64_t lba, std::uint64_t limit) const {
     const std::uint64_t end = lba + limit;
     const bool first = written(lba / granule_);

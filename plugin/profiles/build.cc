@@ -31,7 +31,7 @@ using model::NvramProfile;
 constexpr std::size_t kDevicesMax = 4096;
 constexpr std::uint32_t kPhasesPpm = 1'000'000;
 
-/// Returns a number derived from the seed that differs for each device and purpose.
+/// Returns a number derived from the seed. It differs for each device and each purpose.
 std::uint64_t mixed(std::uint64_t seed, std::uint64_t device, std::uint64_t purpose) {
   return Random(seed + 0x9e3779b97f4a7c15U * (device * 4 + purpose)).next();
 }
@@ -39,7 +39,7 @@ enum Purpose : std::uint64_t { kDeviceSeed, kFaultSeed, kPhase };
 
 // ---- plan
 
-/// Returns true if an array or cache in the stack keeps its drives' caches off.
+/// Returns true if an array or a cache in the stack disables the write caches of its drives.
 bool keeps_caches_off(const Stack& stack) {
   if (const auto* array = std::get_if<ArrayProfile>(&stack.profile);
       array != nullptr && !array->volatile_cache) {
@@ -59,8 +59,8 @@ bool has_write_cache(const Stack& leaf) {
   return std::get<FlashProfile>(leaf.profile).buffer_sectors > 0;
 }
 
-/// Returns the drives' default write cache setting: the factory setting, but off below NVRAM, which
-/// replaces the caches.
+/// Returns the default setting of the drives' write caches: the factory setting, or off if NVRAM
+/// above the drives replaces the caches.
 bool default_write_cache(const Stack& stack) {
   const Stack& leaf = lowest(stack);
   const auto* disk = std::get_if<DiskProfile>(&leaf.profile);
@@ -69,7 +69,7 @@ bool default_write_cache(const Stack& stack) {
   return delivered_on && !is_cached(stack);
 }
 
-/// Returns the stack's size for a requested size. Arrays round the size up to whole stripes.
+/// Returns the size of the stack for a requested size. Arrays round the size up to whole stripes.
 std::uint64_t exposed_sectors(const Stack& stack, std::uint64_t sectors) {
   if (stack.below.empty()) return sectors;
   const Stack& below = *stack.below.front();
@@ -117,7 +117,7 @@ Result<void> check_write_cache(const MachineDevice& device) {
   return {};
 }
 
-/// Checks that a cache's range is within the exposed part of the device below.
+/// Checks that the range of a cache is within the part of the lower device that is used.
 Result<void> check_range(const NvramProfile& cache, std::uint64_t sectors,
                          const std::string& name) {
   if (cache.range_lba < sectors && cache.range_sectors <= sectors - cache.range_lba) return {};
@@ -195,7 +195,7 @@ class Builder {
     return made;
   }
 
-  /// Adds faults and unreadable sectors to a device before the device above starts.
+  /// Adds faults and unreadable sectors to a device before the device above it starts.
   Result<void> break_it(DeviceId id) {
     if (options_.mark_unreadable && plan_.all[id].leaf)
       options_.mark_unreadable(id, *built_.all[id].faults);
@@ -290,7 +290,7 @@ class Builder {
   BuiltMachine& built_;
   const BuildOptions& options_;
   std::size_t next_ = 0;
-  std::optional<model::Tear> tear_;  ///< tear setting for the device being built
+  std::optional<model::Tear> tear_;  ///< the tear setting for the device that is being built
 };
 
 bool is_of_battery(FaultKind kind) {

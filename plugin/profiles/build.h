@@ -1,9 +1,10 @@
 #pragma once
 // Builds a running machine from stacks in two steps. plan() lists the devices, so that stores and a
-// recording can be opened for them; build() creates them.
+// recording can be opened for them; build() creates the devices.
 //
-// Ids count depth first, a device before its members: hd0 = 0, hd0.0 = 1 (first member), hd0.1 = 2,
-// ... The device below a cache is called hd0.below. Only leaves (drives, flash) have a store.
+// Ids are assigned depth first, and a device precedes its members: hd0 = 0, hd0.0 = 1 (first
+// member), hd0.1 = 2, ... The device below a cache is called hd0.below. Only leaves (drives, flash)
+// have a store.
 
 #include <functional>
 #include <memory>
@@ -23,7 +24,7 @@ struct PlannedDevice {
   std::string profile;
   std::uint64_t sectors = 0;
   std::uint32_t physical_sector_sectors = 1;
-  std::optional<model::DeviceId> parent;  ///< nullopt for a device of the machine
+  std::optional<model::DeviceId> parent;  ///< nullopt for a top-level device of the machine
   bool leaf = false;
 };
 
@@ -34,29 +35,33 @@ struct Plan {
 };
 
 /// Plans the devices. Rounds an array's size up to whole stripes. Errors name the device and the
-/// key. Fails for an invalid size, for duplicate names, and for a write cache that the drive lacks
-/// or that an array keeps off.
+/// key. Fails for an invalid size, for duplicate names, and if a write cache is requested that the
+/// drive does not have or that an array disables.
 Result<Plan> plan(std::vector<MachineDevice> devices);
 
-/// Returns the device that a fault names. Errors suggest the nearest name.
+/// Returns the device that a fault names. If the name is unknown, the error suggests the nearest
+/// one.
 Result<model::DeviceId> device_of(const Plan& plan, const model::FaultSpec& fault);
 
 struct BuildOptions {
   std::uint64_t seed = 1;
-  /// Returns a leaf's store. If empty, no bytes are stored, and only times matter.
+  /// Returns the store of a leaf. If this function is empty, no bytes are stored, and only times
+  /// are modelled.
   std::function<model::SectorStore*(model::DeviceId)> store;
-  /// Added before the first power-on, so that they already affect an array's assembly.
+  /// These faults are added before the first power-on, so that they already affect an array when it
+  /// assembles its members.
   std::vector<model::FaultSpec> faults;
-  /// Called for each leaf before the devices above it start, to mark the sectors that a power cut
-  /// made unreadable. May be empty.
+  /// Marks the sectors that a power cut made unreadable. Called for each leaf, before the devices
+  /// above it start. May be empty.
   std::function<void(model::DeviceId, model::DeviceFaults&)> mark_unreadable;
 };
 
 /// A built device, for statistics, faults and operator commands. The machine owns it.
 struct BuiltDevice {
   model::Device* device = nullptr;
-  model::Array* array = nullptr;  ///< the same device if it is an array; else null
-  model::Nvram* nvram = nullptr;  ///< the same device if it is a battery-backed cache; else null
+  model::Array* array = nullptr;  ///< the same device if it is an array; otherwise null
+  /// The same device if it is a battery-backed cache; otherwise null.
+  model::Nvram* nvram = nullptr;
   std::unique_ptr<model::DeviceFaults> faults;  ///< faults of a leaf or a cache; null for an array
 };
 
@@ -69,10 +74,10 @@ struct BuiltMachine {
   Result<void> add_fault(const Plan& plan, const model::FaultSpec& fault);
 };
 
-/// Builds the machine. A drive's write cache defaults to its factory setting, but is off below
-/// NVRAM and below arrays that keep it off. If an array's spindles are not synchronised, its
-/// members start at angles derived from the seed; all other drives start at angle 0. Fails if a
-/// member belongs to another array, or for the same reasons as add_fault().
+/// Builds the machine. By default, a drive's write cache has its factory setting, but is off below
+/// NVRAM and below arrays that disable it. If an array's spindles are not synchronised, its members
+/// start at angles derived from the seed; all other drives start at angle 0. Fails if a member
+/// belongs to another array, or for the same reasons as add_fault().
 Result<BuiltMachine> build(const Plan& plan, model::MachineObserver& observer,
                            const BuildOptions& options);
 

@@ -171,8 +171,8 @@ TEST(Build, ACutCanNameADriveInsideAnArray) {
   EXPECT_FALSE(built->machine->arm(trigger)) << "an array has no head";
 }
 
-/// Cuts the power in the middle of a write. Returns the status of a read of the whole range
-/// written.
+/// Cuts the power in the middle of a write. Returns the status of reading the whole range of that
+/// write.
 model::Status read_after_cut(const MachineDevice& drive) {
   MachineDevice hd = drive;
   hd.write_cache = false;

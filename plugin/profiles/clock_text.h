@@ -1,5 +1,5 @@
 #pragma once
-// The configuration text that selects the clock for model time.
+// The text with which a configuration selects the clock of model time.
 
 #include <cstdint>
 #include <string>
@@ -13,7 +13,7 @@ struct Clock {
   enum class Kind : std::uint8_t {
     real,
     off,
-    /// The guest's own time, which stands still while the guest computes
+    /// The guest's own time, which does not advance while the guest computes
     /// (plugin/servers/timetravel). It has no text form.
     virtual_time,
   };

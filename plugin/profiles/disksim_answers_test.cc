@@ -1,13 +1,13 @@
-// Compares the disk model with DiskSim's per-request results for the HP C2247A (synthetic traces,
-// one mechanism each).
+// Compares the disk model with DiskSim's per-request results for the HP C2247A. The traces are
+// synthetic; each exercises one mechanism.
 //
 // Each request is submitted at its recorded arrival time, so an error in one response does not
-// shift the next. `queued` uses a host C-LOOK queue with one request at the disk. The response time
-// of every request is compared.
+// shift the next request. `queued` uses a host C-LOOK queue with one request at the disk. The
+// response time of every request is compared.
 //
-// All traces use the profile hp-c2247a-disksim, with the nominal period and DiskSim's lag as a
-// constant. Limits: 99 % of the random reads and writes are within 0.01 ms, and 95 % of all other
-// requests within 0.1 ms.
+// All traces use the profile hp-c2247a-disksim, which has the nominal rotation period and, as a
+// constant, DiskSim's lag. Limits: 99 % of the random reads and writes are within 0.01 ms, and 95 %
+// of all other requests are within 0.1 ms.
 #include <fmt/core.h>
 #include <gtest/gtest.h>
 
@@ -58,7 +58,7 @@ std::vector<Answer> read_answers(const std::filesystem::path& file) {
 }
 
 /// Submits requests at their recorded arrival times. With C-LOOK, at most one request is at the
-/// disk, and the next request is the nearest one upwards.
+/// disk, and the next request is the nearest one in ascending order of sectors.
 class Replay final : public model::Initiator, public model::EventTarget {
  public:
   Replay(const model::DiskProfile& profile, const std::vector<Answer>& answers, bool clook)
@@ -152,9 +152,9 @@ TEST_P(DisksimAnswers, MatchRequestByRequest) {
   EXPECT_GE(static_cast<double>(within) / all, trace.share_min);
 }
 
-// There are two kinds of misses in `mixed_closed` (1.1 %). Some are short writes on the same track,
-// which DiskSim delays by another revolution. Others are reads directly after a write to
-// neighbouring sectors, where DiskSim keeps or drops its read segment. The rules for these cases
+// In `mixed_closed`, 1.1 % of the requests differ, for two reasons. Some are short writes on the
+// same track, which DiskSim delays by another revolution. Others are reads directly after a write
+// to neighbouring sectors, where DiskSim keeps or drops its read segment. The rules for these cases
 // cannot be inferred from DiskSim's results.
 INSTANTIATE_TEST_SUITE_P(HpC2247a, DisksimAnswers,
                          testing::Values(Trace{"randread4k", 0.01, 0.99, false},

@@ -46,7 +46,7 @@ class DriveReader {
 
   Result<Drive> read() {
     ProfileTable top(root_, errors_);
-    if (top.has("kind")) top.text("kind");  // already checked by the caller
+    if (top.has("kind")) top.text("kind");  // the caller has already checked it
     p_.name = top.text("name");
     p_.title = top.text("title");
     read_geometry(top);
@@ -216,7 +216,7 @@ class DriveReader {
     }
   }
 
-  /// Returns the number of physical sectors per spare area in a zone of `tracks`.
+  /// Returns the number of physical sectors for each spare area in a zone with `tracks` tracks.
   std::uint64_t stretch_sectors(const ZoneProfile& zone, std::uint64_t tracks) const {
     std::uint64_t stretch_tracks = tracks;
     if (p_.sparing == Sparing::track) stretch_tracks = 1;

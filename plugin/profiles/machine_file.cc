@@ -1,4 +1,4 @@
-// Reads machine files (stack.h) with several named devices and faults.
+// Reads machine files (stack.h), which list named devices and faults.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -18,7 +18,7 @@ constexpr std::uint32_t kBlockKibMax = NvramProfile::kBlockSectorsMax / 2;
 constexpr double kHoursMax = 24.0 * 3650;
 constexpr double kSecondsPerHour = 3600;
 
-/// Reads the cached range: "all", "prewrite" or [first sector, number of sectors].
+/// Reads the range that is cached: "all", "prewrite" or [first sector, number of sectors].
 void read_range(ProfileTable& memory, const model::ArrayProfile* above, NvramProfile& p,
                 ReadErrors& errors) {
   if (!memory.require("range")) return;

@@ -2,12 +2,12 @@
 // whole segments on one drive and on arrays, and the gain from sorting a long queue.
 //
 // Segments: Rosenblum, "The Design and Implementation of a Log-structured File System", 1992, table
-// 4-1, for a Wren IV and for data striped over four and eight of them. The table shows size / (size
-// + 29.5 ms * bandwidth), which for arrays assumes synchronised spindles.
+// 4-1, for one Wren IV and for data striped over four and over eight of them. The table shows size
+// / (size + 29.5 ms * bandwidth), which for arrays assumes synchronised spindles.
 //
-// Queues: the same work, section 2.4.3, after Seltzer, Chen and Ousterhout, "Disk Scheduling
-// Revisited", 1990. Sorting a thousand random requests by seek and rotation raises the efficiency
-// from around 7 % to 25 % of the disk's bandwidth. Seltzer et al. used a Fujitsu Eagle; the
+// Queues: the same work, section 2.4.3, which cites Seltzer, Chen and Ousterhout, "Disk Scheduling
+// Revisited", 1990. If a thousand random requests are sorted by seek and rotation, the efficiency
+// rises from around 7 % to 25 % of the disk's bandwidth. Seltzer et al. used a Fujitsu Eagle; the
 // dissertation uses the Wren IV.
 #include <fmt/core.h>
 #include <gtest/gtest.h>
@@ -30,16 +30,16 @@ namespace {
 constexpr std::array<std::uint32_t, 9> kSegmentKib = {32,   64,   128,  256, 512,
                                                       1024, 2048, 4096, 8192};
 
-/// Fractions of the drives' maximum bandwidth achieved by random transfers of whole segments,
+/// Fractions of the drives' maximum bandwidth that random transfers of whole segments achieve,
 /// indexed like kSegmentKib.
 struct SegmentRow {
   using Shares = std::array<double, kSegmentKib.size()>;
   std::uint32_t drives = 0;
-  Shares printed{};  ///< as printed in the dissertation
+  Shares printed{};  ///< the values that the dissertation prints
   Shares synchronised{}, unsynchronised{};
 };
 
-/// Fractions of a drive's sustained bandwidth achieved by random 4 KiB writes.
+/// Fractions of a drive's sustained bandwidth that random 4 KiB writes achieve.
 struct QueueRow {
   std::string profile;
   double fcfs = 0;              ///< one request at a time
@@ -89,7 +89,7 @@ Result<double> segment_share(const std::shared_ptr<const Stack>& stack, std::uin
 
 // ---- queues
 
-/// Keeps `queued` random writes in flight.
+/// Keeps `queued` random writes in flight at any time.
 class RandomWrites final : public model::Initiator {
  public:
   RandomWrites(model::DiskProfile profile, model::QueuePolicy policy, std::uint32_t queued)
@@ -132,7 +132,7 @@ class RandomWrites final : public model::Initiator {
   std::uint64_t submitted_ = 0, completed_ = 0;
 };
 
-/// Measures `transfers` transfers of each size.
+/// Measures `transfers` transfers of each segment size.
 Result<std::vector<SegmentRow>> measure_segments(std::uint64_t transfers) {
   std::vector<SegmentRow> rows = {{1, {.45, .62, .77, .87, .93, .96, .98, .99, 1.0}, {}, {}},
                                   {4, {.17, .30, .45, .62, .77, .87, .93, .96, .98}, {}, {}},

@@ -37,7 +37,7 @@ void describe(const model::FlashProfile& p, ProfileSummary& s) {
   s.outer_bytes_per_second = std::min({host, channels, chips});
 }
 
-/// Returns the number of members from which data can be read in parallel, net of redundancy.
+/// Returns the number of members from which data can be read in parallel, not counting redundancy.
 std::uint32_t data_members(const model::ArrayProfile& p) {
   switch (p.level) {
     case model::RaidLevel::raid4:

@@ -1,6 +1,7 @@
 #pragma once
 // Summaries of all profiles, and the profiles of single drives as model::DiskProfile. For stacks of
-// drives, see stack.h. Built-in profiles are compiled into the program; other profiles are files.
+// drives, see stack.h. Built-in profiles are compiled into the program; other profiles are read
+// from files.
 
 #include <cstdint>
 #include <string>
@@ -13,29 +14,30 @@
 
 namespace headcrash::profiles {
 
-/// A summary of a profile. Numbers that do not apply to its kind are 0.
+/// A summary of a profile. Numbers that do not apply to the profile's kind are 0.
 struct ProfileSummary {
   std::string name;
   std::string title;
   std::string kind;  ///< disk, flash, array or nvram
   std::uint64_t capacity_sectors = 0;
-  double rpm = 0;              ///< nominal; disks only
-  double average_seek_ms = 0;  ///< between two random cylinders, when reading; disks only
-  /// Read rate, excluding switches and overheads. For a disk: at the head in the first zone. For an
-  /// array: the sum over the members that hold data. For a flash device: the slowest of host
-  /// interface, channels and chips.
+  double rpm = 0;  ///< nominal; disks only
+  /// Time of a seek between two random cylinders before a read; disks only.
+  double average_seek_ms = 0;
+  /// Read rate, excluding switches and overheads. For a disk: the rate at the head in the first
+  /// zone. For an array: the sum over the members that hold data. For a flash device: the rate of
+  /// the slowest of host interface, channels and chips.
   double outer_bytes_per_second = 0;
-  double inner_bytes_per_second = 0;  ///< in the last zone
+  double inner_bytes_per_second = 0;  ///< the same rate in the last zone
   std::vector<Origin> origins;
 };
 
 /// Loads a built-in profile by name or a file by path (a name that contains '/' or ends in
-/// ".toml"). If "+VARIANT" is appended, loads that variant, which the file describes.
-/// load_profile() fails if the profile is not a disk.
+/// ".toml"). If "+VARIANT" is appended, loads that variant, which the file defines. load_profile()
+/// fails if the profile is not that of a disk.
 Result<model::DiskProfile> load_profile(std::string_view name_or_path);
 Result<ProfileSummary> summarise_profile(std::string_view name_or_path);
 
-/// Parses a drive profile; `file` names it in errors.
+/// Parses a drive profile; `file` names the profile in errors.
 Result<model::DiskProfile> parse_profile(std::string_view text, std::string_view file);
 
 /// Returns all built-in profiles, each followed by its variants.

@@ -1,4 +1,4 @@
-// Fuzzes profiles: any input is either rejected with a reason, or builds a drive that serves
+// Fuzzes profiles. Any input must either be rejected with a reason, or build a drive that serves
 // requests on its whole surface in finite time.
 #include <gtest/gtest.h>
 
@@ -69,8 +69,8 @@ TEST(Fuzz, Profile) {
   });
 }
 
-/// Any stack is either rejected with a reason, or can be planned, built and read at its first and
-/// last sectors.
+/// Any stack must either be rejected with a reason, or can be planned, built and read at its first
+/// and last sectors.
 TEST(Fuzz, Stack) {
   fuzz::Options options;
   options.name = "stack";

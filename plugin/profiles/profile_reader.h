@@ -33,9 +33,11 @@ struct ArrayBox {
   model::ArrayProfile profile;
   std::vector<Origin> origins;
 };
-/// Reads an array except for its members, whose keys the caller reads. Does not call top.finish().
+/// Reads an array except for its members, whose keys are read by the caller. Does not call
+/// top.finish().
 ArrayBox read_array(ProfileTable& top, ReadErrors& errors);
-/// Checks an array whose members have `member_sectors` and a physical sector of `physical_sectors`.
+/// Checks an array whose members have `member_sectors` sectors and physical sectors of
+/// `physical_sectors`.
 void check_array(const model::ArrayProfile& profile, std::uint64_t member_sectors,
                  std::uint32_t physical_sectors, ReadErrors& errors);
 
@@ -43,8 +45,8 @@ struct CacheBox {
   model::NvramProfile profile;
   std::vector<Origin> origins;
 };
-/// Reads a cache except for the device below. `above` is the array that has the cache as a member,
-/// or null.
+/// Reads a cache except for the device below it. `above` is the array that has the cache as a
+/// member, or null.
 CacheBox read_nvram(ProfileTable& top, const model::ArrayProfile* above, ReadErrors& errors);
 void check_nvram(const model::NvramProfile& profile, std::uint64_t below_sectors,
                  ReadErrors& errors);
@@ -52,21 +54,22 @@ void check_nvram(const model::NvramProfile& profile, std::uint64_t below_sectors
 /// The text of a profile and its origin.
 struct FoundProfile {
   std::string file;              ///< name for errors
-  std::string identity;          ///< the same for the same file, however its path is written
-  std::filesystem::path folder;  ///< base of relative paths in the file; empty if built in
+  std::string identity;          ///< identifies the file, however its path is written
+  std::filesystem::path folder;  ///< relative paths in the file start here; empty if built in
   std::string text;
   std::string variant;  ///< empty for the profile itself
 };
-/// Finds a profile. `name_or_path` is as in load_profile(); a path is relative to `folder`.
+/// Finds a profile. `name_or_path` has the form that load_profile() expects; a path is relative to
+/// `folder`.
 Result<FoundProfile> find_profile(std::string_view name_or_path,
                                   const std::filesystem::path& folder = {});
 
 std::vector<std::string> built_in_profiles();
 
-/// Returns the names of the variants in the profile with this root table.
+/// Returns the names of the variants that a profile's root table defines.
 Result<std::vector<std::string>> variants_of(const base::StrictTable& root);
-/// Returns the profile's tables, merged with the variant's tables, which take precedence; ""
-/// selects the profile itself. Fails if the variant does not exist or has no effect.
+/// Returns the profile's tables, merged with the variant's tables, which take precedence. ""
+/// selects the profile itself. Fails if the variant does not exist or changes nothing.
 Result<base::StrictTable> in_variant(const base::StrictTable& root, const std::string& variant);
 
 }  // namespace headcrash::profiles

@@ -13,7 +13,7 @@ namespace {
 
 using base::StrictTable;
 
-constexpr double kTimeMax = 1e6;  ///< in the unit of the key
+constexpr double kTimeMax = 1e6;  ///< maximum value, in the unit of the key
 constexpr std::uint32_t kSectorsPerKib = 2;
 constexpr std::array<std::string_view, 5> kOriginKinds = {"measured", "data-sheet", "paper",
                                                           "estimate", "calibration"};
@@ -68,7 +68,7 @@ bool ProfileTable::has(const std::string& key) {
 bool ProfileTable::require(const std::string& key) {
   if (has(key)) return true;
   for (const std::string& other : table_.keys()) {
-    // If an unknown key is similar to the missing one, report the unknown key as misspelt.
+    // If an unknown key is similar to the missing one, reports that the unknown key is misspelt.
     if (!base::nearest(other, std::array{key}).empty())
       errors_->add(full(other), "unknown key", base::suggest(other, std::array{key}));
   }

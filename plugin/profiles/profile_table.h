@@ -2,7 +2,7 @@
 // One table of a profile: a strict table (plugin/base/strict_table.h) whose keys are required. A
 // key is optional only if the caller tests it with has(). Values have the units that data sheets
 // use. Only the first error is kept, since later errors are often its consequences. After an error,
-// calls return valid but meaningless values.
+// calls return values that are valid but meaningless.
 
 #include <array>
 #include <cstdint>
@@ -21,14 +21,15 @@ namespace headcrash::profiles {
 
 /// The first error in a profile, shared by the profile's tables.
 struct ReadErrors {
-  std::string place;  ///< "file: ", plus the table's path if one profile is nested in another
+  /// "file: ", followed by the table's path if the profile is nested in another
+  std::string place;
   std::optional<Error> first;
   /// Records an error. `key` is relative to the profile's top table.
   void add(std::string_view key, std::string problem, std::string hint);
   void add(Error error);
 };
 
-/// A word allowed for a key, with its value.
+/// A word that is allowed as the value of a key, and the value that it stands for.
 template <typename Value>
 struct Choice {
   std::string_view word;
@@ -40,24 +41,23 @@ class ProfileTable {
   /// Opens a profile's top table.
   ProfileTable(const base::StrictTable& root, ReadErrors& errors)
       : ProfileTable(root, "", errors) {}
-  /// Opens a subtable. A missing subtable is an error.
+  /// Opens a subtable. If it is missing, records an error.
   ProfileTable open(const std::string& name);
-  /// Opens the elements of a list of tables. A missing list is an error.
+  /// Opens the elements of a list of tables. If the list is missing, records an error.
   std::vector<ProfileTable> open_list(const std::string& name);
 
   std::uint64_t integer(const std::string& key, std::uint64_t min, std::uint64_t max);
   std::uint32_t integer32(const std::string& key, std::uint32_t min, std::uint32_t max);
   double number(const std::string& key, double min, double max);
   bool boolean(const std::string& key);
-  std::string text(const std::string& key);                ///< must not be empty
-  std::vector<std::string> texts(const std::string& key);  ///< must not be empty
+  std::string text(const std::string& key);                ///< an empty text is an error
+  std::vector<std::string> texts(const std::string& key);  ///< an empty list is an error
   std::vector<std::uint32_t> integers(const std::string& key, std::uint32_t max);
   model::TimeNs microseconds(const std::string& key);
   model::TimeNs milliseconds(const std::string& key);
   model::TimeNs signed_milliseconds(const std::string& key);
   std::vector<model::TimeNs> milliseconds_list(const std::string& key);
-  /// Reads a delay in milliseconds, or a list of two: the delay after a read and the delay after a
-  /// write.
+  /// Reads a delay in milliseconds, or a list of two delays: after a read, and after a write.
   model::ByPrevious by_previous(const std::string& key);
   std::uint32_t kib_as_sectors(const std::string& key, std::uint32_t min_kib,
                                std::uint32_t max_kib);
@@ -79,16 +79,16 @@ class ProfileTable {
 
   /// Returns true if an optional key is present.
   bool has(const std::string& key);
-  /// Like has(), but a missing key is an error.
+  /// Like has(), but records an error if the key is missing.
   bool require(const std::string& key);
-  /// Returns the table, so that the caller can read a key whose value may have several types. Call
-  /// require() first.
+  /// Returns the strict table, so that the caller can read a key whose value may have several
+  /// types. Call require() first.
   const base::StrictTable& values() const { return table_; }
 
   /// Reports unknown keys.
   void finish();
 
-  /// Returns the key's full name, starting from the profile's top table, for messages.
+  /// Returns the key's full name, starting from the profile's top table. For messages.
   std::string full(std::string_view key) const;
 
  private:

@@ -117,8 +117,8 @@ TEST(Profile, ErrorsNameAMissingVariantAndAMistakeInAVariant) {
 struct Wrong {
   const char* from;
   const char* to;
-  const char* key;   ///< expected in the subject
-  const char* said;  ///< expected in the problem or hint
+  const char* key;   ///< expected in the error's subject
+  const char* said;  ///< expected in the error's problem or hint
   const char* profile = "hp-c2447";
 };
 

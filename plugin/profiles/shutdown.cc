@@ -5,7 +5,8 @@
 namespace headcrash::profiles {
 namespace {
 
-/// Returns false if a device did not complete its flush; the machine must then not be run further.
+/// Returns false if a device did not complete its flush. The machine must not be run any further in
+/// that case.
 bool flush_volatile_caches(model::Machine& machine) {
   for (std::size_t index = 0; index < machine.device_count(); ++index) {
     if (!machine.device(index).characteristics().volatile_cache) continue;

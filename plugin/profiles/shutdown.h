@@ -6,7 +6,8 @@
 
 namespace headcrash::profiles {
 
-/// Shuts down and runs the simulation to do so. Has no effect if the power is off.
+/// Shuts the machine down, and runs the simulation as long as that takes. Has no effect if the
+/// power is off.
 void shut_down(BuiltMachine& built);
 
 }  // namespace headcrash::profiles

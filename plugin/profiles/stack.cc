@@ -5,7 +5,7 @@
 //                member -> "sun-4.2g"  kind = "disk"   or named: built-in, or a path from this file
 //
 // A file that contains itself, possibly through other files, is rejected, and the error shows the
-// cycle. The depth and the number of files are limited. If one name stands for all members, the
+// cycle. The depth and the number of files are limited. If all members are given by one name, the
 // profile is read once and shared.
 #include "plugin/profiles/stack.h"
 
@@ -34,8 +34,8 @@ constexpr std::array<Choice<Kind>, 4> kKinds = {
 
 class StackLoader {
  public:
-  /// Loads a stack. `above` is the array of which the stack is a member, possibly through caches;
-  /// null if absent.
+  /// Loads a stack. `above` is the array of which the stack is a member, directly or below caches;
+  /// null if it is not a member.
   Result<StackPtr> load(std::string_view name_or_path, const fs::path& folder,
                         const ArrayProfile* above) {
     TRY(const auto found, find_profile(name_or_path, folder));
@@ -152,7 +152,7 @@ class StackLoader {
     return stack;
   }
 
-  /// Reads one profile for all members, or a list that has one for each.
+  /// Reads one profile for all members, or a list with one profile for each member.
   Result<std::vector<StackPtr>> read_members(const StrictTable& top, const fs::path& folder,
                                              const ArrayProfile& array) {
     std::vector<StackPtr> members;
@@ -202,7 +202,7 @@ class StackLoader {
                   "for example \"hp-c2447\"");
     }
     Result<StackPtr> stack = load(name, folder, above);
-    // An unknown name is an error in the file that contains it.
+    // If a name is unknown, the error is reported for the file that contains it.
     if (!stack && stack.error().subject == fmt::format("profile '{}'", name)) {
       stack.error().problem = fmt::format("no built-in profile '{}'", name);
       stack.error().subject = top.subject(key);

@@ -1,7 +1,7 @@
 #pragma once
 // Stacks of profiles, in TOML. `kind` is "disk" (the default), "flash", "array" or "nvram". An
-// array or a cache names the profile below it: a built-in one, or a path relative to the file. A
-// machine file lists several named devices, each with a profile, and faults.
+// array or a cache names the profile below it, which is a built-in one or a path relative to the
+// file. A machine file lists several named devices, each with a profile, and faults.
 
 #include <filesystem>
 #include <memory>
@@ -24,7 +24,7 @@ struct Stack {
   std::string name, title;
   std::variant<model::DiskProfile, model::FlashProfile, model::ArrayProfile, model::NvramProfile>
       profile;
-  /// one per member of an array; one for NVRAM; otherwise empty
+  /// One for each member of an array; one for NVRAM; otherwise empty.
   std::vector<std::shared_ptr<const Stack>> below;
   std::vector<Origin> origins;
   double nominal_rpm = 0;  ///< disks only
@@ -32,32 +32,32 @@ struct Stack {
 
 /// Returns the capacity visible to the host, in sectors.
 std::uint64_t capacity_sectors(const Stack& stack);
-/// Returns the unit that the drives write atomically.
+/// Returns the size of the unit that the drives write atomically.
 std::uint32_t physical_sector_sectors(const Stack& stack);
-/// Returns the drive or flash device at the bottom, following each array's first member.
+/// Returns the drive or flash device at the bottom. At each array, follows the first member.
 const Stack& lowest(const Stack& stack);
 
-/// Loads a built-in stack by name or a file by path, relative to `folder`, optionally with
-/// "+VARIANT". Errors name the file and the key; a circular reference is an error.
+/// Loads a built-in stack by name or a file by path (relative to `folder`), optionally with
+/// "+VARIANT". Errors name the file and the key. A circular reference is an error.
 Result<std::shared_ptr<const Stack>> load_stack(std::string_view name_or_path,
                                                 const std::filesystem::path& folder = {});
 
-/// Parses a profile of any kind; `file` names it in errors.
+/// Parses a profile of any kind; `file` names the profile in errors.
 Result<std::shared_ptr<const Stack>> parse_stack(std::string_view text, std::string_view file);
 
-/// A named device of a machine.
+/// A named top-level device of a machine.
 struct MachineDevice {
   std::string name;  ///< letters, digits, '-', '_'; "hd0" without a machine file
   std::shared_ptr<const Stack> stack;
   std::optional<std::uint64_t> size_bytes;  ///< nullopt for the full capacity
-  /// Setting for the device's drives; nullopt to use the profile's.
+  /// Setting of the drives below this device; nullopt for the profile's setting.
   std::optional<bool> write_cache = {};
-  /// Setting for the device's drives; nullopt to use the profile's.
+  /// Setting of the drives below this device; nullopt for the profile's setting.
   std::optional<model::Tear> tear = {};
 };
 
-/// Parses a tear word (plugin/model/core/tear.h). For parameters, and for keys that ProfileTable
-/// does not read. Errors name `subject` and suggest the nearest word.
+/// Parses a tear word (plugin/model/core/tear.h). Used for parameters and for keys that
+/// ProfileTable does not read. Errors name `subject` and suggest the nearest word.
 Result<model::Tear> parse_tear(std::string_view word, const std::string& subject);
 
 struct MachineFile {

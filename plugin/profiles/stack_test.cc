@@ -1,4 +1,5 @@
-// Tests built-in stacks, references between profiles, and the error for each kind of mistake.
+// Tests built-in stacks, references between profiles, and the error that each kind of mistake
+// causes.
 #include "plugin/profiles/stack.h"
 
 #include <fmt/format.h>
@@ -65,8 +66,8 @@ TEST(Stack, NetraServerIsCacheOverRaidOverCachesOverDisks) {
   EXPECT_EQ(capacity_sectors(**plain), capacity_sectors(**upper));
 }
 
-/// The configurations in Peacock 1998, figure 2: caches above, below, both or none, over the same
-/// disks. Also a cache part of which is reserved for a log.
+/// The configurations in Peacock 1998, figure 2: caches above the array, below it, both or none,
+/// over the same disks. Also a cache of which a part is reserved for a log.
 TEST(Stack, NetraServersNvramCanBeAboveOrBelow) {
   constexpr std::uint64_t kAll = 65'536;  // sectors in 32 MB
   const auto stack = [](const char* name) {
@@ -172,7 +173,7 @@ TEST(Stack, DepthAndNumberOfFilesAreLimited) {
       << deep.error().message();
 
   std::string wide = "hp-c2447";
-  for (int i = 0; i < 4; ++i) {  // 16 + 16^2 + 16^3 + ... files to read
+  for (int i = 0; i < 4; ++i) {  // 16 + 16^2 + 16^3 + ... files would be read
     std::string list;
     for (int k = 0; k < 16; ++k) list += fmt::format("\"{}\", ", wide);
     wide = folder.put(
@@ -196,11 +197,11 @@ TEST(Stack, AnArrayIsNotADisk) {
 }
 
 struct WrongStack {
-  const char* file;  ///< built-in text to modify
+  const char* file;  ///< name of the built-in text that the test modifies
   const char* from;
   const char* to;
-  const char* key;   ///< expected in the subject
-  const char* said;  ///< expected in the problem or hint
+  const char* key;   ///< expected in the error's subject
+  const char* said;  ///< expected in the error's problem or hint
 };
 
 class StackErrors : public testing::TestWithParam<WrongStack> {};

@@ -1,6 +1,6 @@
 #pragma once
-// Simulated rates of long sequential streams through a stack of devices, including the effects of
-// its bus, caches and skews.
+// Simulated rates of long sequential streams through a stack of devices. They include the effects
+// of its bus, caches and skews.
 
 #include <cstdint>
 #include <memory>
@@ -10,10 +10,10 @@
 
 namespace headcrash::profiles {
 
-/// In bytes per second, in the steady state.
+/// Rates in bytes per second, in the steady state.
 struct StreamRates {
   double read = 0;
-  double write = 0;  ///< with the write cache at its factory setting
+  double write = 0;  ///< the write cache has its factory setting
 };
 
 /// Measures sequential requests of `request_sectors` (64 KiB by default), one at a time, starting

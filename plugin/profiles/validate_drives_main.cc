@@ -20,7 +20,8 @@
 namespace headcrash::profiles {
 namespace {
 
-/// DiskSim's figures for whole traces, as printed by its own validation; missing for some drives.
+/// DiskSim's figures for whole traces, as printed by its own validation. There are none for some
+/// drives.
 struct DiskSimFigures {
   double demerit_percent;
   double within_1ms_percent;
@@ -50,7 +51,8 @@ int complain(const Error& error) {
 
 struct Validated {
   Agreement whole;
-  Agreement first, second;  ///< the two halves; constants were fitted to the first half
+  /// Agreement in each half of the trace. Constants were fitted to the first half.
+  Agreement first, second;
 };
 
 Result<Validated> validate(const std::string& profile_name, const std::string& trace_path,

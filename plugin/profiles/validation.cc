@@ -2,8 +2,8 @@
 //
 // Demerit (Ruemmler and Wilkes, "An introduction to disk drive modeling", 1994): the root mean
 // square of the horizontal distance between the two cumulative distributions of response times.
-// With equal numbers of requests, this is the distance between the i-th shortest response times of
-// both distributions.
+// If both have the same number of requests, these distances are the differences between the i-th
+// shortest response times of both.
 //
 //   share 1 |        ___/--
 //           |      _/ _/          <->  distance at one height

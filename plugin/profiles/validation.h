@@ -16,18 +16,19 @@ namespace headcrash::profiles {
 /// Reads a whole closed-loop trace (plugin/replay/trace_file.h). Errors name the file and the line.
 Result<std::vector<replay::TraceRequest>> read_closed_trace(const std::string& path);
 
-/// Returns the model's response time for each request. A request is submitted once the previous one
-/// has completed and its think time has passed. `profile.write_cache.on_by_default` determines
-/// whether writes complete in the cache.
+/// Returns the model's response time for each request. A request is submitted after the previous
+/// one has completed and its own think time has passed. `profile.write_cache.on_by_default`
+/// determines whether writes complete in the cache.
 std::vector<model::TimeNs> replay_closed(const model::DiskProfile& profile,
                                          const std::vector<replay::TraceRequest>& trace);
 
 struct Agreement {
   double measured_mean_ms = 0;
   double model_mean_ms = 0;
-  /// RMS distance between the sorted response times, relative to the measured mean.
+  /// RMS distance between the sorted measured and modelled response times, relative to the measured
+  /// mean.
   double demerit_percent = 0;
-  /// percentage of requests whose response time is off by at most 1 ms
+  /// Percentage of requests whose response time differs by at most 1 ms.
   double within_1ms_percent = 0;
   std::size_t requests = 0;  ///< number of requests that have a measured time
 };

@@ -1,4 +1,5 @@
-// Tests the model's accuracy against real drives, and the figures of the built-in profiles.
+// Tests the model's accuracy against measurements of real drives, and the figures of the built-in
+// profiles.
 #include "plugin/profiles/validation.h"
 
 #include <fmt/core.h>
@@ -29,8 +30,8 @@ struct Bar {
 
 class RealDrives : public testing::TestWithParam<Bar> {};
 
-// The limits are slightly above the figures in VALIDATION.md, so that a change that does not make
-// the model worse passes.
+// The limits are slightly above the figures in VALIDATION.md, so that changes that do not make the
+// model worse pass.
 TEST_P(RealDrives, WithinTheRecordedAccuracy) {
   const Bar& bar = GetParam();
   const auto file =
@@ -94,8 +95,8 @@ TEST(BuiltInProfiles, MatchTheirTitles) {
     const char* name;
     double gigabytes, average_seek_ms, rpm, outer_mb_per_second;
   };
-  // Average seeks from data sheets and measurements; the extracted curves are within a tenth of
-  // them.
+  // The average seek times are from data sheets and measurements. Those of the extracted curves
+  // must be within a tenth of them.
   for (const Known& known :
        std::initializer_list<Known>{{"hp-c2447", 1.05, 11.5, 5400, 4.4},
                                     {"hp-c2247a", 1.05, 11.5, 5400, 4.4},
@@ -144,7 +145,7 @@ TEST(StreamRates, ADriveWithItsCacheOnWritesAsFastAsItReads) {
   EXPECT_GE(seen, 8);
 }
 
-/// Returns the rate of a stream in the first zone, where skews are its only losses.
+/// Returns the rate of a stream in the first zone, assuming that it loses time only at skews.
 double streamed_bytes_per_second(const model::DiskProfile& drive) {
   const model::ZoneProfile& zone = drive.zones.front();
   const double skew =
@@ -154,7 +155,7 @@ double streamed_bytes_per_second(const model::DiskProfile& drive) {
          static_cast<double>(drive.revolution_ps);
 }
 
-// Some drives were measured behind a 5 MB/s bus, which is not part of them.
+// Some drives were measured behind a 5 MB/s bus, which is not part of the drives.
 TEST(StreamRates, ADrivesRatesAreNotLimitedByTheBusOfItsMeasurement) {
   const std::string host = "+measured-host";
   int seen = 0;
@@ -175,8 +176,8 @@ TEST(StreamRates, ADrivesRatesAreNotLimitedByTheBusOfItsMeasurement) {
   EXPECT_EQ(seen, 6);
 }
 
-// Tests only reads, because a write larger than the cache waits for its slot under the head
-// (VALIDATION.md).
+// Tests only reads, because a write larger than the cache waits until its sectors are under the
+// head (VALIDATION.md).
 TEST(StreamRates, LargerReadsAreNotSlower) {
   for (const ProfileSummary& summary : list_profiles()) {
     if (summary.kind != "disk") continue;

@@ -1,4 +1,4 @@
-// Merges the tables of a variant over those of its profile (profile.h).
+// Merges the tables of a variant into those of its profile (profile.h).
 #include <fmt/format.h>
 
 #include "plugin/base/nearest.h"

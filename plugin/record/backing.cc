@@ -5,7 +5,7 @@
 namespace headcrash::record {
 namespace {
 
-/// Puts the option's name into the subject of an error.
+/// Prepends the option's name to the subject of an error.
 template <typename T>
 Result<T> of_option(const char* option, Result<T> opened) {
   if (!opened) opened.error().subject.insert(0, option);

@@ -30,8 +30,8 @@ struct BackingOptions {
 class Backing {
  public:
   /// Opens the storage. Errors name the option and the path, as in "record=/tmp/a.hcrec". If a
-  /// store is given, the recording must be a new file. A recording that is itself the store is
-  /// continued if the file exists.
+  /// store is given, the recording must be a new file. If the recording itself is the store and the
+  /// file exists, the recording is continued.
   static Result<std::unique_ptr<Backing>> open(const BackingOptions& options);
 
   model::MachineObserver& observer() { return *observer_; }
@@ -40,7 +40,7 @@ class Backing {
 
   bool recorded() const { return log_ || recording_; }
   Result<void> flush();  ///< writes the recording to the kernel
-  /// the recording's first host error; data after it is invalid
+  /// The recording's first host error; data after it is invalid.
   std::optional<Error> error() const;
 
  private:

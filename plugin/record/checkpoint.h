@@ -27,7 +27,7 @@ std::optional<std::vector<std::byte>> encode_checkpoint(const Checkpoint& checkp
                                                         std::span<const ExtentIndex> media);
 
 /// Fills the indexes, which must be empty. Returns nullopt if the payload does not match the
-/// devices or refers to bytes at or beyond `log_bytes`.
+/// devices, or if it refers to bytes at or beyond `log_bytes`.
 std::optional<Checkpoint> decode_checkpoint(std::span<const std::byte> payload,
                                             std::uint64_t log_bytes, std::span<ExtentIndex> media);
 

@@ -1,6 +1,6 @@
-// Exports to the dm-log-writes format (dm_log_writes.h) in two passes. The first pass finds the
-// acknowledged flushes, because a flush is logged when it is submitted. The second pass writes the
-// log.
+// Exports to the dm-log-writes format (dm_log_writes.h) in two passes. The log has a flush at the
+// place of its submission, where its outcome is not yet known. The first pass therefore finds the
+// flushes that were acknowledged; the second pass writes the log.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -68,8 +68,8 @@ class Exporter {
     return {};
   }
 
-  /// Writes the base contents. The last sector is always written, because it conveys the device
-  /// size.
+  /// Writes the base contents. The last sector is always written, because it determines the size of
+  /// the device.
   Result<void> add_base(const DmLogBase& base, std::uint64_t sectors) {
     const DmLogPut put = [this](std::uint64_t lba, std::span<const std::byte> bytes) {
       ++summary.writes;
@@ -101,7 +101,7 @@ class Exporter {
   DmLogSummary summary;
 
  private:
-  /// Appends a unit to the log that begins with these bytes.
+  /// Appends one unit to the log: these bytes, padded with zeroes.
   void write_unit(std::span<const std::byte> first, std::span<const std::byte> second = {}) {
     std::array<std::byte, kUnit> unit = {};
     std::copy(second.begin(), second.end(), std::copy(first.begin(), first.end(), unit.begin()));
@@ -132,7 +132,7 @@ class Exporter {
       return fail("recording",
                   fmt::format("the write at offset {} was recorded without data", request.offset),
                   "record a run with data");
-    ++summary.writes;  // counted once, even if the write becomes several entries
+    ++summary.writes;  // counted once, even if the write is split into several entries
     for (std::uint64_t done = 0; done < request.sectors;) {
       const std::uint64_t run = std::min(request.sectors - done, kCopySectors);
       buffer_.assign(run * kSectorBytes, std::byte{0});
@@ -156,7 +156,7 @@ class Exporter {
   LogFile& into_;
   model::DeviceId device_;
   RequestIds flushes_;
-  /// Requests submitted but not yet acknowledged; without payloads.
+  /// Requests that have been submitted but not yet acknowledged; without payloads.
   std::unordered_map<model::RequestId, Event> waiting_;
   std::vector<std::byte> buffer_;
 };

@@ -10,7 +10,8 @@ inline constexpr std::uint64_t kMagic = 0x6a736677736872ULL;
 inline constexpr std::uint64_t kVersion = 1;
 inline constexpr std::uint64_t kFlush = 1, kFua = 2, kDiscard = 4, kMark = 8, kMetadata = 16;
 inline constexpr std::uint64_t kAllFlags = 31;
-inline constexpr std::string_view kEndMark = "dm-log-writes-end";  ///< the target's last entry
+/// Text of the last mark that the target writes.
+inline constexpr std::string_view kEndMark = "dm-log-writes-end";
 inline constexpr std::uint32_t kSectorSizeMax = 64 << 10;
 
 struct Super {

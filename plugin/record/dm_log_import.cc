@@ -25,7 +25,7 @@ namespace {
 
 using model::kSectorBytes;
 
-constexpr std::size_t kCopyBytes = 16 << 20;  ///< a larger write is split
+constexpr std::size_t kCopyBytes = 16 << 20;  ///< a larger write is split when it is copied
 constexpr std::uint64_t kDeviceBytesMax = 1ULL << 50;
 constexpr model::TimeNs kStepNs = 1000;
 constexpr const char* kNotOneOfTheirs = "use a log of dm-log-writes or of QEMU's blklogwrites";
@@ -47,11 +47,11 @@ class DmLog {
     closed_ = false;
   }
   /// Returns the next entry, validated, in units of 512 bytes; the entry's data begins at
-  /// data_at(). Returns nullopt at the end of the log. An invalid entry is an error if the super
-  /// block counts it; otherwise it ends the log.
+  /// data_at(). Returns nullopt at the end of the log. An invalid entry is an error if it is one of
+  /// those that the super block counts; otherwise it ends the log.
   Result<std::optional<dm_log::Entry>> next();
   bool without_super() const { return without_super_; }
-  /// Returns how many entries read so far are not counted by the super block.
+  /// Returns how many of the entries read so far are not counted by the super block.
   std::uint64_t uncounted() const { return number_ - std::min(number_, super_.entries); }
   std::uint64_t data_at() const { return data_at_; }
   Result<void> read(std::uint64_t offset, std::span<std::byte> into) const {
@@ -79,11 +79,11 @@ class DmLog {
   std::uint64_t data_at_ = 0;
   std::uint64_t next_offset_ = 0;
   bool without_super_ = false;
-  bool closed_ = false;  ///< the target's last mark has been read; stale entries may follow
+  bool closed_ = false;  ///< the target's last mark has been read; any entries after it are stale
 };
 
 /// Determines the sector size of a log that has no super block. All bytes before the first entry
-/// are zero, so the entry's offset gives the sector size.
+/// are zero, so the offset of that entry is the sector size.
 std::optional<std::uint32_t> DmLog::sector_size_of_entries() const {
   std::vector<std::byte> bytes(std::min<std::uint64_t>(file_bytes_, 2 * dm_log::kSectorSizeMax));
   if (!read(0, bytes)) return std::nullopt;

@@ -11,19 +11,20 @@
 //   entry:  u64 sector, u64 nr_sectors, u64 flags (FLUSH 1, FUA 2, DISCARD 4, MARK 8, METADATA 16),
 //           u64 data_len; a mark's text follows in the same unit
 //
-// A discard has no data. Entries are in completion order: a write is logged when it has completed,
+// A discard has no data. Entries are in completion order: a write is logged when it completes,
 // and a flush follows the writes that had completed when it was submitted. There are no times.
 //
 // Import: each entry becomes a SUBMIT and its ACK, one microsecond apart, so a flush covers the
 // same writes as in the log. The recording has no MEDIA events, which its header states. A flush
 // with data becomes a flush and a write.
 //
-// Export, of one device: a write is placed at its acknowledgement, a flush at its submission, so it
-// follows exactly the writes that it covers. Requests not acknowledged with success are omitted, as
-// by the target. (The target logs a write only when a flush covers it. In the target's log, such a
-// write also precedes the flush, but it follows a FUA write that completed later. The export keeps
-// completion order.) Zeroes written without data are logged as data, since the format cannot
-// express them. Marks longer than 479 bytes are truncated, as by the target.
+// Export of one device: a write is placed at its acknowledgement and a flush at its submission, so
+// a flush follows exactly the writes that it covers. Like the target, the export omits requests
+// that were not acknowledged as successful. (The target logs a write only when a flush covers it.
+// In the target's log, such a write also precedes the flush, but it follows a FUA write that
+// completed later. The export keeps completion order.) Zeroes written without data are logged as
+// data, since the format cannot express them. Marks longer than 479 bytes are truncated, which the
+// target does too.
 
 #include <filesystem>
 #include <functional>
@@ -43,14 +44,16 @@ struct DmLogSummary {
 };
 
 /// Creates the recording `to`. Its device is named "imported" and has as many sectors as the log
-/// needs, at least `sectors_min`. If an entry that the super block counts is missing or invalid,
-/// the error names the entry and its offset, and `to` is removed. A killed writer leaves entries
-/// that the super block does not count; they are imported up to the first incomplete one.
+/// needs, but at least `sectors_min`. If an entry that the super block counts is missing or
+/// invalid, the error names the entry and its offset, and `to` is removed. If the writer was
+/// killed, the log may have entries that the super block does not count; they are imported up to
+/// the first incomplete one.
 Result<DmLogSummary> import_dm_log_writes(const std::filesystem::path& from,
                                           const std::filesystem::path& to,
                                           std::uint64_t sectors_min = 1);
 
-/// The device contents before the recording: calls back for each run, in ascending order.
+/// Produces the device's contents before the recording: calls `put` for each run, in ascending
+/// order.
 using DmLogPut = std::function<Result<void>(std::uint64_t lba, std::span<const std::byte> bytes)>;
 using DmLogBase = std::function<Result<void>(const DmLogPut& put)>;
 

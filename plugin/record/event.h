@@ -66,30 +66,31 @@ enum class Kind : std::uint8_t {
 
 /// Where the bytes of a MEDIA event are.
 enum class Bytes : std::uint8_t {
-  none,      ///< unknown: the run was made without data
-  referred,  ///< at Event::bytes_at, in an earlier event
+  none,      ///< unknown, because the run was recorded without data
+  referred,  ///< bytes in an earlier event, at Event::bytes_at
   zeroes,    ///< the sectors read as zeroes
-  carried,   ///< in this event's payload
+  carried,   ///< bytes in this event's payload
 };
 
 struct Event {
   Kind kind = Kind::mark;
-  model::DeviceId device = 0;    ///< mark, power, opened: 0
-  model::RequestId request = 0;  ///< mark, power, opened: 0
+  model::DeviceId device = 0;    ///< 0 for MARK, POWER and OPENED
+  model::RequestId request = 0;  ///< 0 for MARK, POWER and OPENED
   model::TimeNs at = 0;
   model::Op op = model::Op::read;  ///< submit
   bool fua = false;                ///< submit
   std::uint64_t lba = 0;           ///< submit, media
   std::uint32_t sectors = 0;       ///< submit, media
   std::uint32_t detail = 0;
-  Bytes bytes = Bytes::none;  ///< media: location of the bytes
+  Bytes bytes = Bytes::none;  ///< for MEDIA events: location of the bytes
   bool moved = false;         ///< the log itself moved the bytes; the medium did not change
   /// File offset of the payload, or of the bytes that a MEDIA event refers to.
   std::uint64_t bytes_at = 0;
   std::uint64_t payload_bytes = 0;
   std::vector<std::byte> payload;  ///< empty if skipped (PayloadUse::skip)
   std::uint64_t offset = 0;        ///< file offset of the event
-  /// Checksum read from the event's header, which includes the payload's checksum.
+  /// The header's checksum, as read from the file. It also covers the payload, whose checksum is a
+  /// field of the header.
   std::uint32_t checksum = 0;
 };
 
@@ -98,27 +99,29 @@ struct RecordedDevice {
   std::string profile;
   std::uint64_t sectors = 0;
   std::uint32_t physical_sector_sectors = 1;
-  bool medium = true;  ///< false: an array or a cache, whose bytes are on underlying devices
+  bool medium = true;  ///< false for an array or a cache, whose bytes are on other devices
 };
 
 struct RecordingHeader {
   std::uint64_t seed = 0;
   std::vector<RecordedDevice> devices;
-  std::string origin = "headcrash";  ///< or "headcrash stage", or the imported format
-  bool media = true;                 ///< false: no MEDIA events, only host requests
+  std::string origin = "headcrash";  ///< or "headcrash stage", or the name of the imported format
+  /// False if there are no MEDIA events, only the host's requests.
+  bool media = true;
   /// The contents of the media before the first event; nullopt for zeroes.
   struct Base {
     std::string recording;  ///< path, relative to the folder of this recording
     std::string state;      ///< name in the format of plugin/states/crash_state.h
     /// Fingerprint of the base's events before the state's cut (RunHistory::fingerprint). It
-    /// detects whether another recording has replaced the base under the same name. Nullopt in
-    /// recordings made by older programs, which are not compared.
+    /// reveals that another recording has replaced the base under the same name. Nullopt in
+    /// recordings made by older versions of headcrash; the base is then not checked.
     std::optional<std::uint64_t> fingerprint;
   };
   std::optional<Base> base;
-  /// Returns true if the host's device is not a medium but an array, or a cache over an array.
+  /// Returns true if the device that the host sees is not a medium but an array, or a cache over an
+  /// array.
   bool of_array() const { return !devices.empty() && !devices.front().medium; }
-  /// Returns the recording's origin, to be appended to its name in an error.
+  /// Returns the recording's origin as text that is appended to its name in errors.
   std::string provenance() const {
     return origin.starts_with("headcrash") ? "was made on a stage of a state server"
                                            : "was imported from " + origin;

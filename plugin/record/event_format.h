@@ -25,17 +25,17 @@ inline constexpr std::size_t kEventAlignment = 8;
 /// Twice the maximum size of an NBD request.
 inline constexpr std::uint32_t kPayloadBytesMax = 128U << 20;
 inline constexpr std::uint32_t kHeaderTextBytesMax = 1U << 20;
-/// leaves room for continuing a log
+/// Maximum time in a valid event. It leaves room for the times of a server that continues the log.
 inline constexpr std::int64_t kTimeMax = std::int64_t{1} << 62;
 inline constexpr std::uint64_t kRequestIdMax = std::uint64_t{1} << 62;  ///< likewise
 inline constexpr std::uint8_t kFlagOpMask = 0x07;
 inline constexpr std::uint8_t kFlagFua = 0x80;
 inline constexpr std::uint8_t kFlagBytesMask = 0x03;
 inline constexpr std::uint8_t kFlagMoved = 0x04;
-/// Internal to the log; readers skip it.
+/// Used only by the log itself; readers skip it.
 inline constexpr auto kCheckpointKind = static_cast<Kind>(0xc0);
 
-/// Returns the length including padding.
+/// Returns the length including the padding.
 inline constexpr std::uint64_t padded(std::uint64_t bytes) {
   return (bytes + kEventAlignment - 1) / kEventAlignment * kEventAlignment;
 }
@@ -55,16 +55,17 @@ struct EventHeader {
   std::uint32_t payload_crc = 0;
   std::uint32_t header_crc = 0;
 };
-// The members have the format's order, widths and alignment, so the struct can be written and read
-// unchanged.
+// The members have the order, widths and alignment of the format, so the struct can be read and
+// written as a whole.
 static_assert(sizeof(EventHeader) == kEventHeaderBytes &&
               std::is_trivially_copyable_v<EventHeader>);
 
 /// Location of a checkpoint. The header has two slots; the newer valid one is used.
 struct CheckpointSlot {
   std::uint64_t offset = 0;
-  std::uint64_t generation = 0;  ///< 0 if empty; the slot with the higher generation is valid
-  std::uint64_t end = 0;         ///< minimum size of the file
+  /// 0 if the slot is empty; the slot with the higher generation is used
+  std::uint64_t generation = 0;
+  std::uint64_t end = 0;  ///< size that the file must have at least
   std::uint32_t reserved = 0;
   std::uint32_t crc = 0;
 };
@@ -82,7 +83,8 @@ std::span<std::byte> writable_bytes_of(Fixed& fixed) {
   return std::as_writable_bytes(std::span(&fixed, 1));
 }
 
-/// Returns the checksum of a structure whose last four bytes are the checksum.
+/// Returns the checksum of a structure. The last four bytes, which hold the checksum, are not
+/// included.
 template <typename Fixed>
 std::uint32_t crc_of(const Fixed& fixed) {
   return crc32c(bytes_of(fixed).first(sizeof(Fixed) - sizeof(std::uint32_t)));

@@ -57,7 +57,7 @@ void ExtentIndex::assign_in_chunk(Chunk& chunk, std::uint32_t first, std::uint32
       chunk.begin(), chunk.end(), [&](const Extent& extent) { return extent.end() <= first; });
   const auto high = std::partition_point(low, chunk.end(),
                                          [&](const Extent& extent) { return extent.first < end; });
-  // The replacement for [low, high): the front of the first extent, the new extent, and the end of
+  // The replacement for [low, high): the front of the first extent, the new extent, and the tail of
   // the last extent.
   std::array<Extent, 3> pieces;
   std::size_t count = 0;

@@ -23,7 +23,7 @@
 
 namespace headcrash::record {
 
-/// The location and flags of bytes, in 8 bytes.
+/// The location and the flags of some bytes, in 8 bytes.
 class ExtentLocation {
  public:
   static constexpr ExtentLocation zeroes() { return ExtentLocation(0); }
@@ -33,14 +33,13 @@ class ExtentLocation {
   constexpr ExtentLocation() = default;
 
   constexpr bool is_zeroes() const { return (word_ & kOffsetMask) == 0 && !unknown(); }
-  /// 0 if zeroes or unknown
+  /// 0 if the bytes are zeroes or unknown
   constexpr std::uint64_t offset() const { return word_ & kOffsetMask; }
-  /// The bytes differ from those sent.
+  /// Returns true if the bytes differ from those that were sent.
   constexpr bool torn() const { return (word_ & kTorn) != 0; }
   constexpr bool unreadable() const { return (word_ & kUnreadable) != 0; }
-  constexpr bool unknown() const {
-    return (word_ & kUnknown) != 0;
-  }  ///< the run was made without data
+  /// Returns true if the run was recorded without data.
+  constexpr bool unknown() const { return (word_ & kUnknown) != 0; }
   constexpr bool plain() const { return (word_ & ~kOffsetMask) == 0; }
   constexpr ExtentLocation with_torn() const { return ExtentLocation(word_ | kTorn); }
   constexpr ExtentLocation with_unreadable() const { return ExtentLocation(word_ | kUnreadable); }
@@ -82,7 +81,7 @@ class ExtentIndex {
 
   /// REQUIRES: the range is inside the medium.
   void assign(std::uint64_t lba, std::uint64_t count, ExtentLocation where);
-  /// Marks sectors as unreadable; their bytes stay known.
+  /// Marks sectors as unreadable; their bytes remain known.
   void mark_unreadable(std::uint64_t lba, std::uint64_t count);
 
   /// Calls `visit(lba, count, where)` for the assigned parts of [lba, lba+count), in order. A
@@ -91,11 +90,11 @@ class ExtentIndex {
   void visit(std::uint64_t lba, std::uint64_t count, Visit visit) const;
 
   std::uint64_t extents() const { return extents_; }
-  /// Returns the memory used by the index, as if no chunk were shared.
+  /// Returns the memory that the index would use if no chunk were shared.
   std::size_t memory_bytes() const { return memory_bytes_; }
 
   /// Returns the first chunk at or after `chunk` that has at least `extents` extents; kNoChunk if
-  /// absent.
+  /// no such chunk exists.
   std::uint64_t find_fragmented(std::uint64_t chunk, std::size_t extents) const;
 
  private:
@@ -104,7 +103,7 @@ class ExtentIndex {
   struct Table {
     std::array<std::shared_ptr<Chunk>, kTableChunks> chunks;
   };
-  /// an estimate: vector, reference count, allocator
+  /// An estimate of the space for the vector, the reference count and the allocator.
   static constexpr std::size_t kChunkOverheadBytes = 64;
 
   const Chunk* chunk_at(std::uint64_t number) const;

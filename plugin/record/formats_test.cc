@@ -1,5 +1,5 @@
-// Tests foreign formats: QEMU's logs are imported, our exports are read by a reader that follows
-// only the format's description, and text exports have their documented form.
+// Tests foreign formats. QEMU's logs are imported; our exports are read by a reader that was
+// written only from the format's description; text exports have their documented form.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -135,7 +135,7 @@ TEST_F(FormatsTest, DmLogWritesIsReadByAnIndependentReader) {
   EXPECT_EQ(entries[5].data, std::string(1024, '\0'));
   EXPECT_EQ(entries[6].data, std::string(479, 'm'));
 
-  // the file already exists
+  // The file already exists.
   EXPECT_FALSE(export_dm_log_writes(folder_ / "run.hcrec", 0, folder_ / "out.log"));
   EXPECT_FALSE(export_dm_log_writes(folder_ / "run.hcrec", 2, folder_ / "none.log"));
 }
@@ -202,7 +202,7 @@ TEST_F(FormatsTest, DmLogWritesRoundTrips) {
   EXPECT_EQ(text_of("a.log"), text_of("b.log"));
   ASSERT_TRUE(import_dm_log_writes(folder_ / "b.log", folder_ / "b.hcrec"));
   EXPECT_EQ(story_of(events_of(folder_ / "a.hcrec")), story_of(events_of(folder_ / "b.hcrec")));
-  // An imported recording has no information about the media.
+  // An imported recording does not show what reached the media.
   auto reader = RecordingReader::open(folder_ / "a.hcrec");
   ASSERT_TRUE(reader);
   EXPECT_FALSE(reader->header().media);
@@ -381,7 +381,7 @@ std::vector<std::string> lines_of(const std::string& text) {
   return lines;
 }
 
-/// Splits a CSV line as in RFC 4180; texts in these tests have no line breaks.
+/// Splits a CSV line as in RFC 4180. The fields in these tests have no line breaks.
 std::vector<std::string> fields_of(const std::string& line) {
   std::vector<std::string> fields(1);
   bool inside = false;
@@ -447,7 +447,7 @@ TEST_F(FormatsTest, BlkparseLinesAreParseable) {
   EXPECT_EQ(lines[2], "259,1    0        3     0.000012345     1  C  WF 8 + 2 [0]");
   EXPECT_EQ(lines[3], "259,1    0        4     1.500000000     1  Q  FN [headcrash]");
   EXPECT_EQ(lines[11], "259,0    0       12     1.500000000     1  m   N say \"a, b\"");
-  for (const std::string& line : lines) {  // split as scripts do
+  for (const std::string& line : lines) {  // parsed in the way that scripts parse it
     int major = 0, minor = 0, cpu = 0, sequence = 0, pid = 0;
     double at = 0;
     char action[8], letters[8];

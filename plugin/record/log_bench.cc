@@ -26,7 +26,7 @@ using namespace headcrash;
 constexpr std::size_t kRequestBytes = 128 << 10;
 constexpr std::uint32_t kRequestSectors = kRequestBytes / model::kSectorBytes;
 
-/// Seconds of wall time, and of this process's processor time in user and kernel mode.
+/// Seconds of wall time, and seconds that this process spent in user and kernel mode.
 struct Seconds {
   double wall, processor;
 };
@@ -48,7 +48,7 @@ Seconds seconds_of(auto&& work) {
           processor_seconds() - processor};
 }
 
-/// Returns varied bytes, as in real data, so that the checksum and the copy must touch every byte.
+/// Returns bytes that vary like real data, so that the checksum and the copy must touch every byte.
 std::vector<std::byte> make_data() {
   std::vector<std::byte> data(64 * kRequestBytes);
   std::uint64_t state = 1;

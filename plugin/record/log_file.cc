@@ -24,7 +24,7 @@ constexpr std::size_t kDirectBytes = 32 << 10;  ///< larger payloads bypass the 
 constexpr std::uint64_t kWritebackBytes = 16 << 20;
 constexpr std::array<std::byte, kEventAlignment> kPadding = {};
 
-/// Takes the lock, or returns the reason why it is unavailable.
+/// Takes the lock. If it is unavailable, returns the reason.
 Result<void> lock(const std::filesystem::path& path, int fd) {
   if (flock(fd, LOCK_EX | LOCK_NB) == 0) return {};
   if (errno == EWOULDBLOCK)
@@ -134,7 +134,8 @@ bool LogFile::to_kernel(std::span<const std::byte> head, std::span<const std::by
 void LogFile::start_writeback() {
   if (in_kernel_ - writeback_from_ < kWritebackBytes) return;
   const auto bytes = static_cast<off_t>(in_kernel_ - writeback_from_);
-  // Only starts writeback; a later write would report the error again.
+  // This call only starts writeback. Its errors can be ignored, because a later write reports them
+  // again.
   static_cast<void>(
       sync_file_range(fd_, static_cast<off_t>(writeback_from_), bytes, SYNC_FILE_RANGE_WRITE));
   writeback_from_ = in_kernel_;

@@ -1,5 +1,5 @@
 #pragma once
-// An append-only file that can be read everywhere, including bytes not yet written to the kernel.
+// An append-only file. All of it can be read, including bytes not yet written to the kernel.
 //
 //   offset 0                            in_kernel()            size()
 //   | ------------- in the file ------------ | -- gathered (<= 1 MiB) -- |
@@ -25,11 +25,11 @@ namespace headcrash::record {
 class LogFile {
  public:
   enum class Content : std::uint8_t { recording, exported };
-  /// Creates the file; fails if it exists. Holds flock(2) on it until destruction. `content`
+  /// Creates the file; fails if it exists. Holds a flock(2) lock on it until destruction. `content`
   /// describes the contents in messages.
   static Result<std::unique_ptr<LogFile>> create(const std::filesystem::path& path,
                                                  Content content = Content::recording);
-  /// Opens an existing file to continue at its end.
+  /// Opens an existing file and positions it at its end for further appends.
   static Result<std::unique_ptr<LogFile>> open(const std::filesystem::path& path);
   ~LogFile();
   LogFile(const LogFile&) = delete;
@@ -68,8 +68,8 @@ class LogFile {
   std::optional<Error> error_;
 };
 
-/// Reads `into.size()` bytes from a file that another process may be writing. Fails if the file is
-/// shorter.
+/// Reads `into.size()` bytes from a file that another process may be appending to. Fails if the
+/// file is too short.
 Result<void> read_exactly(int fd, const std::string& path, std::uint64_t offset,
                           std::span<std::byte> into);
 

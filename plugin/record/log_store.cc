@@ -14,7 +14,7 @@ using model::kSectorBytes;
 
 namespace {
 
-/// Chunks with fewer extents are not moved at first.
+/// Chunks with fewer extents are not moved in the first scan.
 constexpr std::size_t kFragmentedExtents = 32;
 /// Chunks are moved again once the index has grown by its limit divided by this number.
 constexpr std::size_t kIndexBytesPerTry = 64;
@@ -59,7 +59,7 @@ struct LogStore::State {
     model::DeviceId device = 0;
     std::uint64_t lba = 0;
     std::uint64_t sectors = 0;
-    /// owned by the drive; valid until the store returns to its caller
+    /// Owned by the drive, and valid until the drive has reported the run.
     std::span<const std::byte> bytes;
   };
 
@@ -73,8 +73,8 @@ struct LogStore::State {
   std::uint64_t last_checkpoint_at = 0;  ///< offset in the log
   std::uint64_t moved_bytes = 0;
   std::uint64_t events_read = 0;
-  std::size_t move_again_at = 0;  ///< index size in bytes at which to try again
-  std::size_t hand_device = 0;    ///< where the search for fragmented chunks continues
+  std::size_t move_again_at = 0;  ///< index size in bytes at which chunks are moved again
+  std::size_t hand_device = 0;    ///< device at which the search for fragmented chunks continues
   std::uint64_t hand_chunk = 0;
 
   Result<RecordingWriter::Resume> read_log(const std::filesystem::path& path);
@@ -205,7 +205,7 @@ Result<RecordingWriter::Resume> LogStore::State::read_log(const std::filesystem:
       resume.last_at = checkpoint->last_at;
       resume.last_request = checkpoint->last_request;
       last_checkpoint_at = reader->whole_bytes();
-    } else {  // the checkpoint is not valid: read all events
+    } else {  // reads all events, because the checkpoint is not valid
       indexes = empty_indexes(header);
       reader = RecordingReader::open(path);
       if (!reader) return forward_error(reader);
@@ -225,7 +225,7 @@ Result<std::unique_ptr<LogStore>> LogStore::open(const std::filesystem::path& pa
   std::error_code none;
   Result<std::unique_ptr<RecordingWriter>> log;
   if (std::filesystem::exists(path, none)) {
-    // Lock the log before reading it. Otherwise, events that a terminating server is still
+    // Locks the log before reading it. Otherwise, events that a terminating server is still
     // appending could be truncated.
     TRY(auto file, LogFile::open(path));
     TRY(auto resume, state->read_log(path));
@@ -262,8 +262,8 @@ void LogStore::State::write_media(model::DeviceId device, model::TimeNs at,
   if (has(device, run.lba, run.sectors)) apply_media(indexes[device], run.lba, run.sectors, *bytes);
 }
 
-/// Appends the held run as an event without a source, because it was never reported to the
-/// observer.
+/// Appends the held run as a MEDIA event that has no source, because the drive has never reported
+/// the run to the observer.
 void LogStore::State::append_held() {
   if (held.kind == HeldRun::Kind::none) return;
   const HeldRun run = std::exchange(held, {});
@@ -319,7 +319,7 @@ void LogStore::acknowledged(model::DeviceId device, const model::Completion& com
 }
 
 void LogStore::incident(model::DeviceId device, model::TimeNs at, std::string_view text) {
-  // Also called when a fault fires between a store's write and its event.
+  // A run may be held here: a fault can fire between a store's write and its event.
   state_->log->incident(device, at, text);
   ++state_->events;
 }
@@ -345,8 +345,8 @@ std::size_t LogStore::State::index_bytes() const {
 }
 
 /// Moves fragmented chunks until the index is within its limit. If a full scan does not find enough
-/// fragmented chunks, chunks with fewer extents are also moved. If no move would help, the index
-/// must grow a little before the next attempt.
+/// fragmented chunks, chunks with fewer extents are also moved. If no move helps, nothing is moved
+/// again until the index has grown.
 void LogStore::State::bound_the_index() {
   if (index_bytes() <= std::max(options.index_bytes_max, move_again_at)) return;
   for (std::size_t fragmented = kFragmentedExtents; fragmented >= 2; fragmented /= 4) {
@@ -368,7 +368,8 @@ void LogStore::State::bound_the_index() {
   move_again_at = index_bytes() + options.index_bytes_max / kIndexBytesPerTry;
 }
 
-/// Moves the runs between sectors with flags. Holes are moved as well: in this log they are zeroes.
+/// Moves a chunk's plain runs, that is, those without flags such as torn or unreadable. Holes are
+/// moved too, because in this log they are zeroes.
 void LogStore::State::move_chunk(model::DeviceId device, std::uint64_t chunk) {
   struct Run {
     std::uint64_t lba, end;

@@ -9,10 +9,10 @@
 //   drive: SectorStore::read(lba)           -> extent index -> pread(2) of the log
 //
 // A drive writes a run of sectors to its store and immediately reports the same run to the
-// observer. The store holds the run until the event arrives. Bytes that came with a request are
-// already in the log, and only the index is updated. Other bytes (torn, corrupted, misdirected, or
-// of a request no longer in the ring) are carried by the MEDIA event. A run never reported to the
-// observer is appended as a MEDIA event without a source, so the log is always complete.
+// observer. The store holds the run until the event arrives. If the bytes came with a request, they
+// are already in the log, and only the index is updated. Other bytes (torn, corrupted, misdirected,
+// or of a request no longer in the ring) are carried by the MEDIA event. If a run is never reported
+// to the observer, it is appended as a MEDIA event without a source, so the log is always complete.
 //
 // Written bytes are never overwritten. The memory of the index is bounded. When the index exceeds
 // the limit, the bytes of fragmented chunks (1 MiB of medium each) are copied to the end of the
@@ -32,24 +32,26 @@
 namespace headcrash::record {
 
 struct LogStoreOptions {
-  /// Limit on the total size of all media's indexes. An index needs at least one extent for each
-  /// written MiB, so a medium with more than half a million written MiB needs a higher limit.
+  /// Limit on the total size of the indexes of all media. An index needs at least one extent for
+  /// each written MiB, so media on which more than half a million MiB have been written need a
+  /// higher limit.
   std::size_t index_bytes_max = 64 << 20;
-  std::uint64_t checkpoint_log_bytes = 512 << 20;  ///< minimum log size between checkpoints
+  /// Minimum number of bytes of the log between checkpoints.
+  std::uint64_t checkpoint_log_bytes = 512 << 20;
 };
 
 class LogStore : public model::MachineObserver {
  public:
   /// Creates the log, or continues a log of the same devices. When a log is continued, the contents
   /// of the media are kept and the contents of volatile caches are lost. If the last event is
-  /// incomplete (its server was killed), the log is truncated after the last complete event. A
-  /// damaged log is rejected and not changed.
+  /// incomplete because its server was killed, the log is truncated after the last complete event.
+  /// A damaged log is rejected and left unchanged.
   static Result<std::unique_ptr<LogStore>> open(const std::filesystem::path& path,
                                                 const RecordingHeader& header,
                                                 const LogStoreOptions& options = {});
   ~LogStore() override;
 
-  /// Returns a device's medium; null if the device has none. Valid as long as the log.
+  /// Returns a device's medium; null if the device has none. Valid as long as this object.
   model::SectorStore* store(model::DeviceId device);
 
   void submitted(model::DeviceId device, model::TimeNs at, const model::Request& request) override;
@@ -66,7 +68,8 @@ class LogStore : public model::MachineObserver {
   std::size_t index_bytes() const;
   std::uint64_t log_bytes() const;
   std::uint64_t moved_bytes() const;  ///< bytes copied within the log to keep the index small
-  std::uint64_t events_read() const;  ///< events read when the log was opened, after the checkpoint
+  /// Events after the checkpoint that were read when the log was opened.
+  std::uint64_t events_read() const;
   const ExtentIndex& index(model::DeviceId device) const;
 
  private:

@@ -1,5 +1,5 @@
-// Tests the log as the store: it matches a plain store despite kills, torn tails, full disks and
-// reopening. Payloads are stored once, and the index stays small.
+// Tests the log as the store. It behaves like a plain store despite kills, torn tails, full disks
+// and reopening. Payloads are stored once, and the index stays small.
 #include "plugin/record/log_store.h"
 
 #include <fcntl.h>
@@ -47,7 +47,8 @@ class LogStoreTest : public testing::Test {
     return {std::istreambuf_iterator<char>(in), {}};
   }
   void set_contents(const std::string& bytes) const {
-    fs::remove(path_);  // a new file, because some file systems flush a truncated one at close
+    // Removes the old file, because some file systems flush a truncated file when it is closed.
+    fs::remove(path_);
     std::ofstream(path_, std::ios::binary | std::ios::trunc)
         .write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
   }
@@ -87,7 +88,7 @@ TEST_F(LogStoreTest, EqualsAPlainStore) {
     options.checkpoint_log_bytes = seed % 2 == 0 ? 100000 : 1 << 30;
     auto memory = media::MemoryStore::create(kSectors);
     ASSERT_TRUE(memory);
-    /// keyed by number of events
+    /// The key is the number of events.
     std::vector<std::pair<std::uint64_t, std::vector<std::byte>>> snapshots;
     for (unsigned server = 0; server < 3; ++server) {
       auto log = open(machine(kSectors), options);
@@ -131,7 +132,7 @@ TEST_F(LogStoreTest, EveryEventOfATimelineIsAPrefix) {
     ASSERT_TRUE(rebuild_medium(path_, 0, Until{.events = events}, **rebuilt));
     ASSERT_EQ(medium_of((*line)->at_event(events)), all_of(**rebuilt)) << events;
   }
-  // A state is an independent value.
+  // A state is an independent value, so changing a copy must not change the original.
   MediumState state = (*line)->at_event(all);
   const auto before = medium_of(state);
   MediumState other = state;
@@ -166,7 +167,7 @@ TEST_F(LogStoreTest, StoresAPayloadOnce) {
   auto log = open(machine(kRequests * 256));
   TestDrive drive(0, *log->store(0), *log, 1);
   for (std::uint64_t i = 0; i < kRequests; ++i) drive.write(i * 256, block(256, i), true);
-  // SUBMIT, MEDIA, ACK, and the file header.
+  // The headers of the SUBMIT, MEDIA and ACK events, and the file's header.
   EXPECT_LT(log->log_bytes(), kRequests * (256 * kSector + 3 * kEventHeaderBytes) + 1000);
   EXPECT_LT(log->index_bytes(), kRequests * 24 + 10000);
 }
@@ -182,7 +183,7 @@ TEST_F(LogStoreTest, TheIndexStaysWithinItsLimit) {
     drive.write(drive.random(kSectors), block(1, i), true);
     most = std::max(most, log->index_bytes());
   }
-  EXPECT_LT(most, options.index_bytes_max + 40000);  // 12000 extents would be 192 KB
+  EXPECT_LT(most, options.index_bytes_max + 40000);  // 12000 extents would take 192 KB
   EXPECT_GT(log->moved_bytes(), 0U);
 }
 
@@ -201,7 +202,7 @@ TEST_F(LogStoreTest, ContinuesFromACheckpoint) {
     EXPECT_EQ(log->events_read(), 0U);
     EXPECT_EQ(all_of(*log->store(0)), expected);
   }
-  // If no slot is readable, the result is derived from the events instead and is the same.
+  // If no slot is readable, the same result is derived from the events.
   std::string broken = whole;
   std::fill_n(broken.begin() + kSlotsAt, kTextAt - kSlotsAt, 'x');
   set_contents(broken);
@@ -271,7 +272,7 @@ TEST_F(LogStoreTest, RejectsADamagedLogWithoutChangingIt) {
     for (int i = 0; i < 50; ++i) drive.step(4);
   }
   std::string damaged = contents();
-  // No checkpoint follows the damage, so only a reader of all events would find it.
+  // There is no checkpoint after the damage, so only a reader of all events would notice it.
   std::fill_n(damaged.begin() + kSlotsAt, kTextAt - kSlotsAt, '\0');
   damaged[damaged.size() / 2] ^= 1;
   set_contents(damaged);
@@ -402,7 +403,7 @@ TEST_F(LogStoreTest, UnrecordedBytesAreNotZeroes) {
 }
 
 /// Writes numbered blocks until this process is killed. After each flush, sends the number of the
-/// last block before the flush through the pipe.
+/// last block written before that flush through the pipe.
 [[noreturn]] void write_until_killed(const fs::path& path, const RecordingHeader& header,
                                      int pipe_fd, std::uint64_t first) {
   auto log = LogStore::open(path, header, {.checkpoint_log_bytes = 256 << 10});
@@ -450,7 +451,8 @@ TEST_F(LogStoreTest, AKilledServerLosesNothingThatAFlushPromised) {
       ASSERT_TRUE(found == 0 || found % 128 == lba / 8);
       ASSERT_GE(found, promised[lba / 8]) << "life " << life << " sector " << lba;
     }
-    next += 10000;  // unflushed blocks of this process have smaller numbers
+    // Unflushed blocks of this process must have smaller numbers than all later blocks.
+    next += 10000;
     next -= next % 128;
   }
 }
@@ -491,7 +493,7 @@ TEST_F(LogStoreTest, BackingSupportsAllFourCombinations) {
       }
       auto again = Backing::open(options);
       ASSERT_EQ(again.has_value(),
-                // If there is a store, the recording must be a new file each time
+                // If there is a separate store, the recording must be a new file each time.
                 !(with_store && with_record));
       if (again) {
         EXPECT_EQ(holds(**again, with_record ? 5 : 6), with_store || with_record);

@@ -1,5 +1,5 @@
 #pragma once
-// How one MEDIA event changes the extent index of its medium; shared by the log's writer and all
+// Applies one MEDIA event to the extent index of its medium. Shared by the log's writer and all
 // readers.
 
 #include "plugin/record/event.h"
@@ -18,7 +18,7 @@ inline MediaBytes media_bytes(const Event& media) {
 }
 
 /// Applies a MEDIA event. A sector that becomes unreadable without new bytes keeps its old bytes.
-/// After a write without data, the contents are unknown.
+/// The contents are unknown after a write that was recorded without data.
 inline void apply_media(ExtentIndex& index, std::uint64_t lba, std::uint32_t sectors,
                         const MediaBytes& media) {
   using Outcome = model::MediaWrite::Outcome;

@@ -1,8 +1,9 @@
 #pragma once
 // Copies the contents of a device's medium at one instant of model time from a recording into a
 // store: the "physical" state. Only MEDIA events count; acknowledgements and flushes are ignored.
-// The events first yield an extent index, and then only live bytes are read, so the memory is
-// proportional to the number of runs, not bytes. For many states of one run, see state.h.
+// The events are first applied to an extent index, and then only live bytes are read. The memory
+// needed is therefore proportional to the number of runs, not to the number of bytes. For many
+// states of one run, see state.h.
 
 #include <filesystem>
 #include <optional>
@@ -27,9 +28,10 @@ struct MediaImage {
   std::uint64_t truncated_bytes = 0;     ///< as RecordingReader::truncated_bytes
 };
 
-/// Writes the medium's contents at that point (default: the end of the recording) to `into`, which
-/// must hold the contents from before the recording (zeroes for a new drive). For unreadable
-/// sectors, writes the last known bytes. Fails if the recording has no data or no MEDIA events.
+/// Writes the medium's contents at that point (default: the end of the recording) to `into`. Before
+/// the call, `into` must hold the contents from before the recording (zeroes for a new drive). For
+/// unreadable sectors, writes the last known bytes. Fails if the recording has no data or no MEDIA
+/// events.
 Result<MediaImage> rebuild_medium(const std::filesystem::path& recording, model::DeviceId device,
                                   const Until& until, model::SectorStore& into);
 Result<MediaImage> rebuild_medium(const std::filesystem::path& recording, model::DeviceId device,

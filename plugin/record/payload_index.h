@@ -28,13 +28,13 @@ class PayloadIndex {
     std::uint64_t end() const { return at + bytes; }
   };
 
-  /// Adds a payload; payloads must be added in file order. `verified` means that its checksum has
-  /// already been verified.
+  /// Adds a payload. Payloads must be added in file order. Pass `verified` if the payload's
+  /// checksum has already been verified.
   void add(const Payload& payload, bool verified);
 
-  /// Reads bytes within one payload. If the payload was not passed to add(), `offset` must be its
-  /// first byte. If the checksum does not match, fails with the event's offset. Thread-safe unless
-  /// another thread calls add().
+  /// Reads bytes within one payload. If the payload was not passed to add(), `offset` must be that
+  /// of its first byte. If the checksum does not match, the error gives the event's offset.
+  /// Thread-safe unless another thread calls add().
   Result<void> read(int fd, const std::string& path, std::uint64_t offset,
                     std::span<std::byte> into) const;
 

@@ -1,5 +1,5 @@
-// Tests that events round-trip, that damage only shortens the readable part, and that a rebuilt
-// medium matches the store.
+// Tests that events read back as written, that damage only shortens the readable part, and that a
+// rebuilt medium matches the store.
 #include <fcntl.h>
 #include <fmt/core.h>
 #include <gtest/gtest.h>
@@ -38,7 +38,8 @@ class RecordTest : public testing::Test {
     return {std::istreambuf_iterator<char>(in), {}};
   }
   void set_contents(const std::string& bytes) const {
-    fs::remove(path_);  // a new file, because some file systems flush a truncated one at close
+    // Removes the old file, because some file systems flush a truncated file when it is closed.
+    fs::remove(path_);
     std::ofstream(path_, std::ios::binary | std::ios::trunc)
         .write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
   }
@@ -197,7 +198,7 @@ TEST_F(RecordTest, KeepsAFullDiskAsAnError) {
   auto writer = create();
   ASSERT_FALSE(writer->error());
   const int full = ::open("/dev/full", O_WRONLY | O_CLOEXEC);
-  // Redirects the writer's descriptor, which is the file's highest one, to the full disk.
+  // Redirects every descriptor that refers to the file, among them the writer's, to the full disk.
   for (int fd = 3; fd < 64; ++fd) {
     std::error_code none;
     if (fs::read_symlink("/proc/self/fd/" + std::to_string(fd), none) == path_) {
@@ -256,7 +257,8 @@ TEST_F(RecordTest, ReadingADamagedPayloadIsAnError) {
   const std::string good = contents();
   const std::size_t submit = header_bytes_of(good);
   std::string bad = good;
-  bad[submit + kEventHeaderBytes + kSectorBytes + 17] ^= 4;  // in the second sector of the payload
+  // Damages the second sector of the payload.
+  bad[submit + kEventHeaderBytes + kSectorBytes + 17] ^= 4;
   set_contents(bad);
   auto reader = RecordingReader::open(path_);
   ASSERT_TRUE(reader);
@@ -268,7 +270,8 @@ TEST_F(RecordTest, ReadingADamagedPayloadIsAnError) {
   EXPECT_EQ(reader->tail(), Tail::whole);
   std::vector<std::byte> sector(kSectorBytes);
   const auto damage = fmt::format("offset {} do not match", submit);
-  for (int i = 0; i < 2; ++i) {  // also for undamaged bytes, and at every read
+  // The error also occurs for undamaged bytes of the payload, and at every read.
+  for (int i = 0; i < 2; ++i) {
     const auto read = reader->read_bytes(events[0], 0, sector);
     ASSERT_FALSE(read);
     EXPECT_NE(read.error().problem.find(damage), std::string::npos) << read.error().message();
@@ -327,7 +330,7 @@ TEST_F(RecordTest, RejectsHostileValuesWithCorrectChecksums) {
     return with_event({.kind = Kind::media, .flags = 1, .sectors = sectors, .bytes_at = at}, 0);
   };
   const std::uint64_t first = head.size();
-  EXPECT_EQ(referred(first - 1, 1), 0);  // the event's header is not data
+  EXPECT_EQ(referred(first - 1, 1), 0);  // the event's header is not part of the data
   EXPECT_EQ(referred(first, 1), 0);      // an event must not refer to its own bytes
   EXPECT_EQ(referred(~0ULL, 1), 0);
   EXPECT_EQ(with_event({.kind = Kind::media, .flags = 8}, 0), 0);

@@ -15,8 +15,9 @@ class LogFile;
 
 /// An observer that appends all events to a file. It buffers at most 1 MiB. The buffer is written
 /// to the kernel when the power changes, when a flush or a FUA write is acknowledged, on flush(),
-/// and at the end. A killed server therefore loses nothing that a flush had made durable. A host
-/// error (disk full) is kept and returned by error(); the caller decides how to proceed.
+/// and at the end. If the server is killed, the recording therefore still has everything that a
+/// flush had made durable. The first host error (disk full) is kept and returned by error(); the
+/// caller decides how to proceed.
 class RecordingWriter : public model::MachineObserver {
  public:
   /// The point from which a log is continued.
@@ -31,9 +32,10 @@ class RecordingWriter : public model::MachineObserver {
   /// Creates the file; fails if it exists. The path is used as given.
   static Result<std::unique_ptr<RecordingWriter>> create(const std::filesystem::path& path,
                                                          const RecordingHeader& header);
-  /// Continues a log. The caller must have read the log's events after opening `file`, which locks
-  /// it (as in log_store.h). Truncates the file after the last complete event and writes an OPENED
-  /// event. The new server's times and request ids continue from the last values in the log.
+  /// Continues a log. The caller must have opened `file`, which locks the log, before it read the
+  /// log's events (as in log_store.h). Truncates the file after the last complete event and writes
+  /// an OPENED event. The new server's times and request ids continue from the last values in the
+  /// log.
   static Result<std::unique_ptr<RecordingWriter>> resume(std::unique_ptr<LogFile> file,
                                                          const Resume& resume);
   ~RecordingWriter() override;
@@ -60,12 +62,14 @@ class RecordingWriter : public model::MachineObserver {
   /// Appends a copy of bytes that the medium already holds, to move them within the log.
   std::optional<MediaBytes> write_moved(model::DeviceId device, std::uint64_t lba,
                                         std::span<const std::byte> data);
-  /// Appends a checkpoint and updates the header's slot. checkpoint.h describes `media`.
+  /// Appends a checkpoint and updates the header's slot. For the format of `media`, see
+  /// checkpoint.h.
   void write_checkpoint(std::span<const std::byte> media);
   Result<void> read(std::uint64_t offset, std::span<std::byte> into) const;
-  void fail_with(Error error);            ///< simulates a host error
-  model::TimeNs last_at() const;          ///< in log time, which continues across servers
-  model::TimeNs now() const;              ///< in this server's time
+  void fail_with(Error error);  ///< simulates a host error
+  /// Time of the last event in log time, which continues across servers.
+  model::TimeNs last_at() const;
+  model::TimeNs now() const;              ///< current time of this server
   model::RequestId last_request() const;  ///< the last request id, as numbered in the log
 
  private:
@@ -76,13 +80,13 @@ class RecordingWriter : public model::MachineObserver {
 
 enum class PayloadUse : std::uint8_t {
   load,  ///< into Event::payload, with its checksum verified
-  skip,  ///< only the payload's location is reported; damage is detected when the payload is read
+  skip,  ///< only the payload's location is returned; damage is detected when the payload is read
 };
 
-/// Why the readable part of a recording ends.
+/// The reason why the readable part of a recording ends.
 enum class Tail : std::uint8_t {
-  whole,       ///< at the end of the file
-  incomplete,  ///< in the middle of an event: the writer was killed, or the writer's disk was full
+  whole,       ///< the file ends after a complete event
+  incomplete,  ///< the file ends within an event: the writer was killed, or its disk was full
   damaged,     ///< a wrong checksum or an invalid event
 };
 
@@ -99,9 +103,9 @@ class RecordingReader {
   /// Returns the next event; nullopt at the end of the readable part.
   Result<std::optional<Event>> next(PayloadUse use = PayloadUse::load);
 
-  /// Reads the bytes of a SUBMIT or MEDIA event, skipping its first `skip` sectors. The event must
-  /// have bytes. Both next() and read_bytes() verify a payload's checksum when they first read it
-  /// (payload_index.h).
+  /// Reads the bytes of a SUBMIT or MEDIA event, except for its first `skip` sectors. The event
+  /// must have bytes. Both next() and read_bytes() verify a payload's checksum when they first read
+  /// the payload (payload_index.h).
   Result<void> read_bytes(const Event& event, std::uint64_t skip, std::span<std::byte> into) const;
   Result<void> read_at(std::uint64_t offset, std::span<std::byte> into) const;
 
@@ -114,9 +118,9 @@ class RecordingReader {
   std::optional<Error> tail_error() const;
 
   /// Moves to the newest checkpoint, so that next() returns the events after it, and returns the
-  /// checkpoint's payload. Returns nullopt and does not move if no checkpoint is readable.
+  /// checkpoint's payload. If no checkpoint is readable, returns nullopt and does not move.
   Result<std::optional<std::vector<std::byte>>> skip_to_checkpoint();
-  /// Generation of the newest slot, even if its checkpoint is unreadable.
+  /// Generation of the newest checkpoint slot, even if the checkpoint itself is unreadable.
   std::uint64_t checkpoint_generation() const;
 
  private:

@@ -1,6 +1,6 @@
 // Fuzzes all parsers of untrusted files: every reader of recordings, and the reader of
-// dm-log-writes logs. The checksums of every second mutated recording are corrected, because wrong
-// ones would hide the code behind the checksum test.
+// dm-log-writes logs. In half of the mutated recordings, the checksums are corrected, because the
+// code behind the checksum test would not be reached otherwise.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -24,7 +24,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Mutations may give a device any size; the test builds indexes only for small devices.
+/// Mutations may give a device any size. The test builds indexes only for small devices.
 constexpr std::uint64_t kSectorsMax = 1 << 20;
 
 std::string short_run(const TemporaryFolder& folder, unsigned seed, int steps) {

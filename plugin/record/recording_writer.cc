@@ -2,7 +2,8 @@
 //
 // The payload of a write is appended with its SUBMIT. The source ring keeps the payload's location,
 // and MEDIA events of the same request refer to that location. If the ring no longer has the
-// request, or the bytes changed before they reached the medium, the MEDIA event carries them.
+// request, or if the bytes changed before they reached the medium, the MEDIA event carries the
+// bytes itself.
 #include <fcntl.h>
 #include <fmt/core.h>
 
@@ -17,12 +18,13 @@
 
 namespace headcrash::record {
 
-// Where the bytes of the latest requests are in the log, so that a MEDIA event can refer to them
-// instead of repeating them.
+// Maps the latest requests to the locations of their bytes in the log, so that a MEDIA event can
+// refer to the bytes instead of repeating them.
 //
-// A fixed-size ring indexed by request id (ids ascend). An entry cannot be kept until its write
-// reaches the medium, because a newer write in the drive's cache may replace that write. If a
-// request's entry has been overwritten, the MEDIA event carries the bytes.
+// A fixed-size ring indexed by request id (ids ascend). An entry cannot simply be kept until its
+// write reaches the medium: if a newer write replaces the data in the drive's cache, the older
+// write never reaches the medium. If a request's entry has been overwritten, the MEDIA event
+// carries the bytes.
 
 class SourceRing {
  public:
@@ -31,7 +33,7 @@ class SourceRing {
 
   struct Source {
     model::RequestId id = 0;
-    std::uint64_t bytes_at = 0;  ///< 0: no bytes
+    std::uint64_t bytes_at = 0;  ///< 0 if there are no bytes
     std::uint64_t lba = 0;
     std::uint32_t sectors = 0;
     model::DeviceId device = 0;
@@ -60,9 +62,10 @@ constexpr std::size_t kDurableRequestsMax = 4096;
 struct RecordingWriter::State {
   std::unique_ptr<LogFile> file;
   SourceRing sources;
-  bool has_data = false;  ///< some write had bytes, so the recording does not only hold times
+  /// True if at least one write had bytes, so that the recording contains more than times.
+  bool has_data = false;
   /// The latest flushes and FUA writes in flight, limited in number. If the oldest one is dropped,
-  /// its acknowledgement does not flush the log.
+  /// its acknowledgement will not flush the log.
   std::vector<model::RequestId> durable_requests;
   model::TimeNs time_base = 0;
   model::RequestId request_base = 0;
@@ -108,7 +111,7 @@ Result<std::unique_ptr<RecordingWriter>> RecordingWriter::create(const std::file
   const std::array<CheckpointSlot, 2> slots = {};
   file->append(bytes_of(kMagic), bytes_of(sizes));
   file->append(bytes_of(slots), text_bytes);
-  if (!file->flush()) {  // remove the file: without its header a recording is useless
+  if (!file->flush()) {  // removes the file, because a recording without its header is useless
     std::error_code none;
     std::filesystem::remove(path, none);
     return tl::unexpected<Error>(*file->error());

@@ -1,4 +1,4 @@
-// Reads both recordings side by side (same_requests.h).
+// Reads both recordings in parallel (same_requests.h).
 #include "plugin/record/same_requests.h"
 
 #include "plugin/record/recording.h"
@@ -6,7 +6,7 @@
 namespace headcrash::record {
 namespace {
 
-/// Returns the next mark or request that can change the medium.
+/// Returns the next event that is a mark or a request that can change the medium.
 Result<std::optional<Event>> next_change(RecordingReader& reader) {
   for (;;) {
     TRY(auto event, reader.next());

@@ -1,5 +1,5 @@
 #pragma once
-// Compares what two recordings say about the host's requests.
+// Compares the host's requests in two recordings.
 
 #include <filesystem>
 

@@ -7,9 +7,10 @@
 //                                              events since
 //
 // Indexes share common parts (extent_index.h), so the kept indexes cost only their differences.
-// Making a state takes microseconds. Examining a state costs only the sectors read, so thousands of
-// states can be examined per second. A state is a value: copy it, and assign() the data that
-// another crash could have left (for example any subset of the writes in flight).
+// Creating a state takes microseconds. Examining a state costs only the sectors that are read, so
+// thousands of states can be examined per second. A state is a value: a caller can copy it and
+// assign() the data that another crash could have left (for example any subset of the writes in
+// flight).
 
 #include <filesystem>
 #include <memory>
@@ -40,13 +41,13 @@ class MediumState {
       : bytes_(std::move(bytes)), index_(std::move(index)) {}
 
   std::uint64_t sectors() const { return index_.sectors(); }
-  /// Fails for a sector whose bytes are unknown. For unreadable sectors, returns their old bytes;
-  /// use first_unreadable() to find such sectors.
+  /// Fails for a sector whose bytes are unknown. Returns the old bytes of unreadable sectors; use
+  /// first_unreadable() to find such sectors.
   Result<void> read(std::uint64_t lba, std::span<std::byte> into) const;
   std::optional<std::uint64_t> first_unreadable(std::uint64_t lba, std::uint64_t sectors) const;
 
-  /// Overlays a range with other bytes from the same recording: the Event::bytes_at of a SUBMIT, or
-  /// zeroes.
+  /// Overlays a range with other bytes from the same recording: those at a SUBMIT event's
+  /// Event::bytes_at, or zeroes.
   void assign(std::uint64_t lba, std::uint64_t sectors, ExtentLocation where) {
     index_.assign(lba, sectors, where);
   }
@@ -64,7 +65,7 @@ class MediumState {
 class Timeline {
  public:
   struct Options {
-    /// Maximum number of kept indexes, which determines how far apart they are. An index costs the
+    /// Maximum number of indexes to keep, which determines how far apart they are. Each takes
     /// memory for the changes since the previous one.
     std::size_t kept_max = 256;
     std::size_t media_events_between = 512;  ///< minimum distance
@@ -78,13 +79,11 @@ class Timeline {
   static Result<std::shared_ptr<const Timeline>> load(const std::filesystem::path& recording,
                                                       model::DeviceId device);
 
-  std::uint64_t events() const {
-    return events_;
-  }  ///< number of events in the recording, counting all kinds and devices
+  /// Returns the number of events in the recording, of all kinds and devices.
+  std::uint64_t events() const { return events_; }
   std::size_t media_events() const { return steps_.size(); }
-  std::optional<Error> tail_error() const {
-    return tail_error_;
-  }  ///< set if the recording has an incomplete or damaged tail
+  /// Set if the recording has an incomplete or damaged tail.
+  std::optional<Error> tail_error() const { return tail_error_; }
 
   /// Returns the medium after the first `events` events of the recording.
   MediumState at_event(std::uint64_t events) const;
@@ -103,7 +102,7 @@ class Timeline {
 
   std::shared_ptr<const RecordingBytes> bytes_;
   std::vector<Step> steps_;
-  std::vector<ExtentIndex> kept_;  ///< kept_[i]: before step i * between_
+  std::vector<ExtentIndex> kept_;  ///< kept_[i] is the index before step i * between_
   std::size_t between_ = 1;
   std::uint64_t events_ = 0;
   std::optional<Error> tail_error_;

@@ -44,7 +44,8 @@ namespace {
 
 constexpr model::TimeNs kNsPerSecond = 1'000'000'000;
 
-/// An output format: receives the header once, then every event, and appends lines.
+/// An output format. It receives the header once, then every event, and appends lines to the
+/// output.
 class TextFormat {
  public:
   virtual ~TextFormat() = default;
@@ -152,7 +153,7 @@ class Blkparse final : public TextFormat {
     std::uint32_t sectors;
   };
 
-  /// Returns blkparse's letters for the request type: a leading "F" stands for a flush, a trailing
+  /// Returns blkparse's letters for the request type. A leading "F" stands for a flush, a trailing
   /// "F" for FUA.
   static std::string rwbs(const PendingRequest& request) {
     const std::string after = request.fua ? "F" : "";

@@ -45,7 +45,8 @@ struct TextSummary {
   std::optional<Error> tail_error;
 };
 
-/// These functions create the file `to`. They fail if it exists, and remove it after an error.
+/// These functions create the file `to`. They fail if it exists, and remove it if another error
+/// occurs.
 Result<TextSummary> export_csv(const std::filesystem::path& from, const std::filesystem::path& to);
 Result<TextSummary> export_blkparse(const std::filesystem::path& from,
                                     const std::filesystem::path& to);

@@ -1,8 +1,8 @@
 #pragma once
-// A used disk: full of an earlier user's bytes (media/prior_bytes.h) before the first event.
-// Sectors never written still hold these bytes, and a trim changes nothing, so a file system cannot
-// rely on zeroes. In a recording, the device's profile marks such a device. A recording based on
-// another recording inherits the mark.
+// A used disk, which before the first event is filled with the bytes of an earlier user
+// (media/prior_bytes.h). Sectors that have never been written still hold these bytes, and a trim
+// changes nothing, so a file system cannot rely on zeroes. In a recording, the device's profile
+// marks such a device. A recording based on another recording inherits the mark.
 //
 // In an index, such sectors are "prior": their bytes are known but not stored in the recording.
 
@@ -19,8 +19,8 @@ inline bool is_used_disk(const RecordedDevice& device) {
   return device.medium && device.profile == kUsedDiskProfile;
 }
 
-/// Returns the location of prior bytes. Code that does not handle prior bytes sees a location that
-/// is unknown, rather than zeroes or an offset.
+/// Returns the location that stands for prior bytes. To code that does not handle prior bytes, it
+/// looks like an unknown location, and neither like zeroes nor like an offset.
 inline ExtentLocation prior_bytes() {
   return ExtentLocation::from_word(ExtentLocation::unrecorded().word() | 1ULL << 60);
 }

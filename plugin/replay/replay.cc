@@ -1,8 +1,8 @@
 // Executes a replay (replay.h).
 //
 // Each request in flight has a Slot, which is the initiator that the machine calls. Slots are
-// pooled and never move. With an observer, the slots are also in a window in arrival order: a
-// request is reported when all earlier arrivals have been reported.
+// pooled and never move. If there is an observer, the slots are also in a window, in arrival order.
+// A request is reported once all earlier arrivals have been reported.
 #include "plugin/replay/replay.h"
 
 #include <fmt/core.h>
@@ -51,7 +51,7 @@ class Replay final : model::EventTarget {
     bool done = false;
     ReplayedRequest result;
   };
-  /// The host's queue for one device.
+  /// The host's queue of requests for one device.
   struct Host {
     explicit Host(std::uint64_t size) : sectors(size) {}
     std::deque<Slot*> waiting;
@@ -73,8 +73,8 @@ class Replay final : model::EventTarget {
     return at_ == chunk_.size() ? nullptr : &chunk_[at_];
   }
 
-  /// Schedules a loop's next arrival: after a think time in a closed loop, otherwise at its arrival
-  /// time. Each loop has one scheduled arrival at a time.
+  /// Schedules the next arrival of a loop: after a think time in a closed loop, otherwise at the
+  /// next request's arrival time. Each loop has at most one scheduled arrival.
   void expect_arrival(TimeNs think_ns) {
     TimeNs at = machine_.simulation().now() + think_ns;
     if (!closed_loop_) {

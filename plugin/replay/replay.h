@@ -20,7 +20,7 @@
 namespace headcrash::replay {
 
 struct ReplayedRequest {
-  std::uint64_t index = 0;  ///< from 0, in arrival order
+  std::uint64_t index = 0;  ///< position in arrival order, from 0
   TraceRequest request;
   TimeNs arrive_ns = 0, complete_ns = 0;
   model::Status status = model::Status::ok;
@@ -35,20 +35,21 @@ class ReplayObserver {
 };
 
 struct ReplayOptions {
-  std::uint32_t device_depth = 0;      ///< maximum number of requests in the device; 0 for no limit
-  ReplayObserver* observer = nullptr;  ///< null if single requests are not reported
-  /// Called at intervals with the number of completed requests; returns false to end the replay.
+  std::uint32_t device_depth = 0;      ///< maximum number of requests at the device; 0 for no limit
+  ReplayObserver* observer = nullptr;  ///< null if individual requests are not reported
+  /// Called at intervals with the number of completed requests. The replay ends if it returns
+  /// false.
   std::function<bool(std::uint64_t)> go_on;
 };
 
-/// Compares modelled response times with times measured on hardware, over all requests that have a
-/// measured time.
+/// Compares modelled response times with times measured on hardware. Covers all requests that have
+/// a measured time.
 struct Comparison {
   ResponseTimes measured, modelled;
   std::uint64_t within_1ms = 0;
-  double error_sum_ns = 0;  ///< sum of modelled minus measured
+  double error_sum_ns = 0;  ///< sum of (modelled - measured)
 
-  double demerit() const;  ///< the demerit relative to the measured mean
+  double demerit() const;  ///< relative to the measured mean
 };
 
 struct ReplayTotals {
@@ -59,8 +60,8 @@ struct ReplayTotals {
   Comparison comparison;
 };
 
-/// Replays all requests. Fails with the source's errors, if a request is outside its device, or if
-/// a device falls too far behind.
+/// Replays all requests. Fails if the source fails, if a request is outside its device, or if a
+/// device falls too far behind.
 Result<ReplayTotals> replay(model::Machine& machine, RequestSource& source,
                             const ReplayOptions& options = {});
 

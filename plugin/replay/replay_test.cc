@@ -1,4 +1,4 @@
-// Tests trace parsing, the generator, the host's queue, the statistics, and the replay on a device
+// Tests trace parsing, the generator, the host's queue, the statistics, and replays on a device
 // that takes one millisecond per request.
 #include "plugin/replay/replay.h"
 
@@ -224,7 +224,8 @@ TEST(ResponseTimes, AcceptAnyTime) {
 
 // ---- replay
 
-/// A device that serves one request at a time, in one millisecond each, or never completes any.
+/// A device that serves requests one at a time, each in one millisecond. It can also be set to
+/// complete none of them.
 class Metronome final : public model::Device, private model::EventTarget {
  public:
   Metronome(model::Simulation& simulation, bool works) : simulation_(simulation), works_(works) {
@@ -316,7 +317,8 @@ TEST(Replay, AClosedLoopThinksAfterEachCompletion) {
   EXPECT_EQ(c.measured.count(), 2U);
   EXPECT_EQ(c.within_1ms, 1U);
   EXPECT_DOUBLE_EQ(c.error_sum_ns, -2e6 + 1e5);
-  // Sorted: measured 0.9 and 3, modelled 1 and 1: sqrt((0.1^2 + 2^2) / 2) / 1.95.
+  // In sorted order, the measured times are 0.9 and 3, the modelled ones 1 and 1. The demerit is
+  // sqrt((0.1^2 + 2^2) / 2) / 1.95.
   EXPECT_NEAR(c.demerit(), std::sqrt((0.01 + 4) / 2) / 1.95, 0.001);
 }
 

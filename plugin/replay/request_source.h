@@ -1,6 +1,6 @@
 #pragma once
-// A source of requests: a trace file, a generator, a vector. Requests are delivered in chunks, so a
-// trace of any length needs only the memory of one chunk.
+// A source of requests: a trace file, a generator, a vector. Requests are delivered in chunks, so
+// the memory needed is that of one chunk, however long the trace is.
 
 #include <cstdint>
 #include <span>
@@ -15,8 +15,8 @@ namespace headcrash::replay {
 using model::TimeNs;
 
 struct TraceRequest {
-  /// In an open trace: the arrival time, from the start. In a closed loop: the think time after the
-  /// request completes.
+  /// In an open trace: the arrival time, measured from the start. In a closed loop: the think time
+  /// between an earlier request's completion and this request.
   TimeNs wait_ns = 0;
   TimeNs measured_ns = 0;  ///< response time measured on hardware; 0 if unknown
   std::uint64_t lbn = 0;
@@ -29,20 +29,21 @@ struct TraceRequest {
 class RequestSource {
  public:
   virtual ~RequestSource() = default;
-  /// Returns the next requests; empty at the end. Valid until the next call.
+  /// Returns the next requests; empty at the end. The result is valid until the next call.
   virtual Result<std::span<const TraceRequest>> next() = 0;
-  /// Returns true for a closed loop, where each request is sent after an earlier one has completed
+  /// Returns true for a closed loop, in which a request is sent after an earlier one has completed
   /// and a think time has passed.
   virtual bool closed_loop() const = 0;
   /// In a closed loop: the number of requests that are in flight or in their think time.
   virtual std::uint32_t loops() const { return 1; }
-  /// Returns a name for the request, used in errors.
+  /// Returns a name for the request, which is used in errors.
   virtual std::string subject(const TraceRequest& request) const = 0;
-  /// Returns notes for the user about the requests so far, one sentence each.
+  /// Returns notes for the user about the requests delivered so far, one sentence each.
   virtual std::vector<std::string> remarks() const { return {}; }
 };
 
-/// A source that holds all its requests in memory, so that only the model's speed is measured.
+/// A source that holds all its requests in memory, so that benchmarks measure only the speed of the
+/// model.
 class RequestsInMemory final : public RequestSource {
  public:
   /// Reads all requests of `source`.
@@ -65,7 +66,7 @@ class RequestsInMemory final : public RequestSource {
     return "request " + std::to_string(&request - requests_.data());
   }
   std::size_t size() const { return requests_.size(); }
-  /// Starts over at the first request.
+  /// Restarts at the first request.
   void rewind() { given_ = false; }
 
  private:

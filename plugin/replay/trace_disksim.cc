@@ -1,5 +1,5 @@
-// Parses DiskSim's open traces, and closed loops of one request whose times were measured on a
-// drive.
+// Parses DiskSim's open traces, and closed loops that have one request at a time with response
+// times measured on a drive.
 #include "plugin/replay/trace_fields.h"
 
 namespace headcrash::replay {
@@ -47,7 +47,8 @@ std::optional<ParseError> parse_disksim_closed(std::string_view line, TraceLines
   if (op != "R" && op != "W")
     return ParseError{"begins with neither R nor W", "use R for a read, W for a write"};
   into.read = op == "R";
-  words.next();  // the traced drive's hit field; the model determines hits itself
+  // Skips the hit field of the traced drive, because the model determines hits itself.
+  words.next();
   if (const auto error = parse_extent(words, into)) return error;
   const auto measured = time_of(words.next(), model::kMicrosecondNs);
   if (measured.state == ParsedTime::State::too_large)

@@ -18,7 +18,8 @@ ParsedTime time_of(std::string_view text, TimeNs unit_ns) {
   std::size_t i = 0;
   bool too_large = false;
   for (; i < text.size() && is_digit(text[i]); ++i) {
-    too_large = too_large || ns > kMax - unit_ns;  // checked before the product can overflow
+    // This is checked before the multiplication, which could overflow.
+    too_large = too_large || ns > kMax - unit_ns;
     if (!too_large) ns = ns * 10 + (text[i] - '0') * unit_ns;
   }
   const std::size_t digits = i;

@@ -48,7 +48,7 @@ struct ParsedTime {
 /// Parses a decimal number in units of `unit_ns`, which must be a power of ten.
 ParsedTime time_of(std::string_view text, TimeNs unit_ns);
 
-/// Words separated by blanks.
+/// The words of a line, separated by blanks.
 class Words {
  public:
   explicit Words(std::string_view line) : at_(line.data()), end_(line.data() + line.size()) {
@@ -72,21 +72,21 @@ class Words {
   const char* end_;
 };
 
-/// Comma-separated fields, without surrounding blanks.
+/// The comma-separated fields of a line, without surrounding blanks.
 struct CommaFields {
   static constexpr std::size_t kMax = 8;
   explicit CommaFields(std::string_view line);
   std::string_view operator[](std::size_t i) const { return fields[i]; }
 
   std::array<std::string_view, kMax> fields;
-  std::size_t count = 0;  ///< includes fields beyond kMax
+  std::size_t count = 0;  ///< number of fields, including those beyond kMax
 };
 
-/// Sets `into` to the blocks that a byte range touches. Returns false if the numbers are invalid,
-/// or if the range is empty or too large.
+/// Sets `into` to the blocks that a byte range touches. Returns false if a number is invalid, or if
+/// the range is empty or too large.
 bool blocks_of_bytes(std::string_view offset, std::string_view length, TraceRequest& into);
 
-/// Sets a request's arrival. Returns an error if the text is invalid.
+/// Sets a request's arrival time. Returns an error if the text is invalid.
 std::optional<ParseError> parse_arrival(std::string_view text, TimeNs unit_ns, TraceRequest& into);
 
 }  // namespace headcrash::replay

@@ -16,7 +16,7 @@ constexpr std::size_t kTraceLineBytesMax = 4096;
 constexpr TimeNs kTraceNsMax = 1'000'000'000'000'000'000;  // 31 years
 constexpr TimeNs kDayNs = 86'400 * model::kSecondNs;
 
-/// Returns true for a line of column titles; some copies of traces begin with one.
+/// Returns true for a line of column titles, with which some copies of traces begin.
 bool are_titles(std::string_view line) {
   const char first = CommaFields(line)[0].empty() ? '0' : CommaFields(line)[0].front();
   return !is_digit(first) && line.find(',') != std::string_view::npos;
@@ -88,8 +88,8 @@ Result<std::span<const TraceRequest>> TraceFile::next() {
   return std::span<const TraceRequest>(chunk_);
 }
 
-/// Makes arrivals relative to the first one. Times in DiskSim traces stay unchanged unless the
-/// first request arrives later than one day.
+/// Makes arrival times relative to the first one. Times in DiskSim traces remain unchanged unless
+/// the first request arrives more than a day after time 0.
 std::optional<ParseError> TraceFile::place_in_time(TraceRequest& request) {
   if (!first_arrival_ns_)
     first_arrival_ns_ =

@@ -11,9 +11,9 @@ namespace headcrash::replay {
 
 class TraceFile final : public RequestSource {
  public:
-  /// Opens a trace; "-" is standard input. If `format` is not given, the file's extension
-  /// determines the format, or else the beginning of the file, if it identifies a format with
-  /// certainty. Fails if the file cannot be read or the format is uncertain.
+  /// Opens a trace; "-" is standard input. Without `format`, the format is determined by the file's
+  /// extension or, if that is unknown, by the beginning of the file, provided that only one format
+  /// matches. Fails if the file cannot be read or its format cannot be determined.
   static Result<std::unique_ptr<TraceFile>> open(const std::string& path,
                                                  std::optional<TraceFormat> format);
   ~TraceFile() override;
@@ -42,10 +42,10 @@ class TraceFile final : public RequestSource {
   std::vector<char> buffer_;
   std::size_t held_ = 0;  ///< unparsed bytes in the buffer
   std::vector<TraceRequest> chunk_;
-  /// closed loop: a later line may still set its think time
+  /// For closed loops: the last request, because a later line may still set its think time.
   std::optional<TraceRequest> kept_back_;
   std::uint64_t line_ = 0;
-  std::optional<TimeNs> first_arrival_ns_;  ///< origin of arrival times
+  std::optional<TimeNs> first_arrival_ns_;  ///< the time in the file that becomes time 0
   TimeNs last_arrival_ns_ = 0;
   bool ended_ = false;
 };

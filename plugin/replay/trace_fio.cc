@@ -28,7 +28,7 @@ bool is_of_files(std::string_view action) {
   return action == "add" || action == "open" || action == "close";
 }
 
-/// Adds the wait of a version 2 line to the think time of the preceding request.
+/// Adds the wait in a version 2 line to the think time of the preceding request.
 std::optional<ParseError> parse_wait(Words& words, TraceLines& lines) {
   const ParsedTime wait = time_of(words.next(), model::kMicrosecondNs);
   if (!wait) return ParseError{"the wait time is not a number", "use microseconds"};

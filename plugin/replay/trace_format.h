@@ -1,5 +1,5 @@
 #pragma once
-// The formats of trace files: one table row each, and a function that parses a line.
+// The formats of trace files. Each has a row in a table and a function that parses a line.
 //
 //   name      a line                                                            times        loop
 //   trace     arrival_ms device lbn blocks flags                                ms           open
@@ -12,10 +12,10 @@
 //   fio2      filename action offset length; filename wait us                   -            closed
 //   fio3      timestamp filename action offset length                           us           open
 //
-// Arrivals are relative to the first arrival in the trace. In DiskSim traces they are absolute
-// unless the first arrival is later than one day, so results of these traces are unchanged.
-// Volumes are numbered from 0 in order of appearance; DiskSim traces contain device numbers. A byte
-// range becomes the blocks of 512 bytes that it touches.
+// Arrival times are relative to the first arrival in the trace. Those in DiskSim traces are used
+// unchanged, unless the first arrival is more than a day after time 0. Volumes are numbered from 0
+// in order of appearance; DiskSim traces contain device numbers. A byte range becomes the blocks of
+// 512 bytes that it touches.
 //
 // To add a format, add a function in a separate file, its row in trace_formats.cc, and a test.
 
@@ -40,20 +40,21 @@ enum class TraceFormat : std::uint8_t {
   fio3
 };
 
-/// An error in a line, with a hint.
+/// An error in a line, and a hint.
 struct ParseError {
   const char* problem;
   const char* hint;
 };
 
-/// State that a parser keeps between lines.
+/// State that the parsers keep between lines.
 struct TraceLines {
-  bool first = true;               ///< no earlier line had contents
-  bool holds_request = true;       ///< set to false by the parser of a line without a request
-  TraceRequest* before = nullptr;  ///< an earlier line's request; null at the beginning
-  bool over = false;               ///< set by a parser when the rest of the file is a summary
+  bool first = true;               ///< true until a line with contents has been read
+  bool holds_request = true;       ///< a parser sets this to false for a line without a request
+  TraceRequest* before = nullptr;  ///< the request of an earlier line; null at the beginning
+  /// A parser sets this to true if the rest of the file is a summary.
+  bool over = false;
   std::map<std::string, std::uint16_t, std::less<>> volumes;
-  /// Lines whose operations are not replayed.
+  /// Number of lines for each operation that is not replayed.
   std::map<std::string, std::uint64_t, std::less<>> left_out;
 
   void skip_line() { holds_request = false; }
@@ -61,21 +62,21 @@ struct TraceLines {
     holds_request = false;
     ++left_out.try_emplace(std::string(operation), 0).first->second;
   }
-  /// Returns a volume's number; nullopt for the 65537th.
+  /// Returns a volume's number; nullopt if there are more than 65536 volumes.
   std::optional<std::uint16_t> volume(std::string_view name);
 };
 
-/// Parses one line. A parser sets TraceRequest::wait_ns to the time in the trace.
+/// Parses one line. Sets TraceRequest::wait_ns to the time in the trace.
 using LineParser = std::optional<ParseError> (*)(std::string_view line, TraceLines& lines,
                                                  TraceRequest& into);
 
 struct TraceFormatRow {
   TraceFormat format;
   const char* name;    ///< for --format
-  const char* fields;  ///< a line's fields, for messages
+  const char* fields;  ///< the fields of a line, for messages
   const char* sort;    ///< command that sorts a trace by arrival; null for a closed loop
   bool has_titles;     ///< the first line may have column titles
-  /// Returns true if a file's first line can only be in this format. Null if the format cannot be
+  /// Returns true if a file's first line can be in no other format. Null if the format cannot be
   /// recognised.
   bool (*recognises)(std::string_view line);
   LineParser parse;
@@ -89,7 +90,8 @@ std::optional<TraceFormat> trace_format_named(std::string_view name);
 std::string trace_format_names();
 /// Returns the format for the extension .trace or .closed. Fails for other names.
 Result<TraceFormat> trace_format_of(const std::string& path);
-/// Returns the format that the beginning of a file identifies; nullopt if none is certain.
+/// Returns the format that is certain from the beginning of a file; nullopt if no format is
+/// certain.
 std::optional<TraceFormat> recognise_trace(std::string_view beginning);
 
 // ---- the parsers, one file per family

@@ -74,7 +74,7 @@ Result<TraceFormat> trace_format_of(const std::string& path) {
   return fail(path, "has neither the extension .trace nor .closed", "use --format");
 }
 
-/// Tries the first nonempty line and then the next one, because the first may contain column
+/// Tries the first nonempty line and then the next one, because the first may consist of column
 /// titles.
 std::optional<TraceFormat> recognise_trace(std::string_view beginning) {
   constexpr int kLinesTried = 2;

@@ -1,11 +1,11 @@
-// Tests the requests parsed from each format, how formats are recognised, and errors.
+// Tests the requests that are parsed from each format, the recognition of formats, and errors.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "plugin/base/testing/temporary_folder.h"
 #include "plugin/replay/trace_file.h"
 
-// Some presets build all tests as one source file; this namespace keeps their names apart.
+// Some presets compile all tests as one source file. This namespace prevents name collisions.
 namespace headcrash::replay::trace_formats_test {
 namespace {
 
@@ -158,8 +158,8 @@ TEST(TraceFormats, FindsWaitsInTheNextPiece) {
   }
 }
 
-/// DiskSim's traces keep their times. If the first request arrives later than one day, unchanged
-/// times would show an idle device.
+/// The times of DiskSim's traces remain unchanged. If the first request arrives later than one day,
+/// however, the device would seem to be idle until then.
 TEST(TraceFormats, ArrivalsCountFromTheFirstOne) {
   const auto late =
       parse("1577808144360.767 0 17173304 32 0\n1577808144361.767 0 8 8 1\n", TraceFormat::trace);

@@ -2,7 +2,7 @@
 // The content of a stage: the disks that clients see, based on the media of a crash state. The
 // disks are either those media (plain_media.h) or an array over them (rebuilt_machine.h).
 //
-// Contents do no locking; the stage locks.
+// The classes do no locking; the stage does.
 
 #include <cstdint>
 #include <optional>
@@ -26,27 +26,30 @@ class StageContent {
  public:
   virtual ~StageContent() = default;
 
-  /// At least one; the first is the stage's disk.
+  /// Returns at least one disk; the first is the stage's disk.
   virtual const std::vector<DiskInfo>& disk_infos() const = 0;
 
-  /// Performs a request and returns 0 or an errno. Assigns an id if a recording needs one.
+  /// Performs a request and returns 0 or an errno. Assigns an id to the request if a recording
+  /// needs one.
   virtual int serve(std::size_t disk_index, model::Request& request) = 0;
   /// Records that a request completed with `error`. Returns the errno for the client, or 0.
   virtual int acknowledge(std::size_t disk_index, const model::Request& request, int error) = 0;
   virtual void mark(std::string_view text) = 0;
   /// Cleanly shuts down all components with volatile state. The content remains usable.
   virtual void shut_down() = 0;
-  /// Returns the reason if a host error makes all later requests fail; faults of the disks do not
-  /// count.
+  /// Returns the reason if a host error makes all later requests fail. Faults of the disks are not
+  /// host errors.
   virtual std::optional<std::string> error() const { return std::nullopt; }
 
   virtual media::WrittenMap::Run written(std::size_t disk_index, std::uint64_t lba,
                                          std::uint64_t limit) = 0;
   virtual std::uint64_t overlay_bytes() const = 0;
-  virtual Result<std::uint64_t> digest() = 0;  ///< digest of the data visible to clients
+  /// Returns the digest of the data visible to clients.
+  virtual Result<std::uint64_t> digest() = 0;
 };
 
-/// Combines the digests of several media; the digest of a single medium is returned unchanged.
+/// Adds a medium's digest to the combined digest of the preceding media. The digest of a single
+/// medium is returned unchanged.
 inline std::uint64_t joined_digest(std::uint64_t so_far, std::uint64_t next, bool first) {
   if (first) return next;
   return (so_far ^ (so_far >> 29)) * 0x9e3779b97f4a7c15U + next;

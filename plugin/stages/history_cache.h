@@ -1,6 +1,6 @@
 #pragma once
-// A cache of open recordings, for recent loads. Loading a state of an open recording takes
-// microseconds; opening a recording takes time proportional to its length.
+// A cache of recently used recordings, which it keeps open. Loading a state of an open recording
+// takes microseconds; opening a recording takes time proportional to its length.
 
 #include <array>
 #include <filesystem>
@@ -21,8 +21,8 @@ class OpenHistory {
   const states::RunHistory& run() const { return *run_; }
 
   /// Returns image.digest() for one of the recording's states. The cost is proportional to the
-  /// difference from the previous call's state, that is, to the ranges whose bytes are elsewhere in
-  /// the recording. Thread-safe.
+  /// difference from the state of the previous call, that is, to the ranges whose bytes are at
+  /// different locations in the recording. Thread-safe.
   Result<std::uint64_t> digest(model::DeviceId device, const states::StateImage& image);
 
  private:
@@ -39,13 +39,13 @@ class HistoryCache {
  public:
   static constexpr std::size_t kKeptMax = 8;
 
-  /// Returns the current version of the recording: a recording that has grown or was replaced is
-  /// read again. Concurrent callers for the same recording share one read; callers for other
+  /// Returns the current version of the recording. A recording that has grown or has been replaced
+  /// is read again. Concurrent callers for the same recording share one read; callers for other
   /// recordings do not wait. Thread-safe.
   Result<std::shared_ptr<OpenHistory>> get(const std::filesystem::path& recording);
 
  private:
-  /// Device, inode, size, and change time.
+  /// Device, inode, size, and change time of the file.
   using Version = std::array<std::uint64_t, 5>;
   struct Entry {
     std::filesystem::path path;

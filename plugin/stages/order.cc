@@ -20,8 +20,8 @@ constexpr std::uint64_t kStageMax = kStagesMax - 1;
 constexpr std::size_t kFaultsMost = 64;
 constexpr const char* kSeeControl = "see CONTROL.md or the man page";
 
-/// Parses a path, which must be absolute, because the client and the server may have different
-/// working folders.
+/// Parses a path. It must be absolute, because the client and the server may have different working
+/// directories.
 Result<std::optional<std::filesystem::path>> path_of(const json& object, const char* key) {
   TRY(auto text, base::optional_text(object, key, "give an absolute path"));
   if (!text) return std::nullopt;
@@ -31,7 +31,8 @@ Result<std::optional<std::filesystem::path>> path_of(const json& object, const c
   return std::optional<std::filesystem::path>(std::move(*text));
 }
 
-/// Parses the disks after the first one: pairs of a name of virtual_guest::kOtherDisks and a size.
+/// Parses the disks after the first one: pairs of a name from virtual_guest::kOtherDisks and a
+/// size.
 Result<void> parse_other_disks(const json& object, LoadOrder& order) {
   const auto disks = object.find("other_disks");
   if (disks == object.end()) return {};
@@ -59,7 +60,7 @@ Result<void> parse_other_disks(const json& object, LoadOrder& order) {
   return {};
 }
 
-/// Parses the delay, and the ranges where writes are slow while a stage is recorded.
+/// Parses the delay of answers while a stage is recorded, and the ranges in which writes are slow.
 Result<void> parse_slow(const json& object, LoadOrder& order) {
   const auto slow = object.find("slow");
   if (slow == object.end() && !object.contains("slow_us")) return {};
@@ -84,7 +85,7 @@ Result<void> parse_slow(const json& object, LoadOrder& order) {
   return {};
 }
 
-/// Parses `record` and the request delays used while the stage is recorded.
+/// Parses `record`, and the delay of answers while the stage is recorded.
 Result<void> parse_record(const json& object, LoadOrder& order) {
   TRY(auto record, path_of(object, "record"));
   order.record = std::move(record);
@@ -185,7 +186,7 @@ json refusal(const Error& error) {
   return refused;
 }
 
-/// Executes requests; it has an overload for each type.
+/// Executes requests. There is an overload for each type of request.
 struct Handler {
   StageServer& server;
 

@@ -1,7 +1,7 @@
 #pragma once
 // Control-socket requests about stages (plugin/servers/nbd/CONTROL.md, "A server of crash states"):
-// one line of JSON each way. Parsing is separate from execution, so that only a function without
-// side effects handles untrusted input.
+// one line of JSON in each direction. Parsing is separate from execution, so that untrusted input
+// is handled only by functions without side effects.
 
 #include <string>
 #include <string_view>

@@ -1,4 +1,4 @@
-// Tests how control-socket requests are parsed, and the messages of rejections.
+// Tests how control-socket requests are parsed, and the messages of rejected ones.
 #include "plugin/stages/order.h"
 
 #include <gtest/gtest.h>

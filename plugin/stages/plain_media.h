@@ -1,7 +1,7 @@
 #pragma once
 // The media of a crash state as disks, each under an overlay.
 //
-//   write -> SUBMIT -> overlay         ACK after all requests in flight together are submitted
+//   write -> SUBMIT -> overlay         ACK once all requests that have arrived are submitted
 //   read  -> overlay, else the state   EIO for unreadable sectors until they are rewritten
 
 #include <memory>
@@ -12,10 +12,10 @@
 
 namespace headcrash::stages {
 
-/// One medium of a state.
+/// One medium of a crash state.
 struct Medium {
   std::string name;
-  model::DeviceId device = 0;  ///< in the state's recording
+  model::DeviceId device = 0;  ///< id of the device in the state's recording
   states::StateImage image;
   std::uint64_t digest = 0;  ///< digest of the image
 };
@@ -25,9 +25,9 @@ states::StateImage blank_image(std::uint64_t sectors);
 
 class PlainMedia final : public StageContent {
  public:
-  /// `media` must not be empty. Each medium's overlay is limited to `overlay_bytes_max`.
-  /// `recording` may be null; otherwise it must outlive this object. `used_disk` is described in
-  /// record/used_disk.h.
+  /// `media` must not be empty. The size of each medium's overlay is limited to
+  /// `overlay_bytes_max`. `recording` may be null; otherwise it must outlive this object. For
+  /// `used_disk`, see record/used_disk.h.
   PlainMedia(std::vector<Medium> media, std::uint64_t overlay_bytes_max, StageRecording* recording,
              bool used_disk = false);
 
@@ -47,8 +47,8 @@ class PlainMedia final : public StageContent {
         : device(medium.device),
           image(std::move(medium.image)),
           store(image, overlay_bytes_max, medium.digest) {}
-    /// Returns the map of written parts, which is created at the first write or query, because most
-    /// states do not need it.
+    /// Returns the map of written parts. The map is created at the first write or query, because
+    /// most states need none.
     media::WrittenMap& written();
 
     model::DeviceId device;

@@ -77,8 +77,8 @@ Result<std::unique_ptr<RebuiltMachine>> RebuiltMachine::create(profiles::Plan pl
   profiles::BuildOptions options;
   options.store = [&stores = self->stores_](model::DeviceId id) { return stores.at(id).get(); };
   options.faults = with.faults;
-  // The array's recovery must encounter unreadable sectors. Sectors that a cache has written back
-  // are readable again.
+  // The array's recovery must encounter the unreadable sectors, except for those that a cache has
+  // written back, which are readable again.
   options.mark_unreadable = [&stores = self->stores_](model::DeviceId id,
                                                       model::DeviceFaults& faults) {
     if (const auto& store = stores.at(id)) store->mark_unreadable(faults);
@@ -95,8 +95,8 @@ Result<std::unique_ptr<RebuiltMachine>> RebuiltMachine::create(profiles::Plan pl
   return self;
 }
 
-/// Writes a cache's sectors back: directly to the drive below it, recorded as such, or through the
-/// array.
+/// Writes a cache's sectors back, either through the array or directly to the drive below the
+/// cache. In the latter case, the recording shows a write to the drive.
 Result<void> RebuiltMachine::write_back_range(const Medium& cache, model::DeviceId below,
                                               std::uint64_t lba, std::uint64_t sectors) {
   std::vector<std::byte> bytes(sectors * model::kSectorBytes);
@@ -128,7 +128,7 @@ Result<void> RebuiltMachine::write_back(const PowerOn& with, bool to_drives) {
         std::any_of(with.faults.begin(), with.faults.end(), [&](const model::FaultSpec& fault) {
           return fault.kind == model::FaultKind::battery_dead && fault.device == cache.name;
         });
-    // Ids count depth first, so the device below follows.
+    // Ids are assigned depth first, so the device below has the next id.
     const auto below = static_cast<model::DeviceId>(cache.device + 1);
     if (lost || plan_.all.at(below).leaf != to_drives) continue;
     if (!to_drives && plan_.all[cache.device].parent)
@@ -185,14 +185,15 @@ std::optional<std::string> RebuiltMachine::error() const {
 int RebuiltMachine::serve(std::size_t disk_index, model::Request& request) {
   if (recording_ != nullptr && recording_->is_open() && recording_->error()) return EIO;
   const int error = errno_of(run(disk_index, request));
-  // If a member could not store its bytes, the array's contents are invalid, even if the array
-  // reports no error.
+  // If a member's overlay is full, the array's contents are invalid, even if the array reports no
+  // error.
   const bool full = std::any_of(stores_.begin(), stores_.end(),
                                 [](const auto& store) { return store && store->is_full(); });
   return full && request.op != model::Op::read ? ENOSPC : error;
 }
 
-/// Does nothing, because the array itself reports to the recording, at its own time.
+/// Records nothing, because the array itself reports its acknowledgements to the recording when
+/// they happen.
 int RebuiltMachine::acknowledge(std::size_t, const model::Request&, int error) {
   return error == 0 && recording_ != nullptr && recording_->is_open() && recording_->error()
              ? EIO
@@ -204,7 +205,7 @@ void RebuiltMachine::shut_down() {
   profiles::shut_down(built_);
 }
 
-/// Behind an array, unwritten sectors may become nonzero.
+/// All sectors count as written, because an array may change the contents of unwritten sectors.
 media::WrittenMap::Run RebuiltMachine::written(std::size_t, std::uint64_t, std::uint64_t limit) {
   return {limit, true};
 }

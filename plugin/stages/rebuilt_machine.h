@@ -21,19 +21,19 @@
 
 namespace headcrash::stages {
 
-/// Plans the devices of a stack that has `sectors`; hd0 is the array. Fails if the profile is
-/// unknown or does not support this size.
+/// Plans the devices of a stack that has `sectors` sectors; hd0 is the array. Fails if the profile
+/// is unknown or does not support this size.
 Result<profiles::Plan> plan_machine(const std::string& profile, std::uint64_t sectors);
 
-/// Returns the devices as they appear in a recording's header.
+/// Returns the devices in the form that a recording's header has.
 std::vector<record::RecordedDevice> recorded_devices(const profiles::Plan& plan);
 
-/// Fails if the recording was made with other devices, so that its media do not fit.
+/// Fails if the media do not fit, because the recording was made with other devices.
 Result<void> check_fit(const profiles::Plan& plan, const std::string& profile,
                        const std::vector<record::RecordedDevice>& recorded,
                        const std::string& recording);
 
-/// The hardware's state at power-on.
+/// The state of the hardware at power-on.
 struct PowerOn {
   const std::vector<Medium>& media;   ///< one for each leaf of the plan, in order
   const std::vector<Medium>& caches;  ///< contents of the battery-backed caches
@@ -58,7 +58,7 @@ class RebuiltMachine final : public StageContent {
   media::WrittenMap::Run written(std::size_t disk_index, std::uint64_t lba,
                                  std::uint64_t limit) override;
   std::uint64_t overlay_bytes() const override;
-  /// Reads the whole disk through the array.
+  /// Reads the whole disk through the array to compute the digest.
   Result<std::uint64_t> digest() override;
 
  private:
@@ -73,8 +73,8 @@ class RebuiltMachine final : public StageContent {
   profiles::Plan plan_;
   StageRecording* recording_;
   model::NullObserver null_observer_;
-  /// An overlay that remembers whether it has ever been full, because all that a drive reports to
-  /// its array is that it failed.
+  /// An overlay that remembers whether it has ever been full. The array cannot report this, because
+  /// a drive reports only that a write failed.
   class MemberStore : public model::SectorStore {
    public:
     MemberStore(const states::StateImage& image, std::uint64_t overlay_bytes_max)
@@ -90,7 +90,7 @@ class RebuiltMachine final : public StageContent {
       return noted(overlay_.write_zeroes(lba, count));
     }
     bool is_full() const { return full_; }
-    /// Marks the sectors that are unreadable in the state and have not been written since then.
+    /// Marks the sectors that are unreadable in the crash state and have not been rewritten since.
     void mark_unreadable(model::DeviceFaults& faults) const;
     std::uint64_t overlay_bytes() const { return overlay_.overlay_bytes(); }
 
@@ -105,7 +105,7 @@ class RebuiltMachine final : public StageContent {
   std::vector<std::unique_ptr<MemberStore>> stores_;  ///< by id; null for devices without a medium
   profiles::BuiltMachine built_;
   std::vector<DiskInfo> disk_infos_;
-  /// The device that did not answer; the machine must not run again.
+  /// Name of a device that did not answer; the machine must then not run again.
   std::optional<std::string> unanswered_;
 };
 

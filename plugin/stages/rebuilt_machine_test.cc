@@ -21,7 +21,7 @@ LoadOrder array_in(const std::filesystem::path& recording, const std::string& id
   return {.stage = stage, .recording = recording, .id = id, .machine = kProfile};
 }
 
-/// Writes 'a' to one stripe and flushes, then writes 'b' over half of it.
+/// Writes 'a' to one stripe and flushes, then overwrites half of it with 'b'.
 Sealed record_an_array(StageServer& server, const std::filesystem::path& path) {
   load(server, fresh_array(path));
   StageClient client(**server.stage(0));
@@ -75,14 +75,14 @@ TEST(RebuiltMachine, RestoresAnArray) {
     EXPECT_EQ(client.read(32, 32), filled('a', 32));
     EXPECT_EQ(client.read(128, 8), filled('\0', 8)) << "must be dropped with the overlay";
   }
-  // Loads the members separately.
+  // Loads each member as a separate disk.
   load(*server, {.stage = 0, .recording = path, .id = at_end});
   StageClient member(**server->stage(0), "hd0.1");
   EXPECT_LT(member.sectors(), kArraySectors);
 }
 
-/// The states include cuts between the data write and the parity write. The array must start and
-/// correct its parity.
+/// The states include cuts between the data write and the parity write. In these states, the array
+/// must start and correct its parity.
 TEST(RebuiltMachine, EveryPhysicalStateStartsAndKeepsFlushedData) {
   TemporaryFolder folder;
   const auto server = start_stages(1);

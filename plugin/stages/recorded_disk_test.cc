@@ -28,9 +28,9 @@ std::vector<std::byte> read_image(const states::StateImage& image, std::uint64_t
   return bytes;
 }
 
-/// Uses a used disk under a recording and under a nested recording. Unwritten sectors hold the
-/// prior bytes, a trim changes nothing, and written zeroes are zeroes. Losing a write of zeroes
-/// must give a different state than keeping it.
+/// Records a used disk, then records again on top of one of its states. Unwritten sectors hold the
+/// prior bytes, a trim changes nothing, and written zeroes read as zeroes. A state in which a write
+/// of zeroes is lost must differ from one in which it is kept.
 TEST(RecordedDisk, AUsedDiskShowsItsPriorContents) {
   const TemporaryFolder folder;
   const auto server = start_stages(1);
@@ -76,7 +76,8 @@ TEST(RecordedDisk, AUsedDiskShowsItsPriorContents) {
 }
 
 /// A guest flushes without waiting for its write. The delay keeps the write in flight, so the flush
-/// does not cover it. Without the delay, the write would be answered before the flush is sent.
+/// does not cover it. Without the delay, the write would be answered before the guest sends the
+/// flush.
 TEST(RecordedDisk, ASlowDiskHasWritesInFlightAtAFlush) {
   const TemporaryFolder folder;
   const auto server = start_stages(1);

@@ -79,7 +79,7 @@ Result<void> Stage::load(LoadRequest load) {
     reads_ = writes_ = flushes_ = 0;
     error_.reset();
   }
-  // The old overlay is freed outside the lock, so that a guest's next request need not wait.
+  // Frees the old overlay outside the lock, so that a guest's next request need not wait.
   load.content.reset();
   return {};
 }
@@ -151,7 +151,7 @@ void Stage::note_error(int error) {
   }
 }
 
-/// Converts an exception to an error for the request, so that the request does not count as in
+/// Converts an exception to an error for the request. Otherwise, the request would count as in
 /// flight forever. The stage also gets an error, because its contents may be incomplete.
 template <typename Work>
 int Stage::without_exception(const Work& work) noexcept {
@@ -169,7 +169,7 @@ int Stage::without_exception(const Work& work) noexcept {
 void Stage::note_exception(const char* what) noexcept {
   try {
     if (!error_) error_ = name_ + ": a request failed: " + what + "; load a state again";
-  } catch (...) {  // not even memory for the error text: only the request fails
+  } catch (...) {  // there is not even enough memory for the text, so only the request fails
   }
 }
 
@@ -217,7 +217,7 @@ int Stage::serve(const Connection& connection, model::Request& request) {
   ++arrived_;
   std::unique_lock lock(mutex_);
   const Connection::StartedRequest begun = begin(connection, request);
-  // The delay is outside the lock, so that other requests may arrive and overtake this one.
+  // Waits outside the lock, so that other requests can arrive and overtake this one.
   if (begun.answer_in.count() != 0) {
     const auto until = std::chrono::steady_clock::now() + begun.answer_in;
     lock.unlock();

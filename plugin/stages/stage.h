@@ -6,11 +6,11 @@
 //
 // Requests are performed in the order of their SUBMITs, so the recording and the overlay have the
 // same order of writes. An ACK is recorded only after every request that has arrived so far has
-// been submitted. Requests in flight together are thus recorded as such, and a flush that the guest
-// sends before its writes are answered does not cover these writes. A recorded stage delays its
-// answers (AnswerDelay), so a flush sent too early finds writes in flight. (A lock around a whole
-// request would make each request durable before the next, and would hide a file system that
-// flushes too early.)
+// been submitted. Requests that are in flight together are thus recorded as such, and a flush that
+// the guest sends before its writes are answered does not cover these writes. A recorded stage
+// delays its answers (AnswerDelay), so that writes are still in flight when a flush is sent too
+// early. (A lock around a whole request would complete each request before the next, and would hide
+// the defect of a file system that flushes too early.)
 
 #include <atomic>
 #include <chrono>
@@ -28,17 +28,19 @@
 
 namespace headcrash::stages {
 
-/// How long a recorded stage delays its answers to writes and flushes. Each request's delay is
-/// drawn from the seed. Most delays are within an eighth of the maximum, so answers are reordered.
+/// Determines how long a recorded stage delays its answers to writes and flushes. The delay of each
+/// request is drawn at random from the seed. Most delays are at most an eighth of the maximum, so
+/// answers are reordered.
 struct AnswerDelay {
   std::uint64_t seed = 0;
   std::uint32_t most_us = 0;  ///< 0 for no delay
   /// Writes to the stage's disk (index 0) that overlap one of these ranges take `slow_us` longer.
-  /// If a file system does not wait for such a write, it is still in flight at the next flush.
+  /// If a file system does not wait for such a write before it flushes, the write is still in
+  /// flight at the flush.
   std::vector<model::SectorRange> slow = {};
   std::uint32_t slow_us = 0;
 
-  /// Returns the delay of the request with this number.
+  /// Returns the delay of the request with this sequence number.
   std::chrono::microseconds of(std::uint64_t number) const;
   /// Returns of(number), plus `slow_us` for a write to a slow range.
   std::chrono::microseconds of(std::uint64_t number, std::size_t disk_index,
@@ -47,15 +49,16 @@ struct AnswerDelay {
 inline constexpr std::uint32_t kAnswerDelayMostUs = 1'000'000;
 inline constexpr std::size_t kSlowPlacesMost = 4096;
 
-/// Maximum length of a mark. The mark export transfers a mark and its NUL in one sector.
+/// Maximum length of a mark. The mark export transfers a mark and its terminating NUL in one
+/// sector.
 inline constexpr std::size_t kMarkBytesMax = 511;
 
 struct StageStatus {
-  std::string id, recording,
-      nonce;  ///< empty before the first load; id and recording are empty for an empty disk
+  /// `nonce` is empty before the first load; `id` and `recording` are empty for an empty disk.
+  std::string id, recording, nonce;
   std::uint64_t overlay_bytes = 0;
-  std::uint64_t reads = 0, writes = 0,
-                flushes = 0;  ///< since the load; trims and zeroes count as writes
+  /// Requests since the load. Trims and zeroing requests count as writes.
+  std::uint64_t reads = 0, writes = 0, flushes = 0;
   std::optional<std::string> error;
 };
 
@@ -67,28 +70,28 @@ class Stage {
     std::string nonce;
     std::unique_ptr<StageRecording> log;    ///< null if not recorded
     std::unique_ptr<StageContent> content;  ///< may use `log` until it is destroyed
-    /// how long answers are delayed while the stage is recorded
+    /// Determines how long answers are delayed while the stage is recorded.
     AnswerDelay delay = {};
   };
 
   explicit Stage(std::string name) : name_(std::move(name)) {}
-  ~Stage();  ///< completes an unsealed recording
+  ~Stage();  ///< completes the recording if it is not sealed
   Stage(const Stage&) = delete;
   Stage& operator=(const Stage&) = delete;
 
-  /// Sets the clock used for recordings, which belongs to a client. Any thread may call `clock`
-  /// until the stage is destroyed. REQUIRES: nothing has been loaded yet.
+  /// Sets the clock that is used for recordings; it belongs to a client. Any thread may call
+  /// `clock` until the stage is destroyed. REQUIRES: nothing has been loaded yet.
   void use_clock(StageRecording::Clock clock) { clock_ = std::move(clock); }
   const StageRecording::Clock& clock() const { return clock_; }
 
-  /// Fails while a request is in flight, or if the sizes differ from those that open connections
-  /// have seen.
+  /// Fails while a request is in flight, or if the new disks do not have the sizes that open
+  /// connections have seen.
   Result<void> may_load(const std::vector<DiskInfo>& disk_infos) const;
-  /// Checks like may_load(), then switches: the old overlay is dropped, and an unsealed recording
-  /// is discarded.
+  /// Makes the same checks as may_load(), then switches: the old overlay is dropped, and an
+  /// unsealed recording is discarded.
   Result<void> load(LoadRequest load);
 
-  /// A client's connection. Must end before the stage does.
+  /// A client's connection. It must be destroyed before the stage.
   class Connection {
    public:
     ~Connection();
@@ -97,9 +100,10 @@ class Stage {
 
     std::uint64_t sectors() const { return sectors_; }  ///< constant
     int serve(model::Request request);                  ///< returns 0 or an errno
-    /// Serves a request in two halves, for a client whose time is not the host's. begin() performs
-    /// the request and assigns an id. answer() returns 0 or an errno; call it when `answer_in` has
-    /// passed in the client's time. REQUIRES: answer() is called for every request begun.
+    /// Serves a request in two steps, for a client whose time differs from the host's. begin()
+    /// performs the request and assigns an id. answer() returns 0 or an errno; call it when
+    /// `answer_in` has passed in the client's time. REQUIRES: answer() is called for every request
+    /// that was begun.
     struct StartedRequest {
       int error = 0;
       std::chrono::microseconds answer_in{0};
@@ -114,16 +118,16 @@ class Stage {
                std::uint64_t sectors)
         : stage_(stage), disk_name_(std::move(disk_name)), index_(index), sectors_(sectors) {}
     Stage& stage_;
-    const std::optional<std::string> disk_name_;  ///< nullopt for the stage's disk
-    std::size_t index_;  ///< current index of that disk; guarded by the stage's lock
+    const std::optional<std::string> disk_name_;  ///< nullopt for the stage's first disk
+    std::size_t index_;  ///< current index of this disk; guarded by the stage's lock
     const std::uint64_t sectors_;
   };
-  /// Opens a disk of the stage. Fails if nothing is loaded, or if there is no such disk.
+  /// Opens a disk of the stage. Fails if nothing has been loaded, or if there is no such disk.
   Result<std::unique_ptr<Connection>> connect(const std::optional<std::string>& disk_name);
 
   std::string nonce() const;  ///< empty before the first load
-  /// Records a mark of 1 to kMarkBytesMax bytes. Has no effect if the stage is not recorded.
-  /// Returns errors of the recording.
+  /// Records a mark of 1 to kMarkBytesMax bytes. Has no effect if the stage is not recorded. Fails
+  /// with the recording's error.
   Result<void> mark(std::string_view text);
   Result<Sealed> seal();
   Result<std::uint64_t> digest();
@@ -148,12 +152,13 @@ class Stage {
   const std::string name_;  ///< "stage 3"
   StageRecording::Clock clock_;
   mutable std::mutex mutex_;
-  std::atomic<std::uint64_t> arrived_ = 0;  ///< requests so far, counted before they take the lock
+  /// Requests so far; a request is counted before it takes the lock.
+  std::atomic<std::uint64_t> arrived_ = 0;
   std::condition_variable all_submitted_;
 
   // ---- guarded by the lock
   LoadRequest load_;
-  /// How many of these requests have been submitted, and how many have finished.
+  /// How many of the requests that have arrived have been submitted, and how many have finished.
   std::uint64_t submitted_ = 0, finished_ = 0;
   std::set<Connection*> connections_;
   std::uint64_t reads_ = 0, writes_ = 0, flushes_ = 0;

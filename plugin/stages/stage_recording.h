@@ -1,6 +1,6 @@
 #pragma once
-// The recording of requests to a stage, from its load until the recording is sealed. Later requests
-// are not recorded.
+// The recording of requests to a stage, from the load of the stage until the recording is sealed.
+// Later requests are not recorded.
 
 #include <filesystem>
 #include <functional>
@@ -17,7 +17,8 @@ struct Sealed {
 
 class StageRecording final : public model::MachineObserver {
  public:
-  /// Returns the time in nanoseconds from an arbitrary origin. If empty, the host's clock is used.
+  /// A clock that returns nanoseconds since an arbitrary origin. If empty, the host's clock is
+  /// used.
   using Clock = std::function<model::TimeNs()>;
   /// Fails if the file exists.
   static Result<std::unique_ptr<StageRecording>> create(const std::filesystem::path& path,
@@ -26,15 +27,15 @@ class StageRecording final : public model::MachineObserver {
 
   const std::filesystem::path& path() const { return path_; }
   bool is_open() const { return writer_ != nullptr; }
-  /// A host error: the recording is valid only up to its last complete event.
+  /// The first host error. After it, the recording is valid only up to its last complete event.
   const std::optional<Error>& error() const { return error_; }
   model::TimeNs now() const;  ///< time since creation, by that clock
   model::RequestId next_request() { return ++last_request_; }
 
   /// Writes everything to the kernel and closes the file, which is then complete. Fails if the
-  /// recording is already sealed, or if the host could not store it.
+  /// recording is already sealed, or if the host failed to store it.
   Result<Sealed> seal();
-  /// Removes the file, if a load is rejected after the file was created.
+  /// Removes the file. For a load that is rejected after the file has been created.
   void discard();
 
   void submitted(model::DeviceId device, model::TimeNs at, const model::Request& request) override;

@@ -19,15 +19,15 @@ namespace {
 constexpr const char* kBlankName = "hd0";
 constexpr const char* kBlankProfile = "blank";
 
-/// Returns 16 hex digits that are unique to this server and load. They prevent a page cached from
-/// an earlier load from being mistaken for one from this load.
+/// Returns 16 hex digits that are unique to this server and this load. They prevent a page cached
+/// by a client during an earlier load from being mistaken for one of this load.
 std::string new_nonce() {
   static std::atomic<std::uint32_t> loads = 0;
   static const std::uint32_t server = std::random_device()();
   return fmt::format("{:08x}{:08x}", server, ++loads);
 }
 
-/// The state from which a load starts.
+/// The crash state or empty disk that is loaded.
 struct Origin {
   std::string recording, id;  ///< empty: blank
   std::uint64_t fingerprint = 0;
@@ -87,13 +87,13 @@ Origin blank(const profiles::Plan& plan) {
   return origin;
 }
 
-/// Describes the recording to be made of the stage, if any.
+/// Whether and how the stage is to be recorded.
 struct Recorded {
   std::optional<std::filesystem::path> into;
   AnswerDelay delay;
 };
 
-/// The stack above the media.
+/// A machine (an array, caches) on top of the media.
 struct MachineAbove {
   profiles::Plan plan;
   std::vector<model::FaultSpec> faults;
@@ -112,8 +112,8 @@ std::vector<DiskInfo> disk_infos_of(const Origin& origin,
   return disk_infos;
 }
 
-/// Starts a recording. It names its base relative to its own folder, so that both can be moved
-/// together.
+/// Starts a recording. The path of its base is stored relative to its own folder, so that both
+/// files can be moved together.
 Result<std::unique_ptr<StageRecording>> begin_recording(const std::filesystem::path& path,
                                                         const Origin& origin, bool with_media,
                                                         const StageRecording::Clock& clock) {
@@ -155,7 +155,8 @@ Result<Stage::LoadRequest> make_load(Origin origin, std::optional<MachineAbove> 
   return load;
 }
 
-/// Returns the digest of all media, independent of any machine rebuilt over them.
+/// Returns a digest of the contents of all media. It does not depend on the machine that is rebuilt
+/// over them.
 std::uint64_t digest_of(const std::vector<Medium>& media) {
   std::uint64_t joined = 0;
   for (std::size_t i = 0; i < media.size(); ++i)
@@ -166,7 +167,7 @@ std::uint64_t digest_of(const std::vector<Medium>& media) {
 Result<Loaded> load_onto(Stage& stage, Origin origin, std::optional<MachineAbove> above,
                          const Recorded& recorded, std::uint64_t overlay_bytes_max) {
   const std::vector<DiskInfo> disk_infos = disk_infos_of(origin, above);
-  // Check this before creating the recording, so that a rejected load leaves no recording.
+  // This check precedes the creation of the recording, so that a rejected load leaves no file.
   TRY(stage.may_load(disk_infos));
   const std::uint64_t digest = digest_of(origin.media);
   TRY(auto load,

@@ -21,7 +21,7 @@ inline constexpr std::uint64_t kOverlayBytesDefault = 256ULL << 20;
 
 struct StageServerOptions {
   std::size_t stages = 1;                                  ///< 1 to kStagesMax
-  std::uint64_t overlay_bytes_max = kOverlayBytesDefault;  ///< for each medium on each stage
+  std::uint64_t overlay_bytes_max = kOverlayBytesDefault;  ///< limit for each medium of each stage
   std::optional<std::filesystem::path> recording;          ///< the recording for `state/ID`
 };
 
@@ -30,15 +30,16 @@ struct LoadOrder {
   std::size_t stage = 0;
   std::optional<std::filesystem::path> recording;  ///< absolute
   std::string id;                                  ///< a state of the recording
-  std::uint64_t sectors = 0;  ///< without a recording: the size of the empty disk
-  /// Without a recording: additional empty disks with unique names, recorded and cut together.
+  std::uint64_t sectors = 0;  ///< size of the empty disk; used without a recording
+  /// Additional empty disks with unique names, which are recorded and cut together with the first.
+  /// Used without a recording.
   std::vector<DiskInfo> other_disks;
-  bool used_disk = false;  ///< the empty disk is a used one (record/used_disk.h)
+  bool used_disk = false;  ///< the empty disk is a used disk (record/used_disk.h)
   std::optional<std::filesystem::path> record;  ///< absolute path of the new recording
-  /// how long answers are delayed while the stage is recorded
+  /// Determines how long answers are delayed while the stage is recorded.
   AnswerDelay delay;
   std::optional<std::string> machine;
-  std::vector<model::FaultSpec> faults;  ///< faults of the machine, active at power-on
+  std::vector<model::FaultSpec> faults;  ///< faults of the machine, which are active at power-on
 };
 
 struct Loaded {
@@ -54,12 +55,12 @@ class StageServer {
   static Result<std::unique_ptr<StageServer>> create(const StageServerOptions& options);
 
   std::size_t stage_count() const { return stages_.size(); }
-  /// Fails if there is no such stage.
+  /// Fails if the stage does not exist.
   Result<Stage*> stage(std::size_t number);
   Result<Loaded> load(const LoadOrder& order);
 
-  /// Creates a separate stage for one connection, with a state of the server's recording. Fails if
-  /// there is no such recording or state.
+  /// Creates a separate stage for one connection, loaded with a state of the server's recording.
+  /// Fails if there is no such recording or state.
   Result<std::unique_ptr<Stage>> private_stage(const std::string& id);
 
  private:

@@ -1,5 +1,5 @@
-// Tests crash states on stages: they are loaded, written to, recorded, and loaded again from the
-// new recording.
+// Tests crash states on stages: loading them, writing to them, recording the writes, and loading
+// states of the new recording.
 #include "plugin/stages/stage_server.h"
 
 #include <sys/resource.h>
@@ -167,7 +167,7 @@ TEST(StageServer, ServesStatesOfARecordedRun) {
       << "all writes";
 }
 
-/// A file system's disk and its log disk share one recording, and a load switches both while
+/// A file system's disk and its log disk share one recording. A load switches both disks while
 /// connections are open.
 TEST(StageServer, TwoDisksAreRecordedAndSwitchedTogether) {
   constexpr std::uint64_t kLogSectors = 128;
@@ -212,7 +212,7 @@ TEST(StageServer, TwoDisksAreRecordedAndSwitchedTogether) {
   }
   EXPECT_EQ(digests.size(), 5U) << "a8 is w8, a8-1 is w8-, a4- is a0";
 
-  // A recording on top of a state of both disks has both disks as its base.
+  // A recording on top of a state of two disks must have both disks as its base.
   load(*server, recorded(state(0, run, "a8-4"), folder / "more.hcrec"));
   EXPECT_EQ(log.write(8, filled('f')), 0);
   ASSERT_TRUE(stage_of(*server, 0).seal());
@@ -226,7 +226,7 @@ TEST(StageServer, TwoDisksAreRecordedAndSwitchedTogether) {
   EXPECT_NE(one.error().message().find("stage 0/log"), std::string::npos) << one.error().message();
 }
 
-/// Digests are computed from the differences from the previous load. In any order of loads, they
+/// Digests are computed from the difference to the previous load. Whatever the order of loads, they
 /// must equal the images' digests.
 TEST(StageServer, DigestsEqualTheDigestsOfTheImages) {
   TemporaryFolder folder;
@@ -360,7 +360,7 @@ TEST(StageServer, ReportsAFullOverlay) {
   EXPECT_EQ(client.write(64, filled('g', 8)), 0);
 }
 
-/// A rejected write must not count as written.
+/// A sector must not count as written if its write was rejected.
 TEST(StageServer, RecordsAWriteWithoutRoomAsFailed) {
   const TemporaryFolder folder;
   const auto server = start_stages(1, 16 * model::kSectorBytes);
@@ -425,9 +425,9 @@ TEST(StageServer, PrivateStatesAreSeparate) {
 
 // ---- concurrency
 
-/// For any interleaving, the recording's states must equal the stage's contents, no write may be
-/// answered before its submission, and no thread may submit a request before its previous one has
-/// been answered.
+/// For any interleaving, the states of the recording must equal the stage's contents. No write may
+/// be answered before it is submitted, and no thread may submit a request before its previous one
+/// has been answered.
 TEST(StageServer, RecordsConcurrentRequests) {
   constexpr int kThreads = 4;
   constexpr int kRequests = 200;

@@ -14,7 +14,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// Records the order of calls, and blocks a write until the test releases it.
+/// A content that records the order of calls and blocks a write until the test releases it.
 class BlockingContent final : public StageContent {
  public:
   explicit BlockingContent(std::vector<DiskInfo> disk_infos = {{"hd0", 64}})
@@ -60,7 +60,7 @@ struct SlowStage {
   BlockingContent* content = nullptr;
 };
 
-/// The next state loaded may have the same disks in a different order.
+/// The next state to be loaded may have the same disks in a different order.
 TEST(Stage, AConnectionKeepsItsDisk) {
   Stage stage("stage 0");
   const auto put = [&stage](std::vector<DiskInfo> disk_infos) {
@@ -78,8 +78,8 @@ TEST(Stage, AConnectionKeepsItsDisk) {
   EXPECT_EQ(content->served, 0U);
 }
 
-/// The guest sends a flush while a write is in flight. The recording must not show that the write
-/// was answered before the flush.
+/// The guest sends a flush while a write is in flight. In the recording, the write must not be
+/// acknowledged before the flush is submitted.
 TEST(Stage, AFlushDoesNotCoverAWriteInFlight) {
   bool together = false;
   for (int attempt = 0; attempt < 100 && !together; ++attempt) {
@@ -107,8 +107,8 @@ TEST(Stage, AFlushDoesNotCoverAWriteInFlight) {
   EXPECT_TRUE(together) << "each write was answered before the flush";
 }
 
-/// The server runs out of memory once. Later requests are served, and the stage accepts another
-/// load.
+/// The server runs out of memory once. Later requests must be served, and the stage must accept
+/// another load.
 TEST(Stage, AnExceptionOnlyFailsTheRequest) {
   SlowStage slow;
   {
@@ -127,7 +127,7 @@ TEST(Stage, AnExceptionOnlyFailsTheRequest) {
   EXPECT_TRUE(slow.stage.load({"", "", "after", nullptr, std::make_unique<BlockingContent>()}));
 }
 
-/// Two guests write continuously, so at least one request is always in flight.
+/// Two guests write continuously, so at least one request is in flight at any time.
 TEST(Stage, RejectsALoadWhileARequestIsInFlight) {
   SlowStage slow;
   const auto slowly = [] { std::this_thread::sleep_for(200us); };

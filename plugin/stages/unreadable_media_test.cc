@@ -1,5 +1,5 @@
-// Tests machines over a state with unreadable sectors. Their recovery encounters these sectors, and
-// rewritten sectors become readable.
+// Tests machines over a crash state with unreadable sectors. The machine's recovery encounters
+// these sectors, and rewritten sectors become readable.
 #include <cerrno>
 
 #include "plugin/model/array/raid_layout.h"
@@ -56,17 +56,18 @@ struct RecordedStack {
   std::unique_ptr<RebuiltMachine> machine;
 };
 
-/// The array with a prewrite log; it is the plan's first device.
+/// The array of a plan whose first device is an array with a prewrite log.
 struct LoggingArray {
   explicit LoggingArray(const profiles::Plan& plan)
       : profile(std::get<model::ArrayProfile>(plan.devices.front().stack->profile)),
         layout(model::RaidLayout::of(profile, plan.all.at(1).sectors)) {}
-  /// Returns the member's id and the LBA of the first sector of a role in stripe 0.
+  /// Returns the id of the member that has this role in stripe 0, and the LBA of the stripe's first
+  /// sector on it.
   std::pair<model::DeviceId, std::uint64_t> home(std::uint32_t role) const {
     return {static_cast<model::DeviceId>(1 + layout.member_of(0, role)), layout.member_lba(0, 0)};
   }
-  /// Returns the LBA of the first payload sector in a member's first record, which follows the
-  /// record's header.
+  /// Returns the LBA of the first payload sector of a member's first record. The payload follows
+  /// the record's header.
   static std::uint64_t first_payload() { return 2 * model::kSuperblockSectors + 1; }
   model::ArrayProfile profile;
   model::RaidLayout layout;
@@ -74,14 +75,14 @@ struct LoggingArray {
 
 constexpr const char* kLogging = "netra-raid5";
 
-/// The cut tore the home writes of data and parity. The log has both, so the sectors are readable
-/// after the roll-forward.
+/// The cut tore the in-place writes of data and parity. The log has both, so the sectors are
+/// readable after the roll-forward.
 TEST(UnreadableMedia, RolledForwardSectorsAreReadable) {
   TemporaryFolder folder;
   const auto path = folder / "torn.hcrec";
   RecordedStack stack(path, kLogging);
   const LoggingArray array(stack.plan);
-  stack.write(0, filled('a', 8));  // logged; not home before the next request
+  stack.write(0, filled('a', 8));  // logged; written in place before the next request
   for (const std::uint32_t role : {0U, array.layout.data}) {
     const auto [device, lba] = array.home(role);
     stack.make_unreadable(device, lba);
@@ -109,7 +110,8 @@ TEST(UnreadableMedia, AnUnreadableLogRecordIsIgnored) {
       << "the data can only come from an unreadable record";
 }
 
-/// The cut interrupted a write-back. The cache still has the data and writes it again at power-on.
+/// The cut interrupted a write-back. The cache still has the data and writes it back again at
+/// power-on.
 TEST(UnreadableMedia, SectorsWrittenBackByACacheAreReadable) {
   constexpr const char* kCached = "hp-c2447-nvram";
   TemporaryFolder folder;

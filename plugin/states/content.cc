@@ -14,7 +14,8 @@ namespace {
 using model::kSectorBytes;
 using record::ExtentLocation;
 
-constexpr std::size_t kTotalsMax = 8 << 20;  ///< 8 bytes each
+/// Maximum number of running totals in memory; each takes 8 bytes.
+constexpr std::size_t kTotalsMax = 8 << 20;
 
 ExtentLocation bytes_of(const RecordedWrite& write) {
   if (write.op != model::Op::write) return ExtentLocation::zeroes();
@@ -128,8 +129,8 @@ Result<CutContent> CutContent::create(WrittenContent& content, std::uint64_t eve
   for (const std::size_t unflushed : cut.unflushed_) cut.fates_[unflushed - cut.first_] = 0;
   const std::size_t durable = cut.fates_.size() - cut.unflushed_.size();
   const bool on_all = use == Queries::many || cut.unflushed_.size() <= durable;
-  // Only some sectors matter: those of the unflushed writes, or of the present writes if the digest
-  // is computed from the content before them.
+  // Marks the writes whose sectors must be summed. These are the unflushed writes; or the present
+  // ones, if the digest is computed from the content before them.
   std::vector<std::uint8_t> wanted(cut.fates_.size());
   std::vector<std::size_t> taking_part;
   for (std::size_t i = 0; i < wanted.size(); ++i) {
@@ -206,7 +207,8 @@ Result<std::uint64_t> CutContent::below(std::uint64_t lba, std::uint64_t sectors
   return before_->digest(lba, sectors);
 }
 
-/// Returns the content sum of part of an atom after its first `writers` writers.
+/// Returns the content sum of a part of an atom if only the first `writers` of its writers are
+/// present.
 Result<std::uint64_t> CutContent::value(const Atom& atom, std::uint64_t lba, std::uint64_t sectors,
                                         std::uint32_t writers) {
   while (writers > 0) {
@@ -239,7 +241,7 @@ Result<std::uint64_t> CutContent::digest(std::span<const std::uint8_t> kept,
       torn ? unflushed_[torn->unflushed] : std::numeric_limits<std::size_t>::max();
   std::uint64_t sum = anchor_;
   for (Atom& atom : atoms_) {
-    // Handles two common cases directly: the last writer is present, or no writer is.
+    // Handles two common cases directly: either the last writer or none of the writers is present.
     const std::size_t* writers = writers_.data() + atom.first_writer;
     std::uint32_t last = atom.writers;
     while (last > 0 && fates_[writers[last - 1] - first_] == 0 && writers[last - 1] != torn_write)

@@ -12,9 +12,9 @@
 // A subset therefore costs one step for each atom, typically some tens, and no byte of the
 // recording is read more than a few times. Each write's sector sums are kept as running totals, so
 // the sum over any part of a write takes one subtraction. The memory for these totals is bounded.
-// If a state contains fewer of the writes after its first unflushed write than it omits (as with a
-// cache that ignores flushes for a long time), the digest is computed from the content before that
-// write instead.
+// Among the writes from the first unflushed one on, a state may omit more than it contains (for
+// example if a cache ignores flushes for a long time). Its digest is then computed from the content
+// before these writes.
 
 #include <cstdint>
 #include <list>
@@ -34,7 +34,7 @@ class WriteSums {
  public:
   WriteSums(std::shared_ptr<const RunHistory> run, model::DeviceId device)
       : run_(std::move(run)), device_(device) {}
-  /// Returns the sum of sectors [lba, lba + sectors), all of which must belong to the write.
+  /// Returns the sum over sectors [lba, lba + sectors), all of which must belong to the write.
   Result<std::uint64_t> of(std::size_t write, std::uint64_t lba, std::uint64_t sectors);
 
  private:
@@ -64,17 +64,17 @@ class WrittenContent {
   Result<std::uint64_t> all(std::uint64_t event);
 
  private:
-  /// A period with the power on.
+  /// A period during which the power was on.
   struct PowerCycle {
     std::size_t first = 0;             ///< index of its first write
     std::vector<std::uint64_t> after;  ///< after[i]: digest with writes [first, first + i)
-    std::optional<StateImage> rolled;  ///< after[i] is the digest with writes [first, first + i)
+    std::optional<StateImage> rolled;  ///< the image whose digest is the last element of `after`
   };
 
   std::shared_ptr<const RunHistory> run_;
   model::DeviceId device_;
   WriteSums sums_;
-  std::map<std::uint64_t, PowerCycle> power_cycles_;  ///< by first event
+  std::map<std::uint64_t, PowerCycle> power_cycles_;  ///< the key is the cycle's first event
 };
 
 /// An unflushed write of which only a part is present.
@@ -88,16 +88,16 @@ class CutContent {
  public:
   enum class Queries : std::uint8_t {
     many,
-    /// If lose_all is true, digest() is called only with no write kept.
+    /// digest() will be called only for the state that keeps no unflushed write.
     lose_all
   };
   static Result<CutContent> create(WrittenContent& content, std::uint64_t event,
                                    std::optional<model::RequestId> lies_from, Queries use);
 
-  const std::vector<std::size_t>& unflushed() const {
-    return unflushed_;
-  }  ///< indices into writes()
-  /// Returns the digest of a state. `kept` has one flag for each unflushed write.
+  /// Returns indices into writes().
+  const std::vector<std::size_t>& unflushed() const { return unflushed_; }
+  /// Returns the digest of a state. `kept` has one flag for each unflushed write, set if the state
+  /// keeps the write.
   Result<std::uint64_t> digest(std::span<const std::uint8_t> kept,
                                std::optional<TornPart> torn = {});
 
@@ -105,8 +105,9 @@ class CutContent {
   struct Atom {
     std::uint64_t lba = 0, sectors = 0;
     std::uint32_t first_writer = 0, writers = 0;  ///< range in writers_
-    std::uint64_t anchored = 0;                   ///< sum at the anchor state
-    std::optional<std::uint64_t> below;           ///< sum without the atom's writers
+    std::uint64_t anchored = 0;                   ///< sum in the anchor state
+    /// Sum of the content below all of the atom's writers; unset until needed.
+    std::optional<std::uint64_t> below;
   };
 
   explicit CutContent(WrittenContent& content) : content_(&content) {}
@@ -120,7 +121,7 @@ class CutContent {
   WrittenContent* content_;
   std::vector<std::size_t> unflushed_;
   std::size_t first_ = 0;            ///< first write described by fates_
-  std::vector<std::uint8_t> fates_;  ///< for each write: whether it is present
+  std::vector<std::uint8_t> fates_;  ///< for each write: 1 if it is present in the current state
   std::optional<TornPart> torn_;     ///< torn write of the current state
   std::vector<Atom> atoms_;
   std::vector<std::size_t> writers_;  ///< writers of each atom, in submission order

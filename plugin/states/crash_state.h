@@ -25,7 +25,7 @@
 // one in a "d2" prefix (w1234 and d0w1234 are equal). All other media are as in p1234. Several
 // disks on one power cord (a file system and its log) each lose their own unflushed writes at one
 // cut; names that begin with `a` describe such states, with requests numbered across all disks. A
-// flush covers only writes to its own disk. Characters: letters, digits and .,:+-~@! only.
+// flush covers only writes to its own disk. Names contain only letters, digits and .,:+-~@!.
 
 #include <cstdint>
 #include <optional>
@@ -50,25 +50,29 @@ struct TornWrite {
 struct CrashState {
   enum class Base : std::uint8_t { physical, writes, members };
   Base base = Base::writes;
-  model::DeviceId device = 0;  ///< writes: the device of the requests
-  /// for states by writes: every disk (RunHistory::disks()); `device` is then 0
+  /// For Base::writes: the device of the requests, unless all_disks is set.
+  model::DeviceId device = 0;
+  /// For Base::writes: the requests are those of every disk (RunHistory::disks()). `device` is then
+  /// 0.
   bool all_disks = false;
   std::uint64_t event = 0;  ///< the cut: the number of events that precede it
-  /// For states by writes: the fates of the unflushed writes. If keep_others is true, the writes in
-  /// `listed` (ascending) are lost; otherwise, only these writes are kept.
+  /// For Base::writes: the fates of the unflushed writes. If keep_others is true, the writes in
+  /// `listed` (ascending) are lost and all others are kept; otherwise, only the writes in `listed`
+  /// are kept.
   bool keep_others = true;
   std::vector<model::RequestId> listed;
   std::vector<TornWrite> torn;  ///< ascending by request; not in `listed`
-  /// Flushes and FUA writes from this request on had no effect.
+  /// If set: flushes and FUA writes from this request on had no effect.
   std::optional<model::RequestId> lies_from;
-  /// For member states: each device and its last event.
+  /// For Base::members: each device that stopped early, and its last event.
   std::vector<std::pair<model::DeviceId, std::uint64_t>> stopped;
 
   bool operator==(const CrashState&) const = default;
 };
 
 std::string format(const CrashState& state);
-/// Parses a name of at most kStateNameMax bytes. Errors point to the wrong character.
+/// Parses a name of at most kStateNameMax bytes. An error gives the position of the first invalid
+/// character.
 Result<CrashState> parse_crash_state(std::string_view name);
 inline constexpr std::size_t kStateNameMax = 2000;
 

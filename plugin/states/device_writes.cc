@@ -22,7 +22,8 @@ ExtentLocation where_of(const RecordedWrite& write) {
 bool DeviceWrites::add(const record::Event& event, std::uint64_t ordinal) {
   if (event.kind == record::Kind::ack) {
     const auto found = waiting_.find(event.request);
-    if (found == waiting_.end()) return true;  // a read, or a rejected write
+    // The acknowledged request is a read, or a write that was rejected.
+    if (found == waiting_.end()) return true;
     if (event.detail == static_cast<std::uint32_t>(model::Status::ok)) {
       if (found->second.flush) {
         flushes_[found->second.index].acked_event = ordinal;
@@ -108,8 +109,8 @@ WritePrefixes::WritePrefixes(ExtentIndex start, const StateImage* base,
 void WritePrefixes::apply_zeroes(ExtentIndex& index, std::uint64_t lba,
                                  std::uint64_t sectors) const {
   if (used_disk_) return index.assign(lba, sectors, ExtentLocation::zeroes());
-  // A trim assigns zeroes only where there are contents, because trimming a whole empty disk must
-  // not fill the index.
+  // Assigns zeroes only where there are contents, because trimming a whole empty disk must not fill
+  // the index.
   std::vector<std::pair<std::uint64_t, std::uint64_t>> ranges;
   const auto add = [&](std::uint64_t from, std::uint64_t count) {
     ranges.emplace_back(from, count);

@@ -62,23 +62,25 @@ class DeviceWrites {
   std::unordered_map<model::RequestId, PendingRequest> waiting_;  ///< submitted, not acknowledged
 };
 
-/// The fate of an unflushed write of which only sectors [first, first + count) are present.
+/// The fate of an unflushed write that is only partly present: sectors [first, first + count) are
+/// present.
 struct Change {
   std::size_t write = 0;
   std::uint32_t first = 0, count = 0;
 };
 
-/// How the writes of one power cycle change a medium.
+/// Rebuilds a medium from some or all of the writes of one power cycle.
 class WritePrefixes {
  public:
   /// `start` is the medium before write `first`. `base` is the image below `start`; if it is null,
   /// unassigned sectors are zeroes. `base` and `writes` must outlive this object. If `used_disk` is
-  /// true, zeroes are recorded everywhere.
+  /// true, zeroes are recorded wherever they are written, even where nothing is assigned.
   WritePrefixes(record::ExtentIndex start, const StateImage* base,
                 const std::vector<RecordedWrite>* writes, std::size_t first, std::size_t end,
                 bool used_disk = false);
 
-  /// Returns the medium after writes [first, end) with `changes`, which must be ascending.
+  /// Returns the medium after writes [first, end), with `changes` to the fates of some of them.
+  /// `changes` must be ascending.
   record::ExtentIndex after(std::size_t end, std::span<const Change> changes) const;
 
  private:
@@ -91,7 +93,8 @@ class WritePrefixes {
   std::size_t first_;
   std::size_t between_;
   bool used_disk_;
-  std::vector<record::ExtentIndex> kept_;  ///< kept_[i] precedes write first_ + i * between_
+  /// kept_[i] is the medium before write first_ + i * between_
+  std::vector<record::ExtentIndex> kept_;
 };
 
 }  // namespace headcrash::states

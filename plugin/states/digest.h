@@ -18,15 +18,15 @@ namespace headcrash::states {
 /// Returns the digest's sum over whole sectors starting at `lba`.
 std::uint64_t digest_sum(std::uint64_t lba, std::span<const std::byte> bytes);
 
-/// Returns how much unreadable sectors contribute to the digest, in addition to the sum over their
-/// known bytes.
+/// Returns the contribution of unreadable sectors to the digest, which is added to the sum over
+/// their last known bytes.
 std::uint64_t unreadable_sum(std::uint64_t lba, std::uint64_t sectors);
 
-/// Returns the contribution of sectors whose contents date from before mkfs. It is never 0, whereas
-/// that of zeroes is.
+/// Returns the contribution of sectors whose contents date from before mkfs. It is never 0, unlike
+/// the contribution of zeroes.
 std::uint64_t prior_sum(std::uint64_t lba, std::uint64_t sectors);
 
-/// Combines two numbers into one.
+/// Mixes two numbers into one.
 std::uint64_t mix(std::uint64_t one, std::uint64_t other);
 
 }  // namespace headcrash::states

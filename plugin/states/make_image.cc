@@ -152,7 +152,7 @@ std::vector<UnflushedWrite> RunHistory::State::unflushed_of(const CrashState& st
   return all;
 }
 
-/// Returns the fates of the unflushed writes that the state does not keep in full.
+/// Returns the fates of those unflushed writes that the state does not keep in full.
 Result<std::vector<DeviceChange>> RunHistory::State::changes_of(const CrashState& state) const {
   const auto unflushed = unflushed_of(state);
   const auto write_of = [&](std::size_t i) -> const RecordedWrite& {

@@ -19,7 +19,7 @@
 namespace headcrash::states {
 namespace {
 
-/// Combines the contents of all relevant devices, each of which may be at a different event.
+/// Combines the contents of all relevant devices. Each device may be at a different event.
 std::uint64_t combined(const SourceContext& context, const CrashState& state) {
   std::uint64_t sum = 0;
   for (const model::DeviceId device : context.contents) {
@@ -38,7 +38,8 @@ Candidate media_candidate(const SourceContext& context, CrashState state) {
   std::uint64_t event = state.event;
   for (const auto& [stopped, at] : state.stopped)
     if (stopped == context.options.device) event = at;
-  // The identity must equal that of a state by writes that has the same contents.
+  // The identity must equal that of a state with the same contents that is built from the host's
+  // writes.
   if (!one) return {std::move(state), all, all};
   const std::uint64_t own = context.by_media->digest(context.options.device, event);
   const std::uint64_t others = all - share_of(context.options.device, own);
@@ -135,8 +136,9 @@ class MemberSource final : public StateSource {
   static constexpr std::size_t kPairs = 1;
   static constexpr std::array<std::size_t, kRounds> kBehind = {1, 0, 2, 4, 8};
 
-  /// Returns the first event that cannot happen if the member stopped before this step: a promise
-  /// of the array to its host, or a request that the array sent after the member's next answer.
+  /// Returns the first event that cannot happen if the member stopped before this step. This is a
+  /// promise of the array to its host, or a request that the array sent after the member's next
+  /// answer.
   std::uint64_t limit_of(const Step& step) const {
     const auto first_from = [](const std::vector<std::uint64_t>& events, std::uint64_t from,
                                std::uint64_t otherwise) {
@@ -199,12 +201,14 @@ class MemberSource final : public StateSource {
   const SourceContext& context_;
   std::vector<Step> steps_;
   std::vector<std::uint64_t> promises_;
-  std::vector<std::uint64_t> sent_;                  ///< writes to any member, ascending
-  std::vector<std::vector<std::size_t>> positions_;  ///< by device: positions of its steps
+  /// Events at which a write was sent to any member, ascending.
+  std::vector<std::uint64_t> sent_;
+  /// For each device: the positions of its steps in steps_.
+  std::vector<std::vector<std::size_t>> positions_;
   std::vector<std::size_t> order_;
   std::size_t round_ = 0, next_ = 0;
-  /// Each member falls behind from every media write on, by every possible number of writes; also
-  /// pairs of members.
+  /// Number of states. For each media write, its member stops before the write, and the others
+  /// continue for every possible number of writes. Pairs of members also stop.
   double space_ = 0;
 };
 

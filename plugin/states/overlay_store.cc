@@ -66,7 +66,7 @@ struct OverlayStore::Overlay {
     return found;
   }
 
-  /// Calls take(lba, sectors, bytes in memory) for ranges stored in slots.
+  /// Calls take(lba, sectors, bytes in memory) for each range that is stored in slots.
   template <typename Take>
   void each_run(const Piece& piece, Take take) const {
     for (std::uint64_t done = 0; done < piece.sectors;) {

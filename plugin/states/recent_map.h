@@ -7,8 +7,8 @@
 
 namespace headcrash::states {
 
-/// A map of recently used entries. It searches linearly, so it suits only a few entries. Not
-/// thread-safe.
+/// A map of recently used entries. Lookups are linear, so it is suitable only for a few entries.
+/// Not thread-safe.
 template <typename Key, typename Value>
 class RecentMap {
  public:

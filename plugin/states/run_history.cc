@@ -19,8 +19,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Maximum number of bases. It limits the memory used: an index takes 16 bytes for each GiB of its
-/// medium.
+/// Maximum length of a chain of recordings that are based on each other. It limits the memory used:
+/// each index takes 16 bytes for each GiB of its medium.
 constexpr std::size_t kBasesMax = 64;
 /// A key for mix(): any odd number with well-mixed bits (this is 2^64 / the golden ratio).
 constexpr std::uint64_t kFingerprintKey = 0x9e3779b97f4a7c15;
@@ -90,13 +90,13 @@ void RunHistory::State::find_disks() {
     for (const RecordedWrite& write : devices[i].writes()) requests.push_back(write.request);
   }
   if (disks.size() < 2) return;
-  // Requests are sorted because a name identifies a write by its number alone.
+  // A name identifies a write by its request number alone, so no two disks may use the same number.
   std::sort(requests.begin(), requests.end());
   if (std::adjacent_find(requests.begin(), requests.end()) != requests.end()) disks.clear();
 }
 
-/// Sets bases[device] from the base. Returns the reason why a device does not match the base, or
-/// nullopt.
+/// Sets bases[device] for each device from the base. Returns nullopt, or the reason why a device
+/// does not match the base.
 std::optional<std::string> RunHistory::State::no_base_of(const RunHistory& below,
                                                          const CrashState& state,
                                                          std::size_t device, bool shared) {

@@ -3,8 +3,9 @@
 // any crash state.
 //
 //   events   |-------- power on -------|off|on|-------- power on --------|
-//   states by writes: zeroes or the     the medium as MEDIA events left it
-//   base, and writes of this power cycle    at `off`, and writes of this power cycle
+//   a state built from writes consists of:
+//     zeroes or the base, and writes        the medium as MEDIA events left it at `off`, and writes
+//     of this power cycle                   of this power cycle
 //
 // The host's requests do not show which unflushed writes survived a power cut inside the recording;
 // the MEDIA events do. The states of a power cycle are therefore based on the medium at its start,
@@ -31,9 +32,9 @@ struct RecordedWrite {
   bool fua = false;
   std::uint64_t lba = 0;
   std::uint32_t sectors = 0;
-  std::uint64_t bytes_at = 0;         ///< location of the payload in the recording
+  std::uint64_t bytes_at = 0;         ///< location of the payload in the recording, or 0
   std::uint64_t submitted_event = 0;  ///< ordinals in the recording
-  /// nullopt if never acknowledged, or acknowledged with an error
+  /// Event of the acknowledgement; nullopt if there was no acknowledgement, or only an error.
   std::optional<std::uint64_t> acked_event;
 };
 struct RecordedFlush {
@@ -41,14 +42,14 @@ struct RecordedFlush {
   std::uint64_t submitted_event = 0;
   std::optional<std::uint64_t> acked_event;
 };
-/// A write that no completed flush covers at a cut.
+/// A write that, at a cut, is not covered by any completed flush.
 struct UnflushedWrite {
   model::DeviceId device = 0;
   std::size_t write = 0;  ///< index into the device's writes
 };
-/// A mark in a stage's recording: the contents of battery-backed caches have been written back.
-/// Before this mark, a cache may still hold data whose write-back the recording does not show, so
-/// there are no states before the mark.
+/// A mark in a stage's recording. It says that the contents of battery-backed caches have been
+/// written back. Before this mark, a cache may still hold data whose write-back the recording does
+/// not show, so there are no crash states before the mark.
 inline constexpr std::string_view kCachesWrittenBackMark = "caches written back";
 
 struct RecordedMark {
@@ -84,21 +85,22 @@ class RunHistory {
   /// Recordings with equal fingerprints have equal events up to that point, including payloads.
   /// When a recording grows, its earlier fingerprints do not change.
   std::uint64_t fingerprint(std::uint64_t event) const;
-  /// Returns false for a recording that was imported or made on a stage; it has no `physical` or
-  /// `member` states.
+  /// Returns false for a recording that was imported or was made on a stage. Such a recording has
+  /// no `physical` or `member` states.
   bool has_media_events() const;
   std::optional<Error> tail_error() const;
 
   const std::vector<RecordedMark>& marks() const;
-  const std::vector<RecordedWrite>& writes(model::DeviceId device) const;  ///< in submission order
+  /// Returns the writes in submission order.
+  const std::vector<RecordedWrite>& writes(model::DeviceId device) const;
   const std::vector<RecordedFlush>& flushes(model::DeviceId device) const;
 
   /// Returns the machine's disks, ascending, if each device is a separate medium and requests are
   /// numbered across all of them. Otherwise (an array, a cache over a drive) returns an empty list.
   /// In a state's name, "all disks" means this list.
   const std::vector<model::DeviceId>& disks() const;
-  /// Returns the events at which a device answered a request, ascending. At such an event the
-  /// device was still running.
+  /// Returns the events at which a device answered a request, ascending. The device was still
+  /// running at these events.
   const std::vector<std::uint64_t>& answers(model::DeviceId device) const;
   /// Returns the battery-backed caches that have contents. A sector's content in the cache is its
   /// newest MEDIA event, or else the content below the cache (plugin/model/nvram/nvram.h). image()
@@ -111,26 +113,27 @@ class RunHistory {
   /// order.
   std::vector<UnflushedWrite> unflushed_of(const CrashState& state) const;
 
-  /// Returns indices into writes(device) of the writes that were submitted before `event` and that
-  /// no flush completed by then covers.
+  /// Returns indices into writes(device). The writes are those that were submitted before `event`
+  /// and are not covered by any flush that completed before `event`.
   std::vector<std::size_t> unflushed_at(model::DeviceId device, std::uint64_t event,
                                         std::optional<model::RequestId> lies_from = {}) const;
 
   /// Returns a medium's image in a state. Fails if the state does not match this recording (the
   /// event is beyond the end, or a request is not unflushed at that event), and for `physical` or
-  /// `members` if there are no MEDIA events. In a state by writes, a device without its own medium
-  /// (an array) also has an image: the host's writes to that device. If there are no MEDIA events,
-  /// media that the state does not name contain all submitted writes.
+  /// `members` if there are no MEDIA events. If the state is built from the host's writes, a device
+  /// without a medium (an array) also has an image, which consists of the host's writes to that
+  /// device. If there are no MEDIA events, media that the state does not name contain all submitted
+  /// writes.
   Result<StateImage> image(const CrashState& state, model::DeviceId device) const;
 
-  /// Reads a write's payload, starting at the write's sector `skip`. Fails if the payload was not
+  /// Reads a write's payload from the write's sector `skip` on. Fails if the payload was not
   /// recorded or cannot be read.
   Result<void> read_payload(const RecordedWrite& write, std::uint64_t skip,
                             std::span<std::byte> into) const;
 
-  /// Returns a medium's contents before the first event; null for zeroes.
+  /// Returns a medium's contents before the first event; null if they are zeroes.
   std::shared_ptr<const StateImage> base_image(model::DeviceId device) const;
-  /// Returns the first event of each power cycle: 0, and the events after each power cut.
+  /// Returns the first event of each power cycle: 0, and the event after each power cut.
   const std::vector<std::uint64_t>& power_cycles() const;
   /// Returns the first event of the power cycle that contains a cut at `event`.
   std::uint64_t power_cycle_begin(std::uint64_t event) const;
@@ -138,11 +141,11 @@ class RunHistory {
  private:
   struct State;
   explicit RunHistory(std::unique_ptr<State> state);
-  /// `chain` contains the recordings that are based on this one.
+  /// `chain` contains the recordings that are directly or indirectly based on this one.
   static Result<std::shared_ptr<const RunHistory>> load(
       const std::filesystem::path& recording, std::shared_ptr<const RunHistory> known_base,
       std::vector<std::filesystem::path>& chain);
-  /// Returns an image that all callers share, with precomputed digests.
+  /// Returns an image whose digests are precomputed. All callers share the image.
   Result<std::shared_ptr<const StateImage>> shared_image(const CrashState& state,
                                                          model::DeviceId device) const;
   std::unique_ptr<State> state_;

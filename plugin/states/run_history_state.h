@@ -28,14 +28,16 @@ struct RunHistory::State {
   record::RecordingHeader header;
   std::uint64_t events = 0;
   std::optional<Error> tail_error;
-  std::vector<std::uint64_t> fingerprints;  ///< [n] is the fingerprint of the events before event n
+  /// Element n is the fingerprint of the events before event n.
+  std::vector<std::uint64_t> fingerprints;
   std::vector<RecordedMark> marks;
   std::vector<DeviceWrites> devices;
   std::vector<std::vector<std::uint64_t>> answers;  ///< by device
   std::vector<model::DeviceId> disks, caches;
   std::vector<std::uint64_t> power_cycles = {0};  ///< first event of each power cycle
   std::shared_ptr<const record::RecordingBytes> bytes;
-  std::vector<std::shared_ptr<const StateImage>> bases;  ///< by device; null for zeroes
+  /// For each device; null if it consists of zeroes.
+  std::vector<std::shared_ptr<const StateImage>> bases;
 
   std::mutex mutex;  ///< guards the members that are created on demand
   std::map<model::DeviceId, std::shared_ptr<const record::Timeline>> timelines;

@@ -78,7 +78,7 @@ class Script {
   std::unique_ptr<record::RecordingWriter> writer_;
 };
 
-/// Returns the first byte of each sector of a medium in a state.
+/// Returns the first byte of each sector of a medium in a crash state.
 std::vector<int> firsts(const RunHistory& run, const std::string& name, model::DeviceId device = 0,
                         std::size_t sectors = 4) {
   const auto state = parse_crash_state(name);
@@ -229,7 +229,7 @@ TEST(RunHistory, EveryStateMatchesTheReference) {
       ASSERT_TRUE(image) << where << ": " << image.error().message();
       const Bytes bytes = reference.image(state);
       ASSERT_EQ(all_of(*image), bytes) << where;
-      // Equal contents must have equal digests; different contents must have different digests.
+      // Digests must be equal if and only if the contents are equal.
       const auto digest = image->digest();
       ASSERT_TRUE(digest);
       const auto [known, fresh] = digests.emplace(bytes, *digest);
@@ -261,7 +261,7 @@ TEST(RunHistory, DurableWritesAreInEveryState) {
       const auto image = run->image(state, 0);
       ASSERT_TRUE(image) << image.error().message();
       const Bytes bytes = all_of(*image);
-      // Finds the last durable write to a sector; a later write may have replaced it.
+      // If the last write to a sector is durable, the image must have that write's contents.
       for (std::uint64_t at = 0; at < state.event; ++at) {
         const RunEvent& write = reference.all_events()[at];
         if (!RandomRun::is_write(write) || !reference.durable(at, state.event, {})) continue;
@@ -313,8 +313,8 @@ TEST(RunHistory, BasesCanBeNested) {
       ASSERT_TRUE(image) << image.error().message();
       const Bytes bytes = all_of(*image);
       ASSERT_EQ(bytes, reference.image(state)) << "seed " << seed << ", state " << format(state);
-      // The image's written ranges must cover all nonzero sectors, and its digest must equal that
-      // of the plain bytes.
+      // The image's written ranges must cover all nonzero sectors, and its digest must equal the
+      // digest computed from the plain bytes.
       Bytes covered(bytes.size());
       std::uint64_t last_end = 0;
       image->visit_written([&](std::uint64_t lba, std::uint64_t sectors) {
@@ -394,7 +394,7 @@ TEST(RunHistory, RejectsAnotherRecordingInPlaceOfTheBase) {
   EXPECT_TRUE(RunHistory::load(folder / "top"));
 
   fs::remove(folder / "base");
-  Script(folder / "base").write(1, 0, 7).write(2, 1, 9);  // identical up to the state
+  Script(folder / "base").write(1, 0, 7).write(2, 1, 9);  // the same events up to the state's cut
   EXPECT_TRUE(RunHistory::load(folder / "top"));
   const auto replace_by_a_write_of = [&](int value, std::uint64_t lba) {
     fs::remove(folder / "base");
@@ -429,7 +429,7 @@ TEST(RunHistory, FindsABaseNextToItsRecordingAndDevicesByName) {
   EXPECT_EQ(firsts(*run, "w1", 0), (Values{0, 2, 3, 0}));
   EXPECT_EQ(firsts(*run, "w1", 1), (Values{1, 0, 0, 0}));
   EXPECT_EQ(firsts(*run, "d1w1", 0),
-            /// if there are no MEDIA events, the other device has all its writes
+            /// Since there are no MEDIA events, the other device has all its writes.
             (Values{0, 2, 3, 0}));
 }
 
@@ -445,7 +445,7 @@ TEST(RunHistory, MembersStopAtDifferentEvents) {
   const auto run = load(folder / "r");
   EXPECT_EQ(firsts(*run, "m5:1@3", 1), (Values{0, 0, 0, 0}));
   EXPECT_EQ(firsts(*run, "m5:1@3", 2), (Values{1, 0, 0, 0}));
-  // the array's image consists of its host's writes
+  // The array's image consists of the host's writes to the array.
   EXPECT_EQ(firsts(*run, "w5", 0), (Values{1, 0, 0, 0}));
   EXPECT_NE(image_error(*run, "p5", 0).find("has no medium"), std::string::npos);
   EXPECT_NE(image_error(*run, "m5:0@3", 1).find("has no medium"), std::string::npos);
@@ -467,7 +467,8 @@ TEST(RunHistory, WithoutMediaEventsThereAreNoPhysicalStates) {
             std::string::npos);
 }
 
-/// A flipped bit in an archived recording must be reported as damage and not as a finding.
+/// A flipped bit in an archived recording must be reported as damage of the recording, and not as a
+/// finding.
 TEST(RunHistory, DamagedBytesAreAnErrorOfTheirStates) {
   const TemporaryFolder folder;
   const fs::path path = folder / "run.rec";

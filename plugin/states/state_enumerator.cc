@@ -1,6 +1,6 @@
-// Yields crash states of a run, each content once (state_enumerator.h). Strategies take turns, one
-// new state each, until the budget is used or all of them have ended. A strategy that ends early
-// leaves its share to the others.
+// Yields the crash states of a run, each content once (state_enumerator.h). The strategies take
+// turns, one new state each, until the budget is used up or all strategies have ended. If a
+// strategy ends early, its share is left to the others.
 #include "plugin/states/state_enumerator.h"
 
 #include <fmt/core.h>
@@ -144,8 +144,8 @@ struct StateEnumerator::State {
   std::unordered_set<std::uint64_t> seen;
   std::vector<std::uint64_t> marks;  ///< events
 
-  /// Returns a state's identity. A state with the same content but other promises is different,
-  /// because more data must be present after a mark.
+  /// Returns a state's identity. States with the same content but different promises have different
+  /// identities, because more data must be present after a mark.
   std::uint64_t identity(const Candidate& candidate) const {
     const auto passed =
         std::lower_bound(marks.begin(), marks.end(), candidate.state.event) - marks.begin();
@@ -204,7 +204,7 @@ Result<std::optional<FoundState>> StateEnumerator::next() {
     }
     ++turn.generated;
     ended = 0;
-    // The state is not new, so the strategy's turn continues.
+    // If the state is not new, the strategy's turn continues.
     if (!s.seen.insert(s.identity(*candidate)).second) continue;
     ++turn.distinct;
     ++s.found;

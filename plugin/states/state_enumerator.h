@@ -4,15 +4,15 @@
 //
 // Strategies (named as in campaign files and the database):
 //   physical    the contents of the emulated medium around every flush, mark and media write
-//   prefix      everything submitted up to each flush, FUA write and mark; then up to each write
+//   prefix      all writes submitted up to each flush, FUA write and mark; then up to each write
 //   reorder     subsets of the unflushed writes: all subsets if there are few, else subsets that
-//               lose one, keep one, lose a contiguous run, lose all of one kind of place, then
-//               random subsets
-//   torn        an unflushed write partly present: by physical sector, or by the device's larger
-//               atomic unit; prefixes, suffixes, one unit in the middle
+//               lose one, keep one, lose a contiguous run, lose all writes of one kind, then random
+//               subsets
+//   torn        one unflushed write is partly present: a prefix, a suffix or one unit in the
+//               middle, in units of physical sectors or of the device's larger atomic unit
 //   lose-all    no unflushed write survives
-//   lying-flush lose-all, where flushes from each flush on had no effect (a control: file systems
-//               may fail)
+//   lying-flush like lose-all, but one flush and all later ones had no effect (a control: file
+//               systems may fail)
 //   member      members of an array stop at different events
 //   (`recovery` is implemented in harness/explorer, which records the recovery from a state and
 //   explores the crash states of that recording.)
@@ -20,7 +20,7 @@
 // With several disks on one power cord (a file system and its log; ExploreOptions::all_disks), a
 // state consists of a choice for each disk at one cut. A flush covers only its own disk:
 //   physical    the contents of all disks at one instant
-//   prefix      everything submitted up to the cut: a prefix of the order of all requests
+//   prefix      all writes submitted up to the cut: a prefix of the order of all requests
 //   reorder     subsets of the unflushed writes of all disks; first those that lose all writes on
 //               one disk and keep all writes on the others
 //   torn        one write on one disk; the other unflushed writes are all present or all lost
@@ -55,22 +55,22 @@ enum class Strategy : std::uint8_t {
 std::string_view name(Strategy strategy);
 /// Returns true for the strategies that use MEDIA events: physical and member.
 bool by_media(Strategy strategy);
-Result<Strategy> parse_strategy(std::string_view name);  ///< errors suggest the nearest name
+Result<Strategy> parse_strategy(std::string_view name);  ///< an error suggests the nearest name
 
 struct ExploreOptions {
-  std::vector<Strategy> strategies;  ///< strategies in the order in which they take turns
+  std::vector<Strategy> strategies;  ///< in the order in which they take turns
   /// The device whose states are explored: the first medium, or, for `member`, an array.
   model::DeviceId device = 0;
   bool all_disks = false;  ///< explores all disks together instead of `device`
   std::uint64_t seed = 1;
-  /// Maximum number of distinct states in total. The strategies take turns. A strategy that ends
-  /// early leaves its share to the others.
+  /// Maximum number of distinct states in total. The strategies take turns. If a strategy ends
+  /// early, its share is left to the others.
   std::uint64_t budget = 1000;
-  std::uint64_t reorder_per_cut = 16;  ///< maximum number of subsets (torn writes) at one cut
-  /// Aligned unit, in sectors of 512 bytes, that a power cut leaves either completely written or
-  /// unwritten (for NVMe: AWUPF, which is 0-based). At least a physical sector.
+  std::uint64_t reorder_per_cut = 16;  ///< maximum number of subsets (or of torn writes) at one cut
+  /// Size, in sectors of 512 bytes, of an aligned unit that a power cut leaves either completely
+  /// written or unwritten (for NVMe: AWUPF, which is 0-based). At least a physical sector.
   std::uint32_t atomic_sectors = 1;
-  /// Cuts outside [from_event, to_event] are omitted, such as those during mkfs and unmount.
+  /// Cuts outside [from_event, to_event] are omitted, for example those during mkfs and unmount.
   std::uint64_t from_event = 0;
   std::optional<std::uint64_t> to_event;
 };
@@ -83,8 +83,8 @@ struct FoundState {
   CrashState state;
   std::string name;
   Strategy strategy = Strategy::prefix;
-  /// StateImage::digest() of the device. For all disks, and for an array's media states, a
-  /// combination of the digests.
+  /// StateImage::digest() of the device. If the state covers all disks or an array's media, a
+  /// combination of their digests.
   std::uint64_t digest = 0;
 };
 
@@ -94,12 +94,12 @@ struct Coverage {
   double space = 0;             ///< number of states that the strategy defines for this run
   std::uint64_t generated = 0;  ///< states generated
   std::uint64_t distinct = 0;   ///< states that no strategy had found before
-  std::string bound;            ///< describes omitted states; empty if absent
+  std::string bound;            ///< describes the omitted states; empty if no states were omitted
 };
 
 class StateEnumerator {
  public:
-  /// Fails if the recording does not support a strategy. The error gives the reason.
+  /// Fails if the recording does not support one of the strategies. The error gives the reason.
   static Result<StateEnumerator> create(const std::shared_ptr<const RunHistory>& run,
                                         const ExploreOptions& options);
   StateEnumerator(StateEnumerator&&) noexcept;

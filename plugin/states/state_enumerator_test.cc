@@ -1,4 +1,4 @@
-// Tests the enumeration against brute force: which states it yields and omits, their order, and
+// Tests the enumeration against brute force: the states that it yields and omits, their order, and
 // duplicates.
 #include "plugin/states/state_enumerator.h"
 
@@ -153,7 +153,7 @@ TEST(StateEnumerator, PrefixLoseAllAndLyingFlushFindEveryCut) {
         lied.insert(reference.image(state));
       }
     }
-    // Before the first relevant cut, only the empty disk exists.
+    // Before the first relevant cut, the only state is the empty disk.
     const Contents empty = {reference.physical(0)};
     Contents found =
         Explored(path, all_of_it({Strategy::prefix})).contents(reference, where + " prefix");
@@ -227,8 +227,8 @@ TEST(StateEnumerator, TornSplitsWritesBetweenPhysicalSectors) {
     for (const Bytes& bytes : found) EXPECT_TRUE(expected.contains(bytes)) << where;
     EXPECT_EQ(explored.coverage()[0].space, static_cast<double>(explored.coverage()[0].generated))
         << where;
-    // With all writes of a cut unflushed: just before each promise, at marks, and at the end. With
-    // all other writes lost, any cut is suitable.
+    // Tears that keep the other writes occur only at cuts just before a promise, at marks and at
+    // the end, so the strategy need not find every expected state. It must find at least one.
     EXPECT_FALSE(found.empty() && !expected.empty()) << where;
   }
 }
@@ -262,8 +262,8 @@ TEST(StateEnumerator, StrategiesShareTheBudgetWithoutDuplicates) {
     }
   }
   EXPECT_EQ(distinct, 600U);
-  // Equal options must repeat the list, a smaller budget must give a prefix of it, and a different
-  // seed a different list.
+  // The same options must yield the same list, a smaller budget a prefix of the list, and a
+  // different seed a different list.
   const auto names = all.names();
   EXPECT_EQ(Explored(folder / "r", options).names(), names);
   options.budget = 100;
@@ -314,7 +314,7 @@ TEST(StateEnumerator, TheSameContentUnderANewMarkIsAnotherState) {
     (*writer)->submitted(0, 0,
                          {.id = 1, .op = model::Op::write, .lba = 1, .sectors = 1, .data = data});
     (*writer)->acknowledged(0, {.id = 1});
-    (*writer)->marked(0, "persisted 1");  // not preceded by a flush
+    (*writer)->marked(0, "persisted 1");  // there is no flush before this mark
     (*writer)->marked(0, "persisted 2");
   }
   EXPECT_EQ(Explored(folder / "r", all_of_it({Strategy::lose_all})).names(),
@@ -420,8 +420,8 @@ TEST(StateEnumerator, MembersStopSeparatelyButNotAcrossAPromise) {
   EXPECT_GT(found.states().size(), 60U);
   EXPECT_NE(found.coverage()[0].bound.find("one member behind"), std::string::npos);
   EXPECT_GT(found.coverage()[0].space, static_cast<double>(found.states().size()));
-  // For each media write that is not the member's last before a flush, the member is behind by one
-  // write. This is the write hole.
+  // There is a state for each media write that is not its member's last before a flush. In it, the
+  // member is behind by one write. This is the write hole.
   EXPECT_EQ(found.states().front().state.base, CrashState::Base::members);
 }
 
@@ -485,7 +485,7 @@ TEST(Subsets, TheListDoesNotDependOnTheBatches) {
   EXPECT_EQ(whole[2].back(), 1) << "only the newest";
   EXPECT_EQ(std::count(whole[3].begin(), whole[3].end(), 1), 29);
   EXPECT_EQ(std::count(whole[4].begin(), whole[4].end(), 1), 1);
-  // All states that tear a single write must be included.
+  // Every state in which only a single write is torn must be included.
   for (std::size_t i = 0; i < 30; ++i) {
     std::vector<std::uint8_t> lost(30, 1), kept(30, 0);
     lost[i] = 0;

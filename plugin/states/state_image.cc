@@ -20,7 +20,7 @@ namespace {
 using model::kSectorBytes;
 using record::ExtentLocation;
 
-constexpr std::uint64_t kBufferSectors = 512;  ///< read at once for a digest
+constexpr std::uint64_t kBufferSectors = 512;  ///< read at once when a digest is computed
 
 /// Merges adjacent ranges.
 class Joined {
@@ -47,7 +47,7 @@ class Joined {
   std::uint64_t sectors_ = 0;
 };
 
-/// Returns false for a used disk's prior contents, because copies of an image omit them.
+/// Returns false for the prior contents of a used disk, because copies of an image omit them.
 bool written(ExtentLocation where) {
   return (!where.is_zeroes() && !record::is_prior(where)) || where.unreadable();
 }
@@ -57,7 +57,7 @@ bool written(ExtentLocation where) {
 struct StateImage::Part {
   std::uint64_t lba = 0, sectors = 0;
   bool of_top = false;
-  ExtentLocation where;  ///< for top ranges: location of the first sector
+  ExtentLocation where;  ///< location of the first sector, for ranges of the top layer
 };
 
 StateImage::StateImage(record::MediumState top, std::shared_ptr<const StateImage> base)

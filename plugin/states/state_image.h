@@ -1,6 +1,6 @@
 #pragma once
-// The contents of one medium in one crash state, read through layers: the recording's writes, or
-// else the recording's base, or else zeroes. Nothing is copied.
+// The contents of one medium in one crash state, read through layers: the recording's writes, below
+// them the recording's base, and below that zeroes. Nothing is copied.
 
 #include <cstdint>
 #include <functional>
@@ -23,14 +23,15 @@ class StateImage {
   Result<void> read(std::uint64_t lba, std::span<std::byte> into) const;
   std::optional<std::uint64_t> first_unreadable(std::uint64_t lba, std::uint64_t sectors) const;
 
-  /// Calls visit(lba, sectors) for every range that may be nonzero, ascending and merged.
+  /// Calls visit(lba, sectors) for every range that may be nonzero. The ranges are ascending, and
+  /// adjacent ones are merged.
   using Visit = std::function<void(std::uint64_t, std::uint64_t)>;
   void visit_written(const Visit& visit) const { visit_written(0, sectors(), visit); }
   void visit_written(std::uint64_t lba, std::uint64_t sectors, const Visit& visit) const;
 
-  /// Returns the content digest of the whole medium. Equal bytes give equal digests, however they
-  /// were written. The digest is a sum over sectors, so states can be compared by their differences
-  /// (digest.h).
+  /// Returns the content digest of the whole medium. Equal contents have equal digests, however
+  /// they were written. The digest is a sum over sectors, so the digest of a state can be computed
+  /// from its difference to another state (digest.h).
   Result<std::uint64_t> digest() const { return digest(0, sectors()); }
   /// Returns the contribution of a range to the digest.
   Result<std::uint64_t> digest(std::uint64_t lba, std::uint64_t sectors) const;
@@ -61,7 +62,7 @@ class StateImage {
 
   record::MediumState top_;
   std::shared_ptr<const StateImage> base_;
-  /// [n] is the digest of the first n sectors; null if unknown.
+  /// Element n is the digest of the first n sectors. Null if not computed.
   std::shared_ptr<const std::vector<std::uint64_t>> digests_;
 };
 
@@ -69,7 +70,8 @@ class StateImage {
 /// a recovery. Not thread-safe.
 class OverlayStore : public model::SectorStore {
  public:
-  /// `image_digest` is the image's digest if known; digest() then need not read the whole image.
+  /// Pass `image_digest` if the image's digest is known; digest() then need not read the whole
+  /// image.
   OverlayStore(StateImage image, std::uint64_t overlay_bytes_max,
                std::optional<std::uint64_t> image_digest = std::nullopt);
   ~OverlayStore() override;
@@ -85,7 +87,7 @@ class OverlayStore : public model::SectorStore {
 
   /// Unreadable sectors become readable when they are written.
   std::optional<std::uint64_t> first_unreadable(std::uint64_t lba, std::uint64_t sectors) const;
-  std::uint64_t overlay_bytes() const;  ///< bytes of data; zeroes are almost free
+  std::uint64_t overlay_bytes() const;  ///< size of the stored data; zeroes take almost no space
   /// Returns the digest of the current contents; comparable with StateImage::digest().
   Result<std::uint64_t> digest() const;
 

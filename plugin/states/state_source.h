@@ -1,10 +1,11 @@
 #pragma once
-// Sources of crash states, one for each strategy (state_enumerator.h). Each source yields the
-// states most likely to expose a bug first, and then ends.
+// Sources of crash states, one for each strategy (state_enumerator.h). Each source first yields the
+// states that are most likely to expose a bug, and then ends.
 //
 // Cuts are taken in an order that spreads them over the run (first, middle, quarters, ...), so a
-// small budget covers every part of it. A cut with many states first yields one and then returns to
-// the end of the queue; at later visits it yields one, two, four, ... more.
+// small budget covers every part of it. If a cut has many states, its first visit yields only one,
+// and the cut then returns to the end of the queue. Its later visits yield one, two, four, ... more
+// states.
 
 #include <cstdint>
 #include <memory>
@@ -37,21 +38,22 @@ struct SourceContext {
   std::shared_ptr<const RunHistory> run;
   ExploreOptions options;
   std::vector<model::DeviceId> media;  ///< media in which the states differ
-  /// The chosen media and an array's battery-backed caches. All of them contribute to the content
+  /// The media above, and an array's battery-backed caches. All of them contribute to the content
   /// of a state.
   std::vector<model::DeviceId> contents;
-  std::vector<model::DeviceId> chosen;  ///< devices whose writes are chosen: one, or all disks
-  std::vector<std::unique_ptr<WrittenContent>> written;  ///< contents of the chosen devices
-  /// null if not needed, or if there are no MEDIA events
+  /// The devices whose writes the states keep or lose: one device, or all disks.
+  std::vector<model::DeviceId> chosen;
+  std::vector<std::unique_ptr<WrittenContent>> written;  ///< contents of these devices
+  /// Contents by MEDIA events. Null if they are not needed, or if there are no MEDIA events.
   std::unique_ptr<MediaContent> by_media;
-  /// Contents of the other media, if there are no MEDIA events.
+  /// Contents of the other media. Used if there are no MEDIA events.
   std::vector<std::unique_ptr<WrittenContent>> others;
 
   bool in_range(std::uint64_t event) const {
     return event >= options.from_event && event <= options.to_event.value_or(run->events());
   }
   bool of_all_disks() const { return chosen.size() > 1; }
-  /// Returns the state that has all writes of the chosen devices up to a cut.
+  /// Returns the state that keeps all writes of the chosen devices before a cut.
   CrashState state_at(std::uint64_t event) const {
     return {.device = of_all_disks() ? model::DeviceId{0} : chosen.front(),
             .all_disks = of_all_disks(),
@@ -68,7 +70,7 @@ struct SourceContext {
   Result<Candidate> candidate(CrashState state, Result<std::uint64_t> digest) const;
 };
 
-/// Returns what a medium contributes to the combined identity of several media.
+/// Returns a medium's contribution to the combined identity of several media.
 std::uint64_t share_of(model::DeviceId device, std::uint64_t digest);
 
 /// Returns the numbers below n in an order that spreads them: 0, n/2, n/4, 3n/4, ...
@@ -80,13 +82,14 @@ struct Cuts {
   explicit Cuts(const SourceContext& context);
   std::vector<std::uint64_t> after_marks;
   std::vector<std::uint64_t> flush_submitted;  ///< just before a flush is submitted
-  /// At the ACK of a flush or FUA write: just before the ACK, all writes that it covers are still
-  /// unflushed.
+  /// At the ACK of a flush or of a FUA write. Just before the ACK, all writes that it covers are
+  /// still unflushed.
   std::vector<std::uint64_t> promise_kept;
   std::vector<std::uint64_t> after_fua_submitted, after_writes;
-  std::vector<std::uint64_t> power_lost;  ///< the medium's contents at the power cut
-  std::vector<std::uint64_t> last;        ///< before the power cut, and at the end of the run
-  std::string left_out;                   ///< why some cuts cannot be used
+  /// Events just before a power cut. The states there are the medium's contents at the cut.
+  std::vector<std::uint64_t> power_lost;
+  std::vector<std::uint64_t> last;  ///< the events before a power cut, and the end of the run
+  std::string left_out;             ///< why some cuts cannot be used
 };
 
 /// Distinct cuts, in the order in which they are explored.

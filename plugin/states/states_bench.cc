@@ -4,9 +4,9 @@
 //
 // The benchmark makes a recording like that of a file system on a 64 MiB disk: a circular journal,
 // metadata written in place, data written to new locations, a flush after every 40 writes, a mark
-// after every flush. It explores the recording by each strategy alone and by all strategies
-// together, and reads some of the images like a checker on the host. Uses one core. Prints
-// processor time, which is less affected by a busy machine, next to wall time.
+// after every flush. It explores the recording with each strategy alone and with all strategies
+// together, and reads some of the images as a checker on the host would. It uses one core and
+// prints both wall time and processor time, which is less affected by a busy machine.
 #include <fmt/core.h>
 
 #include <chrono>

@@ -1,6 +1,6 @@
-// Fuzzes parsers of untrusted input: names of crash states, and recordings with their bases. The
-// checksums of every second mutated recording are corrected, because wrong ones would hide the code
-// behind the checksum test.
+// Fuzzes parsers of untrusted input: names of crash states, and recordings with their bases. In
+// half of the mutated recordings, the checksums are corrected, because the code behind the checksum
+// test would not be reached otherwise.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -17,7 +17,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Mutations may give a device any size. Larger devices are loaded, but not read sector by sector.
+/// Mutations may give a device any size. Devices larger than this are loaded, but not read sector
+/// by sector.
 constexpr std::uint64_t kSectorsMax = 1 << 16;
 
 TEST(Fuzz, StateNames) {
@@ -33,7 +34,8 @@ TEST(Fuzz, StateNames) {
       EXPECT_LE(state.error().message().size(), 600U);
       return fuzz::novelty(state.error().problem);
     }
-    // Each state has exactly one name, so formatting must reproduce it (d0 is never printed).
+    // Each state has exactly one name, so formatting a parsed name must reproduce it (except for
+    // d0, which is never printed).
     const std::string name = format(*state);
     EXPECT_EQ(input.substr(input.substr(0, 3) == "d0w" ? 2 : 0), name);
     const auto again = parse_crash_state(name);
@@ -124,7 +126,7 @@ Result<std::uint64_t> digest_of(const RunHistory& run, const CrashState& state, 
   return sum;
 }
 
-/// Enumerates the first states by a strategy that the recording supports, and checks each state.
+/// Enumerates the first states of a strategy that the recording supports, and checks each state.
 std::uint64_t explore(const std::shared_ptr<const RunHistory>& run, Strategy strategy,
                       bool all_disks = false) {
   ExploreOptions options;

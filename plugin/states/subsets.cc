@@ -14,7 +14,7 @@ namespace {
 
 using Subset = std::vector<std::uint8_t>;
 
-/// Generates the list of subsets one at a time, because most of them are skipped.
+/// Generates the list of subsets one at a time, because most callers skip most of them.
 class SubsetList {
  public:
   explicit SubsetList(const SubsetRequest& request)
@@ -26,8 +26,8 @@ class SubsetList {
     }
   }
 
-  /// Moves to the next subset in the list; returns false at the end. If `wanted` is false, the
-  /// subset is skipped.
+  /// Moves to the next subset in the list; returns false at the end. If `into` is null, the subset
+  /// is only skipped.
   bool next(Subset* into) {
     const std::size_t n = request_.writes;
     if (into != nullptr) into->assign(n, 1);
@@ -68,8 +68,9 @@ class SubsetList {
                                            Way::lose_one,  Way::stop_disk, Way::lose_run,
                                            Way::lose_kind, Way::draw,      Way::keep_one};
 
-  /// Loses writes of one disk, from some write on: all of them with `whole_tail`, otherwise two.
-  /// The disks take turns. Losing everything on a disk is an earlier turn.
+  /// Loses writes of one disk, starting at some write: that write and all later ones if
+  /// `whole_tail` is true, otherwise two writes. The disks take turns. Losing all writes of a disk
+  /// is not included, because it is a separate turn.
   bool lose_on_disk(Subset* into, std::size_t i, bool whole_tail) const {
     const std::vector<std::size_t>& own = own_[i % own_.size()];
     const std::size_t place = i / own_.size();
@@ -85,13 +86,13 @@ class SubsetList {
                 into->begin() + static_cast<std::ptrdiff_t>(to), 0);
     return true;
   }
-  /// Loses a run of writes. i = 0 and 1 are halves, 2 to 5 quarters, and so on, down to runs of
-  /// two.
+  /// Loses a run of writes. Runs 0 and 1 are the halves, 2 to 5 the quarters, and so on, down to
+  /// runs of two writes.
   bool lose_run(Subset* into, std::size_t i) const {
     const auto level = std::bit_width(i + 2) - 1;
     const std::size_t parts = std::size_t{1} << level;
     if (request_.writes < 2 * parts) return false;
-    const std::size_t part = parts - 1 - (i + 2 - parts);  // the last part first
+    const std::size_t part = parts - 1 - (i + 2 - parts);  // begins with the last part
     return flip(into, request_.writes * part / parts, request_.writes * (part + 1) / parts);
   }
   static bool lose(Subset* into, const Subset& lost) {
@@ -110,7 +111,7 @@ class SubsetList {
   const SubsetRequest& request_;
   std::vector<std::size_t> order_;
   std::vector<std::vector<std::size_t>> own_;  ///< the writes of each disk
-  std::array<std::size_t, 7> yielded_ = {};    ///< number of subsets yielded by each method
+  std::array<std::size_t, 7> yielded_ = {};    ///< number of subsets that each method has yielded
   std::size_t way_ = 0;
   std::uint64_t turn_ = 0;
 };

@@ -8,8 +8,8 @@
 //     lose one      ######.#    the cache stored all but one
 //     keep one      .....#..    the cache stored one out of order
 //     lose a run    ####..##    halves, quarters, eighths...: a prefix, a suffix, a hole
-//     lose a kind   #.#.##.#    all writes to one kind of place (overwrites or not, long or short)
-//     random        ##.#.##.    from the seed, few or many lost
+//     lose a kind   #.#.##.#    all writes of one kind, such as long ones or overwrites
+//     random        ##.#.##.    from the seed; few or many writes are lost
 //
 // With several disks, most turns lose writes on one disk and keep all writes on the others, since a
 // stack of disks rarely needs more to lose data:
@@ -27,16 +27,18 @@ namespace headcrash::states {
 
 struct SubsetRequest {
   std::size_t writes = 0;
-  /// Each has flags for the writes of one kind: some, but not all.
+  /// Each element has one flag for each write, set for the writes of one kind. In each, some flags
+  /// are set and some are not.
   std::vector<std::vector<std::uint8_t>> kinds;
   std::uint64_t seed = 0;
   std::uint64_t count_max = 0;
-  /// Each has flags for the writes on one disk: some, but not all.
+  /// Each element has one flag for each write, set for the writes on one disk. In each, some flags
+  /// are set and some are not.
   std::vector<std::vector<std::uint8_t>> disks = {};
 };
 
-/// Returns the subsets [from, from + count) of the list. A subset has one flag for each write,
-/// which is set if the write is kept. At the end of the list, returns fewer subsets.
+/// Returns the subsets [from, from + count) of the list, or fewer at its end. A subset has one flag
+/// for each write, which is set if the write is kept.
 std::vector<std::vector<std::uint8_t>> subsets(const SubsetRequest& request, std::uint64_t from,
                                                std::uint64_t count);
 

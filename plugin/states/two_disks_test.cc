@@ -64,8 +64,8 @@ Disks images_of(const RunHistory& run, const CrashState& state) {
   return disks;
 }
 
-/// Checks that each state matches its name on both disks, that its digest covers both contents, and
-/// that no two states with the same marks have the same contents.
+/// Checks that each state matches its name on both disks, that its digest covers the contents of
+/// both, and that no two states with the same marks have the same contents.
 Images checked(const RunHistory& run, const TwoDisks& reference,
                const std::vector<FoundState>& states, const std::string& where) {
   Images all;
@@ -261,8 +261,8 @@ std::set<std::string> names_of(const std::vector<FoundState>& states) {
   return names;
 }
 
-// The main use case: the data is on hd0, its commit record is on the log, and only the log is
-// flushed before fsync returns.
+// The main use case: the data is on hd0, its commit record is in the log, and fsync flushes only
+// the log before it returns.
 TEST(TwoDisks, AFlushOfTheLogDoesNotCoverTheData) {
   const TemporaryFolder folder;
   ManualRun(folder / "r", two_disks(false)).write(0, 1).write(1, 2).flush(1, 3).mark("persisted 0");
@@ -371,7 +371,8 @@ TEST(TwoDisks, SubsetsThatLoseOneDiskComeFirst) {
   }
 }
 
-/// Returns the number of the disk on which a subset loses writes; nullopt if there are several.
+/// Returns the number of the disk on which a subset loses writes; nullopt if it loses writes on
+/// several disks.
 std::optional<std::size_t> only_disk_that_loses(const std::vector<std::uint8_t>& kept,
                                                 const SubsetRequest& request) {
   std::set<std::size_t> losers;
@@ -398,7 +399,7 @@ TEST(TwoDisks, MostSubsetsOfThreeDisksLoseWritesOnOneDiskOnly) {
     if (!disk) continue;
     ++on_one;
     const auto lost = std::count(kept.begin(), kept.end(), 0);
-    // The newest writes of a disk are lost, and older ones are kept.
+    // The newest writes of a disk are lost, while older ones are kept.
     const bool tail = lost > 2 && lost < 10 && kept[*disk] != 0 && kept[27 + *disk] == 0;
     if (tail) stopped.insert(*disk);
     if (lost == 2) lost_two.insert(*disk);

@@ -5,8 +5,8 @@
 
 namespace headcrash::states {
 
-/// Returns an image full of prior contents. StateImage::visit_written() skips them; read() and
-/// digest() include them.
+/// Returns an image that is full of prior contents. StateImage::visit_written() skips these
+/// contents; read() and digest() include them.
 StateImage used_image(std::uint64_t sectors);
 
 }  // namespace headcrash::states

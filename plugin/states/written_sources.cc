@@ -13,10 +13,11 @@
 namespace headcrash::states {
 namespace {
 
-// Content digests of the states by writes at one cut, for one device or for several disks together.
+// Content digests of the states at one cut that are built from the host's writes, for one device or
+// for several disks together.
 //
 //   hd0   ..W1....W4..F5..|     unflushed, by submission:  1   4   3   7
-//   log   ....F2.W3....W7.|     digest of a subset = a sum of each disk's own (content.h)
+//   log   ....F2.W3....W7.|     digest of a subset = sum over the disks' digests (content.h)
 //
 // Unflushed writes are numbered across all disks; the mapping from write to disk is handled here.
 
@@ -28,13 +29,14 @@ class JointCut {
 
   struct Unflushed {
     const RecordedWrite* write = nullptr;  ///< the write, owned by the run
-    std::size_t part = 0;                  ///< index into context.chosen of the write's device
+    std::size_t part = 0;                  ///< index, in context.chosen, of the write's device
     std::size_t place = 0;                 ///< index into that device's unflushed writes
   };
-  const std::vector<Unflushed>& unflushed() const { return unflushed_; }  ///< in submission order
+  /// Returns the unflushed writes in submission order.
+  const std::vector<Unflushed>& unflushed() const { return unflushed_; }
 
-  /// Returns the digest of one device's contents, or the combined digest of several. `kept` has one
-  /// flag for each unflushed write; `torn` refers to one of them.
+  /// Returns the digest of the device's contents, or the combined digest if there are several
+  /// devices. `kept` has one flag for each unflushed write; `torn` refers to one of these writes.
   Result<std::uint64_t> digest(std::span<const std::uint8_t> kept,
                                std::optional<TornPart> torn = {});
 
@@ -82,12 +84,12 @@ Result<std::uint64_t> JointCut::digest(std::span<const std::uint8_t> kept,
   return sum;
 }
 
-/// maximum number of states generated at one visit of a cut
+/// Maximum number of states generated at one visit of a cut.
 constexpr std::size_t kBatchMax = 1024;
 
 // ---- one state per cut
 
-/// One state for each cut, in order.
+/// Yields one state for each cut, in order.
 class CutsSource final : public StateSource {
  public:
   using StateAt = Result<Candidate> (*)(const SourceContext& context, std::uint64_t event);
@@ -127,7 +129,8 @@ Result<Candidate> nothing_unflushed(const SourceContext& context, std::uint64_t 
 
 // ---- many states per cut
 
-/// Visits cuts in rounds. Each round takes twice as many states from a cut as the previous one.
+/// Visits cuts in rounds. A round takes as many states from a cut as all rounds before it, so the
+/// number doubles.
 class RoundsSource : public StateSource {
  public:
   Result<std::optional<Candidate>> next() override {
@@ -148,7 +151,7 @@ class RoundsSource : public StateSource {
 
  protected:
   void add_cut(std::uint64_t cut) { turns_.push_back({cut, 0, 1}); }
-  /// Adds states [from, from + count) of a cut. Returns false if the cut has no states beyond them.
+  /// Adds states [from, from + count) of a cut. Returns false if the cut has no states after them.
   virtual Result<bool> visit(std::uint64_t cut, std::size_t from, std::size_t count,
                              std::deque<Candidate>& into) = 0;
 
@@ -161,8 +164,8 @@ class RoundsSource : public StateSource {
   std::deque<Candidate> made_;
 };
 
-/// Returns the most promising cuts: those with the most unflushed writes (just before a promise is
-/// made), and those with the most promises (after marks).
+/// Returns the most promising cuts: those with the most unflushed writes, which are just before a
+/// promise is made, and those with the most promises, which are just after a mark.
 CutOrder cuts_by_yield(const Cuts& cuts) {
   CutOrder order;
   order.add(cuts.promise_kept);
@@ -286,7 +289,7 @@ class ReorderSource final : public RoundsSource {
     add([&](std::size_t, const RecordedWrite& write) { return write.lba < middle; });
     add([&](std::size_t, const RecordedWrite& write) { return write.sectors > length; });
     add([&](std::size_t, const RecordedWrite& write) { return write.sectors <= 8; });
-    /// continues where the previous write ended
+    /// Sequential writes are those that begin where the previous write ended.
     add([&](std::size_t i, const RecordedWrite& write) {
       return i > 0 && unflushed[i - 1].part == unflushed[i].part &&
              unflushed[i - 1].write->lba + unflushed[i - 1].write->sectors == write.lba;
@@ -300,13 +303,13 @@ class ReorderSource final : public RoundsSource {
   double space_ = 0;
   std::string bound_, left_out_;
   std::uint64_t unnamed_ = 0;
-  /// maps a cut to its place in the order
+  /// Pairs of a cut and its place in the order.
   std::vector<std::pair<std::uint64_t, std::size_t>> numbers_;
 };
 
-/// The n-th way to tear a write into units, out of 4 * (units - 1) + 2 * max(0, units - 2). Halves
-/// come first, then the ends, then single units in the middle. The odd ways also lose all other
-/// unflushed writes.
+/// One way to tear a write into units. There are 4 * (units - 1) + 2 * max(0, units - 2) ways.
+/// Tears at the middle of the write come first, then those at its ends, then single units in the
+/// middle. In the ways with odd numbers, all other unflushed writes are also lost.
 struct Tear {
   std::uint64_t first = 0, count = 0;  ///< new units
   bool others_lost = false;
@@ -377,7 +380,7 @@ class TornSource final : public RoundsSource {
                      std::deque<Candidate>& into) override {
     TRY(auto content, JointCut::create(context_, cut, {}, CutContent::Queries::many));
     const auto order = spread(content.unflushed().size());
-    // The order is the first tear of every write, then the second tear of every write, and so on.
+    // The order is: the first tear of every write, then the second tear of every write, and so on.
     std::size_t seen = 0;
     bool any = true;
     for (std::uint64_t way = 0; any; ++way) {
@@ -437,8 +440,8 @@ class LyingFlushSource final : public StateSource {
     std::vector<LyingFlush> liars;
     const auto add = [&](model::RequestId request, std::optional<std::uint64_t> acked) {
       if (!acked || !context.in_range(*acked)) return;
-      // The states begin with the first cut at which the host relies on the flush, while the power
-      // stays on.
+      // The states of a flush begin at the first cut at which the host relies on the flush, and end
+      // when the power is cut.
       const auto first = std::upper_bound(cuts_.begin(), cuts_.end(), *acked);
       auto last = first;
       while (last != cuts_.end() && run.power_cycle_begin(*last) <= *acked) ++last;

@@ -1,9 +1,9 @@
 // Opens and writes a results database.
 //
 // Before the first pragma that could write, the file's owner, version and integrity are checked.
-// The database then uses WAL, so that readers never wait for a campaign, with synchronous=FULL, so
-// that a recorded trial is on the disk; this costs one fsync per trial. If the file system does not
-// support WAL, SQLite keeps its rollback journal, which is as safe but slower.
+// The database then uses WAL, so that readers never wait for a campaign. It uses synchronous=FULL,
+// which costs one fsync per trial, so that a recorded trial is on the disk. If the file system does
+// not support WAL, SQLite keeps its rollback journal, which is as safe but slower.
 #include "results/db/database.h"
 
 #include <fcntl.h>
@@ -40,7 +40,7 @@ Result<Handle> open_handle(const std::string& name, int flags) {
   return handle;
 }
 
-/// Returns a file name as a SQLite URI.
+/// Returns a file name in the form of a SQLite URI.
 std::string immutable_uri(const std::filesystem::path& path) {
   std::string uri = "file:";
   for (const char c : std::filesystem::absolute(path).string()) {
@@ -53,9 +53,9 @@ std::string immutable_uri(const std::filesystem::path& path) {
   return uri + "?immutable=1";
 }
 
-/// Returns true if the file must be opened as immutable. Reading a WAL database needs a -shm file
-/// next to the database. A read-only folder has no writers, so a file without a log can be read
-/// directly.
+/// Returns true if the file must be opened as immutable. Normally, reading a WAL database requires
+/// a -shm file next to it. In a read-only folder, that file cannot be created, but there are no
+/// writers either. A database without a log can therefore be read directly.
 bool must_read_as_it_stands(const std::filesystem::path& path) {
   std::error_code ignored;
   const auto folder = std::filesystem::absolute(path).parent_path();
@@ -85,7 +85,7 @@ Result<Handle> open_for_reading(const std::filesystem::path& path) {
   return handle;
 }
 
-/// Checks a new file's folder, because SQLite would report a file that it cannot create as missing.
+/// Checks the folder of a new file, because SQLite reports a file that it cannot create as missing.
 Result<void> check_folder(const std::filesystem::path& path) {
   std::error_code ignored;
   const auto folder = std::filesystem::absolute(path).parent_path();
@@ -182,8 +182,8 @@ Result<void> insert_flushes(sqlite3* handle, std::int64_t phase,
       [&](Statement& insert, const LatencyBucket& b) { insert.bind(phase, b.upper_us, b.count); });
 }
 
-/// Inserts the load during a measured phase. Other phases are skipped, because a campaign of
-/// thousands of trials does not need their load.
+/// Inserts the load during a measured phase. Other phases are skipped, because their load is not
+/// needed and a campaign has thousands of trials.
 Result<void> insert_load(sqlite3* handle, std::int64_t phase, const PhaseRecord& record) {
   if (!record.measure || !record.measure->measured) return {};
   return insert_each(
@@ -418,8 +418,8 @@ Result<Database> Database::open(const std::filesystem::path& path, Access access
 
 Result<void> Database::close() && {
   const auto state = std::move(state_);
-  // Only the checkpoint reports a full disk; if the change of journal_mode fails, the mode stays
-  // unchanged.
+  // Only the checkpoint reports a full disk. If the change of journal_mode fails, there is no
+  // error, and the mode remains unchanged.
   TRY(execute(state->handle.get(), "PRAGMA wal_checkpoint(TRUNCATE)"));
   TRY(auto mode, Statement::prepare(state->handle.get(), "PRAGMA journal_mode = DELETE"));
   TRY(const auto row, mode.step());

@@ -4,8 +4,8 @@
 //
 // In one process, only one campaign at a time opens a database for writing. Several processes may
 // write; each trial is one transaction. A database with an older schema version is migrated when it
-// is opened for writing. A newer or damaged one, or a file that is not a database, is rejected and
-// not changed.
+// is opened for writing. A file is rejected and not changed if its version is newer, if it is
+// damaged or if it is not a database.
 
 #include <cstdint>
 #include <filesystem>
@@ -42,10 +42,10 @@ struct LatencyBucket {
 struct LoadRecord {
   double begin_ms = 0, end_ms = 0;  ///< model time since the start of the phase
   std::int64_t bytes_read = 0, bytes_written = 0, flushes = 0;
-  double inside = 0;  ///< mean number of requests in the device
+  double inside = 0;  ///< mean number of requests at the device
 };
 
-/// A phase's figures for a device other than the first.
+/// The figures of a phase for a device other than the first.
 struct DevicePhaseRecord {
   std::string name;
   std::int64_t reads = 0, writes = 0, flushes = 0, bytes_read = 0, bytes_written = 0,
@@ -54,22 +54,22 @@ struct DevicePhaseRecord {
   double busy_ms = 0;
 };
 
-/// A metric for a phase whose job has a fixed duration, in seconds. Such phases differ in the
-/// amount of work done rather than in time.
+/// Name of a metric of phases whose job runs for a fixed time; its value is that time in seconds.
+/// Such phases differ in the amount of work done rather than in time.
 inline constexpr const char* kFixedTimeMetric = "fixed_time";
 
-// Verdicts of trials that measure: benchmarks, experiments and surveys. All other verdicts are the
-// oracle's.
+// Verdicts of trials that measure: benchmarks, experiments and surveys. All other verdicts come
+// from the oracle.
 inline constexpr const char* kMeasured = "measured";
 inline constexpr const char* kFailed = "failed";
 
-/// A number that exists only for some devices or workloads: "hd0.nvram.dirty_hits".
+/// A number that exists only for some devices or workloads, such as "hd0.nvram.dirty_hits".
 struct MetricRecord {
   std::string name, unit;
   double value = 0;
 };
 
-/// The guest's block layer figures for the same requests, from /proc/diskstats.
+/// The figures of the guest's block layer for the same requests, from /proc/diskstats.
 struct GuestDiskRecord {
   std::int64_t reads = 0, writes = 0, flushes = 0, bytes_read = 0, bytes_written = 0, merges = 0;
   double busy_ms = 0;
@@ -78,11 +78,12 @@ struct GuestDiskRecord {
 /// A phase of a benchmark's workload.
 struct MeasureRecord {
   std::string label;
-  bool measured = true;  ///< false for preparation or verification
+  bool measured = true;  ///< false for a phase that prepares or verifies
   double elapsed_ms = 0;
-  std::optional<double> quiescent_ms;  ///< nullopt if the trial did not wait for it
+  /// Time until the device was idle; nullopt if the trial did not wait for that.
+  std::optional<double> quiescent_ms;
   double user_ms = 0, system_ms = 0;
-  double device_busy_ms = 0;  ///< busy time of the busiest device, during elapsed_ms
+  double device_busy_ms = 0;  ///< busy time of the busiest device during elapsed_ms
   std::string operation;
   std::int64_t operations = 0, app_bytes_read = 0, app_bytes_written = 0;
   GuestDiskRecord guest;
@@ -108,7 +109,7 @@ struct IoRecord {
   std::int64_t lba = 0, sectors = 0;
   std::string op;  ///< one of read, write, flush, media
   std::optional<double> response_us;
-  std::int64_t device = 0;  ///< the device's ordinal
+  std::int64_t device = 0;  ///< ordinal of the device
 };
 
 struct DeviceRecord {
@@ -119,7 +120,7 @@ struct DeviceRecord {
 
 struct IncidentRecord {
   std::int64_t at_ns = 0;
-  std::int64_t device = 0;  ///< the device's ordinal
+  std::int64_t device = 0;  ///< ordinal of the device
   std::string text;
 };
 
@@ -141,7 +142,7 @@ struct CoverageRecord {
   std::string bound;  ///< describes the omitted states; empty if no states were omitted
 };
 
-/// The result of checking a failure a second time.
+/// The result of checking a failure for a second time.
 struct FailureRecord {
   bool confirmed = false;
   std::string disagreement, tier, operations, minimised_state, account, replay;
@@ -166,7 +167,7 @@ struct StepTimeRecord {
   double total_ms = 0;
 };
 
-/// A cell of the io-errors campaign. 0006.sql describes the texts.
+/// A cell of the io-errors campaign. For the meaning of the texts, see 0006.sql.
 struct IoErrorStepRecord {
   std::string step, result;
 };
@@ -197,21 +198,22 @@ struct TrialRecord {
   std::vector<IncidentRecord> incidents;
   std::vector<FindingRecord> findings;
   std::vector<ArtefactRecord> artefacts;
-  /// The outcome required of a control: lose, damage, keep, keep-after-fsck.
+  /// The required outcome of a control: lose, damage, keep, keep-after-fsck.
   std::optional<std::string> control;
   std::string variant;
-  std::vector<CoverageRecord> coverage;  ///< explored trials only; otherwise empty
+  std::vector<CoverageRecord> coverage;  ///< empty unless the trial explored crash states
   std::vector<CrashStateRecord> states;
   std::vector<StepTimeRecord> steps;
   std::optional<IoErrorRecord> io_error;
-  std::optional<std::int64_t> repetition;  ///< benchmarks only; otherwise nullopt
-  /// For example "files=1000 users=4"; scale is exact, scaled or custom.
+  std::optional<std::int64_t> repetition;  ///< nullopt unless the trial is a benchmark
+  /// The workload's parameters, such as "files=1000 users=4", and their scale: exact, scaled or
+  /// custom.
   std::string parameters, scale;
-  /// fraction of the CPU used by other processes during the trial
+  /// Fraction of the CPU used by other processes during the trial.
   std::optional<double> host_busy;
 };
 
-/// A number from an experiment and the paper's corresponding number.
+/// A number from an experiment, and the corresponding number in the paper.
 struct ClaimNumberRecord {
   std::string claim, part, title, cell, quantity, unit;
   std::optional<double> paper, ours;
@@ -220,13 +222,13 @@ struct ClaimNumberRecord {
 };
 struct ClaimRuleRecord {
   std::string claim, rule, verdict, detail;
-  std::string kind = "paper";  ///< the rule's class: paper, ours, arithmetic, calibrated
-  /// executions with different seeds; 0 if no number depends on a seed
+  std::string kind = "paper";  ///< class of the rule: paper, ours, arithmetic, calibrated
+  /// Number of executions with different seeds; 0 if no number depends on a seed.
   std::int64_t executions = 1;
 };
-/// Prefix of the names of tables that the report draws as heat maps. A row consists of its group,
-/// its name, and then multiples of the row's best value. A multiple is written "1.23". kUnbeaten
-/// follows it if no other value is better; "-" means that the value is missing.
+/// The names of tables that the report draws as heat maps begin with this. A row consists of its
+/// group, its name and multiples of the row's best value, such as "1.23". kUnbeaten follows a
+/// multiple if no other value is better; "-" stands for a missing value.
 inline constexpr const char* kHeatMap = "heat map";
 inline constexpr const char* kUnbeaten = "*";
 /// A cell in an experiment's table; tables are stored row by row.
@@ -253,25 +255,25 @@ struct ClaimRecords {
 class Database {
  public:
   enum class Access { read_only, read_write };
-  /// Opens a database. read_write creates the file and its folder if missing; read_only fails if
-  /// the file is missing.
+  /// Opens a database. With read_write, creates the file and its folder if they are missing. With
+  /// read_only, fails if the file is missing.
   static Result<Database> open(const std::filesystem::path& path, Access access);
   Database(Database&&) noexcept;
   Database& operator=(Database&&) noexcept;
   ~Database();
   /// Moves the write-ahead log into the database file, so that this file alone is the database, and
-  /// closes it. The destructor also closes the database, but if the log cannot be moved, it keeps
-  /// the log and reports no error. REQUIRES: no open statements. Fails if the disk is full, or if
-  /// another process uses the database.
+  /// closes the database. The destructor also closes it, but if the log cannot be moved, the
+  /// destructor leaves the log in place and reports no error. REQUIRES: no open statements. Fails
+  /// if the disk is full, or if another process is using the database.
   Result<void> close() &&;
 
   Result<std::int64_t> begin_run(const RunRecord& run);
-  /// Returns the newest run that has this digest and no finished_at, for --resume.
+  /// Returns the newest run that has this digest and has not finished. For --resume.
   Result<std::optional<std::int64_t>> unfinished_run(const std::string& digest);
-  /// Returns the newest run that has this digest, finished or not.
+  /// Returns the newest run that has this digest, whether or not it has finished.
   Result<std::optional<std::int64_t>> newest_run_of(const std::string& digest);
-  /// Deletes the run's trials that have this verdict and returns the number deleted. If any were
-  /// deleted, the run becomes unfinished.
+  /// Deletes the run's trials that have this verdict, and returns their number. If any were
+  /// deleted, the run counts as unfinished.
   Result<std::int64_t> forget_trials(std::int64_t run, const std::string& verdict);
   Result<std::set<std::string>> finished_trials(std::int64_t run);
   /// Records a whole trial in one transaction.
@@ -280,12 +282,12 @@ class Database {
   Result<void> record_claims(std::int64_t run, const ClaimRecords& records);
   Result<void> finish_run(std::int64_t run);
   /// Updates a resumed run's number of planned trials. This matters for a merged run, whose number
-  /// covers only the merged shards.
+  /// includes only the shards that were merged.
   Result<void> resume_run(std::int64_t run, std::int64_t trials_planned);
   Result<std::optional<std::int64_t>> newest_run(const std::string& kind);
 
   const std::filesystem::path& path() const;
-  sqlite3* handle();  ///< for the report's named queries
+  sqlite3* handle();  ///< used by the report's named queries
 
  private:
   struct State;

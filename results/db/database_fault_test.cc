@@ -1,5 +1,5 @@
 // Tests database failures: kill -9, two writers, a full disk, a lock that is never released, files
-// that are not databases, damaged files, missing permissions.
+// that are not databases, damaged files and missing permissions.
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sqlite3.h>
@@ -19,7 +19,7 @@ namespace {
 
 class DatabaseFault : public ScratchFolder {
  protected:
-  /// Runs `body` in a child process; its return value is the exit status.
+  /// Runs `body` in a child process, whose exit status is the return value of `body`.
   static pid_t start_child(const std::function<int()>& body) {
     const pid_t pid = fork();
     if (pid == 0) {
@@ -61,8 +61,8 @@ class DatabaseFault : public ScratchFolder {
   }
 };
 
-/// A process is killed repeatedly at random points in its work, and the next process resumes that
-/// work. Each trial must exist exactly once, with all its rows.
+/// Processes are killed at random points of their work, and each next process resumes that work.
+/// Every trial must exist exactly once, with all its rows.
 TEST_F(DatabaseFault, Kill9DoesNotLoseOrDuplicateFinishedTrials) {
   constexpr int kTrials = 60;
   const auto campaign = [&] {
@@ -206,7 +206,7 @@ TEST_F(DatabaseFault, RejectsAFolder) {
   EXPECT_FALSE(below_a_file.error().hint.empty());
 }
 
-/// Runs as an ordinary user, with a read-only file in a read-only folder.
+/// Runs as an ordinary user, on a read-only file in a read-only folder.
 TEST_F(DatabaseFault, WorksReadOnlyWithoutPermissionToWrite) {
   {
     auto db = must(Database::open(file(), Database::Access::read_write));

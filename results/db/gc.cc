@@ -76,7 +76,7 @@ class Remover {
  public:
   Remover(Folder top, bool dry_run) : top_(std::move(top)), dry_run_(dry_run) {}
 
-  /// Removes a file. Returns the reason if the file is left alone.
+  /// Removes a file. If the file must not be removed, returns the reason.
   tl::expected<Removal, std::string> remove(const std::vector<std::string>& steps,
                                             std::int64_t& bytes) const {
     std::vector<Folder> folders;
@@ -86,8 +86,8 @@ class Remover {
           ::openat(above, steps[i].c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
       if (next.get() < 0) {
         if (errno == ENOENT) return Removal::missing;
-        // With O_DIRECTORY, open() fails on a link as it does on any other file that is not a
-        // folder.
+        // With O_DIRECTORY, open() reports ENOTDIR both for a link and for any other file that is
+        // not a folder.
         return tl::unexpected(errno == ELOOP || errno == ENOTDIR
                                   ? steps[i] + " is not a folder, or a link"
                                   : steps[i] + ": " + reason_of(errno));
@@ -110,7 +110,7 @@ class Remover {
   }
 
  private:
-  /// Removes empty folders, from the deepest up to the artefacts folder.
+  /// Removes empty folders, from the deepest one up to the artefacts folder.
   void remove_empty(const std::vector<Folder>& folders,
                     const std::vector<std::string>& steps) const {
     for (std::size_t i = folders.size(); i-- > 0;) {
@@ -150,7 +150,7 @@ class Collection {
 
   Result<GcOutcome> run() {
     TRY(auto found, candidates(database_, options_));
-    // A file is also kept if a kept row names it.
+    // A file is also kept if a row that is kept names it.
     for (const Candidate& each : found)
       if (!each.chosen) ++needed_[fs::path(each.path).lexically_normal().string()];
     TRY(auto forget, Statement::prepare(database_.handle(), "DELETE FROM artefact WHERE id = ?"));

@@ -1,4 +1,4 @@
-// Tests which artefacts gc removes and, above all, which it must not remove.
+// Tests which artefacts gc removes and, above all, which artefacts it must not remove.
 #include "results/db/gc.h"
 
 #include <gtest/gtest.h>

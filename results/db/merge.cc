@@ -23,11 +23,12 @@ namespace fs = std::filesystem;
 
 using IdMap = std::unordered_map<std::int64_t, std::int64_t>;
 
-/// A run's digest as written by campaigns: "1f..-0/3" is the first of three shards of "1f..".
+/// A run's digest as stored by campaigns. "1f..-0/3" is the first of three shards of the run
+/// "1f..".
 struct ShardedDigest {
   std::string base;
   unsigned index = 0, count = 1;
-  bool sharded = false;  ///< true if the stored text had a shard
+  bool sharded = false;  ///< true if the stored text names a shard
 };
 
 ShardedDigest split_digest(const std::string& digest) {
@@ -48,13 +49,13 @@ ShardedDigest split_digest(const std::string& digest) {
 struct MergedRun {
   std::int64_t id = 0;
   std::string base, name, versions;
-  /// Start and end of a run without shards, which is never joined with another run.
+  /// Start and end times of a run without shards. Such a run is never joined with another run.
   std::string execution;
   unsigned count = 1;
   std::map<unsigned, std::int64_t> planned;  ///< by shard
   std::set<unsigned> finished;
   bool same_count = true, same_versions = true;
-  /// The database and shard that are already included.
+  /// The databases and shards that have already been included.
   std::map<std::pair<std::size_t, unsigned>, bool> from;
 
   bool whole() const { return same_count && planned.size() == count && finished.size() == count; }
@@ -65,8 +66,8 @@ struct TableShape {
   std::vector<std::string> columns;
 };
 
-/// Returns the column's index in a SELECT of all columns; the number of columns if the table lacks
-/// the column.
+/// Returns the column's index in a SELECT of all columns. If the table lacks the column, returns
+/// the number of columns.
 int column_of(const TableShape& table, const char* column) {
   return static_cast<int>(std::find(table.columns.begin(), table.columns.end(), column) -
                           table.columns.begin());
@@ -113,8 +114,8 @@ Result<std::vector<TableShape>> tables_in_order(sqlite3* handle) {
   return ordered;
 }
 
-/// Merges JSON descriptions of tools and hosts. A member with different values becomes the list of
-/// these values, so that a report of the merged run can name them.
+/// Merges JSON descriptions of tools and hosts. If a member has different values, it becomes the
+/// list of these values, so that a report of the merged run can name them.
 Result<void> blend(sqlite3* output, std::int64_t run, const char* column, const std::string& text) {
   TRY(auto update,
       Statement::prepare(
@@ -143,7 +144,7 @@ class Merge {
 
   Result<void> add(const fs::path& path) {
     TRY(auto input, Database::open(path, Database::Access::read_only));
-    // All reads use one snapshot, because a campaign may still be writing.
+    // Reads everything from one snapshot, because a campaign may still be writing.
     TRY(execute(input.handle(), "BEGIN"));
     TRY(auto transaction, Transaction::begin(output_.handle()));
     ids_.clear();
@@ -179,7 +180,8 @@ class Merge {
         return each.base == digest.base && each.execution == execution &&
                !each.from.contains(place);
       });
-      if (run != runs_.end() && !digest.sharded) {  // copied from an earlier database
+      // The run has already been copied from an earlier database.
+      if (run != runs_.end() && !digest.sharded) {
         run->from[place] = true;
         ++outcome_.doubled_runs;
         return {};
@@ -300,8 +302,8 @@ class Merge {
     return true;
   }
 
-  /// Converts a path that is relative to the folder of `database` to one that is relative to the
-  /// merged database's folder.
+  /// Converts a path relative to the folder of `database` to one relative to the folder of the
+  /// merged database.
   std::string moved(const fs::path& database, const std::string& path) {
     const fs::path whole = (fs::absolute(database).parent_path() / path).lexically_normal();
     std::error_code problem;
@@ -337,8 +339,8 @@ class Merge {
   std::vector<TableShape> tables_;
   std::vector<MergedRun> runs_;
   std::map<std::int64_t, std::string> ended_;
-  std::map<std::string, IdMap> ids_;  ///< new IDs of the current database's rows, by table
-  /// the database from which each merged trial comes
+  std::map<std::string, IdMap> ids_;  ///< new IDs of the current database's rows, for each table
+  /// The database that each merged trial comes from.
   std::unordered_map<std::int64_t, fs::path> origin_;
   MergeOutcome outcome_;
 };
@@ -357,7 +359,7 @@ Result<void> check_inputs(const std::vector<fs::path>& inputs, const fs::path& o
   return {};
 }
 
-/// Moves the file into place after its bytes have reached the disk.
+/// Moves the file into place once its bytes are on the disk.
 Result<void> publish(const fs::path& draft, const fs::path& output) {
   const int file = ::open(draft.c_str(), O_RDONLY | O_CLOEXEC);
   const bool synced = file >= 0 && ::fsync(file) == 0;

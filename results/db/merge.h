@@ -5,16 +5,16 @@
 //   b.db: run "seq2-sample" 1f..-1/3 --+--> merged.db: run "seq2-sample" 1f..-0/1
 //   c.db: run "seq2-sample" 1f..-2/3 --+
 //
-// Runs whose digests differ only in the shard become one run. It is finished if every shard is
-// present and finished; otherwise `headcrash campaign --resume` on the merged database runs the
-// missing trials. Artefacts are not copied: their paths are rewritten relative to the merged
-// database's folder.
+// Runs whose digests differ only in the shard become one run. The merged run is finished if every
+// shard is present and finished; otherwise `headcrash campaign --resume` on the merged database
+// runs the missing trials. Artefacts are not copied: their paths are rewritten relative to the
+// merged database's folder.
 //
 // A run without shards, such as an experiment's run, is one execution. It is never joined with
 // another run, and duplicates of it are omitted. Two executions of an experiment are two runs.
 //
-// Tables are copied generically: a column `id` and every `X_id` is offset by the existing rows, so
-// tables added by later schemas are merged without changes here.
+// Tables are copied generically: the IDs in the columns `id` and `X_id` are replaced by those of
+// the merged rows, so tables that later schemas add are merged without changes here.
 
 #include <cstdint>
 #include <filesystem>
@@ -27,19 +27,20 @@ namespace headcrash::db {
 
 struct MergeOutcome {
   std::size_t databases = 0, runs = 0, trials = 0;
-  /// number of experiments that are in several databases; each counts once
+  /// Number of experiments that are in several databases; each is merged once.
   std::size_t doubled_runs = 0;
-  /// number of trials already in an earlier database, with the same verdict
+  /// Number of trials that an earlier database already contained, with the same verdict.
   std::size_t doubled = 0;
-  std::size_t artefacts_missing = 0;  ///< number of files missing at the path in their database
+  /// Number of files that do not exist at the path in their database.
+  std::size_t artefacts_missing = 0;
   /// Sentences such as "seq2-sample: 2 of 3 shards are there; ..." or "seq2-sample: made with
   /// different versions".
   std::vector<std::string> remarks;
 };
 
-/// Creates `output` completely or not at all; it must not exist. Fails if a database cannot be
-/// read, has another schema, or is listed twice, or if two databases have the same trial with
-/// different verdicts.
+/// Creates `output` completely or not at all; the file must not exist. Fails if a database cannot
+/// be read, has another schema or is listed twice. Also fails if two databases have the same trial
+/// with different verdicts.
 Result<MergeOutcome> merge_databases(const std::vector<std::filesystem::path>& inputs,
                                      const std::filesystem::path& output);
 

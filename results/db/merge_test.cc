@@ -18,7 +18,7 @@ namespace {
 
 class MergeTest : public ScratchFolder {
  protected:
-  /// Creates a shard of three trials. Its artefact is in the shard's folder.
+  /// Creates a shard with three trials. The artefact is in the shard's folder.
   std::filesystem::path shard(const std::string& name, unsigned index, unsigned count,
                               bool finished,
                               std::vector<std::string> verdicts = {"replayed", "replayed",
@@ -70,8 +70,8 @@ TEST_F(MergeTest, MergesShardsIntoOneFinishedRun) {
                      "AND finished_at IS NOT NULL"),
       1);
   EXPECT_EQ(*query_integer(handle, "SELECT count(*) FROM pragma_foreign_key_check"), 0);
-  // Each finding must belong to its trial's state, each failure to its state, and each bucket to
-  // its phase.
+  // In the merged database, each finding must belong to its trial's state, each failure to its
+  // state, and each bucket to its phase.
   EXPECT_EQ(*query_integer(
                 handle,
                 "SELECT count(*) FROM finding f JOIN crash_state c ON c.id = f.crash_state_id AND "
@@ -159,7 +159,7 @@ TEST_F(MergeTest, MergesDuplicateTrialsOnce) {
 
 TEST_F(MergeTest, SeparatesOtherCampaignsAndSecondRuns) {
   const auto a = shard("a", 0, 1, true);
-  const auto again = shard("a", 0, 1, true);  // the second run in the same file
+  const auto again = shard("a", 0, 1, true);  // the second run in one file
   EXPECT_EQ(a, again);
   auto other = must(Database::open(folder() / "o.db", Database::Access::read_write));
   must(other.record_trial(must(other.begin_run(some_run())), some_trial("k")));
@@ -211,7 +211,7 @@ TEST_F(MergeTest, OmitsCopiesOfAnExperiment) {
   EXPECT_EQ(*query_integer(db.handle(), "SELECT count(*) FROM phase"), 2);
 }
 
-/// Gives this process a separate mount namespace. If the process is not root, also creates a user
+/// Moves this process into a separate mount namespace and, unless it is root, into a new user
 /// namespace.
 bool enter_own_namespaces() {
   const std::string map = fmt::format("0 {} 1", geteuid());
@@ -221,8 +221,8 @@ bool enter_own_namespaces() {
   return geteuid() == 0;
 }
 
-/// Tries several disk sizes, each of which is full at a different point of the merge. One of these
-/// points is the last checkpoint.
+/// Tries several disk sizes. With each, the disk is full at a different point of the merge; one of
+/// these points is the last checkpoint.
 TEST_F(MergeTest, ReportsAFullDiskAtEveryPoint) {
   constexpr int kUnsupported = 77, kMerged = 0, kRefused = 1, kBroken = 2;
   const auto input = folder() / "a.db";

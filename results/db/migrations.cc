@@ -12,8 +12,8 @@
 namespace headcrash::db {
 namespace {
 
-/// Returns quick_check's first finding; empty if there are no findings. quick_check reads every
-/// page but not every index entry, so it is fast enough to run at each start.
+/// Returns the first finding of quick_check, or an empty text if there are no findings. quick_check
+/// reads every page but not every index entry, so it is fast enough to run at each start.
 Result<std::string> quick_check(sqlite3* handle) {
   TRY(auto check, Statement::prepare(handle, "PRAGMA quick_check(1)"));
   TRY(const auto row, check.step());
@@ -35,8 +35,8 @@ std::vector<Migration> known_migrations() {
 }
 
 Result<FileState> inspect(sqlite3* handle, const std::filesystem::path& path, int newest) {
-  // A single statement reads a single snapshot. Several statements would not, because another
-  // process may be creating the file.
+  // Reads everything with a single statement, which sees a single snapshot. Several statements
+  // might see different states, because another process may be creating the file.
   TRY(auto look, Statement::prepare(handle,
                                     "SELECT (SELECT application_id FROM pragma_application_id), "
                                     "(SELECT user_version FROM pragma_user_version), "

@@ -1,7 +1,7 @@
 #pragma once
-// The schema's history: numbered .sql files, applied in order. Each runs in a separate transaction
-// that also sets PRAGMA user_version, so a file always has exactly one version, even after an
-// interruption.
+// The schema's history: numbered .sql files, which are applied in order. Each runs in a separate
+// transaction that also sets PRAGMA user_version, so even after an interruption a file has exactly
+// one version.
 
 #include <sqlite3.h>
 
@@ -18,7 +18,7 @@ namespace headcrash::db {
 inline constexpr std::int64_t kApplicationId = 0x68637231;
 
 struct Migration {
-  int version = 0;  ///< the file's version after the migration
+  int version = 0;  ///< version of the file after the migration
   std::string sql;
 };
 
@@ -30,7 +30,7 @@ enum class FileState { fresh, older, current };
 /// belongs to another program, is damaged, or was made by a newer headcrash.
 Result<FileState> inspect(sqlite3* handle, const std::filesystem::path& path, int newest);
 
-/// Migrates the file to the newest version. Another process may be doing so at the same time: the
+/// Migrates the file to the newest version. Because another process may be doing the same, the
 /// version is read again under the write lock.
 Result<void> migrate(sqlite3* handle, const std::filesystem::path& path,
                      const std::vector<Migration>& migrations);

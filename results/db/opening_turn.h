@@ -1,8 +1,8 @@
 #pragma once
-// A lock held while databases in a folder are created or migrated.
+// A lock that is held while databases in a folder are created or migrated.
 //
 // The lock is needed because SQLite's busy timeout does not cover the change to WAL, and because a
-// file that another process is creating looks like a foreign file. The lock is on the folder,
+// file that another process is still creating looks like a foreign file. The lock is on the folder,
 // because closing any descriptor of the database file would release SQLite's own locks. A server
 // holds the same lock on its store's folder as long as it runs, so the wait is limited.
 
@@ -17,9 +17,9 @@ namespace headcrash::db {
 /// Holds the lock until destruction.
 class OpeningTurn {
  public:
-  /// Takes the lock, waiting at most `patience`. If the folder cannot be opened or locked, succeeds
-  /// without a lock. Fails if another process held the lock during the whole wait; the error names
-  /// that process if the host reports it.
+  /// Takes the lock, waiting at most `patience`. If the folder cannot be opened or locked, returns
+  /// an object without a lock. Fails if another process held the lock during the whole wait; the
+  /// error names that process if the host reports it.
   static Result<OpeningTurn> take(const std::filesystem::path& database,
                                   std::chrono::milliseconds patience);
 

@@ -1,5 +1,5 @@
 // Creates messages for SQLite's result codes. The primary code determines the hint for the user.
-// The extended code and errno appear only in SQLite's own text.
+// The extended code and errno appear only in SQLite's text.
 #include "results/db/sqlite_error.h"
 
 #include <fmt/format.h>
@@ -15,7 +15,7 @@ std::string file_of(sqlite3* handle) {
   return name == nullptr || *name == '\0' ? "results database" : name;
 }
 
-/// Returns SQLite's text and, for operating-system operations, the underlying errno.
+/// Returns SQLite's text and, if an operating-system call failed, its errno.
 std::string own_words(sqlite3* handle) {
   std::string text = sqlite3_errmsg(handle);
   const int code = sqlite3_errcode(handle) & 0xff;

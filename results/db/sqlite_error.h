@@ -10,11 +10,11 @@ struct sqlite3;
 
 namespace headcrash::db {
 
-/// Returns `handle`'s last error. `doing` names the operation if the error code alone is not
-/// sufficient ("recording trial x"); it may be empty.
+/// Returns the last error of `handle`. `doing` names the operation ("recording trial x") if the
+/// error code alone does not explain the error; it may be empty.
 Error sqlite_error(sqlite3* handle, const std::string& doing = {});
 
-/// Returns the error for a corrupt file; `detail` is the result of the check.
+/// Returns the error for a corrupt file; `detail` is what the integrity check found.
 Error damaged(const std::filesystem::path& file, const std::string& detail);
 
 }  // namespace headcrash::db

@@ -89,8 +89,8 @@ Result<void> Transaction::commit() {
 }
 
 Transaction::~Transaction() {
-  // A full disk or an I/O error may already have caused a rollback. A second ROLLBACK would then
-  // fail.
+  // Rolls back only if the transaction is still open: a full disk or an I/O error may already have
+  // caused a rollback, and a second ROLLBACK would fail.
   if (handle_ != nullptr && sqlite3_get_autocommit(handle_) == 0) {
     sqlite3_exec(handle_, "ROLLBACK", nullptr, nullptr, nullptr);
   }

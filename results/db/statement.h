@@ -40,15 +40,15 @@ class Statement {
     for (const Value& value : values) bind_one(++index, value);
     return *this;
   }
-  /// Binds the parameter `:name`. Has no effect if the statement lacks it, because queries need not
-  /// use every parameter.
+  /// Binds the parameter `:name`. Has no effect if the statement has no such parameter, because
+  /// queries need not use every parameter.
   Statement& bind_named(const std::string& name, std::int64_t value);
 
   /// Returns true if there is a row to read, false at the end.
   Result<bool> step();
   /// Runs a statement that returns no rows.
   Result<void> run();
-  /// Calls `take` for each row. An error returned by `take` ends the reading.
+  /// Calls `take` for each row. If `take` returns an error, no more rows are read.
   template <typename Take>
   Result<void> each_row(const Take& take) {
     while (true) {
@@ -71,7 +71,7 @@ class Statement {
   std::int64_t integer(int column) const { return sqlite3_column_int64(statement_.get(), column); }
   double real(int column) const { return sqlite3_column_double(statement_.get(), column); }
   std::string text(int column) const;
-  /// Returns the value unchanged, except that a blob reads as text.
+  /// Returns the value of a column. A blob is returned as text.
   Value value(int column) const;
 
  private:
@@ -106,7 +106,7 @@ class Statement {
   }
 
   std::unique_ptr<sqlite3_stmt, Finalize> statement_;
-  int bind_code_ = SQLITE_OK;  ///< code of the first failed bind; reported by step()
+  int bind_code_ = SQLITE_OK;  ///< code of the first bind that failed; step() reports it
 };
 
 /// Runs SQL statements that have no parameters and no results.
@@ -114,8 +114,8 @@ Result<void> execute(sqlite3* handle, const std::string& sql);
 /// Returns the first column of the first row.
 Result<std::int64_t> query_integer(sqlite3* handle, std::string_view sql);
 
-/// A write transaction. It takes the write lock at once, so that concurrent processes wait rather
-/// than fail half way. Rolls back unless committed.
+/// A write transaction. It takes the write lock at the start, so that concurrent processes wait
+/// then rather than fail later. Rolls back unless committed.
 class Transaction {
  public:
   static Result<Transaction> begin(sqlite3* handle);

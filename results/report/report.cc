@@ -1,4 +1,4 @@
-// Selects the page by the run's kind (report.h).
+// Selects the page for the kind of the run (report.h).
 #include "results/report/report.h"
 
 #include <fmt/format.h>
@@ -20,9 +20,9 @@ namespace {
 
 // Converts a campaign's cells to cases for continuous integration.
 
-constexpr std::size_t kTrialsShown = 5;  // maximum number for each cell
+constexpr std::size_t kTrialsShown = 5;  // maximum number of trials shown for each cell
 
-/// Describes a cell's first trials that did not keep their promises.
+/// Describes the first trials of a cell that did not keep their promises.
 std::string failed_trials(const Facts& facts, const Cell& cell) {
   std::string text;
   std::size_t shown = 0;
@@ -57,9 +57,9 @@ CiCase case_of(const Facts& facts, const Cell& cell) {
   return made;
 }
 
-/// Returns a case for each cell, grouped by file system. A case is failed if a trial has an
-/// unexpected result or a control did not show its required result. It is an error if trials ended
-/// because the laboratory failed, and skipped if nothing is promised.
+/// Returns a case for each cell, grouped by file system. A case is a failure if a trial has an
+/// unexpected result, or if a control did not show its required result. It is an error if trials
+/// ended because headcrash itself failed, and skipped if nothing is promised.
 std::vector<CiCase> campaign_cases(const Facts& facts) {
   std::vector<CiCase> cases;
   cases.reserve(facts.cells.size());
@@ -76,7 +76,7 @@ Result<std::filesystem::path> write_page(const ReportOptions& options, const std
   return path;
 }
 
-/// Keeps one snapshot of a database, so that all reads see the same state.
+/// Holds a snapshot of a database, so that all reads see the same state.
 class Snapshot {
  public:
   static Result<Snapshot> begin(db::Database& database) {

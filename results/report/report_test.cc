@@ -1,5 +1,5 @@
-// Tests the complete page. HEADCRASH_UPDATE_GOLDEN=1 rewrites the golden page (golden/report.html);
-// HEADCRASH_SHOW_REPORT=FOLDER keeps a realistic page there for viewing.
+// Tests the complete page. HEADCRASH_UPDATE_GOLDEN=1 rewrites the golden page (golden/report.html).
+// HEADCRASH_SHOW_REPORT=FOLDER keeps a realistic page in FOLDER for viewing.
 #include "results/report/report.h"
 
 #include <fmt/format.h>
@@ -33,8 +33,8 @@ class ReportTest : public db::ScratchFolder {
   }
 };
 
-/// Reduces a plot to its size, colours and texts, and to whether it has few or many shapes.
-/// Positions depend on fonts.
+/// Reduces a plot to its size, its colours and texts, and whether it has few or many shapes.
+/// Positions are ignored, because they depend on fonts.
 std::string plots_by_structure(const std::string& html) {
   std::string out;
   std::size_t from = 0;
@@ -218,7 +218,7 @@ TEST_F(ReportTest, GivesEachPartAnAddressAndListsEverySection) {
   ASSERT_EQ(contents.size(), 1U);
   for (const std::string& section : sections)
     EXPECT_NE(contents[0].find("href=\"#" + section + "\""), std::string::npos) << section;
-  // Each trial, each cell and each failure can be linked to.
+  // It must be possible to link to each trial, each cell and each failure.
   for (const char* id :
        {"trial.ext4/hp-c2447/small-files/3", "cell.btrfs/sata-ssd-2014/small-files/clean",
         "failure.btrfs/sata-ssd-2014/small-files/1",
@@ -237,7 +237,7 @@ TEST_F(ReportTest, ShowsABrokenPromiseAsACardAndALosingControlAsExpected) {
   EXPECT_NE(page.find("trials: 1 of 10"), std::string::npos);
   EXPECT_NE(page.find("Losses of negative controls, as expected: 2"), std::string::npos);
   EXPECT_NE(page.find("<span class=\"verdict good\">as expected</span>"), std::string::npos);
-  // On the map, required results are filled and unwanted ones outlined.
+  // On the map, required results are filled, and unwanted ones are outlined.
   const auto cell = [&](const char* hint) {
     const auto at = page.find(hint);
     return page.substr(page.rfind("<td class=", at), at - page.rfind("<td class=", at));
@@ -322,8 +322,8 @@ TEST_F(ReportTest, WritesAPageForViewing) {
   EXPECT_TRUE(write_report(db, {std::filesystem::path(where) / "invalid", std::nullopt}));
 }
 
-/// Returns how much work SQLite's virtual machine does to report one cell, in thousands of
-/// instructions.
+/// Returns the number of instructions, in thousands, that SQLite's virtual machine executes for the
+/// report of one cell.
 std::int64_t work_of(const std::filesystem::path& file, std::size_t trials, int requests) {
   auto db = must(db::Database::open(file, db::Database::Access::read_write));
   must(db::execute(db.handle(), "PRAGMA synchronous = OFF").map([] { return true; }));
@@ -341,8 +341,8 @@ std::int64_t work_of(const std::filesystem::path& file, std::size_t trials, int 
   return thousands;
 }
 
-/// Checks that an additional trial costs as much as the previous ones, whatever the number of its
-/// sampled requests. A report of 10 000 trials therefore takes seconds.
+/// Checks that an additional trial costs as much as the previous ones, however many of its requests
+/// were sampled. If so, a report of 10 000 trials takes seconds.
 TEST_F(ReportTest, HasConstantCostPerTrialWithoutSamples) {
   const auto work = [&](std::size_t trials, int requests) {
     return work_of(folder() / fmt::format("{}-{}.db", trials, requests), trials, requests);
@@ -357,7 +357,7 @@ TEST_F(ReportTest, HasConstantCostPerTrialWithoutSamples) {
       << "trials with ten times as many requests";
 }
 
-/// With HEADCRASH_LARGE_REPORT=TRIALS, measures the time that the report takes on a campaign with
+/// With HEADCRASH_LARGE_REPORT=TRIALS, measures the time that the report takes for a campaign with
 /// that many trials. A tenth of them lose data.
 TEST_F(ReportTest, MeasuresTheTimeOfALargeCampaign) {
   const char* trials = std::getenv("HEADCRASH_LARGE_REPORT");

@@ -17,7 +17,7 @@ double mean_of(std::span<const double> values) {
   return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }
 
-/// Computes only count, mean and deviation.
+/// Computes only the count, the mean and the deviation.
 Summary moments(std::span<const double> values) {
   Summary summary;
   summary.count = values.size();
@@ -29,24 +29,24 @@ Summary moments(std::span<const double> values) {
   return summary;
 }
 
-/// Returns the mean of a resample: as many random draws as there are values.
+/// Returns the mean of a resample, which consists of as many random draws as there are values.
 double drawn_mean(std::span<const double> values, std::mt19937_64& random) {
   double sum = 0;
   for (std::size_t i = 0; i < values.size(); ++i) sum += values[random() % values.size()];
   return sum / static_cast<double>(values.size());
 }
 
-/// Returns by what factor the interval of a few values must be wider than its resamples (sample.h).
-/// The quantile of Student's distribution uses Fisher's expansion about the normal quantile
-/// (Abramowitz & Stegun, 26.7.5). The result is too small by 0.7 % for three values and by 0.1 %
-/// for four.
+/// Returns the factor by which the interval of a few values must be wider than that of its
+/// resamples (sample.h). The quantile of Student's distribution is computed by Fisher's expansion
+/// about the normal quantile (Abramowitz & Stegun, 26.7.5). The result is too small by 0.7 % for
+/// three values and by 0.1 % for four.
 double stretch_for(std::size_t count) {
   constexpr double kZ = 1.959963984540054;  // of kConfidence
   static_assert(kConfidence == 0.95);
   constexpr double kSquare = kZ * kZ;
   const double freedom = static_cast<double>(count - 1);
   const std::array terms = {
-      // each by z
+      // Each divided by z.
       (kSquare + 1) / 4,
       ((5 * kSquare + 16) * kSquare + 3) / 96,
       (((3 * kSquare + 19) * kSquare + 17) * kSquare - 15) / 384,
@@ -61,7 +61,7 @@ double stretch_for(std::size_t count) {
   return ratio * std::sqrt(static_cast<double>(count) / freedom);
 }
 
-/// Returns the middle kConfidence of the resamples, stretched about `centre`.
+/// Returns the interval of the middle kConfidence of the resamples, stretched about `centre`.
 Interval middle(std::vector<double> resamples, double centre, double stretch) {
   const double tail = (1 - kConfidence) / 2;
   const double low = quantile(resamples, tail);
@@ -69,8 +69,8 @@ Interval middle(std::vector<double> resamples, double centre, double stretch) {
   return {centre - (centre - low) * stretch, centre + (high - centre) * stretch};
 }
 
-/// Returns the probability of `difference`, given its standard error. If the spread is zero, any
-/// difference is certain.
+/// Returns the probability that a difference of this size is due to chance, given its standard
+/// error. If the standard error is zero, any difference is certain.
 double p_of(double difference, double error, std::size_t freedom) {
   if (error > 0) return student_tail(std::abs(difference) / error, freedom);
   return difference == 0 ? 1 : 0;
@@ -215,8 +215,8 @@ std::size_t repetitions_needed(std::span<const double> values, double relative, 
   const double half = (summary.mean_interval->high - summary.mean_interval->low) / 2;
   const double wanted = relative * std::abs(summary.mean);
   if (half <= wanted || half == 0) return values.size();
-  // With more values, the interval shrinks by the square root of their number and because it is
-  // stretched less. Resamples of a few values are narrower by sqrt((n - 1) / n).
+  // With more values, the interval shrinks by the square root of their number, and it is stretched
+  // less. Resamples of a few values are too narrow by the factor sqrt((n - 1) / n).
   const auto shape = [](std::size_t count) {
     const auto n = static_cast<double>(count);
     return stretch_for(count) * std::sqrt(n - 1) / n;

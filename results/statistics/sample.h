@@ -3,12 +3,12 @@
 //
 // Intervals come from the bootstrap: the sample is redrawn with replacement kResamples times, and
 // the middle `confidence` of the means is kept (Efron & Tibshirani, An Introduction to the
-// Bootstrap, 1993, chapter 13). For few values such an interval is too narrow, because the
-// bootstrap treats the sample's spread as exact. For three values, the interval would contain the
-// true mean 75 times in 100. It is therefore stretched about the mean by sqrt(n / (n - 1)) t(n - 1)
-// / z (the expanded percentile interval of Hesterberg, What Teachers Should Know About the
+// Bootstrap, 1993, chapter 13). If there are few values, such an interval is too narrow, because
+// the bootstrap treats the sample's spread as exact. With three values, the interval would contain
+// the true mean only 75 times in 100. It is therefore stretched about the mean by sqrt(n / (n - 1))
+// t(n - 1) / z (the expanded percentile interval of Hesterberg, What Teachers Should Know About the
 // Bootstrap, The American Statistician 69(4), 2015): 2.7 for three values, 1.9 for four, 1.2 for
-// ten. The draws are seeded, so a sample always gives the same interval.
+// ten. The draws are seeded, so the same sample always yields the same interval.
 
 #include <cstddef>
 #include <cstdint>
@@ -32,29 +32,30 @@ struct Summary {
   double median = 0, mean = 0, least = 0, greatest = 0;
   double deviation = 0;  ///< standard deviation of the sample (n - 1); 0 for one value
   std::optional<Interval> mean_interval;  ///< nullopt if there are fewer than three values
-  /// Indices of values outside Tukey's fences: beyond the quartiles by more than 1.5 times the
-  /// interquartile range. They are reported, never excluded.
+  /// Indices of the values outside Tukey's fences, that is, beyond the quartiles by more than 1.5
+  /// times the interquartile range. These values are reported but never excluded.
   std::vector<std::size_t> outliers;
 };
 
 /// REQUIRES: at least one value, all finite.
 Summary summarise(std::span<const double> values, std::uint64_t seed = 1);
 
-/// Returns the value below which the fraction `share` of the sample lies, with linear interpolation
+/// Returns the value below which the fraction `share` of the sample lies. Uses linear interpolation
 /// (type 7 of Hyndman & Fan, 1996).
 double quantile(std::span<const double> values, double share);
 
 enum class Change : std::uint8_t { better, worse, same, cannot_tell };
 
-/// A measurement's change from a baseline. Smaller values are better, as for times; for rates, pass
-/// the reciprocals.
+/// A measurement's change from a baseline. Smaller values count as better, as for times; to compare
+/// rates, pass their reciprocals.
 struct Comparison {
-  /// The ratio now / baseline: of the means or, for pairs, the geometric mean of their ratios.
+  /// The ratio now / baseline. It is the ratio of the means or, for pairs, the geometric mean of
+  /// the pairs' ratios.
   double ratio = 1;
   std::optional<Interval> interval;  ///< nullopt if either side has fewer than three values
-  /// Two-sided probability that equal quantities would show a difference at least this large, by
-  /// Student's t test on the logarithms (paired for pairs; otherwise Welch's test, with its degrees
-  /// of freedom rounded down). Unset if `interval` is unset.
+  /// Two-sided probability that equal quantities would show a difference at least as large as this
+  /// one, by Student's t test on the logarithms: the paired test for pairs, and otherwise Welch's
+  /// test with its degrees of freedom rounded down. Unset if `interval` is unset.
   std::optional<double> p;
   Change change = Change::cannot_tell;
 };
@@ -65,8 +66,8 @@ struct Comparison {
 ///   cannot_tell  otherwise: too few values, or too much spread
 Comparison compare(std::span<const double> baseline, std::span<const double> now, double tolerance,
                    std::uint64_t seed = 1);
-/// Compares paired values (the same repetition of an interleaved run). Pairing removes effects that
-/// both values of a pair share. REQUIRES: equal counts.
+/// Compares paired values; a pair is the same repetition of an interleaved run. Pairing removes
+/// effects that the two values of a pair share. REQUIRES: both have the same number of values.
 Comparison compare_pairs(std::span<const double> baseline, std::span<const double> now,
                          double tolerance, std::uint64_t seed = 1);
 
@@ -75,24 +76,25 @@ Comparison compare_pairs(std::span<const double> baseline, std::span<const doubl
 double student_tail(double t, std::size_t freedom);
 
 /// Corrects a family of comparisons for their number (Holm, A Simple Sequentially Rejective
-/// Multiple Test Procedure, Scandinavian Journal of Statistics 6(2), 1979). In order of p, the k-th
-/// of n stays better or worse only if p <= (1 - kConfidence) / (n - k + 1) holds for it and for all
-/// comparisons before it; all other comparisons become cannot_tell. The probability of any false
-/// difference among the n is thus at most 1 - kConfidence. Comparisons without p do not count.
+/// Multiple Test Procedure, Scandinavian Journal of Statistics 6(2), 1979). In ascending order of
+/// p, the k-th of n comparisons remains better or worse only if p <= (1 - kConfidence) / (n - k +
+/// 1) holds for it and for all comparisons before it. All others become cannot_tell. The
+/// probability that any of the n differences is false is thus at most 1 - kConfidence. Comparisons
+/// without p do not count.
 void correct_for_number(std::span<Comparison* const> family);
 
 struct PairComparison {
   std::size_t first = 0, second = 0;
-  Comparison comparison;  ///< the second, compared with the first
+  Comparison comparison;  ///< compares the second with the first
 };
 /// Calls compare(i, j) for all i < j < `count`, and corrects for their number.
 std::vector<PairComparison> compare_all_pairs(
     std::size_t count, const std::function<Comparison(std::size_t, std::size_t)>& compare);
 
-/// Estimates from the current spread how many repetitions are needed in total until the interval of
-/// the mean is within `relative` on either side. The result is between `values.size()` and `most`;
-/// for fewer than three values it is three. Three values estimate the spread poorly, so call the
-/// function again as more values arrive.
+/// Estimates, from the current spread, how many repetitions are needed in total until the interval
+/// of the mean is within `relative` on either side. The result is between `values.size()` and
+/// `most`, but three if there are fewer than three values. Three values estimate the spread poorly,
+/// so call the function again as more values arrive.
 std::size_t repetitions_needed(std::span<const double> values, double relative, std::size_t most);
 
 }  // namespace headcrash::statistics

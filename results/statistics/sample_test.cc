@@ -19,7 +19,7 @@ TEST(Summary, MatchesAHandComputedSample) {
   EXPECT_DOUBLE_EQ(summary.least, 1);
   EXPECT_DOUBLE_EQ(summary.greatest, 100);
   EXPECT_NEAR(summary.deviation, 43.6176, 1e-4);
-  // reported, and still included in the mean
+  // The outlier is reported, and is still included in the mean.
   EXPECT_EQ(summary.outliers, std::vector<std::size_t>{4});
   ASSERT_TRUE(summary.mean_interval);
   EXPECT_TRUE(summary.mean_interval->holds(22));
@@ -42,7 +42,8 @@ TEST(Quantile, InterpolatesBetweenNeighbours) {
   EXPECT_DOUBLE_EQ(quantile(values, 0.25), 17.5);
 }
 
-/// Checks that one seed reproduces the interval and that a different seed gives a similar one.
+/// Checks that the same seed reproduces the interval, and that a different seed yields a similar
+/// one.
 TEST(Bootstrap, IsReproducibleBySeed) {
   const std::vector<double> values = {9, 12, 10, 11, 13, 8, 10, 12};
   const auto one = summarise(values, 1).mean_interval;
@@ -53,7 +54,8 @@ TEST(Bootstrap, IsReproducibleBySeed) {
   EXPECT_NEAR(one->high, other->high, 0.2);
 }
 
-/// Checks that about 95 % of the intervals contain a known true mean, even for three values.
+/// Checks that about 95 % of the intervals contain the known true mean, even with only three
+/// values.
 TEST(Bootstrap, CoversTheTrueMeanAtItsStatedRate) {
   std::mt19937_64 random(11);
   std::normal_distribution<double> normal(50, 5);
@@ -84,7 +86,8 @@ TEST(Comparison, ClassifiesBetterWorseAndSame) {
   EXPECT_EQ(compare(base, {}, 0.02).change, Change::cannot_tell);
 }
 
-/// Checks that a shared drift hides a change of 3 % in unpaired values but not in pairs.
+/// Checks that a drift shared by both series hides a change of 3 % in unpaired values, but not in
+/// pairs.
 TEST(Comparison, RemovesASharedDriftFromPairs) {
   std::vector<double> base;
   std::vector<double> now;
@@ -112,8 +115,8 @@ TEST(StudentTail, MatchesThePublishedTable) {
 }
 
 TEST(Comparison, MatchesAPairedTestForPairs) {
-  // The logarithms of the ratios are .1, .2, .3: mean .2, standard error .1 / sqrt(3), t 3.4641
-  // with 2 degrees of freedom.
+  // The logarithms of the ratios are .1, .2 and .3. Their mean is .2, the standard error is .1 /
+  // sqrt(3), and t is 3.4641 with 2 degrees of freedom.
   const std::vector<double> base = {1, 1, 1}, now = {std::exp(.1), std::exp(.2), std::exp(.3)};
   EXPECT_NEAR(*compare_pairs(base, now, .02).p, .0742, 1e-4);
   EXPECT_EQ(*compare_pairs(base, std::vector<double>{2, 2, 2}, .02).p, 0);
@@ -122,14 +125,14 @@ TEST(Comparison, MatchesAPairedTestForPairs) {
 }
 
 TEST(Comparison, MatchesWelchsTestForMeans) {
-  // Logarithms 0, .1, .2 and .3, .4, .5: t = .3 / sqrt(2 * .01 / 3) = 3.674 with 4 degrees of
-  // freedom.
+  // The logarithms are 0, .1, .2 and .3, .4, .5, so t is .3 / sqrt(2 * .01 / 3) = 3.674 with 4
+  // degrees of freedom.
   const std::vector<double> base = {1, std::exp(.1), std::exp(.2)},
                             now = {std::exp(.3), std::exp(.4), std::exp(.5)};
   EXPECT_NEAR(*compare(base, now, .02).p, .0213, 1e-4);
 }
 
-/// Uses Holm's steps of 4: .0125, .0167, .025 and .05.
+/// Uses Holm's limits for four comparisons: .0125, .0167, .025 and .05.
 TEST(CorrectForNumber, StopsAtTheFirstInsignificantComparison) {
   std::vector<Comparison> all(6);
   const std::array<double, 4> p = {.03, .005, .04, .01};
@@ -152,8 +155,8 @@ TEST(CorrectForNumber, StopsAtTheFirstInsignificantComparison) {
   EXPECT_EQ(all[5].change, Change::same) << "not in the family";
 }
 
-/// Checks that at most 5 % of contests between equals find a difference; without the correction, a
-/// third would.
+/// Checks that a difference is found in at most 5 % of contests between equal entrants. Without the
+/// correction, this would be a third.
 TEST(CorrectForNumber, SeldomSeparatesEquals) {
   constexpr std::size_t kContests = 100, kEntrants = 8, kRepetitions = 5;
   std::mt19937_64 random(7);
@@ -181,7 +184,7 @@ TEST(CorrectForNumber, SeldomSeparatesEquals) {
 }
 
 /// Compares with values computed by hand from Student's distribution and the sample's deviation of
-/// 18.3: 16 values for 10 % (t = 2.13), 54 for 5 % (t = 2.01).
+/// 18.3: 16 values are needed for 10 % (t = 2.13), and 54 for 5 % (t = 2.01).
 TEST(Repetitions, MatchTheNeedOfTheSpread) {
   const std::vector<double> calm = {100, 100.1, 99.9, 100};
   EXPECT_EQ(repetitions_needed(calm, 0.05, 30), 4U);

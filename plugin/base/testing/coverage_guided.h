@@ -1,8 +1,8 @@
 #pragma once
 // Runs the targets of fuzz.h under libFuzzer, which searches for inputs that reach new code.
 // fuzz::run() uses this in builds with HEADCRASH_COVERAGE_GUIDED (preset `fuzzer`). The target runs
-// in a child process, because libFuzzer ends its process. If an input fails, libFuzzer prints the
-// name of its file.
+// in a child process, because libFuzzer exits when it is done. If an input fails, libFuzzer prints
+// the name of a file that contains the input.
 
 #include <fmt/core.h>
 #include <gtest/gtest.h>

@@ -57,7 +57,7 @@ inline constexpr std::size_t kPoolMax = 512;
 inline constexpr std::uint64_t kRunsBetweenClocks = 64;
 
 struct Options {
-  std::string name;                     ///< the target's name: letters, digits, '-'
+  std::string name;                     ///< name of the target: letters, digits, '-'
   std::vector<std::string> corpus;      ///< at least one input; each is also run unmodified
   std::vector<std::string> dictionary;  ///< keywords of the parser; may be empty
   std::size_t size_max = 64 * 1024;     ///< maximum size of an input
@@ -68,8 +68,8 @@ struct Summary {
   std::uint64_t kinds = 0;  ///< number of distinct novelty values seen
 };
 
-/// Returns a hash of an error message that identifies the kind of error. Ignores digits and
-/// everything between the first and the last quotation mark.
+/// Returns a hash that identifies the kind of error. Ignores digits, and everything between the
+/// first and the last quotation mark of the message.
 inline std::uint64_t novelty(std::string_view message) {
   const std::size_t first = std::min(message.find_first_of("'\""), message.size());
   const std::size_t last = message.find_last_of("'\"");
@@ -174,7 +174,7 @@ class Mutator {
   std::vector<std::string> pool_;
 };
 
-/// A file with the input under test. Removed at the end of a run without findings.
+/// A file that contains the input under test. It is removed at the end of a run without findings.
 class InputFile {
  public:
   explicit InputFile(const std::string& name)
@@ -199,10 +199,10 @@ class InputFile {
   int file_;
 };
 
-/// Runs the target on the corpus and on mutations of it until the time is up. The target checks
-/// invariants (with googletest's EXPECT, or by crashing) and returns the input's novelty: any
-/// number that classifies its behaviour. Stops at the first input that fails an expectation and
-/// prints the name of its file.
+/// Runs the target on the corpus and on mutations of the corpus until the time is up. The target
+/// checks invariants (with googletest's EXPECT, or by crashing) and returns the input's novelty:
+/// any number that classifies the target's behaviour. Stops at the first input that fails an
+/// expectation and prints the name of its file.
 template <typename Target>
 Summary run(const Options& options, Target target) {
 #ifdef HEADCRASH_COVERAGE_GUIDED

@@ -38,9 +38,9 @@ struct ImageEdit {
 
 struct ImageEditOptions {
   std::span<const std::uint64_t> areas;  ///< byte offsets of the areas; at least one
-  /// An edit begins within this many bytes of the start of its area.
+  /// Each edit begins less than this many bytes after the start of its area.
   std::uint32_t reach = 0;
-  std::size_t most = 0;  ///< maximum number of edits; the rest are ignored
+  std::size_t most = 0;  ///< maximum number of edits; further edits are ignored
 };
 
 /// Returns the edits of `program` in order. Skips edits that extend past the end of the image.

@@ -7,7 +7,8 @@
 
 namespace headcrash {
 
-/// Returns the decimal number at the start of the variable; `otherwise` if unset.
+/// Returns the decimal number at the start of the variable's value; `otherwise` if the variable is
+/// unset.
 inline std::uint64_t number_from_environment(const char* name, std::uint64_t otherwise) {
   const char* const text = std::getenv(name);
   return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);

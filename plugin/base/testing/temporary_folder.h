@@ -1,6 +1,6 @@
 #pragma once
 // A temporary folder for tests and fuzzers. The destructor removes it even if a test has changed
-// permissions inside.
+// the permissions of its files.
 
 #include <cstdlib>
 #include <filesystem>

@@ -1,5 +1,5 @@
-// The public interface of an array (array.h): sizes, and checks at creation. ArrayController does
-// the work.
+// The public interface of an array (array.h): sizes, and checks when it is created. ArrayController
+// does the work.
 #include "plugin/model/array/array.h"
 
 #include <fmt/core.h>
@@ -12,8 +12,8 @@ namespace headcrash::model {
 namespace {
 
 constexpr std::uint32_t kPrewriteSectorsMax =
-    1U << 17;  // 64 MiB: recovery reads a member's area into memory
-constexpr std::uint64_t kBitmapSectorsMax = 1U << 15;      // 16 MiB, 128 million regions
+    1U << 17;  // 64 MiB, because recovery reads a member's whole area into memory
+constexpr std::uint64_t kBitmapSectorsMax = 1U << 15;      // 16 MiB, enough for 128 million regions
 constexpr std::uint32_t kStripeUnitSectorsMax = 1U << 14;  // 8 MiB
 
 std::uint32_t members_min(RaidLevel level) {
@@ -110,7 +110,8 @@ std::uint64_t Array::member_sectors(const ArrayProfile& profile, std::uint64_t d
   const std::uint64_t stripes =
       (data_sectors + empty.stripe_sectors() - 1) / empty.stripe_sectors();
   std::uint64_t sectors = 0;
-  // The region map's size depends on the members' size; a few iterations converge.
+  // The size of the region map and the size of the data area depend on each other. A few iterations
+  // converge.
   for (std::uint64_t need = empty.data_first + stripes * empty.unit; need > sectors;) {
     sectors = need;
     need = RaidLayout::of(profile, sectors).data_first + stripes * empty.unit;

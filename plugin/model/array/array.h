@@ -13,20 +13,20 @@ namespace headcrash::model {
 
 class ArrayController;
 
-/// How long an array must go without writes before it marks its members clean (Linux md's
+/// How long an array must have been without writes before it marks its members clean (Linux md's
 /// safe_mode_delay is also 200 ms).
 inline constexpr TimeNs kArrayIdleCleanNs = 200 * kMillisecondNs;
 
-/// Options of an array. References must outlive the array.
+/// Options of an array. The objects that they refer to must outlive the array.
 struct ArrayOptions {
   const ArrayProfile& profile;  ///< copied
   Simulation& simulation;
   Observer& observer;
   std::vector<std::unique_ptr<Device>> members;  ///< must be of equal size
-  bool bytes = true;  ///< false: members store no bytes, and only times matter
+  bool bytes = true;  ///< false if members store no bytes and only times matter
   DeviceId device = 0;
   std::uint64_t seed = 0;
-  /// Seed that determines the order of the controller's concurrent work; 0 for FIFO.
+  /// Seed that determines the order in which the controller executes concurrent work; 0 for FIFO.
   std::uint64_t schedule = 0;
 };
 
@@ -34,9 +34,10 @@ enum class MemberState : std::uint8_t { active, failed, rebuilding };
 
 struct ArrayStatus {
   std::vector<MemberState> members;
-  bool dirty = false;                  ///< parity may be inconsistent
-  std::optional<std::string> refused;  ///< why requests are rejected (a dirty degraded start)
-  std::string background;              ///< "", "rebuild", "resync", "scrub"
+  bool dirty = false;  ///< parity may be inconsistent
+  /// The reason why requests are rejected (a dirty degraded start).
+  std::optional<std::string> refused;
+  std::string background;                                   ///< "", "rebuild", "resync", "scrub"
   std::uint64_t background_done = 0, background_total = 0;  ///< progress, in sectors of a member
   std::uint64_t mismatches = 0;  ///< inconsistent stripes found by the last scrub
 };
@@ -47,17 +48,17 @@ struct ArrayCounters {
   std::uint64_t degraded_reads = 0, degraded_writes = 0, prewrites = 0, rolled_forward = 0,
                 stripe_cache_hits = 0;
   std::uint64_t repaired_sectors = 0;  ///< unreadable sectors reconstructed and rewritten
-  /// Writes of superblocks and region maps; each goes to all members.
+  /// Number of times that superblocks and region maps were written; each is written to all members.
   std::uint64_t metadata_writes = 0;
 };
 
 class Array final : public Device {
  public:
   /// Assembles an array: reads the members' superblocks, or writes superblocks to blank members,
-  /// then recovers like power_on(). Runs the simulation to do so (with bytes=false there are no
-  /// commands). Fails if there are too few members or their sizes differ, if the stripe unit is not
-  /// a multiple of the physical sector, if a member belongs to another array, or if a missing or
-  /// replaced member is not recorded as failed.
+  /// then recovers like power_on(). Runs the simulation as long as this takes (with bytes=false
+  /// there are no commands). Fails if there are too few members or their sizes differ, if the
+  /// stripe unit is not a multiple of the physical sector, if a member belongs to another array, or
+  /// if a missing or replaced member is not recorded as failed.
   static Result<std::unique_ptr<Array>> create(ArrayOptions options);
   ~Array() override;
 
@@ -66,26 +67,28 @@ class Array final : public Device {
   void submit(const Request& request, Initiator& initiator) override;
   void power_cut() override;
   void power_on() override;
-  /// Waits for the requests in flight, marks the members clean (which otherwise happens after
+  /// Waits for the requests in flight, marks the members clean (which would otherwise happen after
   /// kArrayIdleCleanNs), and shuts the members down.
   void shut_down() override;
 
   ArrayStatus status() const;
   ArrayCounters array_counters() const;
   /// Returns the time at which the array became idle; nullopt while it has requests or background
-  /// work. Ignores the members' internal work, such as write-back.
+  /// work. Internal work of the members, such as write-back, does not count.
   std::optional<TimeNs> quiet_since() const override;
   Device& member(std::size_t index);
 
   /// Operator commands. A command fails if the member does not exist, if its state does not permit
   /// the command, if other background work is running, or if the array has not started yet.
   Result<void> fail_member(std::size_t index);
-  Result<void> rebuild(std::size_t index);  ///< rebuilds onto the (replaced, blank) member
+  /// Rebuilds onto the member's drive, which must have been replaced by a blank one.
+  Result<void> rebuild(std::size_t index);
   Result<void> scrub(bool repair);
   void set_rebuild_rate(std::uint64_t bytes_per_second);
-  Result<void> accept_dirty_degraded();  ///< starts an array that refused a dirty degraded start
+  /// Starts an array that refused to start because it was dirty and degraded.
+  Result<void> accept_dirty_degraded();
 
-  /// Convert between the array's data sectors and the sectors of each member.
+  /// These convert between the array's data sectors and the sectors of each member.
   static std::uint64_t member_sectors(const ArrayProfile& profile, std::uint64_t data_sectors);
   static std::uint64_t data_sectors(const ArrayProfile& profile, std::uint64_t member_sectors);
   /// Returns each member's prewrite area: first LBA and length.

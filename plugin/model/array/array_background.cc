@@ -1,8 +1,8 @@
 // Background work of an array: rebuild of a member, resync after an unclean stop, scrub.
 //
-// All three go through the stripes in chunks: lock a chunk, read it from the members, compute,
-// write corrections, and pause as their rate requires. Host requests run concurrently and interact
-// only through the stripe locks.
+// All three process the stripes in chunks: they lock a chunk, read it from the members, compute,
+// write corrections, and pause as required by their rate. Host requests run concurrently and
+// interact with this work only through the stripe locks.
 //
 //   stripes  0 ......... rebuilt ............................. end
 //            valid on  |  the member counts as failed here
@@ -12,11 +12,12 @@
 // sixteenth). If the member's cache is volatile, the member is flushed first. After a cut, the
 // rebuild resumes at the recorded position:
 //
-//   0 .......... noted .......... rebuilt .......... end     the part in between is rebuilt again
+//   0 ......... recorded ........ rebuilt .......... end     the part in between is rebuilt again
 //
-// A prewrite log is also replayed onto the noted part, as onto the other members. Without a log, an
-// array with parity that was being written restarts its rebuild, because updates interrupted by the
-// cut would stay inconsistent. A mirror resumes its rebuild; its copies are compared afterwards.
+// A prewrite log is replayed onto the other members and also onto the recorded part of the new one.
+// Without a log, an array with parity that was being written at the cut restarts its rebuild,
+// because updates that the cut interrupted would otherwise stay inconsistent. A mirror resumes its
+// rebuild, and its copies are compared afterwards.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -30,7 +31,7 @@
 namespace headcrash::model {
 namespace {
 
-// Sectors per member, like md's resync window of 64 KiB.
+// Sectors of each member in a chunk, like md's resync window of 64 KiB.
 constexpr std::uint32_t kChunkSectors = 128;
 constexpr std::uint32_t kChunkTriesMax = 4;
 constexpr std::uint64_t kNotesOfRebuild = 64;
@@ -87,9 +88,9 @@ Result<void> ArrayController::scrub(bool repair_it) {
 
 // ---- rebuild
 
-/// Records the progress of a rebuild in the superblocks. The stripes below the recorded position
-/// must already be on the medium. Host writes in a volatile cache leave the array dirty, and the
-/// recorded progress is then not trusted.
+/// Records the progress of a rebuild in the superblocks. The rebuilt stripes must already be on the
+/// medium. If host writes are still in a volatile cache, the array remains dirty, and the recorded
+/// progress is not trusted after a cut.
 Task ArrayController::note_progress(std::uint32_t member) {
   const std::uint64_t reached = rebuilt_stripes_;
   const std::uint64_t step =
@@ -153,8 +154,8 @@ Detached ArrayController::rebuild_member(std::uint32_t member, std::uint64_t fro
   if (unclean_ && !any_lost()) check_stripes(Background::resync, true);
 }
 
-/// Rebuilds a chunk of stripes. Another member may fail or have unreadable sectors during the
-/// rebuild, so each stripe is computed from the members that answer.
+/// Rebuilds a chunk of stripes. Since another member may fail or have unreadable sectors in the
+/// meantime, each stripe is computed from the members that could be read.
 Task ArrayController::rebuild_chunk(std::uint32_t member, std::uint64_t stripe,
                                     std::uint32_t stripes) {
   const std::size_t unit_bytes = std::size_t{layout.unit} * kSectorBytes;
@@ -272,7 +273,7 @@ std::byte* ArrayController::place_in(CheckedChunk& chunk, std::uint32_t member,
 }
 
 /// Reads a chunk from all members and repairs unreadable rows. Rows that cannot be reconstructed
-/// are marked unknown and stay unreadable.
+/// are marked as unknown and stay unreadable.
 Task ArrayController::read_chunk(CheckedChunk& chunk) {
   const std::uint32_t sectors = chunk.stripes * layout.unit;
   chunk.unknown.assign(chunk.stripes, UnknownRows(layout.unit));
@@ -294,8 +295,8 @@ Task ArrayController::read_chunk(CheckedChunk& chunk) {
   co_return Status::ok;
 }
 
-/// Checks the parity of these rows, all of which are known. Adds corrections to `repairs` unless it
-/// is null. Returns false if any parity was wrong.
+/// Checks the parity of these rows, all of which must be known. Adds corrections to `repairs`
+/// unless it is null. Returns false if any parity is wrong.
 bool ArrayController::check_rows(CheckedChunk& chunk, std::uint32_t i, RowRange rows,
                                  Batch* repairs) {
   const std::size_t offset = std::size_t{rows.first} * kSectorBytes;
@@ -351,7 +352,7 @@ Task ArrayController::check_chunk(std::uint64_t stripe, std::uint32_t stripes, b
   members_failed(repairs.dead);
   if (repairs.store_error) status = Status::store_error;
   unlock(stripe);
-  // If a member failed, any_lost() ends the check anyway.
+  // A failed member is not an error here, because any_lost() then ends the check.
   co_return status == Status::device_failed ? Status::ok : status;
 }
 

@@ -19,7 +19,7 @@ std::vector<std::byte> stamped(std::uint32_t sectors, std::uint64_t seed) {
   return bytes;
 }
 
-/// An array full of known data, with a member being rebuilt.
+/// An array that is full of known data and has a member that is being rebuilt.
 struct Rebuilding {
   Rebuilding(const ArrayProfile& p, std::uint64_t seed, bench::MemberTraits traits)
       : b(p, kMemberLength, seed, traits) {
@@ -29,7 +29,7 @@ struct Rebuilding {
     expected = stamped(all, seed);
     EXPECT_EQ(b.write(0, expected), Status::ok);
     EXPECT_EQ(b.finish(b.submit(Op::flush)).status,
-              Status::ok);  // otherwise the data would be in the new drive's cache
+              Status::ok);  // without this flush, the data could still be in the new drive's cache
     member = static_cast<std::uint32_t>(seed % p.members);
     EXPECT_TRUE(b.array->fail_member(member));
     *b.stores[member] = bench::MemoryStore(kMemberLength);
@@ -50,7 +50,7 @@ TEST(ArrayRebuild, ReadsOfStripesNotYetRebuiltAreComputed) {
        {RaidLevel::raid1, RaidLevel::raid4, RaidLevel::raid5, RaidLevel::raid6}) {
     SCOPED_TRACE(static_cast<int>(level));
     ArrayProfile p = array_profile(level, 4);
-    p.rebuild_bytes_per_second = 1000 * kSectorBytes;  // a chunk of 128 sectors, then a pause
+    p.rebuild_bytes_per_second = 1000 * kSectorBytes;  // a pause follows each chunk of 128 sectors
     Rebuilding r(p, 2, {});
     int looks = 0;
     for (; r.may_continue(); ++looks) {
@@ -68,10 +68,11 @@ TEST(ArrayRebuild, TheChunkInProgressIsNotYetReadable) {
     Rebuilding r(array_profile(RaidLevel::raid5, 4), seed,
                  {.delay_ns = kMillisecondNs / 10, .jitter_ns = 6 * kMillisecondNs});
     std::mt19937_64 random(seed);
-    // Reads single blocks of the rebuilding member, because a direct read takes no lock.
+    // Reads single blocks of the member that is being rebuilt, because such a read goes directly to
+    // one member and takes no lock.
     const RaidLayout l = r.b.layout();
     while (r.may_continue()) {
-      // blocks around the chunk in progress
+      // Choose a block near the chunk in progress.
       const std::uint64_t done = r.b.array->status().background_done / l.unit;
       const std::uint64_t stripe = std::min(done + random() % 32, l.stripes - 1);
       const std::uint32_t role = l.role_of(stripe, r.member);
@@ -89,7 +90,7 @@ TEST(ArrayRebuild, DataIsOnTheMediumBeforeTheMemberIsActive) {
     r.b.finish(r.b.submit(Op::flush));
     while (r.b.array->status().members[r.member] != MemberState::active)
       ASSERT_TRUE(r.b.simulation->run_next());
-    /// long enough for the superblocks to record the progress as well
+    /// Long enough for the superblocks to record the progress as well.
     r.b.run_for(5 * kMillisecondNs);
     r.b.array->power_cut();
     r.b.run_for(0);
@@ -100,15 +101,16 @@ TEST(ArrayRebuild, DataIsOnTheMediumBeforeTheMemberIsActive) {
   }
 }
 
-/// Flushed data must also be on the new mirror. After a cut, the rebuild resumes, and the copies
-/// are then compared without knowing which one is older.
+/// Flushed data must also be on the new mirror. After a cut, the rebuild resumes. Then the copies
+/// are compared, and it is not known which one is older.
 TEST(ArrayRebuild, FlushCoversTheNewMirror) {
   for (std::uint64_t seed = 1; seed <= 12; ++seed) {
     SCOPED_TRACE(seed);
     ArrayProfile p = array_profile(RaidLevel::raid1, 3);
     p.recovery = ArrayRecovery::resync;
     p.rebuild_bytes_per_second = 100 * kSectorBytes;
-    Rebuilding r(p, seed * 3, {.volatile_cache = true});  // member 0, the source of a comparison
+    // Member 0 is the source of the comparison.
+    Rebuilding r(p, seed * 3, {.volatile_cache = true});
     while (r.b.array->status().background_done < 256) ASSERT_TRUE(r.b.simulation->run_next());
     r.b.run_for(kSecondNs / 2);
     const auto fresh = stamped(8, 99);
@@ -126,7 +128,8 @@ TEST(ArrayRebuild, FlushCoversTheNewMirror) {
   }
 }
 
-/// The superblock written at power-on must not contain the replaced drive's progress.
+/// The superblock that is written at power-on must not contain the progress of the drive that has
+/// been replaced.
 TEST(ArrayRebuild, StartsOverOnADriveReplacedDuringACut) {
   for (int events = 0; events < 60; ++events) {
     SCOPED_TRACE(events);
@@ -172,7 +175,7 @@ TEST(ArrayRebuild, ItsEndIsRecorded) {
   EXPECT_EQ(r.b.array->status().members[r.member], MemberState::active);
 }
 
-/// Cuts the power when `chunks` chunks have been rebuilt and recorded in the superblocks.
+/// Cuts the power once `chunks` chunks have been rebuilt and recorded in the superblocks.
 void cut_after_chunks(Rebuilding& r, std::uint64_t chunks) {
   const std::uint64_t chunk = 128;
   while (r.b.array->status().background_done < chunks * chunk)
@@ -243,7 +246,8 @@ TEST(ArrayRebuild, StartsOverOnAnotherDrive) {
   }
 }
 
-/// A copy of the same member from an earlier rebuild records more stripes, but its data is older.
+/// The drive is replaced by a copy of the same member from an earlier rebuild. The copy records
+/// more stripes, but its data is older.
 TEST(ArrayRebuild, StartsOverOnACopyFromAnEarlierRebuild) {
   ArrayProfile p = array_profile(RaidLevel::raid5, 4);
   p.rebuild_bytes_per_second = 100 * kSectorBytes;
@@ -277,11 +281,11 @@ TEST(ArrayRebuild, StartsOverAfterInterruptedUpdates) {
   const RaidLayout l = r.b.layout();
   const std::uint64_t stripe = l.member_of(0, l.data) == r.member ? 1 : 0;
   ASSERT_EQ(r.b.write(stripe * l.stripe_sectors(), stamped(1, 8)),
-            Status::ok);  // dirty, and recorded as such
+            Status::ok);  // the array is now dirty and recorded as dirty
   r.b.drives[l.member_of(stripe, l.data)]->stall_writes = true;
   const auto fresh = stamped(1, 9);
   r.b.submit_write(stripe * l.stripe_sectors(),
-                   fresh);  // data of an active member or of the rebuilding one
+                   fresh);  // data for an active member or for the one that is being rebuilt
   r.b.run_for(20 * kMillisecondNs);
   r.b.array->power_cut();
   r.b.run_for(0);
@@ -298,7 +302,7 @@ TEST(ArrayRebuild, ResumesAfterAnAcceptedDirtyDegradedStart) {
   ArrayProfile p = array_profile(RaidLevel::raid5, 4);
   p.rebuild_bytes_per_second = 100 * kSectorBytes;
   Rebuilding r(p, 2, {});
-  r.b.run_for(20 * kMillisecondNs);  // still marked as being written
+  r.b.run_for(20 * kMillisecondNs);  // the array is still marked as being written
   r.b.array->power_cut();
   r.b.run_for(0);
   r.b.array->power_on();
@@ -375,7 +379,8 @@ TEST(ArrayResync, StaysUncleanUntilItEnds) {
     for (auto* drive : b.drives) drive->stall_writes = false;
     EXPECT_EQ(b.wrong_stripes(), 1U);
     b.array->power_on();
-    b.run_for(kSecondNs);  // idle long enough, but the resync has not reached the stripe
+    // The array has been idle long enough, but the resync has not reached the stripe.
+    b.run_for(kSecondNs);
     EXPECT_EQ(b.array->status().background, "resync");
     EXPECT_TRUE(b.array->status().dirty);
   }

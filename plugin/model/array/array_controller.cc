@@ -3,9 +3,9 @@
 //
 //   host -> serve() -> command_ns -> [recovery over?] -> read / write / flush / trim -> finish()
 //
-// The controller does one thing at a time (command_ns, parity_sector_ns); member commands run
-// concurrently. Completions are delivered to the host only while every coroutine waits, because the
-// host may submit requests or cut the power in its callback.
+// The controller does one piece of work at a time (command_ns, parity_sector_ns); member commands
+// run concurrently. Completions are delivered to the host only while all coroutines are waiting,
+// because the host may submit requests or cut the power in its callback.
 #include "plugin/model/array/array_controller.h"
 
 #include <fmt/core.h>
@@ -47,7 +47,8 @@ ArrayController::ArrayController(ArrayOptions options, const RaidLayout& l)
   characteristics.sectors = layout.capacity();
   characteristics.physical_sector_sectors = align_;
   characteristics.volatile_cache = volatile_ && !logs();
-  // Trims are not logged, so an old logged update could undo one.
+  // Trims are not logged. If an old logged update were replayed after a trim, it would undo the
+  // trim.
   characteristics.trim = trim && !logs();
   characteristics.fast_zero = fast_zero && !logs();
   characteristics.optimal_sectors = layout.mirrored() ? 0 : layout.stripe_sectors();
@@ -125,7 +126,8 @@ Detached ArrayController::serve(HostRequest& host) {
   finish(host, status);
 }
 
-/// With a log, all acknowledged data is durable; pending home writes do not matter.
+/// With a log, all acknowledged data is already durable, even if it has not been written to its
+/// home location.
 Task ArrayController::flush(HostRequest& host) {
   if (!volatile_ || logs()) {
     co_await runner_.until_event();
@@ -201,7 +203,7 @@ void ArrayController::on_event(std::uint64_t tag) {
 
 // ---- power
 
-/// Stop the members first, then discard all pending work of the controller.
+/// Stops the members first, then discards all pending work of the controller.
 void ArrayController::power_cut() {
   if (!intake_.powered()) return;
   intake_.power_cut();
@@ -281,7 +283,8 @@ Result<void> ArrayController::fail_member(std::size_t index) {
                 "rebuild the lost members first");
   if (!intake_.powered())
     return fail(profile.name, "the power is off", "power the machine on first");
-  // At a start, the states of all members are read from the members.
+  // During a start, the states of all members are read from the members, so a state set now would
+  // be lost.
   if (!started_) return fail(profile.name, "has not started yet", "repeat the command in a moment");
   members_failed(1ULL << index);
   runner_.drain_later();

@@ -39,10 +39,11 @@ class ArrayController final : private EventTarget, private FinishedRequests {
  public:
   ArrayController(ArrayOptions options, const RaidLayout& layout);
   ~ArrayController() override;
-  /// Member functions are coroutines of this runner.
+  /// Member functions are coroutines that this runner executes.
   operator CoroutineScope&() { return runner_; }  // NOLINT(google-explicit-constructor)
 
-  Result<void> assemble_now();  ///< reads or writes superblocks; runs the simulation to do so
+  /// Reads or writes superblocks, and runs the simulation as long as that takes.
+  Result<void> assemble_now();
 
   void submit(const Request& request, Initiator& initiator);
   void power_cut();
@@ -106,7 +107,7 @@ class ArrayController final : private EventTarget, private FinishedRequests {
   std::uint64_t alive_members(std::uint64_t stripe) const;  ///< bit mask
   std::uint64_t lost_roles(std::uint64_t stripe) const;
   bool any_lost() const { return lost_members_ > 0; }
-  bool broken() const;  ///< more members are lost than the RAID level tolerates
+  bool broken() const;  ///< true if more members are lost than the RAID level tolerates
   std::string member_name(std::size_t index) const;
   void incident(const std::string& text);
 
@@ -148,7 +149,7 @@ class ArrayController final : private EventTarget, private FinishedRequests {
   Detached read_lost(Join& join, std::uint64_t stripe, std::uint32_t role, RowRange rows,
                      std::byte* into);
   Task reconstruct(std::uint64_t stripe, std::uint32_t role, RowRange rows, std::byte* into);
-  using UnknownRows = std::vector<bool>;  ///< one bit for each row of a stripe unit
+  using UnknownRows = std::vector<bool>;  ///< one flag for each row of a stripe unit
   Task repair(std::uint64_t stripe, std::uint32_t role, RowRange rows, std::byte* into,
               UnknownRows* unknown);
   Task read_pieces(HostRequest& host);
@@ -158,7 +159,7 @@ class ArrayController final : private EventTarget, private FinishedRequests {
   struct Segment {
     std::uint64_t stripe = 0;
     std::uint32_t stripes = 0;
-    /// range of data sectors in the stripe; the whole stripe if stripes > 1
+    /// Range of data sectors in the stripe; the whole stripe if stripes > 1.
     std::uint32_t lo = 0, hi = 0;
     std::uint64_t offset = 0;  ///< offset of `lo` in the request, in sectors
   };
@@ -197,10 +198,11 @@ class ArrayController final : private EventTarget, private FinishedRequests {
   Task log_update(const LogParts& parts, std::uint64_t stripe, std::uint64_t& sequence,
                   Breakdown& breakdown);
   void update_is_home(std::uint64_t sequence);
-  /// An update found in the members' logs; the map is keyed by sequence number.
+  /// An update that was found in the members' logs. The key of the map is the update's sequence
+  /// number.
   struct FoundUpdate {
-    std::uint64_t seen = 0;   ///< mask of members that have a record
-    std::uint64_t whole = 0;  ///< mask of members with an intact record
+    std::uint64_t seen = 0;   ///< mask of members that have a record of it
+    std::uint64_t whole = 0;  ///< mask of members whose record is intact
     std::uint64_t parts = 0;
     std::array<PrewriteHeader, kArrayMembersMax> records{};
   };
@@ -222,9 +224,10 @@ class ArrayController final : private EventTarget, private FinishedRequests {
   struct CheckedChunk {
     std::uint64_t stripe = 0;
     std::uint32_t stripes = 0;
-    AlignedBuffer bytes;               ///< ordered by member
-    AlignedBuffer right;               ///< the correct parity: one unit for each role
-    std::vector<UnknownRows> unknown;  ///< per stripe: rows that some member has lost for good
+    AlignedBuffer bytes;  ///< the members' data, one member after the other
+    AlignedBuffer right;  ///< the correct parity, one unit for each parity role
+    /// For each stripe: rows that are lost on some member and cannot be reconstructed.
+    std::vector<UnknownRows> unknown;
   };
   std::byte* place_in(CheckedChunk& chunk, std::uint32_t member, std::uint32_t i) const;
   Task read_chunk(CheckedChunk& chunk);
@@ -243,23 +246,25 @@ class ArrayController final : private EventTarget, private FinishedRequests {
   MemberCommands commands_;
   const std::uint64_t seed_;
   bool volatile_ = false;    ///< at least one member has a volatile cache
-  std::uint32_t align_ = 1;  ///< the largest physical sector size of any member
+  std::uint32_t align_ = 1;  ///< the largest physical sector size among the members
 
   BufferPool buffers_;
   std::deque<HostRequest> requests_;
   std::vector<HostRequest*> free_requests_;
   std::deque<HostRequest*> finished_;
   std::size_t inside_ = 0;
-  bool started_ = false;  ///< recovery has reached the point where requests are served
+  bool started_ = false;  ///< recovery has progressed so far that requests are served
   bool refusing_ = false;
   std::string refusal_;
   ArrayRunner::Waiters start_waiters_;
   BusyTime busy_;
 
   std::vector<MemberState> states_;
-  std::uint32_t lost_members_ = 0;     ///< members that are not active
-  std::uint64_t rebuilt_stripes_ = 0;  ///< stripes below this are valid on a rebuilding member
-  /// Number of rebuilt stripes recorded in the superblocks, whose data is therefore on the medium.
+  std::uint32_t lost_members_ = 0;  ///< number of members that are not active
+  /// The stripes before this one are valid on a member that is being rebuilt.
+  std::uint64_t rebuilt_stripes_ = 0;
+  /// Number of rebuilt stripes that the superblocks record. The data of these stripes is on the
+  /// medium.
   std::uint64_t noted_stripes_ = 0;
   StripeLocks locks_;
   StripeCache cache_;
@@ -283,15 +288,17 @@ class ArrayController final : private EventTarget, private FinishedRequests {
   std::optional<Error> assembly_error_;
 
   PrewriteLog log_;
-  std::uint64_t adopted_tail_ = 0;  ///< log tail that the superblocks had at power-on
-  /// Superblocks must keep adopted_tail_ until the roll-forward is complete.
+  std::uint64_t adopted_tail_ = 0;  ///< log tail recorded in the superblocks at power-on
+  /// While this is true, superblocks must keep adopted_tail_, because the roll-forward is not
+  /// complete.
   bool before_roll_forward_ = false;
   ArrayRunner::Waiters log_waiters_;
 
   Background background_ = Background::none;
   std::uint64_t background_done_ = 0, background_total_ = 0;
-  std::uint64_t mismatches_ = 0;    ///< stripes
-  std::uint64_t unknown_rows_ = 0;  ///< rows that the last scrub or resync could not reconstruct
+  std::uint64_t mismatches_ = 0;  ///< stripes
+  /// Number of rows that the last scrub or resync could not reconstruct.
+  std::uint64_t unknown_rows_ = 0;
   bool abort_background_ = false;
 };
 

@@ -1,5 +1,5 @@
-// Tests arrays of real drive models instead of the simple members used by other tests. Times follow
-// from head positions and must not depend on bytes. Arrays must also tolerate lost members.
+// Tests arrays of modelled drives; other tests use simple members. Times follow from head positions
+// and must not depend on whether bytes are stored. Arrays must also tolerate lost members.
 #include <gtest/gtest.h>
 
 #include "plugin/model/array/array.h"
@@ -41,7 +41,7 @@ struct DisksFixture {
     array = made->get();
     machine.add_device("array", *std::move(made));
   }
-  /// Writes `data`. If the array stores no bytes, only the length matters.
+  /// Writes `data`. If the array stores no bytes, only the length of `data` matters.
   Completion write(std::uint64_t lba, const std::vector<std::byte>& data) {
     Request request;
     request.op = Op::write;
@@ -84,8 +84,8 @@ TEST(ArrayOfDisks, TimesAreTheSameWithoutBytes) {
     std::vector<TimeNs> took[2];
     for (const bool bytes : {false, true}) {
       DisksFixture b(level, 4, bytes);
-      // Assembly moves the arms only if there are superblocks, so first bring all arms to the same
-      // position at the same time.
+      // Assembly moves the arms only if there are superblocks, so the arms are first brought to the
+      // same position at the same time.
       std::vector<std::byte> all(16 * kSectorBytes * 4);
       b.run_until(kSecondNs);
       b.write(0, DiskFixture::pattern(1, 1));
@@ -108,8 +108,8 @@ TEST(ArrayOfDisks, SmallWriteWaitsARevolutionAfterItsReads) {
   b.write(0, DiskFixture::pattern(1, 1));
   for (std::uint64_t i = 1; i < 20; ++i) {
     const Completion c = b.write(i * 37, DiskFixture::pattern(1, 2));
-    // A read, then a full revolution to the same sector. This takes at least one revolution and,
-    // since no request queues, at most three plus the longest seek.
+    // Reads a sector and, after a full revolution, the same sector. This takes at least one
+    // revolution and, since no request queues, at most three revolutions plus the longest seek.
     EXPECT_GT(c.completed_at - c.submitted_at, kRevolutionNs);
     EXPECT_LT(c.completed_at - c.submitted_at, 3 * kRevolutionNs + 6 * kMillisecondNs);
   }

@@ -1,6 +1,6 @@
 // Runs random histories of arrays against a reference model with these rules for each sector:
 //
-//   allowed       results of a read: the last completed write, and those in flight
+//   a read        returns the last completed write, or one of those in flight
 //   after a cut   a sector whose write was in flight is old or new, a torn sector a mixture of both
 //
 // Members fail, are rebuilt and have unreadable sectors while requests run, and the power is cut at
@@ -95,7 +95,7 @@ class ArrayHistory final : public Initiator {
       p.region_idle_ns = 15 * kMillisecondNs;
     }
     p.volatile_cache = kind.volatile_cache;
-    // slow enough that cuts happen during the rebuild
+    // Slow enough for cuts to happen during the rebuild.
     if (seed % 2 == 1) p.rebuild_bytes_per_second = 300 * kSectorBytes;
     return p;
   }
@@ -105,8 +105,8 @@ class ArrayHistory final : public Initiator {
   static void fill(std::span<std::byte> bytes, std::uint32_t stamp) {
     bench::fill_with(bytes, stamp);
   }
-  /// Returns true if the sector contains this stamp. A torn sector contains two stamps, split at
-  /// any byte.
+  /// Returns true if the sector contains this stamp. A torn sector contains two stamps, and the
+  /// boundary may be at any byte.
   static bool is(std::span<const std::byte> sector, std::uint32_t stamp) {
     return bench::is_filled_with(sector, stamp);
   }
@@ -146,7 +146,7 @@ class ArrayHistory final : public Initiator {
       r.lba = pick(pick(2) == 0 ? sectors_ - r.sectors + 1 : 60);
       pending->buffer.resize(std::size_t{r.sectors} * kSectorBytes);
       for (const auto& [id, other] :
-           pending_) {  // overlapping writes in flight have no defined order
+           pending_) {  // the order of overlapping writes in flight is undefined
         const Request& o = other->request;
         if (r.op != Op::read && o.op != Op::read && r.lba < o.lba + o.sectors &&
             o.lba < r.lba + r.sectors)
@@ -190,7 +190,7 @@ class ArrayHistory final : public Initiator {
     if (completion.status != Status::ok) {
       EXPECT_EQ(completion.status, Status::power_lost)
           << "op " << static_cast<int>(r.op) << " " << r.lba << "+" << r.sectors;
-      return;  // the request's data may appear until after the cut
+      return;  // the request's data may still appear until after the cut
     }
     ++completions_;
     if (r.op == Op::read) {
@@ -240,7 +240,7 @@ class ArrayHistory final : public Initiator {
       ++rebuilds_;
       if (pick(2) == 0) return;
       bench_.run_for(
-          // long enough to get far into the rebuild, or for the array to become clean
+          // Long enough for the rebuild to progress far, or for the array to become clean.
           static_cast<TimeNs>(pick(900 * kMillisecondNs)));
       cut();
     } else if (lost < l.parity && status.members[m] == MemberState::active && unreadable() == 0) {
@@ -274,7 +274,7 @@ class ArrayHistory final : public Initiator {
     }
   }
 
-  /// Completes all requests, restores all members, and checks that all sectors and parity are
+  /// Completes all requests, restores all members, and checks that all sectors and all parity are
   /// consistent.
   void settle() {
     bench_.drain();
@@ -297,8 +297,8 @@ class ArrayHistory final : public Initiator {
     }
   }
 
-  /// Cuts the power. If members are lost at a cut, the array may refuse a dirty start; another test
-  /// covers that.
+  /// Cuts the power. If members are lost at a cut, the array may refuse to start because it is
+  /// dirty and degraded; another test covers that.
   void cut() {
     const bool logs = kind_.recovery == ArrayRecovery::prewrite;
     const ArrayStatus status = bench_.array->status();
@@ -311,7 +311,7 @@ class ArrayHistory final : public Initiator {
     bench_.run_for(0);
     EXPECT_TRUE(pending_.empty()) << "every request must be answered";
     const std::uint64_t rolled = bench_.array->array_counters().rolled_forward;
-    if (pick(3) == 0) {  // another cut during recovery
+    if (pick(3) == 0) {  // one more cut during recovery
       bench_.array->power_on();
       bench_.run_for(static_cast<TimeNs>(pick(30 * kMillisecondNs)));
       bench_.array->power_cut();
@@ -414,7 +414,8 @@ constexpr Kind kKinds[] = {
     {"raid6_prewrite", RaidLevel::raid6, 6, ArrayRecovery::prewrite},
 };
 
-/// Returns the number of seeds; HEADCRASH_ARRAY_SEEDS=1000 in the environment increases it.
+/// Returns the number of seeds, which the environment variable HEADCRASH_ARRAY_SEEDS (such as 1000)
+/// can increase.
 std::uint64_t seeds() {
   return number_from_environment("HEADCRASH_ARRAY_SEEDS", 4);
 }

@@ -47,8 +47,8 @@ void ArrayController::incident(const std::string& text) {
   observer_.incident(device_, simulation_.now(), text);
 }
 
-/// RAID-0, and the last mirror of RAID-1, have no redundancy: they stay active and return errors to
-/// the host.
+/// Marks members as failed. Members of a RAID-0 array and the last mirror of a RAID-1 array have no
+/// redundancy: they stay active, and their errors are returned to the host.
 void ArrayController::members_failed(std::uint64_t mask) {
   if (layout.parity == 0) return;
   bool news = false;

@@ -4,9 +4,9 @@
 //   idle for kArrayIdleCleanNs    flush of volatile members -> superblocks (clean) -> clear bits
 //   power-on                      read superblocks -> use the newest -> recovery -> serve requests
 //
-// One coroutine at a time writes superblocks. A coroutine that needs them on the members increments
-// `metadata_wanted_` and waits. If a member fails during the write, the superblocks are written
-// again.
+// Only one coroutine at a time writes superblocks. A coroutine that needs them to be on the members
+// increments `metadata_wanted_` and waits. If a member fails during the write, the superblocks are
+// written again.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -22,7 +22,7 @@ namespace {
 constexpr std::uint32_t kSlotsSectors = kSuperblockSectors * kSuperblockSlots;
 constexpr std::size_t kSlotBytes = std::size_t{kSuperblockSectors} * kSectorBytes;
 
-/// Derives a new array's id from its parameters, so equal runs give equal bytes.
+/// Derives the id of a new array from its parameters, so that equal runs produce equal bytes.
 std::uint64_t new_array_id(std::uint64_t seed, std::uint64_t device, const RaidLayout& layout) {
   std::uint64_t id = 0;
   for (const std::uint64_t word :
@@ -34,7 +34,8 @@ std::uint64_t new_array_id(std::uint64_t seed, std::uint64_t device, const RaidL
 }
 
 /// Returns the first sequence number to use after a start. Each start uses a new range of numbers,
-/// because a member that was absent may still hold records whose numbers are unknown to the others.
+/// because a member that was absent may still hold records with numbers that the other members do
+/// not know.
 std::uint64_t first_sequence_of(std::uint64_t events) {
   return (events + 1) << 32;
 }
@@ -49,8 +50,8 @@ const Superblock* newest_of(const std::vector<std::optional<Superblock>>& found,
   return newest;
 }
 
-/// Returns a member's recorded rebuild progress, or 0 if another drive has taken its place. If the
-/// newest superblock is lost, the recorded progress is lower, which is safe.
+/// Returns the rebuild progress that is recorded for a member, or 0 if another drive has taken the
+/// member's place. If the newest superblock is lost, the result is too low, which is safe.
 std::uint64_t progress_of(const std::optional<Superblock>& own, const Superblock& newest,
                           std::uint32_t member) {
   if (!own || own->array_id != newest.array_id || own->member != member ||
@@ -59,7 +60,7 @@ std::uint64_t progress_of(const std::optional<Superblock>& own, const Superblock
   return std::min({own->rebuilt, newest.rebuilt, newest.stripes});
 }
 
-/// Returns the array id on which most members agree.
+/// Returns the array id that most members have.
 std::optional<std::uint64_t> common_array(const std::vector<std::optional<Superblock>>& found) {
   std::optional<std::uint64_t> common;
   std::ptrdiff_t votes = 0;
@@ -134,7 +135,7 @@ Detached ArrayController::write_metadata() {
     dirty_durable_ = now.dirty && (want_dirty_ || unclean_);
     if (logs()) log_.tail_durable(now.prewrite_tail);
     runner_.wake_all(log_waiters_);
-    members_failed(batch.dead);  // triggers another round
+    members_failed(batch.dead);  // causes the superblocks to be written again
     runner_.wake_all(metadata_waiters_);
   }
   metadata_busy_ = false;
@@ -240,7 +241,7 @@ Detached ArrayController::start_up() {
   if (!refusing_) resume_background();
 }
 
-/// Resumes the interrupted rebuild, or else the resync.
+/// Resumes an interrupted rebuild or, if there is no rebuild, the resync.
 void ArrayController::resume_background() {
   for (std::uint32_t m = 0; m < layout.members; ++m) {
     if (states_[m] != MemberState::rebuilding) continue;
@@ -298,7 +299,7 @@ std::optional<Error> ArrayController::disagreement(const Slots& found, std::uint
   for (std::uint32_t m = 0; m < layout.members; ++m) {
     if (((dead | newest.failed | newest.rebuilding) >> m & 1) != 0) continue;
     if (!found[m]) {
-      if (newest.settled == 0) continue;  // creation was interrupted
+      if (newest.settled == 0) continue;  // the creation of the array was interrupted
       return Error{member_name(m), "is blank, but the other members record it as active",
                    "restore the member's store, or fail the member before replacing it"};
     }
@@ -331,7 +332,7 @@ void ArrayController::adopt(const Slots& found, std::uint64_t dead, const Superb
   settled_events_ = newest.settled;
   want_dirty_ = dirty_durable_ = unclean_ = newest.dirty && layout.parity > 0;
   lost_members_ = 0;
-  // Neither of two rebuilding members can be trusted.
+  // If two members were being rebuilt, neither of them can be trusted.
   bool news = (newest.rebuilding & (newest.rebuilding - 1)) != 0;
   for (std::uint32_t m = 0; m < layout.members; ++m) {
     const bool gone = (dead >> m & 1) != 0 && layout.parity > 0;
@@ -359,7 +360,7 @@ void ArrayController::adopt(const Slots& found, std::uint64_t dead, const Superb
 
 Task ArrayController::assemble() {
   metadata_written_ = metadata_wanted_;
-  if (bytes_) noted_stripes_ = 0;  // value in the superblocks; see adopt()
+  if (bytes_) noted_stripes_ = 0;  // the superblocks contain the value; see adopt()
   rebuilt_stripes_ = noted_stripes_;
   regions_.forget_writes();
   if (!bytes_) {
@@ -402,8 +403,8 @@ Task ArrayController::recover() {
       refuse("the host's storage failed while prewrites were read");
     unclean_ = status == Status::store_error;
   } else if (any_lost() && !layout.mirrored()) {
-    // Wrong parity in the rebuilt stripes would never be corrected, because a degraded array is not
-    // checked.
+    // The rebuild must start over: wrong parity in rebuilt stripes would never be corrected,
+    // because a degraded array is not checked.
     rebuilt_stripes_ = noted_stripes_ = 0;
     if (!profile.accept_dirty_degraded) {
       refuse(

@@ -1,8 +1,8 @@
-// Logs an update before its home writes, and rolls complete updates forward at power-on.
+// Logs an update before it is written in place, and rolls complete updates forward at power-on.
 // prewrite_log.h describes the format.
 //
 //   small write, 6 commands   read old data, old parity | log data, log parity -> answer |
-//                             write data, parity home
+//                             write data, parity to their home locations
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -19,8 +19,8 @@ constexpr std::uint32_t kLogReadSectors = 2048;
 
 }  // namespace
 
-/// Logs an update. Fails if the remaining members cannot compensate for all lost members, including
-/// those lost while logging.
+/// Logs an update. Fails if more members are lost than the remaining members can compensate for.
+/// Members lost while logging are included.
 Task ArrayController::log_update(const LogParts& parts, std::uint64_t stripe,
                                  std::uint64_t& sequence, Breakdown& breakdown) {
   std::array<std::uint32_t, kArrayMembersMax> sectors{};
@@ -32,7 +32,8 @@ Task ArrayController::log_update(const LogParts& parts, std::uint64_t stripe,
   auto place = log_.reserve(mask, std::span(sectors.data(), layout.members));
   while (!place) {
     if (log_.needs_durable_tail()) {
-      if (metadata_settled()) write_metadata_soon();  // superblocks also carry the tail
+      // This also stores the tail, because superblocks contain it.
+      if (metadata_settled()) write_metadata_soon();
       co_await settle_metadata();
     } else {
       co_await Wait{log_waiters_};
@@ -76,8 +77,9 @@ void ArrayController::update_is_home(std::uint64_t sequence) {
 
 // ---- power-on
 
-/// Reads a member's whole log area and lists its unreadable sectors (torn by the last cut). They
-/// must not be replaced by zeroes, because a record whose payload is zeroes would then seem intact.
+/// Reads a member's whole log area, and lists the sectors that are unreadable because the last cut
+/// tore them. These must not be replaced by zeroes, because a record whose payload is zeroes would
+/// then seem intact.
 Task ArrayController::read_log(std::uint32_t member, std::byte* bytes,
                                std::vector<bool>& unreadable) {
   const std::uint64_t first = kSuperblockSectors * kSuperblockSlots;
@@ -129,7 +131,7 @@ Task ArrayController::scan_log(std::uint32_t member, FoundUpdates& found, std::u
   co_return Status::ok;
 }
 
-/// Returns the first stripe of an update, which determines the members that have a record of the
+/// Returns the first stripe of an update. The stripe determines which members have a record of the
 /// update.
 std::uint64_t ArrayController::stripe_of(const FoundUpdate& update) const {
   const PrewriteHeader& record =
@@ -138,7 +140,7 @@ std::uint64_t ArrayController::stripe_of(const FoundUpdate& update) const {
 }
 
 /// Writes an update to its home location on all members. A member whose record has become
-/// unreadable holds old bytes and counts as failed; the other members compensate for it.
+/// unreadable keeps its old bytes there, and counts as failed; the other members compensate for it.
 Task ArrayController::write_home(const FoundUpdate& update) {
   std::array<AlignedBuffer, kArrayMembersMax> buffers;
   Batch reads(commands_);
@@ -187,7 +189,7 @@ Task ArrayController::roll_forward() {
   log_.open(layout.members, kSuperblockSectors * kSuperblockSlots, profile.prewrite_sectors, align_,
             next);
   before_roll_forward_ = false;
-  write_metadata_soon();  // with the new tail, before old records are overwritten
+  write_metadata_soon();  // stores the new tail before old records are overwritten
   co_await settle_metadata();
   incident(fmt::format("{} prewrites rolled forward", rolled));
   co_return Status::ok;

@@ -1,4 +1,5 @@
-// Tests an array's prewrite log: reuse of its space, validity of records, and roll-forward.
+// Tests an array's prewrite log: the reuse of its space, the validity of records, and the
+// roll-forward.
 #include <gtest/gtest.h>
 
 #include <cstdio>
@@ -27,7 +28,7 @@ ArrayProfile with_log_on_members() {
 TEST(PrewriteRoom, ReusesSpaceOnlyAfterALaterTailIsOnTheMedium) {
   PrewriteLog log;
   log.open(2, 16, 24, 1, 5);
-  // Each record takes 5 sectors including its header, so four records fit.
+  // Each record, including its header, takes 5 sectors, so four records fit.
   const std::array<std::uint32_t, 2> payload = {4, 4};
   std::vector<std::uint64_t> sequences;
   for (int i = 0; i < 4; ++i) {
@@ -49,13 +50,14 @@ TEST(PrewriteRoom, ReusesSpaceOnlyAfterALaterTailIsOnTheMedium) {
   EXPECT_FALSE(log.reserve(0b11, payload).has_value());
 }
 
-/// Two sectors of an old record at the front are free, and the next record does not fit at the end
+/// At the front, two sectors of an old record are free, and the next record does not fit at the end
 /// of the ring. The new record must not overlap records that are still in use.
 TEST(PrewriteRoom, CountsTheSkippedEndOfTheRingAsUsed) {
   PrewriteLog log;
   log.open(1, 16, 24, 1, 5);
   std::vector<std::uint64_t> sequences;
-  for (const std::uint32_t payload : {1U, 5U, 5U, 5U}) {  // 2 and three times 6 sectors: 20
+  // 2 and three times 6 sectors, that is, 20 sectors with headers
+  for (const std::uint32_t payload : {1U, 5U, 5U, 5U}) {
     const auto place = log.reserve(1, std::array{payload});
     ASSERT_TRUE(place.has_value());
     sequences.push_back(place->sequence);
@@ -71,7 +73,7 @@ TEST(PrewriteRoom, CountsTheSkippedEndOfTheRingAsUsed) {
   EXPECT_EQ(place->at[0], 16U);
 }
 
-/// Returns the newest tail that the next start would find.
+/// Returns the newest tail that would be found if the array were started now.
 std::uint64_t tail_on_members(const ArrayFixture& b) {
   std::uint64_t tail = 0;
   for (std::uint32_t m = 0; m < b.profile.members; ++m) {
@@ -88,8 +90,9 @@ std::uint64_t tail_on_members(const ArrayFixture& b) {
   return tail;
 }
 
-/// Every overwritten record must be older than the tail on the members. Otherwise an older complete
-/// record of the same stripe could be rolled forward over it.
+/// A record may be overwritten only if the tail stored on the members is after it. Otherwise, an
+/// older complete record of the same stripe could be rolled forward and would undo the overwritten
+/// one.
 TEST(PrewriteRoom, IsReusedOnlyForRecordsBelowTheStoredTail) {
   std::uint64_t overwritten = 0;
   for (std::uint64_t seed = 1; seed <= 6; ++seed) {
@@ -129,8 +132,8 @@ TEST(PrewriteRoom, IsReusedOnlyForRecordsBelowTheStoredTail) {
   EXPECT_GT(overwritten, 300U);
 }
 
-/// A member's log becomes unreadable at some point during a start, when the member's home locations
-/// still hold old bytes.
+/// At some point during a start, a member's log becomes unreadable while the member's home
+/// locations still hold old bytes.
 TEST(PrewriteRecords, UnreadableRecordsAreNotWrittenHome) {
   std::uint64_t failed = 0;
   for (int events = 0; events < 60; ++events) {
@@ -193,7 +196,7 @@ TEST(PrewriteRecords, FromAnEarlierStartAreOlder) {
     ASSERT_EQ(b.write(9ULL * l.stripe_sectors(), counted(4, i)), Status::ok);
   b.array->shut_down();
   ASSERT_TRUE(b.open());
-  // logged but not yet home
+  // The data is logged but not yet at its home location.
   ASSERT_EQ(b.write(9ULL * l.stripe_sectors(), counted(4, 7)), Status::ok);
   for (auto* drive : b.drives) drive->stall_writes = true;
   b.array->power_cut();
@@ -215,7 +218,7 @@ TEST(PrewriteRecords, AreKeptUntilRolledForwardDataIsDurable) {
       b.array->power_cut();
       b.run_for(0);
       b.array->power_on();
-      b.run_for(50 * kMillisecondNs);  // rolled forward, but not idle long enough for a flush
+      b.run_for(50 * kMillisecondNs);  // rolled forward, but not yet idle long enough for a flush
     }
     EXPECT_EQ(b.read(24, 12), fresh);
     EXPECT_EQ(b.array->array_counters().rolled_forward, 1U);
@@ -232,7 +235,8 @@ TEST(PrewriteRecords, LookalikesInHostDataAreIgnored) {
   const auto before = counted(l.stripe_sectors() * 20, 1);
   ASSERT_EQ(b.write(0, before), Status::ok);
   b.run_for(50 * kMillisecondNs);
-  // A copy of a record, read or forged by a host, that has a future sequence number.
+  // A record with a sequence number in the future, which a host has copied from a read or has
+  // forged.
   const std::uint32_t m = l.member_of(9, 0);
   const auto superblock = Superblock::decode(b.on_member(m, 0, 1));
   ASSERT_TRUE(superblock.has_value());

@@ -10,12 +10,13 @@ namespace headcrash::model {
 
 enum class RaidLevel : std::uint8_t { raid0, raid1, raid4, raid5, raid6 };
 
-/// Recovery at power-on after an unclean shutdown.
+/// The recovery that an array performs at power-on after an unclean shutdown.
 enum class ArrayRecovery : std::uint8_t {
-  none,           ///< no recovery; leaves the write hole open
-  resync,         ///< recomputes all parity in the background
-  dirty_regions,  ///< recomputes the parity of regions that were marked dirty before the power cut
-  prewrite,       ///< completes logged prewrites (needs prewrite_sectors)
+  none,    ///< nothing, which leaves the write hole open
+  resync,  ///< recomputes all parity, in the background
+  /// Recomputes the parity of the regions that were marked dirty before the power cut.
+  dirty_regions,
+  prewrite,  ///< completes logged prewrites; requires prewrite_sectors
 };
 
 struct ArrayProfile {
@@ -23,23 +24,23 @@ struct ArrayProfile {
   RaidLevel level = RaidLevel::raid5;
   std::uint32_t members = 0;
   std::uint32_t stripe_unit_sectors = 0;  ///< ignored for raid1
-  /// If false, each member's starting angle is derived from the seed.
+  /// If false, the starting angle of each member is derived from the seed.
   bool synchronised_spindles = false;
-  TimeNs command_ns = 0;        ///< controller time per host request
+  TimeNs command_ns = 0;        ///< controller time for each host request
   TimeNs parity_sector_ns = 0;  ///< time to compute one sector of parity from one sector of data
-  /// Number of stripes whose old data and parity are cached; 0 disables the cache.
+  /// Number of stripes whose old data and parity are cached; 0 for no cache.
   std::uint32_t stripe_cache_stripes = 0;
-  std::uint32_t prewrite_sectors = 0;  ///< log area on each member; 0 if absent
+  std::uint32_t prewrite_sectors = 0;  ///< size of the log area on each member; 0 for no log
   ArrayRecovery recovery = ArrayRecovery::none;
-  std::uint32_t region_sectors = 0;  ///< for dirty_regions: data covered by one bit
-  /// How long after the last write a bit is cleared (md: 5 s).
+  std::uint32_t region_sectors = 0;  ///< for dirty_regions: size of the data that one bit covers
+  /// A bit is cleared this long after the last write to its region (md: 5 s).
   TimeNs region_idle_ns = 5 * kSecondNs;
-  /// Starts the array even if parity may be inconsistent and a member is missing.
+  /// If true, the array starts even if a member is missing and parity may be inconsistent.
   bool accept_dirty_degraded = false;
-  /// limit for rebuild, resync and scrub; 0 for no limit
+  /// Limit on the rate of rebuild, resync and scrub; 0 for no limit.
   std::uint64_t rebuild_bytes_per_second = 0;
-  /// If false, member caches are off, as in real arrays. If true, flushes are passed to the
-  /// members.
+  /// If false, the members' caches are off, as in real arrays. If true, flushes are passed on to
+  /// the members.
   bool volatile_cache = false;
 };
 

@@ -1,12 +1,12 @@
 // Reads of an array: directly from the data columns, or reconstructed from the other members if one
 // is lost or a sector is unreadable.
 //
-//   request  | D0 D1 D2 | D3 D4 ...  pieces that adjoin on a member are one command, then scattered
+//   request  | D0 D1 D2 | D3 D4 ...  pieces that adjoin on a member are read by one command
 //
-// A healthy read takes no stripe lock: a data column is written by one command, and concurrent
-// requests have no order. A reconstruction takes the lock, because the stripe is inconsistent
-// between the writes of data and parity. With a prewrite log, a write is acknowledged before it is
-// home, so a read waits for updates of its stripes.
+// A read without failures takes no stripe lock, because a data column is written by one command,
+// and the order of concurrent requests is undefined. A reconstruction takes the lock, because the
+// stripe is inconsistent between the writes of data and parity. With a prewrite log, a write is
+// acknowledged before it is at its home location, so a read waits for updates of its stripes.
 #include <bit>
 #include <cstring>
 
@@ -26,8 +26,8 @@ TimeNs ArrayController::parity_ns(std::uint64_t data_sectors) const {
   return profile.parity_sector_ns * static_cast<TimeNs>(data_sectors);
 }
 
-/// Chooses the least busy mirror. Ties go to the mirror whose last command ended nearest to `lba`,
-/// then to the first mirror.
+/// Chooses the mirror with the fewest commands in flight. Among equals, chooses the one whose last
+/// command ended nearest to `lba`, then the first one.
 std::uint32_t ArrayController::choose_mirror(std::uint64_t stripe, std::uint64_t lba) const {
   std::uint32_t best = layout.members;
   for (std::uint32_t m = 0; m < layout.members; ++m) {
@@ -74,7 +74,7 @@ Task ArrayController::read(HostRequest& host) {
   co_return co_await read_pieces(host);
 }
 
-/// Reads the request's data columns. Not used for RAID-1, where every member has all data.
+/// Reads the request's data columns. Not used for RAID-1, in which every member has all data.
 Task ArrayController::read_pieces(HostRequest& host) {
   const Request r = host.request;
   std::byte* const into = r.into.empty() ? nullptr : r.into.data();
@@ -109,8 +109,8 @@ Task ArrayController::read_pieces(HostRequest& host) {
   co_return co_await read_computed(host, failed_members);
 }
 
-/// Reads the request's units that are on `failed_members`. Reconstructs them if the member is lost;
-/// otherwise repairs the unreadable sectors.
+/// Reads those units of the request that are on `failed_members`. If the member is lost,
+/// reconstructs them; otherwise, repairs the unreadable sectors.
 Task ArrayController::read_computed(HostRequest& host, std::uint64_t failed_members) {
   const Request r = host.request;
   const MemberRuns runs(layout, r.lba, r.sectors);
@@ -147,7 +147,7 @@ Detached ArrayController::read_lost(Join& join, std::uint64_t stripe, std::uint3
   join.arrive(status, {});
 }
 
-/// Reconstructs a role's rows from the other members. The caller holds the stripe's lock.
+/// Reconstructs some rows of a role from the other members. The caller must hold the stripe's lock.
 Task ArrayController::reconstruct(std::uint64_t stripe, std::uint32_t role, RowRange rows,
                                   std::byte* into) {
   const std::size_t column_bytes = std::size_t{rows.sectors()} * kSectorBytes;
@@ -195,10 +195,10 @@ Task ArrayController::reconstruct(std::uint64_t stripe, std::uint32_t role, RowR
   co_return failure;
 }
 
-/// Reads rows from an active member, some of which are unreadable, one physical sector at a time.
-/// Reconstructs and rewrites unreadable rows. Rows that cannot be reconstructed stay unreadable and
-/// are marked in `unknown`, unless it is null; the status is then medium_error, and the bytes of
-/// these rows are undefined. The caller holds the stripe's lock.
+/// Reads rows from an active member, one physical sector at a time, because some of them are
+/// unreadable. Reconstructs and rewrites unreadable rows. Rows that cannot be reconstructed stay
+/// unreadable and are marked in `unknown`, unless it is null; the status is then medium_error, and
+/// the bytes of these rows are undefined. The caller must hold the stripe's lock.
 Task ArrayController::repair(std::uint64_t stripe, std::uint32_t role, RowRange rows,
                              std::byte* into, UnknownRows* unknown) {
   const std::uint32_t m = layout.member_of(stripe, role);

@@ -1,6 +1,6 @@
-// Tests the order of metadata writes and their interpretation after a cut: superblocks, lost
-// members, locks. Region maps are tested in array_regions_test.cc, the log in
-// array_prewrite_test.cc. Each test detects a seeded defect that no earlier test had detected.
+// Tests the order in which metadata is written, and how it is interpreted after a cut: superblocks,
+// lost members, locks. Region maps are tested in array_regions_test.cc, and the log in
+// array_prewrite_test.cc. Each test detects a seeded defect that no earlier test detected.
 #include <gtest/gtest.h>
 
 #include "plugin/model/array/prewrite_log.h"
@@ -70,7 +70,7 @@ TEST(ArrayRecords, ATornSuperblockLeavesTheOlderOne) {
     std::vector<std::byte> changed(kSectorBytes);
     newest->encode(changed);
     std::copy_n(changed.begin(), 200,
-                torn.begin());  // the checksum at the end is still the old one
+                torn.begin());  // the checksum at the end is still that of the old contents
     ASSERT_TRUE(b.stores[m]->write(at, torn));
   }
   const auto opened = b.open();
@@ -98,8 +98,8 @@ TEST(ArrayRecords, AnOldCopyOfAMemberIsRejected) {
 
 // ---- a member that missed a write
 
-/// A write that a failing member missed is acknowledged. Then the power is cut, and the member
-/// returns without a fault.
+/// A write is acknowledged although a failing member has missed it. Then the power is cut, and the
+/// member returns without a fault.
 void expect_loss_is_on_record(ArrayProfile p, std::uint64_t lba, std::uint32_t sectors) {
   SCOPED_TRACE(fmt::format("level {}, {} sectors", static_cast<int>(p.level), sectors));
   p.accept_dirty_degraded = true;
@@ -116,7 +116,7 @@ void expect_loss_is_on_record(ArrayProfile p, std::uint64_t lba, std::uint32_t s
   for (auto* drive : b.drives) drive->stall_writes = true;  // commands in flight never complete
   b.array->power_cut();
   b.run_for(0);
-  ASSERT_TRUE(b.open());  // a new server: all members answer
+  ASSERT_TRUE(b.open());  // a new server, to which all members answer
   EXPECT_EQ(b.array->status().members[m], MemberState::failed);
   EXPECT_EQ(b.read(lba, sectors), fresh);
 }
@@ -128,7 +128,7 @@ TEST(ArrayLoss, IsRecordedBeforeAMissedWriteIsAcknowledged) {
   expect_loss_is_on_record(array_profile(RaidLevel::raid1, 2), 32, 4);
 }
 
-/// The second member is lost while a stripe is logged, so the record is on too few members.
+/// The second member is lost while a stripe is being logged, so too few members have the record.
 TEST(ArrayLoss, SecondMemberWhileLoggingFailsTheWrite) {
   for (const bool second : {false, true}) {
     SCOPED_TRACE(second);
@@ -139,7 +139,8 @@ TEST(ArrayLoss, SecondMemberWhileLoggingFailsTheWrite) {
       ASSERT_TRUE(b.array->fail_member(0));
     }
     ASSERT_EQ(b.write(0, counted(12, 2)), Status::ok);
-    b.run_for(50 * kMillisecondNs);  // written home, superblocks written, not yet clean
+    // By then, the data and the superblocks have been written, but the array is not yet clean.
+    b.run_for(50 * kMillisecondNs);
     b.drives[1]->dead = true;
     EXPECT_EQ(b.write(0, counted(12, 3)), second ? Status::device_failed : Status::ok);
     b.drain();
@@ -168,8 +169,8 @@ TEST(ArrayFua, ReachesTheMediumOfVolatileMembers) {
   }
 }
 
-/// If the repaired sector were only in the cache, it would be unreadable again after a cut, when
-/// another member may be lost.
+/// If a repaired sector were only in the cache, it would be unreadable again after a cut, and
+/// another member may be lost by then.
 TEST(ArrayRepair, RepairedSectorsAreOnTheMediumOfVolatileMembers) {
   for (std::uint64_t seed = 1; seed <= 8; ++seed) {
     SCOPED_TRACE(seed);
@@ -207,7 +208,8 @@ TEST(ArrayTrim, ConflictsWithWritesOnlyAtTheLocks) {
   }
 }
 
-/// The controller's cached stripes may never have left the members' volatile caches.
+/// The controller's cache must be empty after a cut: the stripes in it may have been lost with the
+/// members' volatile caches.
 TEST(ArrayStripeCache, IsEmptyAfterACut) {
   ArrayProfile p = array_profile(RaidLevel::raid5, 4);
   p.stripe_cache_stripes = 4;
@@ -222,14 +224,15 @@ TEST(ArrayStripeCache, IsEmptyAfterACut) {
     b.array->power_cut();
     b.run_for(0);
     b.power_on_and_resync();
-    /// another column, so that only the parity matters
+    /// Writes another column, so that the result depends only on the parity.
     ASSERT_EQ(b.write(4, counted(1, 3)), Status::ok);
     b.drain();
     EXPECT_EQ(b.wrong_stripes(), 0U);
   }
 }
 
-/// A start reads the members' states, so it would forget a member that failed while it ran.
+/// A start reads the states of the members, so it would forget that a member failed in the
+/// meantime.
 TEST(ArrayLoss, AMemberCannotBeFailedDuringTheStart) {
   ArrayFixture b(array_profile(RaidLevel::raid5, 5), kDriveSectors);
   ASSERT_TRUE(b.open());
@@ -304,7 +307,7 @@ TEST(PhysicalSectors, RejectsPhysicalSectorsSharedByStripeUnitsOrSuperblocks) {
 }
 
 /// The host writes one sector. A cut makes the surrounding physical sectors of data and parity
-/// unreadable. The log must contain everything needed to restore them.
+/// unreadable. The log must contain all that is needed to restore them.
 TEST(PhysicalSectors, NeighboursOfALoggedWriteSurviveACut) {
   ArrayProfile p = with_prewrites(array_profile(RaidLevel::raid5, 4, 8));
   p.prewrite_sectors = 256;

@@ -1,8 +1,8 @@
 // The map of dirty regions (dirty_regions.h), of which every member has a copy.
 //
-// Only one coroutine at a time writes pages. A coroutine that needs a bit on the members increments
-// `regions_wanted_` and waits. Another coroutine clears the bits of idle regions every
-// region_idle_ns, so that even on an array that is never idle, only regions in use are marked.
+// Only one coroutine at a time writes pages. A coroutine that needs a bit to be on the members
+// increments `regions_wanted_` and waits. Another coroutine clears the bits of idle regions every
+// region_idle_ns. Even on an array that is never idle, only regions in use are therefore marked.
 #include <cstring>
 
 #include "plugin/model/array/array_controller.h"
@@ -15,7 +15,8 @@ void ArrayController::write_regions_soon() {
   if (!regions_busy_) write_regions();
 }
 
-/// Marks regions before these data sectors are written. Must be followed by unmark_regions().
+/// Marks the regions of these data sectors before they are written. The caller must call
+/// unmark_regions() later.
 Task ArrayController::mark_regions(std::uint64_t first, std::uint64_t last) {
   if (regions_.begin(first, last)) write_regions_soon();
   const std::uint64_t mine = regions_wanted_;
@@ -80,8 +81,8 @@ void ArrayController::age_regions_later() {
   schedule(simulation_.now() + profile.region_idle_ns, Tag::age);
 }
 
-/// Clears the bits of idle regions, except while parity may be inconsistent in regions that have
-/// not been written since power-on.
+/// Clears the bits of idle regions, except for regions that have not been written since power-on
+/// and whose parity may still be inconsistent.
 Detached ArrayController::age_regions() {
   ageing_ = true;
   const auto unused = regions_.unused_since(simulation_.now() - profile.region_idle_ns);

@@ -1,5 +1,5 @@
-// Tests that region bits are stored before the writes that they cover, used after a cut, and
-// cleared later.
+// Tests that region bits are stored before the writes that they cover, are used after a cut, and
+// are cleared later.
 #include <gtest/gtest.h>
 
 #include "plugin/model/array/dirty_regions.h"
@@ -20,13 +20,13 @@ ArrayProfile with_regions(ArrayProfile p) {
   return p;
 }
 
-/// Writes a stripe's data home but not its parity. The array is then dirty, one stripe is
+/// Writes a stripe's data in place, but not its parity. Then the array is dirty, one stripe is
 /// inconsistent, and the power is off.
 void leave_a_hole(ArrayFixture& b, std::uint64_t stripe) {
   const RaidLayout l = b.layout();
   const auto fresh = counted(l.unit, 2);
   b.drives[l.member_of(stripe, l.data)]->stall_writes = true;
-  // The region's bit is already set; otherwise the stalled member would delay it.
+  // REQUIRES: the region's bit is already set. Otherwise, the stalled member would delay it.
   b.submit_write(stripe * l.stripe_sectors(), fresh);
   b.run_for(50 * kMillisecondNs);
   b.array->power_cut();
@@ -42,8 +42,10 @@ TEST(ArrayRegions, AreOnEveryMemberBeforeTheFirstWrite) {
   ASSERT_EQ(b.write(0, counted(1, 1)), Status::ok);
   const RaidLayout l = b.layout();
   b.observer.log.clear();
-  ASSERT_EQ(b.write(300, counted(12, 1)), Status::ok);  // a whole stripe, so nothing is read first
-  std::set<std::string> map_writes;                     // "device id" of map writes in flight
+  // The write covers a whole stripe, so nothing is read first.
+  ASSERT_EQ(b.write(300, counted(12, 1)), Status::ok);
+  // "device id" of each write of the map that is in flight
+  std::set<std::string> map_writes;
   std::size_t maps = 0;
   std::size_t writes = 0;
   for (const std::string& line : b.observer.log) {
@@ -99,7 +101,8 @@ TEST(ArrayRegions, SurviveTheReplacementOfAMember) {
     *b.stores[replaced] = bench::MemoryStore(kSectorsOfADrive);
     ASSERT_TRUE(b.array->rebuild(replaced));
     b.finish_background();
-    b.run_for(20 * kMillisecondNs);  // long enough for the superblocks to record the change as well
+    // Long enough for the superblocks to record the change as well.
+    b.run_for(20 * kMillisecondNs);
     ASSERT_EQ(b.array->status().members[replaced], MemberState::active);
     leave_a_hole(b, 9);
     b.power_on_and_resync();
@@ -112,7 +115,7 @@ std::byte bits_on(const ArrayFixture& b, std::uint32_t member) {
   return b.on_member(member, b.layout().bitmap_first, 1).front();
 }
 
-/// Writes region 0 every 50 ms, so the array as a whole is never idle.
+/// Writes to region 0 every 50 ms, so that the array as a whole is never idle.
 void keep_writing(ArrayFixture& b, TimeNs how_long) {
   const auto data = counted(1, 3);
   for (const TimeNs end = b.simulation->now() + how_long; b.simulation->now() < end;) {
@@ -130,14 +133,14 @@ TEST(ArrayRegions, AgeOut) {
     ASSERT_EQ(b.write(32, counted(1, 1)), Status::ok);  // region 1
     keep_writing(b, 4 * kSecondNs);
     EXPECT_EQ(bits_on(b, 0), std::byte{0b11});
-    ASSERT_EQ(b.write(64, counted(1, 1)), Status::ok);  // region 2, more recent
+    ASSERT_EQ(b.write(64, counted(1, 1)), Status::ok);  // region 2, written later
     keep_writing(b, 2 * kSecondNs);
     keep_writing(b, 4 * kSecondNs);
     for (std::uint32_t m = 0; m < 4; ++m)
       EXPECT_EQ(bits_on(b, m) & std::byte{0b11}, std::byte{0b01}) << m;
     keep_writing(b, 5 * kSecondNs);
     EXPECT_EQ(bits_on(b, 0), std::byte{0b01});
-    ASSERT_EQ(b.write(40, counted(1, 1)), Status::ok);  // region 1 again
+    ASSERT_EQ(b.write(40, counted(1, 1)), Status::ok);  // region 1, for the second time
     EXPECT_EQ(bits_on(b, 0), std::byte{0b11});
     b.drain();
     EXPECT_EQ(bits_on(b, 0), std::byte{0}) << "the whole array is idle";

@@ -5,10 +5,11 @@
 //                           Waiters       wake_all()          -->
 //                           Join          the last arrive()   -->
 //
-// run() resumes ready coroutines until all of them wait, and then delivers one completion to the
-// host. It repeats this until no coroutine is ready and no completion is left. The host may
-// therefore submit requests or cut the power only while every coroutine waits. Coroutines never run
-// inside submit() or an operator command; drain_later() schedules an event that runs them.
+// run() resumes ready coroutines until all of them are waiting, and then delivers one completion to
+// the host. It repeats this until no coroutine is ready and no completion is left. Callbacks of the
+// host, which may submit requests or cut the power, therefore run only while all coroutines are
+// waiting. Coroutines never run inside submit() or an operator command; drain_later() schedules an
+// event that runs them.
 
 #include <cstdint>
 #include <vector>
@@ -18,7 +19,7 @@
 
 namespace headcrash::model {
 
-/// Completions to deliver while no coroutine is running.
+/// Completions to be delivered while no coroutine is running.
 class FinishedRequests {
  public:
   virtual bool any_finished() const = 0;
@@ -30,7 +31,7 @@ class FinishedRequests {
 
 class ArrayRunner final : public CoroutineScope, private EventTarget {
  public:
-  /// `simulation` and `finished` must outlive the runner. CoroutineScope describes `schedule`.
+  /// `simulation` and `finished` must outlive the runner. For `schedule`, see CoroutineScope.
   ArrayRunner(Simulation& simulation, FinishedRequests& finished, std::uint64_t schedule = 0)
       : CoroutineScope(schedule), simulation_(simulation), finished_(finished) {}
 
@@ -42,7 +43,7 @@ class ArrayRunner final : public CoroutineScope, private EventTarget {
     void await_suspend(std::coroutine_handle<> waiter) { runner.wake_at(at, waiter); }
     void await_resume() const {}
   };
-  /// Waits until wake_all() is called with the list.
+  /// Waits until wake_all() is called with this list.
   struct Wait {
     Waiters& list;
     bool await_ready() const { return false; }
@@ -64,7 +65,8 @@ class ArrayRunner final : public CoroutineScope, private EventTarget {
   };
 
   Sleep until(TimeNs at) { return Sleep{*this, at}; }
-  /// Waits for an event at the current time, so that the work never completes inside the caller.
+  /// Waits for an event at the current time, so that a request never completes while it is being
+  /// submitted.
   Sleep until_event() { return until(simulation_.now()); }
   /// Waits until the controller has worked for `ns`. The controller does only one such piece of
   /// work at a time.
@@ -82,7 +84,7 @@ class ArrayRunner final : public CoroutineScope, private EventTarget {
   enum class Tag : std::uint64_t { drain, wake };
   struct Sleeper {
     std::coroutine_handle<> waiter;
-    /// incremented when a sleep ends; invalidates events of earlier sleeps
+    /// Incremented when a sleep ends, which invalidates the events of earlier sleeps.
     std::uint32_t turn = 0;
   };
 
@@ -95,7 +97,7 @@ class ArrayRunner final : public CoroutineScope, private EventTarget {
   std::vector<Sleeper> sleepers_;
   std::vector<std::uint32_t> free_sleepers_;
   bool running_ = false, drain_scheduled_ = false;
-  TimeNs free_at_ = 0;  ///< time at which the controller becomes free
+  TimeNs free_at_ = 0;  ///< time at which the controller has finished its current work
 };
 
 }  // namespace headcrash::model

@@ -5,10 +5,9 @@
 //   Detached   started by calling it, owned by its CoroutineScope until it ends
 //   Task       started by `co_await`, owned by its awaiter; returns a Status
 //
-// Coroutines are member functions of a class that is a CoroutineScope or converts to one; the
-// frames come from the scope's pool. A coroutine never resumes another coroutine directly. A
-// coroutine that becomes ready enters the scope's queue. The queue is FIFO, or a seed determines
-// its order.
+// Coroutines are member functions of a class that is a CoroutineScope or converts to one; their
+// frames come from the scope's pool. A coroutine never resumes another one directly: a coroutine
+// that becomes ready enters the scope's queue. The queue is FIFO, or a seed determines its order.
 
 #include <array>
 #include <coroutine>
@@ -22,7 +21,7 @@
 
 namespace headcrash::model {
 
-/// Reusable coroutine frames, by size, and a list of the running Detached coroutines.
+/// Coroutine frames for reuse, by size, and a list of the running Detached coroutines.
 class FramePool {
  public:
   struct Link {
@@ -52,7 +51,7 @@ class FramePool {
     new (frame) Header{this, step};
     return static_cast<std::byte*>(frame) + kHeaderBytes;
   }
-  /// Returns the pool to which a frame belongs.
+  /// Returns the pool that a frame belongs to.
   static FramePool& of(void* memory) {
     return *static_cast<Header*>(static_cast<void*>(static_cast<std::byte*>(memory) - kHeaderBytes))
                 ->pool;
@@ -82,7 +81,7 @@ class FramePool {
 
 class CoroutineScope {
  public:
-  /// `schedule` is the seed for the order in which ready coroutines run; 0 for FIFO.
+  /// `schedule` is the seed that determines the order in which ready coroutines run; 0 for FIFO.
   explicit CoroutineScope(std::uint64_t schedule = 0)
       : scheduled_(schedule != 0), order_(schedule) {}
   ~CoroutineScope() { cancel_all(); }
@@ -92,7 +91,7 @@ class CoroutineScope {
  protected:
   void make_ready(std::coroutine_handle<> waiting) { ready_.push_back(waiting); }
   bool has_ready() const { return !ready_.empty(); }
-  /// Runs all ready coroutines, including those that become ready while it runs.
+  /// Runs all ready coroutines, including those that become ready in the meantime.
   void run_ready() {
     for (std::size_t i = 0; i < ready_.size(); ++i) {
       if (scheduled_) std::swap(ready_[i], ready_[i + order_.below(ready_.size() - i)]);
@@ -116,8 +115,8 @@ class CoroutineScope {
 };
 
 struct Detached;
-/// The frame stores its pool, because GCC 12 passes a member function's arguments only to operator
-/// new and not to the promise's constructor.
+/// The frame stores its pool, because GCC 12 passes the arguments of a member function only to
+/// operator new, and not to the promise's constructor.
 struct RootPromise : FramePool::Link {
   RootPromise() {
     handle = std::coroutine_handle<RootPromise>::from_promise(*this);

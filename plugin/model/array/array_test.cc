@@ -1,5 +1,5 @@
 // Tests the member commands for each kind of write, degraded operation, metadata, the write hole
-// and the countermeasures.
+// and the remedies for it.
 #include "plugin/model/array/array.h"
 
 #include <gtest/gtest.h>
@@ -31,11 +31,11 @@ std::ostream& operator<<(std::ostream& out, const Commands& c) {
   return out << c.reads << " reads, " << c.writes << " writes";
 }
 
-/// Returns the member commands of one write to an array that is already marked dirty.
+/// Returns the member commands that one write causes on an array that is already marked dirty.
 Commands commands_of_write(ArrayFixture& b, std::uint64_t lba, std::uint32_t sectors) {
   const DeviceCounters before = b.member_totals();
   EXPECT_EQ(b.write(lba, numbered(sectors, 3)), Status::ok);
-  b.run_for(50 * kMillisecondNs);  // a prewrite is written home after the answer
+  b.run_for(50 * kMillisecondNs);  // a prewrite is written in place only after the answer
   const DeviceCounters after = b.member_totals();
   return {after.reads - before.reads, after.writes - before.writes};
 }
@@ -113,8 +113,8 @@ TEST(ArrayCommands, TimesAreTheSameWithoutBytes) {
        {array_profile(RaidLevel::raid5, 5), with_log(array_profile(RaidLevel::raid5, 5))}) {
     std::vector<TimeNs> took[2];
     for (const bool bytes : {false, true}) {
-      // No jitter: assembly sends commands only if there are bytes, which would shift the random
-      // delays.
+      // There is no jitter: assembly sends commands only if there are bytes, and these commands
+      // would shift the random delays.
       ArrayFixture b(p, kMemberSectors, 1, {.delay_ns = 3 * kMillisecondNs});
       const auto opened = b.open([](ArrayFixture&) {}, bytes);
       ASSERT_TRUE(opened);
@@ -197,7 +197,8 @@ TEST(ArrayDegraded, FailsRequestsAfterTooManyLosses) {
   EXPECT_FALSE(c.array->fail_member(1)) << "an operator must not be able to break the array";
 }
 
-/// Like a drive, an array counts requests whatever their outcome, except those lost to a power cut.
+/// Like a drive, an array counts requests whatever their outcome, except for requests lost in a
+/// power cut.
 TEST(ArrayDegraded, FailedRequestsAreCounted) {
   ArrayFixture b(array_profile(RaidLevel::raid5, 4), kMemberSectors);
   open_dirty(b);
@@ -359,8 +360,9 @@ TEST(ArraySizes, AreInverseFunctions) {
 
 // ---- the write hole
 
-/// Two data blocks of stripe 9 are known. One is rewritten, and the power is cut when its data is
-/// home but its parity is not (or the reverse). Then the member with the other block fails.
+/// Two data blocks of stripe 9 are known. One is rewritten, and the power is cut when its new data
+/// has been written in place but its new parity has not (or vice versa). Then the member with the
+/// other block fails.
 struct WriteHole {
   explicit WriteHole(const ArrayProfile& p) : b(p, kMemberSectors) {
     open_dirty(b);
@@ -376,7 +378,7 @@ struct WriteHole {
     b.run_for(0);
     for (auto* drive : b.drives) drive->stall_writes = false;
   }
-  /// Returns true if the other block is correct after its member is lost.
+  /// Returns true if the other block is correct after the member that holds it is lost.
   bool other_block_is_intact() {
     b.drives[l.member_of(stripe, 1)]->dead = true;
     const auto all = numbered(l.stripe_sectors(), 1);
@@ -388,7 +390,7 @@ struct WriteHole {
   RaidLayout l;
   std::uint64_t stripe = 9;
   std::uint64_t lba = 0;
-  std::vector<std::byte> fresh;  ///< valid until the write ends
+  std::vector<std::byte> fresh;  ///< must be valid until the write ends
 };
 
 TEST(WriteHole, ExistsWithoutRecovery) {
@@ -422,8 +424,8 @@ TEST(WriteHole, ResyncClosesItIfNoMemberFailsBefore) {
 }
 
 TEST(WriteHole, PrewriteLogClosesTheWriteHole) {
-  // Only home writes may stall. If the log record of the stalled member also stalled, the cut would
-  // come before the update is logged.
+  // Only the in-place writes may stall. If the log record of the stalled member stalled too, the
+  // cut would come before the update is logged.
   ArrayFixture b(with_log(array_profile(RaidLevel::raid5, 5)), kMemberSectors);
   open_dirty(b);
   const RaidLayout l = b.layout();
@@ -431,14 +433,15 @@ TEST(WriteHole, PrewriteLogClosesTheWriteHole) {
   ASSERT_EQ(b.write(lba, numbered(l.stripe_sectors(), 1)), Status::ok);
   b.run_for(50 * kMillisecondNs);
   const auto fresh = numbered(l.unit, 2);
-  ASSERT_EQ(b.write(lba, fresh), Status::ok);  // logged; the home writes are now in flight
+  ASSERT_EQ(b.write(lba, fresh), Status::ok);  // logged; the in-place writes are now in flight
   b.drives[l.member_of(9, l.data)]->stall_writes = true;
   b.run_for(100 * kMillisecondNs);
   b.array->power_cut();
   b.run_for(0);
   EXPECT_EQ(b.wrong_stripes(), 1U);
   for (auto* drive : b.drives) drive->stall_writes = false;
-  b.drives[l.member_of(9, 1)]->dead = true;  // the other block's member is missing at power-on
+  // The member with the other block is missing at power-on.
+  b.drives[l.member_of(9, 1)]->dead = true;
   b.array->power_on();
   auto expected = numbered(l.stripe_sectors(), 1);
   std::copy(fresh.begin(), fresh.end(), expected.begin());
@@ -476,7 +479,7 @@ TEST(ArrayPower, RequestsInFlightAreAnsweredOnce) {
   ids.push_back(b.submit_write(3, data));
   b.run_for(0);
   for (const RequestId id : ids) {
-    if (id == ids[8]) continue;  // no volatile member, so the flush completed at once
+    if (id == ids[8]) continue;  // no member has a volatile cache, so the flush completed at once
     ASSERT_TRUE(b.host.has(id));
     EXPECT_EQ(b.host.done[id].status, Status::power_lost);
   }

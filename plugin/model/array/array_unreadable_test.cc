@@ -1,10 +1,10 @@
-// Tests unreadable member sectors during scrub, resync and rebuild. Sectors that cannot be
+// Tests unreadable sectors of members during scrub, resync and rebuild. Sectors that cannot be
 // reconstructed must stay unreadable, and parity must not be computed from them.
 #include <gtest/gtest.h>
 
 #include "plugin/model/testing/array_fixture.h"
 
-// Some presets build all tests as one source file; this namespace keeps their names apart.
+// Some presets compile all tests as one source file. This namespace prevents name collisions.
 namespace headcrash::model::array_unreadable_test {
 namespace {
 
@@ -15,7 +15,7 @@ using bench::counted;
 constexpr std::uint64_t kMemberLength = 400;
 constexpr std::uint32_t kRowsOfCluster = 4;
 
-/// An idle array full of known data.
+/// An idle array that is full of known data.
 struct FullArray {
   FullArray(const ArrayProfile& profile, std::uint64_t seed, bench::MemberTraits traits)
       : b(profile, kMemberLength, seed, traits), random(seed) {
@@ -28,7 +28,8 @@ struct FullArray {
     b.drain();
   }
 
-  /// Makes sectors close to each other unreadable, so that some rows exceed the level's redundancy.
+  /// Makes several sectors near each other unreadable, so that some rows lose more than the
+  /// redundancy can replace.
   void lose_sectors() {
     const RaidLayout l = b.layout();
     for (int clusters = 0; clusters < 4; ++clusters) {
@@ -161,7 +162,8 @@ TEST_P(ArrayUnreadable, ResyncLeavesUnknownSectorsUnreadable) {
   for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
     SCOPED_TRACE(seed);
     FullArray a = full_array(seed);
-    // Makes the array dirty without interrupting an update: the written bytes equal the old ones.
+    // Makes the array dirty without interrupting an update, by writing bytes that are equal to the
+    // old ones.
     ASSERT_EQ(
         a.b.write(0, std::vector<std::byte>(a.expected.begin(), a.expected.begin() + kSectorBytes)),
         Status::ok);

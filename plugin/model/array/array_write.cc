@@ -3,10 +3,10 @@
 //   host request = partial stripe, run of full stripes, partial stripe; concurrently, each:
 //     lock the stripes -> read as planned -> compute parity -> [log] -> write both -> unlock
 //
-// Before the first write after an idle time, the members are marked dirty. With a prewrite log, a
-// write is acknowledged when it is logged, and its stripes stay locked until it is home. If a
-// member fails during a write, a new plan is made and reads start again. The write succeeds as long
-// as the other members can compensate for the loss.
+// Before the first write after an idle period, the members are marked dirty. With a prewrite log, a
+// write is acknowledged when it has been logged, and its stripes stay locked until it has been
+// written to its home location. If a member fails during a write, a new plan is made, and its reads
+// start over. The write succeeds as long as the other members can compensate for the loss.
 #include <algorithm>
 #include <bit>
 #include <cstring>
@@ -19,10 +19,10 @@ namespace headcrash::model {
 namespace {
 
 constexpr std::uint32_t kFullRunSectorsMax =
-    2048;  // sectors per member: 1 MiB, the limit for one command
-// Maximum number of one request's segments that are in progress at once.
+    2048;  // sectors of a member: 1 MiB, which is the limit for one command
+// Maximum number of segments of one request that are in progress at the same time.
 constexpr std::uint32_t kSegmentsMax = 8;
-constexpr std::uint32_t kPlansMax = 8;  // each failure requires a new plan
+constexpr std::uint32_t kPlansMax = 8;  // a new plan is made after each failure
 
 }  // namespace
 
@@ -52,8 +52,8 @@ void ArrayController::expect_marked(const Request& request) const {
             "array: a region is marked before its stripes are written");
 }
 
-/// Returns the host's status for a set of member writes, once failed members have been recorded in
-/// the superblocks.
+/// Returns the host's status for a set of member writes. The superblocks must already record the
+/// members that failed.
 Status ArrayController::write_outcome(const Batch& batch, std::uint64_t stripe) {
   if (batch.store_error) return Status::store_error;
   if (layout.level == RaidLevel::raid0) return batch.dead != 0 ? Status::device_failed : Status::ok;
@@ -91,8 +91,8 @@ Task ArrayController::write_striped(HostRequest& host) {
   co_return write_outcome(batch, 0);
 }
 
-/// Writes to all mirrors, including one being rebuilt. Data beyond the rebuild's position will be
-/// copied again later.
+/// Writes to all mirrors, including one that is being rebuilt. Data beyond the position of the
+/// rebuild is copied again later.
 Task ArrayController::write_mirrors(HostRequest& host) {
   const Request& r = host.request;
   const std::uint64_t first = r.lba / layout.unit;
@@ -174,7 +174,7 @@ Task ArrayController::write_stripes(HostRequest& host) {
   co_return join.status;
 }
 
-/// Gathers the data and parity for a run of full stripes, ordered by member.
+/// Gathers the data and parity of a run of full stripes, one member after the other.
 void ArrayController::gather_full(const Request& request, const Segment& segment,
                                   std::byte* bytes) const {
   const std::size_t unit_bytes = std::size_t{layout.unit} * kSectorBytes;
@@ -218,7 +218,8 @@ Detached ArrayController::write_full(Join& join, Request request, Segment segmen
     expect_marked(request);
     array_counters.full_stripe_writes += segment.stripes;
     if (any_lost()) array_counters.degraded_writes += segment.stripes;
-    // If the rebuild has passed only part of a run, it rewrites the remaining stripes later.
+    // If the rebuild has passed only a part of the run, it will rewrite the remaining stripes
+    // later.
     LogParts parts{};
     for (std::uint32_t m = 0; m < layout.members; ++m) {
       if (!alive(m, segment.stripe)) continue;
@@ -256,9 +257,9 @@ Detached ArrayController::write_full(Join& join, Request request, Segment segmen
   end_update();
 }
 
-/// Reads the inputs of a plan from the stripe cache or the members. medium_error means that a
-/// sector was repaired or a member failed, so a new plan is needed. Any other status except ok ends
-/// the update.
+/// Reads the inputs of a plan from the stripe cache or from the members. The status medium_error
+/// means that a sector was repaired or a member failed, so a new plan is needed. Any other status
+/// except ok ends the update.
 Task ArrayController::read_for_plan(std::uint64_t stripe, const StripePlan& plan, std::byte* bytes,
                                     Breakdown& breakdown) {
   const std::size_t column_bytes = std::size_t{plan.rows.sectors()} * kSectorBytes;
@@ -423,7 +424,7 @@ void ArrayController::remember(std::uint64_t stripe, const StripePlan& plan,
 
 // ---- trim
 
-/// Zeroes the partial stripes at both ends of a trim.
+/// Zeroes the partial stripes at both ends of a range to be trimmed.
 Task ArrayController::zero_edges(Request request) {
   request.op = Op::write_zeroes;
   Join join{runner_};
@@ -438,8 +439,8 @@ Task ArrayController::zero_edges(Request request) {
   co_return join.status;
 }
 
-/// Trims only where parity stays consistent: everywhere on levels without parity, and otherwise
-/// only whole stripes, whose members then read as zeroes.
+/// Trims only where parity remains consistent. On levels without parity, this is the whole range;
+/// on others, only whole stripes, whose members then read as zeroes.
 Task ArrayController::trim(HostRequest& host) {
   if (!characteristics.trim) {
     co_await runner_.until_event();

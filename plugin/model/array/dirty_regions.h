@@ -1,11 +1,11 @@
 #pragma once
 // The write-intent map: one bit for each region of an array's data that may have inconsistent
 // parity after a power cut. A bit is stored on the members before the first write to its region.
-// All bits are cleared when the whole array has been idle. A single bit is cleared when its region
-// has been idle for a longer time:
+// All bits are cleared after the whole array has been idle. A single bit is cleared after its
+// region has been idle for a longer time:
 //
-//   first write -> bit on members | writes in it ... last one ends | age passes | flush | clear bit
-//                                                           a write in this time keeps the bit
+//   first write -> bit on members | more writes ... last one ends | age passes | flush | clear bit
+//                                                                  a write keeps the bit
 //
 // The flush is needed for members with volatile caches, which may still hold completed writes.
 //
@@ -36,7 +36,7 @@ class DirtyRegions {
     changed_.clear();
     uses_.clear();
   }
-  /// Begins a write of the data sectors [first, last]. Returns true if a page must be written
+  /// Begins a write to the data sectors [first, last]. Returns true if a page must be written
   /// first.
   bool begin(std::uint64_t first, std::uint64_t last) {
     bool any = false;
@@ -49,7 +49,7 @@ class DirtyRegions {
     }
     return any;
   }
-  /// Ends a write that began with the same sectors. Its data is then on the members or in their
+  /// Ends a write that began with the same sectors. Its data is now on the members or in their
   /// caches. REQUIRES: called exactly once for each begin().
   void end(std::uint64_t first, std::uint64_t last, TimeNs now) {
     for (std::uint64_t r = first / region_sectors_; r <= last / region_sectors_; ++r) {
@@ -60,7 +60,7 @@ class DirtyRegions {
     }
   }
   /// Returns the regions that have no writes in flight and whose last write ended no later than
-  /// `then`, with the time at which it ended.
+  /// `then`. The result maps each region to the time at which its last write ended.
   std::map<std::uint64_t, TimeNs> unused_since(TimeNs then) const {
     std::map<std::uint64_t, TimeNs> unused;
     for (const auto& [region, use] : uses_) {
@@ -69,7 +69,7 @@ class DirtyRegions {
     }
     return unused;
   }
-  /// Clears the bits of `unused`, except those of regions written since.
+  /// Clears the bits of `unused`, except for regions that have been written to since then.
   void forget(const std::map<std::uint64_t, TimeNs>& unused) {
     for (const auto& [region, ended_at] : unused) {
       const auto use = uses_.find(region);
@@ -82,13 +82,14 @@ class DirtyRegions {
   }
   /// Drops all writes in flight, after a power cut.
   void forget_writes() { uses_.clear(); }
-  /// Starts the ageing of bits found on the members. REQUIRES: parity is consistent everywhere.
+  /// Starts the ageing of bits that were found on the members. REQUIRES: parity is consistent
+  /// everywhere.
   void adopt_bits(TimeNs now) {
     for (std::uint64_t r = 0; r < bits_.size() * 8; ++r) {
       if (marked(r)) uses_.try_emplace(r, RegionUse{0, now});
     }
   }
-  /// Returns true if all regions of these data sectors are marked and have a write in flight.
+  /// Returns true if all regions of these data sectors are marked and have writes in flight.
   bool written(std::uint64_t first, std::uint64_t last) const {
     for (std::uint64_t r = first / region_sectors_; r <= last / region_sectors_; ++r) {
       const auto use = uses_.find(r);
@@ -126,8 +127,8 @@ class DirtyRegions {
 
  private:
   struct RegionUse {
-    std::uint32_t inside = 0;  ///< writes in flight
-    TimeNs ended_at = 0;       ///< when the last completed write ended
+    std::uint32_t inside = 0;  ///< number of writes in flight
+    TimeNs ended_at = 0;       ///< time at which the last write ended
   };
   bool marked(std::uint64_t region) const {
     return (bits_[region / 8] & std::byte(1U << (region % 8))) != std::byte{0};
@@ -135,7 +136,8 @@ class DirtyRegions {
   std::vector<std::byte> bits_;
   std::uint32_t region_sectors_ = 1;
   std::set<std::uint64_t> changed_;
-  std::map<std::uint64_t, RegionUse> uses_;  ///< regions written since they were last cleared
+  /// Regions that have been written to since their bits were last cleared.
+  std::map<std::uint64_t, RegionUse> uses_;
 };
 
 }  // namespace headcrash::model

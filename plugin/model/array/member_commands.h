@@ -21,7 +21,7 @@ namespace headcrash::model {
 class MemberCommands {
  public:
   using Members = std::vector<std::unique_ptr<Device>>;
-  /// All three arguments must outlive this object.
+  /// The arguments must outlive this object.
   MemberCommands(Simulation& simulation, ArrayRunner& runner, Members& members)
       : simulation_(simulation),
         runner_(runner),
@@ -45,7 +45,7 @@ class MemberCommands {
     void await_resume() const {}
 
     std::uint32_t pending = 0;
-    std::uint64_t dead = 0;        ///< mask of members that are dead or on which a write failed
+    std::uint64_t dead = 0;        ///< mask of members that are dead, or on which a write failed
     std::uint64_t unreadable = 0;  ///< mask of members on which a read had a medium error
     bool store_error = false;
     Breakdown breakdown;  ///< breakdown of the last command
@@ -59,7 +59,7 @@ class MemberCommands {
     std::coroutine_handle<> waiter_;
   };
 
-  /// Returns the LBA following the last command to this member.
+  /// Returns the LBA that follows the last command to this member.
   std::uint64_t next_lba(std::uint32_t member) const { return next_lba_[member]; }
   std::uint32_t in_flight(std::uint32_t member) const { return in_flight_[member]; }
   /// Detaches the commands in flight. Call this before the coroutines are destroyed.

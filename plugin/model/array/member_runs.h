@@ -20,8 +20,9 @@ class MemberRuns {
     std::uint32_t role = 0;
     std::uint32_t member = 0;
     RowRange rows;
-    std::uint64_t offset = 0;         ///< offset in the host's data, in sectors
-    std::uint64_t buffer_sector = 0;  ///< offset in the buffer ordered by member
+    std::uint64_t offset = 0;  ///< offset in the host's data, in sectors
+    /// Offset in the buffer in which each member's sectors are contiguous.
+    std::uint64_t buffer_sector = 0;
   };
   struct Run {
     std::uint32_t member = 0;
@@ -38,9 +39,9 @@ class MemberRuns {
     for (std::uint32_t m = 1; m < layout_.members; ++m) base_[m] = base_[m - 1] + total[m - 1];
   }
 
-  /// Returns the first piece, for loops that wait between pieces; `buffer_sector` is not set. The
-  /// first piece costs four divisions, each later one a single division (for the member in RAID-5
-  /// and RAID-6).
+  /// Returns the first piece, for loops that must wait between pieces; `buffer_sector` is not set.
+  /// Computing the first piece takes four divisions; each later one takes a single division, for
+  /// the member in RAID-5 and RAID-6.
   Piece first() const {
     const auto in_stripe = static_cast<std::uint32_t>(lba_ % layout_.stripe_sectors());
     Piece piece;

@@ -1,6 +1,6 @@
 // Parity (parity.h). Lost data columns are found by inverting the square matrix that maps the data
-// to the surviving columns (identity rows, a row of ones for P, powers of 2 for Q). Lost parities
-// are then computed from complete data.
+// to the surviving columns (identity rows, a row of ones for P, powers of 2 for Q). Lost parity
+// columns are then computed from the complete data.
 #include "plugin/model/array/parity.h"
 
 #include <isa-l/erasure_code.h>
@@ -17,7 +17,7 @@
 namespace headcrash::model {
 namespace {
 
-constexpr std::size_t kTableBytes = 32;  // size of ISA-L's table for one coefficient
+constexpr std::size_t kTableBytes = 32;  // size of ISA-L's table for each coefficient
 
 unsigned char power_of_two(std::uint32_t exponent) {
   unsigned char value = 1;
@@ -39,7 +39,7 @@ void xor_columns(std::span<std::byte* const> sources, std::byte* into, std::size
             "ISA-L accepts the arguments");
 }
 
-/// Reconstructs the missing data columns from `data` survivors.
+/// Reconstructs the missing data columns from `data` surviving columns.
 void recover_data(std::span<std::byte* const> columns, std::uint32_t data, std::uint64_t missing,
                   std::size_t bytes) {
   std::array<unsigned char*, kArrayMembersMax> sources{};
@@ -72,7 +72,8 @@ void recover_data(std::span<std::byte* const> columns, std::uint32_t data, std::
 
 void make_parity(std::span<std::byte* const> columns, std::uint32_t parities, std::size_t bytes) {
   const std::size_t data = columns.size() - parities;
-  if (data == 1) {  // ISA-L needs two sources; with one column, parity is a copy, since 2^0 = 1
+  // ISA-L needs two sources; with one data column, each parity is a copy, since 2^0 = 1
+  if (data == 1) {
     for (std::size_t p = data; p < columns.size(); ++p) std::memcpy(columns[p], columns[0], bytes);
   } else if (parities == 1) {
     xor_columns(columns.first(data), columns[data], bytes);
@@ -110,7 +111,7 @@ void add_into_q(std::byte* q, const std::byte* delta, std::byte* scratch, std::u
                 std::size_t bytes) {
   std::array<unsigned char, kTableBytes> table{};
   gf_vect_mul_init(power_of_two(column), table.data());
-  // The interface of ISA-L 2.30 is not const-correct; the source is only read.
+  // ISA-L 2.30 does not modify the source, although its parameter is not const.
   invariant(gf_vect_mul(static_cast<int>(bytes), table.data(), const_cast<std::byte*>(delta),
                         scratch) == 0,
             "ISA-L accepts the arguments");

@@ -19,7 +19,7 @@ void make_parity(std::span<std::byte* const> columns, std::uint32_t parities, st
 void recover_columns(std::span<std::byte* const> columns, std::uint32_t parities,
                      std::uint64_t missing, std::size_t bytes);
 
-/// Computes into ^= from.
+/// Computes into ^= from, for each byte.
 void add_into(std::byte* into, const std::byte* from, std::size_t bytes);
 
 /// Computes q ^= 2^column * delta. `scratch` has the same length.

@@ -25,26 +25,27 @@ namespace headcrash::model {
 inline constexpr std::uint32_t kArrayMembersMax = 32;
 inline constexpr std::uint32_t kSuperblockSectors = 8;
 inline constexpr std::uint32_t kSuperblockSlots = 2;
-/// Unit of locks, resync and rebuild for RAID-1, which has no stripe unit.
+/// For RAID-1, which has no stripe unit: the unit of locks, resync and rebuild.
 inline constexpr std::uint32_t kMirrorUnitSectors = 128;
 
 struct RaidLayout {
   RaidLevel level = RaidLevel::raid0;
   std::uint32_t members = 0;
-  std::uint32_t data = 0;  ///< data columns of a stripe
-  /// Number of members that may be lost; for RAID-1, copies beyond the first.
+  std::uint32_t data = 0;  ///< number of data columns of a stripe
+  /// Number of members that may be lost. For RAID-1, the number of copies beyond the first.
   std::uint32_t parity = 0;
   std::uint32_t unit = 0;  ///< stripe unit in sectors
   std::uint64_t bitmap_first = 0, bitmap_sectors = 0;
   std::uint64_t data_first = 0;  ///< LBA of stripe 0 on every member
   std::uint64_t stripes = 0;
 
-  /// Computes the layout. REQUIRES: a valid profile (Array::create checks it). The layout has zero
-  /// stripes if the members are too small.
+  /// Computes the layout. If the members are too small, it has zero stripes. REQUIRES: a valid
+  /// profile (Array::create checks it).
   static RaidLayout of(const ArrayProfile& profile, std::uint64_t member_sectors);
 
   bool mirrored() const { return level == RaidLevel::raid1; }
-  std::uint32_t stripe_sectors() const { return data * unit; }  ///< data sectors of a stripe
+  /// Number of data sectors of a stripe.
+  std::uint32_t stripe_sectors() const { return data * unit; }
   std::uint64_t capacity() const { return stripes * stripe_sectors(); }
   std::uint64_t member_lba(std::uint64_t stripe, std::uint32_t row) const {
     return data_first + stripe * unit + row;

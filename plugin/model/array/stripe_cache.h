@@ -1,7 +1,7 @@
 #pragma once
 // The controller's cache of recently written stripes. It keeps the rows of each role that were last
-// read or written, so the next small write to the stripe needs fewer reads or none. Replacement is
-// LRU. The cache is in the controller's memory and is lost at a power cut.
+// read or written, so that the next small write to the stripe needs fewer reads or none.
+// Replacement is LRU. The cache is in the controller's memory, so it is lost in a power cut.
 
 #include <cstring>
 #include <list>
@@ -36,7 +36,7 @@ class StripeCache {
     return true;
   }
 
-  /// Caches rows. Previously cached rows are kept if the new ones adjoin them.
+  /// Caches rows. If the new rows adjoin those already cached, the latter are kept.
   void put(std::uint64_t stripe, std::uint32_t role, RowRange rows, const std::byte* from) {
     if (!on() || rows.empty()) return;
     Entry& entry = touch(stripe);

@@ -1,8 +1,8 @@
 #pragma once
 // Stripe locks. Updating a stripe takes several member commands, and two concurrent updates would
-// leave inconsistent parity. A lock covers a run of stripes and is granted as a whole; overlapping
-// requests are served in arrival order. Because a run is locked as a whole, a coroutine never waits
-// for a lock while it holds another.
+// make the parity inconsistent. A lock covers a run of stripes and is granted as a whole;
+// overlapping requests are served in arrival order. Because a run is locked as a whole, a coroutine
+// never waits for a lock while it holds another one.
 
 #include <algorithm>
 #include <coroutine>
@@ -20,7 +20,7 @@ class StripeLocks {
     held_.push_back({first, last, {}});
     return true;
   }
-  /// Returns true if a stripe is locked or a lock on it is awaited.
+  /// Returns true if a lock on a stripe is held or awaited.
   bool busy(std::uint64_t first, std::uint64_t last) const {
     return overlaps(held_, held_.size(), first, last) ||
            overlaps(waiting_, waiting_.size(), first, last);
@@ -28,7 +28,7 @@ class StripeLocks {
   void wait(std::uint64_t first, std::uint64_t last, std::coroutine_handle<> waiter) {
     waiting_.push_back({first, last, waiter});
   }
-  /// Releases the lock that begins at `first`, which must be held. Calls `granted` with each waiter
+  /// Releases the lock that begins at `first`, which must be held. Calls `granted` for each waiter
   /// that obtains its lock.
   template <typename Granted>
   void unlock(std::uint64_t first, Granted granted) {
@@ -66,7 +66,7 @@ class StripeLocks {
     }
     return false;
   }
-  std::vector<Run> held_;     ///< short: at most one per update in flight
+  std::vector<Run> held_;     ///< short, because each update in flight holds at most one lock
   std::vector<Run> waiting_;  ///< in arrival order
 };
 

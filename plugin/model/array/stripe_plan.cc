@@ -1,4 +1,4 @@
-// Chooses the write method for part of a stripe (stripe_plan.h).
+// Chooses the method for writing part of a stripe (stripe_plan.h).
 #include "plugin/model/array/stripe_plan.h"
 
 #include <algorithm>
@@ -96,7 +96,7 @@ StripePlan plan_write(const RaidLayout& l, std::uint32_t lo, std::uint32_t hi, s
   }
   set_reads(l, plan, lost, physical);
   const bool reads =
-      plan.method != WriteMethod::data_only;  // data that was not read cannot be written back
+      plan.method != WriteMethod::data_only;  // data that has not been read cannot be written back
   for (std::uint32_t role = 0; role < l.members; ++role) {
     if (role_lost(lost, role)) continue;
     plan.write[role] = role >= l.data ? plan.rows

@@ -4,10 +4,10 @@
 //
 //   read-modify-write   old data and old parity of the changed rows   P' = P + old + new
 //   reconstruct-write   the columns that do not change                P' = sum of all
-//   recover-write       everything that survives, if both of the above need a lost column
+//   recover-write       all surviving columns, if both other methods need a lost column
 //
-// The plan uses the method with the fewest reads. Ties go to read-modify-write, which keeps fewer
-// arms busy.
+// The plan uses the method with the fewest reads. Among equals, it uses read-modify-write, which
+// keeps fewer arms busy.
 //
 // Members are read and written in whole physical sectors, even if the host writes less. A power cut
 // can make a whole physical sector unreadable, and the log must then restore the whole sector.
@@ -39,14 +39,15 @@ struct RowRange {
 
 struct StripePlan {
   WriteMethod method = WriteMethod::impossible;
-  RowRange rows;  ///< union of all columns' rows; parity covers all of it
-  std::array<RowRange, kArrayMembersMax> changed{};  ///< by data role: rows that the host changes
-  std::array<RowRange, kArrayMembersMax> read{};     ///< by role
-  std::array<RowRange, kArrayMembersMax> write{};    ///< by role
+  RowRange rows;  ///< union of the rows of all columns; the parity covers all of these rows
+  /// For each data role: the rows that the host changes.
+  std::array<RowRange, kArrayMembersMax> changed{};
+  std::array<RowRange, kArrayMembersMax> read{};   ///< by role
+  std::array<RowRange, kArrayMembersMax> write{};  ///< by role
 };
 
 /// Plans a write to the data sectors [lo, hi) of a stripe. `lost` is a mask of roles. `physical` is
-/// the physical sector size, which divides the stripe unit. Not for RAID-0.
+/// the physical sector size; the stripe unit must be a multiple of it. Not for RAID-0.
 StripePlan plan_write(const RaidLayout& layout, std::uint32_t lo, std::uint32_t hi,
                       std::uint64_t lost, std::uint32_t physical = 1);
 

@@ -3,9 +3,9 @@
 // again.
 //
 // There are two slots at the start of each member. A write replaces the older of the two
-// superblocks, so a power cut leaves at least one intact. The slot with the higher event count and
-// a correct checksum is valid. A member with fewer events than `settled` has missed updates and is
-// an old copy. Numbers are little-endian.
+// superblocks, so a power cut leaves at least one intact. Of the slots with a correct checksum, the
+// one with the higher event count is valid. A member with fewer events than `settled` has missed
+// updates and is an old copy. Numbers are little-endian.
 //
 //   0 magic "HCARRAY1"   32 stripe unit       64 state: bit 0 dirty     96 settled
 //   8 array id           40 events            72 prewrite tail: older  104 rebuilt stripes (0: as
@@ -27,14 +27,15 @@ struct Superblock {
   std::uint64_t array_id = 0;
   RaidLevel level = RaidLevel::raid0;
   std::uint32_t members = 0;
-  std::uint32_t member = 0;  ///< the member on which this superblock is
+  std::uint32_t member = 0;  ///< the member that holds this superblock
   std::uint32_t stripe_unit_sectors = 0;
   std::uint32_t prewrite_sectors = 0, region_sectors = 0;
   std::uint64_t stripes = 0;
   std::uint64_t events = 0;
   std::uint64_t settled = 0;  ///< every member that had not failed has at least this event count
   std::uint64_t failed = 0, rebuilding = 0;  ///< bit masks of members
-  std::uint64_t rebuilt = 0;  ///< stripes below this are on the medium of the rebuilding member
+  /// On a member that is being rebuilt, the stripes before this one are on the medium.
+  std::uint64_t rebuilt = 0;
   bool dirty = false;
   std::uint64_t prewrite_tail = 0;
 
@@ -45,7 +46,7 @@ struct Superblock {
   bool same_shape(const Superblock& other) const;
 };
 
-/// Little-endian numbers at a byte offset.
+/// Little-endian numbers at a byte offset within the sector.
 void store_number(std::span<std::byte> sector, std::size_t offset, std::uint64_t value,
                   std::size_t bytes);
 std::uint64_t load_number(std::span<const std::byte> sector, std::size_t offset, std::size_t bytes);

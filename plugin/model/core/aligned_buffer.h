@@ -1,6 +1,7 @@
 #pragma once
-// Reusable buffers for stripes in flight, aligned for ISA-L. Memory passed to a device remains
-// valid until the pool is destroyed, even if a power cut destroys the coroutine that uses it.
+// Reusable buffers for stripes in flight, aligned for ISA-L. Memory that has been passed to a
+// device remains valid until the pool is destroyed, even if a power cut destroys the coroutine that
+// uses the memory.
 
 #include <array>
 #include <bit>

@@ -6,10 +6,11 @@
 //
 //   sent(last) = max over i of (read(i) + bus * (sectors - i)), not before the watermark's bound
 //
-// for any read order (zero-latency access). Within one pass read(i) is linear in i, so only the
-// first and the last sector of each pass matter. A request larger than the buffer would pause the
-// medium; the bus, the slower of the two, still has enough to send. Some drives hold back the last
-// sectors of a request and send them only when all of them are read (the tail).
+// for any order of reading (zero-latency access). Within one pass, read(i) is linear in i, so only
+// the first and the last sector of each pass matter. During a request larger than the buffer, the
+// medium would have to pause, but the bus, which is the slower of the two, would still have enough
+// to send. Some drives hold back the last sectors of a request (the tail) and send them only once
+// all of them have been read.
 #include "plugin/model/core/bus.h"
 
 #include <algorithm>
@@ -34,7 +35,7 @@ OffsetPs read_sent_ps(const OverheadProfile& overhead, const MediaAccess& planne
       sent_ps = std::max(sent_ps, on_bus_ps + bus_ps * sectors);
     }
     done += pass.sectors;
-    // Number of sectors to send, starting with the first sector of this transfer.
+    // Number of sectors that remain to be sent, including the first sector of this transfer.
     const std::uint32_t behind = sectors - pass.first;
     const OffsetPs first_ps = pass.after_ps(1, revolution_ps) + bus_ps * behind;
     const OffsetPs last_ps =

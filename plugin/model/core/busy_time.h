@@ -1,6 +1,6 @@
 #pragma once
-// The busy time of a device: the time with at least one request in flight, or with the mechanism
-// moving.
+// The busy time of a device, that is, the time during which at least one request is in flight or
+// the mechanism is moving.
 
 #include <optional>
 
@@ -10,7 +10,7 @@ namespace headcrash::model {
 
 class BusyTime {
  public:
-  /// Sets the state from `now` on. Has no effect if the state is unchanged.
+  /// Sets whether the device is busy from `now` on. Has no effect if this does not change.
   void set(bool busy, TimeNs now) {
     if (busy == since_.has_value()) return;
     if (busy) {
@@ -21,7 +21,8 @@ class BusyTime {
       idle_since_ = now;
     }
   }
-  /// Returns nullopt while busy; 0 if the device has never been busy.
+  /// Returns the time since which the device has been idle; nullopt while busy, and 0 if the device
+  /// has never been busy.
   std::optional<TimeNs> idle_since() const {
     return since_ ? std::nullopt : std::optional(idle_since_);
   }

@@ -9,8 +9,8 @@
 //
 // A request beyond the end of its device is rejected here: neither device nor observer sees it.
 //
-// At a cut, the devices freeze first and report what the head had passed; then the observer is
-// notified of the power change. Any cut, manual or triggered, disarms the trigger.
+// At a cut, the devices first freeze and report the sectors that the head has passed. Then the
+// observer is notified of the power change. Any cut, manual or triggered, disarms the trigger.
 #include "plugin/model/core/machine.h"
 
 #include <fmt/core.h>
@@ -41,8 +41,8 @@ struct Machine::State {
     std::uint64_t sectors;
   };
 
-  /// Event tags. Tag 0 delivers the oldest rejected request. Any other tag is the arming number of
-  /// a timed cut or a watch.
+  /// Event tags. Tag 0 delivers the oldest rejected request. Any other tag is the `arming` number
+  /// of a timed cut or a watch.
   static constexpr std::uint64_t kDeliverRefusal = 0;
 
   State(Machine& owner, MachineObserver& w) : machine(owner), observer(w) {}
@@ -64,7 +64,8 @@ struct Machine::State {
     const bool is_write = pending.is_write && completion.status == Status::ok;
     const bool is_answer = completion.status != Status::power_lost;
     free_pending.push_back(&pending);
-    // The host's callback may arm a new trigger, which must not count this request.
+    // Checks the trigger before the callback, because the callback may arm a new trigger, which
+    // must not count this request.
     const bool fires = (is_write && count_down(CutTrigger::Kind::after_writes)) ||
                        (is_answer && count_down(CutTrigger::Kind::after_requests));
     const std::uint64_t armed_then = arming;
@@ -72,8 +73,8 @@ struct Machine::State {
     if (fires && armed_then == arming) machine.power_cut();
   }
 
-  /// Returns true if the armed trigger is of this kind and this is the last request it was waiting
-  /// for.
+  /// Returns true if the armed trigger is of this kind and this was the last request that it was
+  /// waiting for.
   bool count_down(CutTrigger::Kind kind) {
     if (!trigger || trigger->kind != kind || remaining == 0) return false;
     return --remaining == 0;
@@ -126,7 +127,7 @@ struct Machine::State {
   MachineObserver& observer;
   Simulation simulation;
   std::vector<Entry> devices;
-  std::vector<std::pair<std::string, Device*>> parts;  ///< devices below them
+  std::vector<std::pair<std::string, Device*>> parts;  ///< devices below the named devices
   std::deque<PendingRequest> all_pending;
   std::vector<PendingRequest*> free_pending;
   std::deque<Refusal> refusals;
@@ -135,9 +136,9 @@ struct Machine::State {
   std::uint64_t cuts = 0;
   std::optional<TimeNs> last_cut_at;
   std::optional<CutTrigger> trigger;
-  /// Number of requests, writes or flushes before the armed trigger fires.
+  /// Number of requests, writes or flushes that remain until the armed trigger fires.
   std::uint64_t remaining = 0;
-  /// Increases with each arm and disarm; invalidates older timed cuts.
+  /// Increases whenever a trigger is armed or disarmed, which invalidates older timed cuts.
   std::uint64_t arming = 1;
 };
 
@@ -194,7 +195,7 @@ void Machine::mark(std::string_view text) {
   if (!s.trigger || s.trigger->kind != CutTrigger::Kind::after_mark || s.trigger->mark != text)
     return;
   if (s.remaining++ == 0)
-    s.schedule_cut(s.trigger->delay_ns);  // only the first matching mark starts the clock
+    s.schedule_cut(s.trigger->delay_ns);  // only the first matching mark starts the delay
 }
 
 PowerState Machine::power() const {

@@ -22,15 +22,15 @@ namespace headcrash::model {
 /// socket:
 ///   after-requests:N   when the N-th request from now on, of any kind, is answered to the host
 ///   after-writes:N     when the N-th write from now on is acknowledged (with success) to the host
-///   at-flush:N         when the N-th flush from now on arrives, before any of its work
-///   at-lba:[DEVICE/]N  when sector N of the medium of DEVICE, a drive, is next half written
+///   at-flush:N         when the N-th flush from now on arrives, before any of its work is done
+///   at-lba:[DEVICE/]N  when half of sector N is next written to the medium of DEVICE, a drive
 ///   after-ms:X         X model milliseconds from now (a decimal number)
 ///   after-mark:TEXT+X  X model milliseconds after the mark whose text is TEXT arrives
 ///
-/// Requests, writes and flushes count if the host sends them to any device of the machine; requests
-/// of an array or a cache to the devices below do not count. For at-lba every media write counts:
-/// the host's, a destage, parity, a rebuild. DEVICE defaults to the machine's first device; the
-/// drives of an array are named as in the recording's device list ("hd0.3").
+/// Requests, writes and flushes count if the host sends them to any device of the machine; those
+/// that an array or a cache sends to the devices below do not count. For at-lba, every media write
+/// counts: the host's, a destage, parity, a rebuild. DEVICE defaults to the machine's first device;
+/// the drives of an array are named as in the recording's device list ("hd0.3").
 struct CutTrigger {
   enum class Kind : std::uint8_t {
     after_requests,
@@ -41,26 +41,26 @@ struct CutTrigger {
     after_mark
   };
   Kind kind = Kind::after_time;
-  std::uint64_t count = 0;  ///< for after_requests, after_writes and at_flush: at least 1
+  std::uint64_t count = 0;  ///< used by after_requests, after_writes and at_flush; at least 1
   TimeNs delay_ns = 0;      ///< after_time, after_mark
   std::string mark;         ///< after_mark
-  std::string device;       ///< for at_lba; empty for the first device
+  std::string device;       ///< used by at_lba; empty for the first device
   std::uint64_t lba = 0;    ///< at_lba
 };
 Result<CutTrigger> parse_cut_trigger(std::string_view text);
 
 enum class PowerState : std::uint8_t { on, off };
 
-/// An observer that also receives the machine's events. The rules for Observer apply.
+/// An observer that also receives the events of the machine. The rules for Observer apply.
 class MachineObserver : public Observer {
  public:
   virtual void marked(TimeNs at, std::string_view text) = 0;
   virtual void power_changed(TimeNs at, PowerState state) = 0;
 };
 
-/// The machine owns its simulation and devices. The caller owns the observer, which must outlive
-/// the machine. Not thread-safe: calls come from one thread at a time, which also runs the
-/// simulation's events.
+/// The machine owns its simulation and its devices. The caller owns the observer, which must
+/// outlive the machine. Not thread-safe: all calls must come from one thread at a time, which also
+/// runs the simulation's events.
 class Machine : public EventTarget {
  public:
   explicit Machine(MachineObserver& observer);
@@ -69,11 +69,11 @@ class Machine : public EventTarget {
   Simulation& simulation();
   MachineObserver& observer();
 
-  /// Adds a device. REQUIRES: no request has been submitted. The first device is the default
-  /// export.
+  /// Adds a device. The first device is the default export. REQUIRES: no request has been
+  /// submitted.
   void add_device(std::string name, std::unique_ptr<Device> device);
-  /// Names a device that is part of an added device ("hd0.3"), so that a cut trigger can refer to
-  /// it. The added device owns `part`.
+  /// Gives a name ("hd0.3") to a part of an added device, so that a cut trigger can refer to it.
+  /// The added device owns `part`.
   void name_part(std::string name, Device& part);
   std::size_t device_count() const;
   const std::string& device_name(std::size_t index) const;
@@ -88,13 +88,13 @@ class Machine : public EventTarget {
   PowerState power() const;
   std::uint64_t power_cuts() const;  ///< number of cuts so far
   std::optional<TimeNs> last_cut_at() const;
-  /// Arms a trigger, replacing any armed one. Fails, leaving no trigger armed, if at_lba names an
-  /// unknown device, a sector beyond the device's end, or a device without a head.
+  /// Arms a trigger, which replaces any armed one. Fails if at_lba names an unknown device, a
+  /// sector beyond the device's end, or a device without a head; then no trigger is armed.
   Result<void> arm(CutTrigger trigger);
   void disarm();
   const std::optional<CutTrigger>& armed() const;
-  void power_cut();  ///< no effect if the power is off
-  void power_on();   ///< no effect if the power is on
+  void power_cut();  ///< has no effect if the power is off
+  void power_on();   ///< has no effect if the power is on
 
   void on_event(std::uint64_t tag) override;
 

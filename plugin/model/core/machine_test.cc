@@ -1,4 +1,4 @@
-// Tests power, the exact instants of triggers, and the text form of triggers.
+// Tests power changes, the exact instants of triggers, and the text form of triggers.
 #include "plugin/model/core/machine.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
-// Decimal numbers without sign, exponent or floating point. Digits before the point are
-// milliseconds; up to six digits after it are nanoseconds.
+// Parses decimal numbers, which have no sign or exponent, without floating point. Digits before the
+// point are milliseconds; the digits after it, at most six, are nanoseconds.
 #include "plugin/model/core/number_text.h"
 
 #include <fmt/core.h>

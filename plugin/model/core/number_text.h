@@ -1,6 +1,6 @@
 #pragma once
 // Numbers in the text forms of cuts and faults: whole numbers and decimal milliseconds.
-// Milliseconds are parsed as integers, so the text denotes an exact instant.
+// Milliseconds are parsed as integers, so that the text denotes an exact instant.
 
 #include <cstdint>
 #include <string>
@@ -15,7 +15,8 @@ inline constexpr std::uint64_t kCountMax = 1'000'000'000'000;
 inline constexpr std::uint64_t kLbaMax = 1'000'000'000'000'000;  ///< 512 PB
 inline constexpr std::uint64_t kDelayMsMax = 1'000'000'000;      ///< 11.6 days of model time
 
-/// A number's allowed range and error texts. `what` names the number in errors ("the count").
+/// The allowed range of a number, and its error texts. `what` names the number in errors ("the
+/// count").
 struct NumberBounds {
   std::string what;
   std::uint64_t least = 0, most = 0;

@@ -13,8 +13,8 @@
 // sector and then writes the whole of it. An unreadable physical sector therefore includes logical
 // sectors that were not being written.
 //
-// Lengths and choices come from the seed (splitmix64): equal seeds tear equally. A write
-// interrupted by a power cut never hits a write fault.
+// Lengths and choices are determined by the seed (splitmix64), so equal seeds tear sectors equally.
+// A write that a power cut interrupts is never subject to a write fault.
 #include "plugin/model/core/platter.h"
 
 #include <algorithm>
@@ -51,7 +51,8 @@ void Platter::put(TimeNs at, const Extent& extent) {
       {extent.source, extent.lba, extent.sectors, MediaWrite::Outcome::written, extent.bytes});
 }
 
-/// Reports that the sectors of `extent` now hold bytes other than those of the extent.
+/// Stores `bytes` and reports that the sectors of `extent` now hold these bytes, which differ from
+/// the extent's own.
 void Platter::store_changed(TimeNs at, const Extent& extent, MediaWrite::Outcome outcome,
                             std::span<const std::byte> bytes) {
   if (!bytes.empty()) failed_ |= !store_->write(extent.lba, bytes).has_value();
@@ -114,7 +115,7 @@ void Platter::store_faulty(TimeNs at, const Extent& extent, const WriteFault& fa
   }
 }
 
-/// Changes up to eight bytes of one sector within the fault's range.
+/// Changes up to eight bytes of one sector that is in the fault's range.
 void Platter::store_corrupted(TimeNs at, const Extent& extent, const WriteFault& fault) {
   constexpr std::uint64_t kChangedBytesMax = 8;
   Random random(fault.random);
@@ -138,7 +139,7 @@ void Platter::store_corrupted(TimeNs at, const Extent& extent, const WriteFault&
 
 Platter::Left Platter::draw_left() {
   const std::uint64_t eighth = random_.below(8);
-  // Without faults, the sector could not be marked unreadable.
+  // Without an object for faults, the sector could not be marked as unreadable.
   const Tear tear = faults_ == nullptr ? Tear::silent : tear_;
   switch (tear) {
     case Tear::silent:
@@ -185,7 +186,7 @@ void Platter::write_cut_short(TimeNs at, std::span<const Extent> extents, std::u
   }
 }
 
-/// Writes the first `new_bytes` of the extent; the remaining bytes stay unchanged.
+/// Writes the first `new_bytes` bytes of the extent; the remaining bytes stay unchanged.
 void Platter::tear(TimeNs at, const Extent& extent, std::uint64_t new_bytes,
                    MediaWrite::Outcome outcome) {
   changed_.clear();
@@ -202,8 +203,8 @@ void Platter::tear(TimeNs at, const Extent& extent, std::uint64_t new_bytes,
   store_changed(at, extent, outcome, changed_);
 }
 
-/// Makes the other sectors of an unreadable physical sector unreadable as well, although they were
-/// not being written.
+/// Makes the remaining sectors of an unreadable physical sector unreadable as well, although they
+/// were not being written.
 void Platter::spoil_neighbours(TimeNs at, RequestId source, std::uint64_t begin,
                                std::uint64_t end) {
   if (begin >= end) return;

@@ -23,7 +23,7 @@ struct PlatterOptions {
   std::uint64_t seed = 0;  ///< determines how sectors tear
   std::uint64_t sectors = 0;
   std::uint32_t physical_sectors = 1;
-  /// Null if there are no faults; an interrupted sector then tears rather than becoming unreadable.
+  /// If null, there are no faults, and an interrupted sector is torn rather than unreadable.
   DeviceFaults* faults = nullptr;
   Tear tear = Tear::silent;
 };
@@ -35,23 +35,23 @@ class Platter {
   /// Writes all extents at model time `at`. A write fault may hit any of them.
   void write(TimeNs at, std::span<const Extent> extents);
 
-  /// Makes the range read as zeroes. Changes only the drive's mapping; the mechanism does not move.
+  /// Makes the range read as zeroes. Only the drive's mapping changes; the mechanism does not move.
   void trim(TimeNs at, const Extent& extent);
 
-  /// Applies a power cut at `at`, while the adjoining `extents` are being written. The first
-  /// `passed` sectors are complete; if `under_head`, the next sector is half written. Tear
+  /// Applies a power cut at `at`, while the contiguous `extents` are being written. The first
+  /// `passed` sectors are complete. If `under_head` is true, the next sector is half written. Tear
   /// determines the state of an incomplete physical sector.
   void write_cut_short(TimeNs at, std::span<const Extent> extents, std::uint64_t passed,
                        bool under_head);
 
-  /// Reads the range into `into`, or only checks it if `into` is empty. Skips sectors for which
-  /// `cached` is true. If any sector is unreadable, returns the first such sector and leaves `into`
-  /// unchanged.
+  /// Reads the range into `into`, or only checks the range if `into` is empty. Skips sectors for
+  /// which `cached` returns true. If any sector is unreadable, returns the first such sector and
+  /// leaves `into` unchanged.
   std::optional<std::uint64_t> read(std::uint64_t lba, std::uint32_t sectors,
                                     std::span<std::byte> into,
                                     const std::function<bool(std::uint64_t)>& cached = {});
 
-  /// Returns true after the store has failed; all later results are then invalid.
+  /// Returns true if the store has failed. All results since then are invalid.
   bool failed() const { return failed_; }
   std::uint64_t sectors_written() const { return sectors_written_; }
 

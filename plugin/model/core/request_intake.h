@@ -31,26 +31,26 @@ class RequestIntake final : private EventTarget {
   RequestIntake(Simulation& simulation, Observer& observer, DeviceId device)
       : simulation_(simulation), observer_(observer), device_(device) {}
 
-  /// Accepts a request. Its range must be within `sectors` (an invariant). If the power is off,
-  /// loses the request and returns false.
+  /// Accepts a request. Its range must be within `sectors` (an invariant). If the power is off, the
+  /// request is lost, and the result is false.
   bool enter(const Request& request, Initiator& initiator, std::uint64_t sectors);
   /// Returns a command for a request that arrived at this instant.
   HostCommand command(const Request& request, Initiator& initiator) const {
     return {request, &initiator, simulation_.now(), {}};
   }
   void lose(const HostCommand& command);
-  /// Counts the request and answers it. The host's callback may submit requests or cut the power; a
-  /// cut changes generation().
+  /// Counts the request and answers it. The host's callback may submit requests or cut the power;
+  /// if it cuts the power, generation() changes.
   void answer(const HostCommand& command, Status status);
-  /// Counters of answered requests; lost requests are not counted. The device adds its other
-  /// counters.
+  /// Returns the counters of answered requests; lost requests are not counted. The device updates
+  /// the other counters.
   DeviceCounters& counters() { return counters_; }
   const DeviceCounters& counters() const { return counters_; }
 
   bool powered() const { return powered_; }
-  /// Increases with each power cut. Events and answers from an earlier generation are ignored.
+  /// Increases with each power cut. Events and answers of an earlier generation are ignored.
   std::uint64_t generation() const { return generation_; }
-  void power_cut();  ///< the device must then lose() its requests
+  void power_cut();  ///< the device must then call lose() for its requests
   void power_on() { powered_ = true; }
 
  private:
@@ -65,7 +65,7 @@ class RequestIntake final : private EventTarget {
   std::deque<HostCommand> lost_;
 };
 
-// Defined inline because every request of every device calls enter() and answer().
+// Inline, because enter() and answer() are called for every request of every device.
 
 inline bool RequestIntake::enter(const Request& request, Initiator& initiator,
                                  std::uint64_t sectors) {

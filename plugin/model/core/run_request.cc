@@ -5,8 +5,8 @@
 namespace headcrash::model {
 namespace {
 
-/// An initiator that outlives the caller if the device does not answer in time. A late answer frees
-/// it.
+/// An initiator that may outlive the function, if the device does not answer in time. It is then
+/// freed by the late answer.
 class Answer final : public Initiator {
  public:
   void completed(const Completion& completion) override {

@@ -1,4 +1,4 @@
-// Tests that a request through a machine ends when it is answered, or when no event is left.
+// Tests that running a request ends when the request is answered, or when no events are left.
 #include "plugin/model/core/run_request.h"
 
 #include <gtest/gtest.h>
@@ -8,7 +8,7 @@
 namespace headcrash::model {
 namespace {
 
-/// Answers each request when the next one arrives.
+/// A device that answers a request only when the next one arrives.
 class LateDevice final : public Device {
  public:
   explicit LateDevice(Simulation& simulation) : simulation_(simulation) {
@@ -50,7 +50,7 @@ TEST(RunRequest, ReportsAMissingAnswerAndSurvivesALateOne) {
   flush.op = Op::flush;
   EXPECT_FALSE(run_request(machine, 0, flush));
   bench::Host host;
-  machine.submit(0, flush, host);  // answers the first request
+  machine.submit(0, flush, host);  // this makes the device answer the first request
   EXPECT_TRUE(host.done.empty());
 }
 

@@ -1,6 +1,6 @@
 #pragma once
-// Digests of a store's sectors, for code that examines many similar versions of the store and skips
-// the sectors that it has already seen.
+// Digests of a store's sectors. For code that examines many similar versions of a store and skips
+// sectors that it has already seen.
 
 #include <cstdint>
 #include <span>
@@ -9,7 +9,7 @@
 
 namespace headcrash::model {
 
-/// The sectors of a store that a computation has ever read, and the sum of the digests of their
+/// The sectors of a store that a computation has read so far, and the sum of the digests of their
 /// current contents. If the sum is unchanged, the computation would read the same contents again.
 class ReadSectors {
  public:
@@ -33,14 +33,14 @@ class ReadSectors {
   bool has_grown_ = false;
 };
 
-/// One digest for each sector of a store. Sectors with equal digests have equal bytes; 0 means
-/// zeroes. The digests must outlive this object, and so must the ReadSectors if there is one.
+/// Contains one digest for each sector of a store. Sectors with equal digests have equal bytes; 0
+/// means zeroes. The digests must outlive this object, and so must the ReadSectors, if any.
 class SectorDigests {
  public:
-  SectorDigests() = default;  ///< no digests are known
+  SectorDigests() = default;  ///< the digests are unknown
   SectorDigests(std::span<const std::uint64_t> digests) : digests_(digests) {}
   SectorDigests(const std::vector<std::uint64_t>& digests) : digests_(digests) {}
-  /// Adds each sector whose digest is read to `read`.
+  /// Whenever a sector's digest is read, the sector is added to `read`.
   SectorDigests(std::span<const std::uint64_t> digests, ReadSectors* read)
       : digests_(digests), read_(read) {}
 

@@ -1,6 +1,7 @@
 #pragma once
-// A set of sectors, stored as disjoint ranges that do not adjoin. Only a removal inside a range
-// increases the number of ranges, so that number is bounded by the device's sectors.
+// A set of sectors, stored as disjoint ranges with gaps between them. Only a removal from the
+// middle of a range increases the number of ranges, so this number is bounded by the device's
+// sectors.
 
 #include <algorithm>
 #include <cstdint>
@@ -51,7 +52,8 @@ class SectorRanges {
   }
 
  private:
-  std::map<std::uint64_t, std::uint64_t> ranges_;  ///< first sector -> end (exclusive)
+  /// Maps the first sector of each range to its end (exclusive).
+  std::map<std::uint64_t, std::uint64_t> ranges_;
 };
 
 }  // namespace headcrash::model

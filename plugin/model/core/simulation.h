@@ -4,7 +4,7 @@
 // Time is a 64-bit count of nanoseconds since the machine was first switched on. Time never goes
 // back and continues across power cuts. The model's platters keep turning while the power is off,
 // so the angle after a power-on is still a function of absolute time. Events scheduled for the same
-// time run in the order in which they were scheduled, so equal inputs give equal runs.
+// time run in the order in which they were scheduled, so equal inputs produce equal runs.
 //
 // The queue is independent of the clock that drives it. `simulate` runs it as fast as it can. The
 // NBD server makes it follow the wall clock (clock=real) or runs it until a request is complete
@@ -25,17 +25,17 @@ inline constexpr TimeNs kMillisecondNs = 1'000'000;
 inline constexpr TimeNs kSecondNs = 1'000'000'000;
 inline constexpr double kNsPerMs = 1e6;  ///< for text and tables
 
-/// A receiver of scheduled events. The tag's meaning is up to the target: a request, an operation,
-/// or a generation number. Events cannot be cancelled; a target ignores events with an outdated
-/// tag.
+/// A receiver of scheduled events. The meaning of a tag is up to the target: a request, an
+/// operation, or a generation number. Events cannot be cancelled; a target ignores events whose tag
+/// is outdated.
 class EventTarget {
  public:
   virtual ~EventTarget() = default;
   virtual void on_event(std::uint64_t tag) = 0;
 };
 
-/// The event queue of one machine. It owns no targets and runs events on the caller's thread. Not
-/// thread-safe.
+/// The event queue of one machine. It does not own the targets, and it runs events on the caller's
+/// thread. Not thread-safe.
 class Simulation {
  public:
   TimeNs now() const { return now_; }
@@ -49,10 +49,10 @@ class Simulation {
   /// write-backs.
   std::uint64_t new_request_id() { return ++last_request_id_; }
 
-  /// Returns the time of the next event; nullopt if none is scheduled.
+  /// Returns the time of the next event; nullopt if no event is scheduled.
   std::optional<TimeNs> next_event() const;
 
-  /// Advances time to the next event and runs it. Returns false if there is no event.
+  /// Advances time to the next event and runs the event. Returns false if there is no event.
   bool run_next();
 
   /// Runs all events up to and including `until`, then sets now() to `until`.

@@ -1,8 +1,8 @@
 #pragma once
-// Storage for a medium's bytes. The model decides when bytes reach the medium; the store holds
+// Storage for the bytes of a medium. The model decides when bytes reach the medium; the store holds
 // them. A store is memory, a sparse file (plugin/media), a log with an extent index, or an overlay;
-// a run that needs only times has no store. The contents of a volatile cache belong to its device
-// and are never in the store.
+// a run in which only times matter has no store. The contents of a volatile cache belong to its
+// device and are never in the store.
 
 #include <cstddef>
 #include <cstdint>
@@ -19,8 +19,8 @@ inline constexpr std::uint32_t kSectorBytes = 512;
 
 /// The bytes of one medium.
 ///
-///  * Ownership: the caller owns the buffers; none is kept after a call returns. The store outlives
-///    its device.
+///  * Ownership: the caller owns the buffers, and the store keeps no reference to them after a call
+///    has returned. The store must outlive its device.
 ///  * Failure: an Error names the store, the host's reason (no space, I/O error) and a hint. A
 ///    range that is not whole sectors inside the medium is also an Error. After an error the
 ///    contents of the range are undefined, the device reports store_error, and the results are
@@ -37,10 +37,12 @@ class SectorStore {
   /// Returns the capacity, which is constant.
   virtual std::uint64_t sectors() const = 0;
 
-  /// Fills `into` from sector `lba` on. Sectors never written read as zeroes.
+  /// Fills `into` with the sectors from `lba` on. Sectors that have never been written read as
+  /// zeroes.
   virtual Result<void> read(std::uint64_t lba, std::span<std::byte> into) const = 0;
   virtual Result<void> write(std::uint64_t lba, std::span<const std::byte> data) = 0;
-  /// Has the effect of write() with `count` sectors of zeroes; may release space on the host.
+  /// Has the same effect as writing `count` sectors of zeroes with write(). May release space on
+  /// the host.
   virtual Result<void> write_zeroes(std::uint64_t lba, std::uint64_t count) = 0;
 };
 

@@ -1,6 +1,7 @@
 #pragma once
-// The state in which a power cut leaves the physical sector being written (under the head, or being
-// programmed in flash), and its names in profiles, machine files and plugin parameters.
+// The state in which a power cut leaves the physical sector that is being written (under the head,
+// or being programmed in flash), and the names of such states in profiles, machine files and plugin
+// parameters.
 
 #include <array>
 #include <cstddef>
@@ -11,10 +12,11 @@
 namespace headcrash::model {
 
 enum class Tear : std::uint8_t {
-  silent,  ///< old 1/8, new 1/8, a mix 6/8; reads succeed, the hardest case for a file system
-  any,     ///< old, new, a mix or unreadable, 1/4 each
-  /// Reads return medium_error until the next write; the most likely result for a drive with sector
-  /// checksums.
+  /// Old 1/8, new 1/8, a mix 6/8; reads succeed, which is the hardest case for a file system.
+  silent,
+  any,  ///< old, new, a mix or unreadable, 1/4 each
+  /// Reads return medium_error until the next write. This is the most likely result for a drive
+  /// with sector checksums.
   unreadable,
 };
 

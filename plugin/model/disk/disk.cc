@@ -1,30 +1,28 @@
 // The disk executes commands in sequence, with one mechanism and a cache between them.
 //
-//   read, not buffered   |command|==== seek ====|rotation|sector|sector|sector|sector|
-//                                                         watermark ^ |reselect|bus bus bus
-//                                                         bus|completion|
-//   read, buffered       |command|preparation|bus bus bus bus|completion|
-//   write, cache off     |command|=== seek + settle ===|rotation|sector|sector|reselect|completion|
-//                             |bus bus bus bus|
-//   write, cache on      |command|bus bus bus bus|completion|        ... later: destage
+//   read miss         |command|==== seek ====|rotation|sector|sector|sector|sector|
+//                                             watermark reached: |reselect|bus bus bus|completion|
+//   read hit          |command|preparation|bus bus bus bus|completion|
+//   write, cache off  |command|=== seek + settle ===|rotation|sector|sector|reselect|completion|
+//                          |bus bus|
+//   write, cache on   |command|bus bus bus bus|completion|        ... later: destage
 //
 // OverheadProfile has the time of each phase. The drive accepts as many commands as its queue depth
-// and serves them by its policy (drive_queue.cc). The host limits the number of commands waiting
-// outside the drive (nbdkit by its threads). With the cache on, the destage also uses the
-// mechanism. It starts when the host has been idle for a while, when the cache is above its
-// high-water mark, or when a command waits for it (a flush, or a write that needs room). The
-// queue's policy also selects the extents to destage. A host command that needs the mechanism gets
-// it at the end of the media write in flight.
+// and serves them in the order that its policy determines (drive_queue.cc). The host limits the
+// number of commands waiting outside the drive (nbdkit by the number of its threads). With the
+// cache on, the destage also uses the mechanism. It starts when the host has been idle for a while,
+// when the cache is above its high-water mark, or when a command waits for it (a flush, or a write
+// that needs room). The queue's policy also selects the extents to destage. If a host command needs
+// the mechanism during a destage, it gets the mechanism at the end of the current media write.
 //
 // Durability:
 //  * A flush waits until the cache is clean. Under every policy, a flush follows all writes
-//  submitted earlier and precedes all later ones, so a clean cache includes at least the writes
-//  that the flush must cover. A
-//    sector whose older version is being destaged counts as clean only when the newer one is on the
-//    medium.
+//    submitted earlier and precedes all later ones, so when the cache is clean, all writes that the
+//    flush must cover are on the medium. If an older version of a sector is being destaged, the
+//    sector counts as clean only when the newer version is on the medium.
 //  * A write with FUA, or one larger than the cache, goes straight to the medium. Cached data of
-//  the same sectors is then dropped, because it is older and no flush has covered it.
-//  * With the cache off every write goes straight to the medium.
+//    the same sectors is then dropped, because it is older and no flush has covered it.
+//  * With the cache off, every write goes straight to the medium.
 //
 // Read-ahead after the last command does not count as busy time. Write-back is in
 // disk_write_back.cc, power in disk_power.cc, faults in disk_faults.cc.
@@ -96,8 +94,8 @@ void Disk::submit(const Request& request, Initiator& initiator) {
   update_busy();
 }
 
-/// Accepts commands from the waiting part of the queue, up to the drive's depth. `served` counts
-/// the current command, if any.
+/// Lets the scheduler accept waiting commands, up to the drive's queue depth. `served` is 1 if the
+/// current command counts towards the depth, otherwise 0.
 void Disk::accept_commands(std::size_t served) {
   while (first_waiting_ != queue_.end() && candidates_.size() + served < scheduler_.depth()) {
     Command& command = *first_waiting_;
@@ -113,7 +111,7 @@ void Disk::accept_commands(std::size_t served) {
   }
 }
 
-/// Moves the command that the policy prefers to the front of the queue.
+/// Moves the command that the policy chooses to the front of the queue.
 void Disk::choose_next() {
   const std::size_t best = scheduler_.choose(candidates_, simulation_.now(), last_lbn_);
   queue_.splice(queue_.begin(), queue_, candidate_commands_[best]);
@@ -148,7 +146,8 @@ void Disk::begin_command() {
   if (moves_data) last_was_write_ = is_write(request);
 }
 
-/// Returns the cost of a command, or 0 if it was decoded while it waited in the drive's queue.
+/// Returns the cost of decoding a command, minus the time for which it has already been decoded
+/// while it waited in the drive's queue.
 TimeNs Disk::cost_of(const ByPrevious& cost) const {
   const Command& command = queue_.front();
   const TimeNs all = command.after_write ? cost.after_write_ns : cost.after_read_ns;
@@ -185,7 +184,8 @@ void Disk::finish() {
     write_segments_.keep(request.lba, request.lba + request.sectors);
   }
   if (command.breakdown.cache_hit) ++intake_.counters().cache_hits;
-  std::list<Command> finished;  // the host may submit from its callback
+  // The command is removed first, because the host may submit requests from its callback.
+  std::list<Command> finished;
   finished.splice(finished.begin(), queue_, queue_.begin());
   stage_ = Stage::idle;
   if (media_user_ == MediaUser::host_read) media_user_ = MediaUser::none;
@@ -251,7 +251,7 @@ void Disk::begin_write() {
   if (cache_.held_sectors() + request.sectors > profile_.write_cache.capacity_sectors) {
     stage_ = Stage::room;
     consider_destage();
-    // Extents in flight will make room while the data arrives.
+    // If the extents in flight make enough room, the data can arrive in the meantime.
     if (media_user_ != MediaUser::destage ||
         cache_.dirty_sectors() + request.sectors > profile_.write_cache.capacity_sectors)
       return;
@@ -265,7 +265,7 @@ void Disk::begin_write() {
   finish_at(std::max(simulation_.now() + took, room_at));
 }
 
-/// Returns true for a write that begins where the preceding one ended.
+/// Returns true for a write that begins where the preceding write ended.
 bool Disk::continues_stream(const Request& request) const {
   return is_write(request) && request.sectors > 0 && request.lba == write_end_;
 }
@@ -278,13 +278,13 @@ void Disk::begin_flush() {
     consider_destage();
     return;
   }
-  // A flush that waited has been decoded in the meantime; only the completion time remains.
+  // While the flush waited, it was decoded, so only the completion time remains.
   const TimeNs decoded = command.begun_at + write_command_ns();
   command.breakdown.overhead_ns = write_command_ns() + o.write_completion_ns;
   finish_at(std::max(simulation_.now(), decoded) + o.write_completion_ns);
 }
 
-/// Waits for the mechanism first, so that no older write of the range completes later.
+/// Waits until the mechanism is free, so that no older write of the range completes later.
 void Disk::begin_trim() {
   const Request& request = queue_.front().request;
   read_ahead_.invalidate(request.lba, request.sectors);
@@ -301,7 +301,7 @@ void Disk::begin_trim() {
 
 void Disk::use_mechanism() {
   if (media_user_ != MediaUser::none) {
-    stage_ = Stage::mechanism;  // media_done() returns here
+    stage_ = Stage::mechanism;  // media_done() calls this function again
     return;
   }
   if (queue_.front().request.op == Op::trim) {
@@ -325,9 +325,9 @@ void Disk::stop_read_ahead() {
   }
 }
 
-/// Returns the earliest time at which the arm may move for the current command, `command_ns` after
-/// the command became current. A head switch already in progress for the read-ahead finishes first
-/// (as in DiskSim's results).
+/// Returns the earliest time at which the arm may move for the current command: `command_ns` after
+/// it became the current command, or later if a head switch for the read-ahead is in progress,
+/// which is finished first (as in DiskSim's results).
 OffsetPs Disk::arm_ready_ps(TimeNs command_ns) const {
   const TimeNs begun_at = queue_.front().begun_at;
   return to_ps(std::max(simulation_.now(), std::max(begun_at, arm_free_at_) + command_ns) -
@@ -342,8 +342,8 @@ void Disk::plan_access(const Transfer& transfer) {
   if (planned_.seek_cylinders > 0) ++intake_.counters().seeks;
 }
 
-/// Fills in the breakdown of a command that ends at `done`. Time spent waiting for the mechanism is
-/// not part of it.
+/// Fills in the breakdown of a command that ends at `done`. Time during which the command waited
+/// for the mechanism is not included.
 void Disk::account(Command& command, TimeNs done, OffsetPs ready_ps, TimeNs command_ns) const {
   Breakdown& b = command.breakdown;
   b.seek_ns = planned_.seek_ps / kPicosecondsPerNs;

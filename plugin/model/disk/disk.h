@@ -21,20 +21,21 @@
 
 namespace headcrash::model {
 
-/// Options of a disk. Referenced objects must outlive the disk.
+/// Options of a disk. The objects that they refer to must outlive the disk.
 struct DiskOptions {
   const DiskProfile& profile;  ///< copied
   Simulation& simulation;
   Observer& observer;
-  /// Null if only times matter; otherwise at least as large as the disk.
+  /// Null if only times matter. Otherwise, the store must be at least as large as the disk.
   SectorStore* store = nullptr;
   DeviceId device = 0;
   std::uint64_t seed = 0;  ///< determines how sectors tear
   bool write_cache = false;
-  std::uint64_t sectors = 0;            ///< exposes only the first N sectors; 0 exposes all
+  /// The disk has only its first N sectors; 0 for all sectors.
+  std::uint64_t sectors = 0;
   std::uint32_t spindle_phase_ppm = 0;  ///< angle at time 0, in millionths of a revolution
   DeviceFaults* faults = nullptr;       ///< null if there are no faults
-  std::optional<Tear> tear = {};        ///< nullopt to use the profile's value
+  std::optional<Tear> tear = {};        ///< nullopt for the profile's value
 };
 
 class Disk final : public Device, private EventTarget {
@@ -56,14 +57,15 @@ class Disk final : public Device, private EventTarget {
 
  private:
   struct Command : HostCommand {
-    TimeNs begun_at = 0;  ///< when this command became the current one
-    /// Time at which the scheduler accepted the command, which is decoded while it waits.
+    TimeNs begun_at = 0;  ///< time at which this command became the current one
+    /// Time at which the scheduler accepted the command. From then on, the command is decoded while
+    /// it waits.
     TimeNs accepted_at = kNever;
     bool after_write = false;  ///< the preceding command was a write
     Status status = Status::ok;
-    bool lies = false;  ///< acknowledges a flush without doing it
+    bool lies = false;  ///< the flush is acknowledged but not executed
   };
-  /// The event for which the current command waits.
+  /// The event that the current command is waiting for.
   enum class Stage : std::uint8_t { idle, timed, mechanism, media, room, clean };
   enum class Tag : std::uint64_t { done, media_done, idle, begin };
   enum class MediaUser : std::uint8_t { none, host_read, host_write, destage };
@@ -88,7 +90,7 @@ class Disk final : public Device, private EventTarget {
   TimeNs write_command_ns() const;
   void finish();
 
-  void use_mechanism();  ///< for the host command; waits for a destage in flight
+  void use_mechanism();  ///< starts the host command's access; waits if a destage is in flight
   void stop_read_ahead();
   void cut_short_media_write();
   OffsetPs arm_ready_ps(TimeNs command_ns) const;
@@ -121,27 +123,32 @@ class Disk final : public Device, private EventTarget {
   WriteCache cache_;
   Platter platter_;
 
-  /// The first command is the current one. It is followed by the commands from which the scheduler
-  /// may choose, in the order of candidates_, and then by the commands not yet accepted.
+  /// The first command is the current one. The next ones are those that the scheduler may choose
+  /// from, in the order of candidates_. The last ones have not been accepted yet.
   std::list<Command> queue_;
-  std::list<Command> free_commands_;  ///< pool of reusable commands, to avoid allocations
+  std::list<Command> free_commands_;  ///< reusable commands, to avoid allocations
   std::vector<Candidate> candidates_;
-  std::vector<std::list<Command>::iterator> candidate_commands_;  ///< [i] belongs to candidates_[i]
-  std::list<Command>::iterator first_waiting_;  ///< the oldest command not yet accepted, or end()
+  /// Element i belongs to candidates_[i].
+  std::vector<std::list<Command>::iterator> candidate_commands_;
+  /// The oldest command that has not been accepted; end() if all have been accepted.
+  std::list<Command>::iterator first_waiting_;
   Stage stage_ = Stage::idle;
   MediaUser media_user_ = MediaUser::none;
   MediaAccess planned_;  ///< the media operation in flight
-  Extent through_;       ///< the write that bypasses the cache
+  Extent through_;       ///< the write in flight that bypasses the cache
   TimeNs arm_free_at_ = 0;
-  std::uint64_t last_lbn_ = 0;  ///< from which C-LOOK continues upwards
+  std::uint64_t last_lbn_ = 0;  ///< C-LOOK continues upwards from this LBN
   bool last_was_write_ = false;
 
-  std::uint64_t write_end_ = ~std::uint64_t{0};  ///< sector after the host's last write
-  bool streaming_ = false;                ///< the last write began where the one before it ended
+  /// The sector after the end of the host's last write.
+  std::uint64_t write_end_ = ~std::uint64_t{0};
+  /// The host's last write began where the previous one ended.
+  bool streaming_ = false;
   TimeNs media_write_ended_at_ = kNever;  ///< end of the last media write
-  /// The destage continues until the cache is clean or a command needs the mechanism.
+  /// The destage is to continue until the cache is clean or a command needs the mechanism.
   bool destaging_ = false;
-  std::uint64_t idle_epoch_ = 0;  ///< increases with each command; invalidates older idle timers
+  /// Increases with each command, which invalidates older idle timers.
+  std::uint64_t idle_epoch_ = 0;
   BusyTime busy_;
 
   struct Watch {

@@ -14,13 +14,13 @@
 namespace headcrash::model {
 namespace {
 
-/// Time that a drive of which only the interface works takes to answer a command. Origin: estimate.
-/// SCSI allows a target 250 ms to answer a selection; dead electronics return an error at once.
+/// Time that a drive takes to answer a command if only its interface works. Origin: estimate. SCSI
+/// allows a target 250 ms to answer a selection; dead electronics return an error at once.
 constexpr TimeNs kSelectionNs = kMillisecondNs;
 
 }  // namespace
 
-/// Returns true if the command must not begin its work now.
+/// Applies faults to the command. Returns true if the command must not begin its work now.
 bool Disk::meets_fault(Command& command) {
   const TimeNs now = simulation_.now();
   Request& request = command.request;
@@ -54,10 +54,10 @@ bool Disk::is_dead() {
   return true;
 }
 
-/// Completes a read that ends now. For a sector in the write cache, the cache's bytes are used even
-/// if the medium is bad. Any other bad sector fails the whole command, like a check condition. The
-/// read buffer holds positions without bytes (read_segments.h), so a sector that went bad after it
-/// was buffered is also reported.
+/// Completes a read that ends now. Sectors in the write cache are read from the cache, even if the
+/// medium is bad there. Any other bad sector fails the whole command, like a check condition. The
+/// read buffer holds only positions, not bytes (read_segments.h), so a sector that has gone bad
+/// since it was buffered is also reported.
 Status Disk::read_medium(const Request& request) {
   std::optional<std::uint64_t> bad;
   if (write_cache_on_) {
@@ -76,8 +76,8 @@ bool Disk::watch_media(std::uint64_t lba, EventTarget& target, std::uint64_t tag
   return true;
 }
 
-/// Schedules the watched event in the middle of the watched sector's slot, if the planned media
-/// write includes it.
+/// Schedules the watched event for the middle of the watched sector, if the planned media write
+/// includes that sector.
 void Disk::schedule_watch() {
   const auto extents = extents_in_flight();
   if (extents.empty() || watch_->lba < extents.front().lba || watch_->lba >= extents.back().end())

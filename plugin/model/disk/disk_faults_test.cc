@@ -1,4 +1,5 @@
-// Tests a disk with faults: the host's results, the medium's contents, and the observer's events.
+// Tests a disk with faults: what the host gets, what the medium contains, and which events the
+// observer receives.
 #include <gtest/gtest.h>
 
 #include "plugin/model/testing/machine_fixture.h"
@@ -13,7 +14,7 @@ using bench::kCacheOn;
 constexpr int kOld = 1;
 constexpr int kNew = 2;
 
-/// A drive whose first 64 sectors hold kOld, followed by a fault.
+/// A drive with kOld in its first 64 sectors. A fault is then added.
 struct FaultyDisk : DiskFixture {
   explicit FaultyDisk(const char* fault, bool write_cache = kCacheOff, Tear tear = Tear::silent,
                       DiskProfile p = bench::small_profile(), std::uint64_t seed = 1)
@@ -221,7 +222,7 @@ TEST(DiskFaults, TornWriteStopsInTheLastPhysicalSector) {
   }
 }
 
-/// The outcomes of power cuts in the middle of each sector of a write, for several seeds.
+/// The outcomes of power cuts in the middle of each sector of a write, counted over several seeds.
 struct CutCounts {
   int old_bytes = 0, new_bytes = 0, mixed = 0, unreadable = 0;
 };
@@ -309,7 +310,8 @@ TEST(Trim, WaitsForAnOlderVersionInFlight) {
   for (std::uint64_t lba = 0; lba < 16; lba += 2)
     b.finish(b.submit_write(lba, DiskFixture::pattern(1, kNew)));
   b.observer.log.clear();
-  while (!b.reported(" media ")) b.machine.simulation().run_next();  // until the destage begins
+  // Runs until the destage begins.
+  while (!b.reported(" media ")) b.machine.simulation().run_next();
   const RequestId trim = b.submit(Op::trim, 0, 16);
   EXPECT_EQ(b.finish(trim).status, Status::ok);
   b.drain();

@@ -1,6 +1,7 @@
-// Runs random histories of a drive (history_check.h): with and without cache, small and large
-// physical sectors, few and many requests in flight, every kind of tearing. Each fault that a host
-// cannot detect at once is then added to such histories, and the check must detect it.
+// Runs random histories of a drive (history_check.h): with and without a cache, with small and
+// large physical sectors, with few and many requests in flight, and with every kind of tearing.
+// Then each fault that a host cannot detect at once is added to such histories, and the check must
+// detect the fault.
 //
 // A failure prints its seed, which determines the history.
 #include <gtest/gtest.h>
@@ -43,12 +44,12 @@ HistoryOptions options_for(const Shape& shape, std::uint64_t seed) {
   HistoryOptions options;
   options.seed = seed;
   options.in_flight_max = shape.in_flight;
-  options.large_request_sectors = 70;  // more than the cache can hold
+  options.large_request_sectors = 70;  // larger than the cache's capacity
   options.unreadable_after_cut = shape.tear != Tear::silent;
   return options;
 }
 
-/// Totals over many seeds, to detect that the histories do not exercise the device.
+/// Totals over many seeds. They show whether the histories exercise the device at all.
 struct Sum {
   void add(const HistoryReport& r) {
     violations += r.violation_count;
@@ -103,7 +104,8 @@ INSTANTIATE_TEST_SUITE_P(
                     Shape{true, 8, 32, Tear::silent, true, QueuePolicy::c_look, true},
                     Shape{true, 1, 16, Tear::any, true, QueuePolicy::aged_sptf, false}));
 
-/// Runs histories of a cached drive; a fault with this text is repeatedly added partway through.
+/// Runs histories of a drive with a cache. In the course of each history, the fault described by
+/// this text is added repeatedly.
 Sum histories_with(const std::string& fault, bool cuts, bool cache = true,
                    std::uint64_t seeds = 8) {
   Sum sum;
@@ -149,7 +151,7 @@ TEST(DishonestFaults, FailTheCheck) {
   }
 }
 
-/// A device that acknowledges flushes but omits a sector, to test the check itself.
+/// A faulty device, which acknowledges flushes but omits a sector. It tests the check itself.
 TEST(HistoryCheckItself, DetectsADeviceThatServesOldData) {
   std::uint64_t found = 0;
   for (std::uint64_t seed = 1; seed <= 10; ++seed) {
@@ -159,7 +161,7 @@ TEST(HistoryCheckItself, DetectsADeviceThatServesOldData) {
     int calls = 0;
     std::vector<std::byte> older(8 * kSectorBytes);
     options.mischief = [&](HistoryCheck&, Random&) {
-      // Restores older contents of the medium behind the device's back.
+      // Restores older contents of the medium without the device's knowledge.
       if (++calls % 2 == 1) {
         EXPECT_TRUE(b.store.read(40, older));
       } else {

@@ -34,9 +34,9 @@ void Disk::power_cut() {
   update_busy();
 }
 
-/// Writes the sectors that the head has passed and tears the sector under the head. Each transfer
-/// is handled separately, because a zero-latency write has two per track, and the rear of the track
-/// comes first.
+/// Stores the sectors that the head has passed, and tears the sector under the head. Each transfer
+/// is handled separately, because a zero-latency write has two transfers per track, and the first
+/// of them writes the end of the range.
 void Disk::cut_short_media_write() {
   const TimeNs now = simulation_.now();
   const OffsetPs now_ps = to_ps(now - planned_.base);

@@ -1,6 +1,6 @@
 #pragma once
 // The parameters of a drive type, as plain data; plugin/profiles reads them from TOML. Sectors are
-// 512 bytes. A name ends with its unit.
+// 512 bytes. The name of a parameter ends with its unit.
 
 #include <cstdint>
 #include <string>
@@ -11,47 +11,52 @@
 
 namespace headcrash::model {
 
-/// Cylinders with the same number of sectors per track.
+/// Contiguous cylinders that have the same number of sectors per track.
 struct ZoneProfile {
   std::uint32_t first_cylinder = 0;
-  std::uint32_t cylinders = 0;      ///< cylinders with data; 0: all cylinders up to the next zone
-  std::uint32_t track_sectors = 0;  ///< sectors on one track
-  std::uint32_t track_skew_sectors = 0;  ///< skew from one head to the next in a cylinder
+  /// Number of cylinders with data; 0 for all cylinders up to the next zone.
+  std::uint32_t cylinders = 0;
+  std::uint32_t track_sectors = 0;       ///< sectors on one track
+  std::uint32_t track_skew_sectors = 0;  ///< skew between adjacent heads of a cylinder
   /// Skew from the last head of one cylinder to the first head of the next.
   std::uint32_t cylinder_skew_sectors = 0;
-  /// Angle of the zone's first sector, from the index mark.
+  /// Distance of the zone's first sector from the index mark.
   std::uint32_t start_offset_sectors = 0;
   std::uint32_t front_unused_sectors = 0;  ///< sectors without an LBN at the start of the zone
-  std::uint32_t spare_tracks = 0;          ///< tracks without an LBN unless a track is slipped
+  std::uint32_t spare_tracks = 0;          ///< tracks that have no LBN unless a track is slipped
   /// Bad tracks, counted from the zone's first track. The data of each bad track and of all later
   /// tracks shifts by one track.
   std::vector<std::uint32_t> slipped_tracks;
-  std::uint32_t spare_sectors = 0;             ///< at the end of each spare area (see Sparing)
-  std::vector<std::uint32_t> slipped_sectors;  ///< bad sectors, counted from the zone's first
+  /// Number of spare sectors at the end of each spare area (see Sparing).
+  std::uint32_t spare_sectors = 0;
+  /// Bad sectors, counted from the first sector of the zone.
+  std::vector<std::uint32_t> slipped_sectors;
 };
 
-/// The unit of the medium that has spare sectors at its end. They take up the data displaced by bad
-/// sectors.
+/// The unit of the medium that has spare sectors at its end. The spare sectors make room for the
+/// data that bad sectors displace.
 enum class Sparing : std::uint8_t { zone, track, cylinder, cylinder_range };
 
-/// The order of heads. Serpentine goes up in one cylinder and down in the next, so that moving to
-/// the next cylinder needs no head switch.
+/// The order in which the heads of a cylinder are used. With `serpentine`, it is ascending in one
+/// cylinder and descending in the next, so that moving to the next cylinder needs no head switch.
 enum class HeadOrder : std::uint8_t { rising, serpentine };
 
-/// Seek time as a function of the distance d in cylinders. The function is either a linear
-/// interpolation of measured points, or a table for short distances, followed by a square root
+/// Seek time as a function of the distance d in cylinders. It is given either by measured points,
+/// with linear interpolation, or by a curve: a table for short distances, followed by a square root
 /// (acceleration) and a line (coast).
 struct SeekProfile {
   std::vector<std::uint32_t> distances;     ///< ascending, from 1; empty to use the curve below
-  std::vector<TimeNs> times_ns;             ///< [i] belongs to distances[i]
-  std::vector<TimeNs> short_ns;             ///< [i] is for distance i+1
-  std::uint32_t linear_from_cylinders = 0;  ///< the linear part applies from this distance on
-  TimeNs root_base_ns = 0;                  ///< root_base + root_factor * sqrt(d)
+  std::vector<TimeNs> times_ns;             ///< element i belongs to distances[i]
+  std::vector<TimeNs> short_ns;             ///< element i is for the distance i + 1
+  std::uint32_t linear_from_cylinders = 0;  ///< distance from which the linear part applies
+  /// For the square root: root_base + root_factor * sqrt(d).
+  TimeNs root_base_ns = 0;
   TimeNs root_factor_ns = 0;
-  TimeNs linear_base_ns = 0;  ///< linear_base + linear_per_cylinder * d
+  TimeNs linear_base_ns = 0;  ///< for the line: linear_base + linear_per_cylinder * d
   TimeNs linear_per_cylinder_ns = 0;
   TimeNs head_switch_ns = 0;  ///< time to switch to another head of the same cylinder
-  /// Added to a seek or head switch before a write; values extracted from drives may be negative.
+  /// Time added to a seek or head switch before a write. In data extracted from drives, it may be
+  /// negative.
   TimeNs write_settle_ns = 0;
 };
 
@@ -62,26 +67,26 @@ struct ByPrevious {
   bool operator==(const ByPrevious&) const = default;
 };
 
-/// Fixed costs of a command. disk.cc shows their order.
+/// Fixed costs of a command. Their order is shown in disk.cc.
 struct OverheadProfile {
-  ByPrevious read_miss_command;  ///< from arrival until the arm may move
-  ByPrevious read_hit_command;   ///< from arrival until the buffer is searched
-  /// Earliest time at which the arm is ready for reading, even without a seek.
+  ByPrevious read_miss_command;  ///< time from arrival until the arm may move
+  ByPrevious read_hit_command;   ///< time from arrival until the buffer is searched
+  /// Minimum time until the arm is ready for reading, even without a seek.
   TimeNs read_positioning_min_ns = 0;
   TimeNs read_data_preparation_ns = 0;
-  TimeNs read_reselect_ns = 0;  ///< reconnecting to the bus after a miss
+  TimeNs read_reselect_ns = 0;  ///< time to reconnect to the bus after a miss
   TimeNs read_completion_ns = 0;
-  ByPrevious write_command;       ///< from arrival until the arm may move
-  ByPrevious write_near_command;  ///< likewise, for a write to the arm's current cylinder
-  /// From arrival until the first data sector may start on the bus.
+  ByPrevious write_command;       ///< time from arrival until the arm may move
+  ByPrevious write_near_command;  ///< the same, for a write to the arm's current cylinder
+  /// From arrival until the bus may transfer the first sector of data.
   TimeNs write_data_start_ns = 0;
-  /// Earliest time at which the arm is ready for writing, even without a seek.
+  /// Minimum time until the arm is ready for writing, even without a seek.
   TimeNs write_positioning_min_ns = 0;
   TimeNs write_reselect_ns = 0;
   TimeNs write_completion_ns = 0;
   TimeNs bus_read_sector_ns = 0;
   TimeNs bus_write_sector_ns = 0;
-  /// Fraction of a request that must be in the buffer before the bus is requested.
+  /// Fraction of a request that must be in the buffer before the drive requests the bus.
   std::uint32_t read_watermark_permille = 0;
   /// The last N sectors are sent only once all of them have been read.
   std::uint32_t read_tail_sectors = 0;
@@ -91,25 +96,26 @@ struct OverheadProfile {
 enum class ReadAheadEnd : std::uint8_t { segment_full, track_end };
 
 struct ReadBufferProfile {
-  /// Size of a segment; 0 if data stays in the buffer only during its request.
+  /// Size of a segment; 0 if data is in the buffer only while its request is being served.
   std::uint32_t segment_sectors = 0;
-  /// beyond the end of the request; 0 disables read-ahead
+  /// Maximum read-ahead beyond the end of the request; 0 for no read-ahead.
   std::uint32_t read_ahead_sectors_max = 0;
   std::uint32_t segments = 1;  ///< number of segments for read data
-  /// number of segments for written data, which may then be read
+  /// Number of segments for written data, which may then be read.
   std::uint32_t write_segments = 0;
   ReadAheadEnd read_ahead_end = ReadAheadEnd::segment_full;
-  bool keeps_requested = true;    ///< sent data stays readable; false: only read-ahead data does
-  bool writes_take_over = false;  ///< a write uses the whole buffer and discards read data
-  /// Read-ahead only after a read that begins where the previous one ended.
+  /// If true, data that has been sent can be read again. If false, only data of the read-ahead can.
+  bool keeps_requested = true;
+  bool writes_take_over = false;  ///< a write uses the whole buffer, and read data is discarded
+  /// If true, only a read that begins where the previous one ended is followed by read-ahead.
   bool after_sequential = false;
-  /// Read-ahead begins when the head arrives at the track and lasts one revolution, so the sectors
-  /// before the request are buffered as well.
+  /// If true, read-ahead begins when the head arrives at the track and lasts one revolution, so
+  /// that the sectors before the request are also buffered.
   bool whole_track = false;
-  /// A read joins the read-ahead if it begins with the sector that is arriving under the head. If
+  /// If true, a read joins the read-ahead if its first sector is just arriving under the head. If
   /// false, such a read is a miss: it stops the read-ahead and waits for a revolution.
   bool joins_at_head = false;
-  /// After a hit, the arm returns and resumes an interrupted read-ahead.
+  /// If true, the arm returns after a hit and resumes the read-ahead that was interrupted.
   bool resumes_on_hit = true;
 };
 
@@ -120,18 +126,20 @@ struct QueueProfile {
   /// Number of commands among which the drive chooses; further commands wait in arrival order.
   std::uint32_t depth = 1;
   QueuePolicy policy = QueuePolicy::fcfs;
-  /// for aged_sptf: fraction of the waiting time that is subtracted from the positioning time
+  /// For aged_sptf: fraction of the waiting time that is subtracted from the positioning time.
   std::uint32_t aging_permille = 0;
 };
 
-/// The write cache, used only if the device is configured with write-cache=on.
+/// The write cache. It is used only if the device is configured with write-cache=on.
 struct WriteCacheProfile {
   std::uint32_t capacity_sectors = 0;
   /// Above this level, destaging starts at once, even if the host is busy.
   std::uint32_t high_water_sectors = 0;
-  std::uint32_t destage_sectors_max = 0;  ///< maximum size of a media write that merges neighbours
-  TimeNs idle_delay_ns = 0;               ///< destaging starts after this long without a command
-  bool on_by_default = false;             ///< factory setting; DiskOptions::write_cache decides
+  /// Maximum size of a media write that combines adjacent extents.
+  std::uint32_t destage_sectors_max = 0;
+  TimeNs idle_delay_ns = 0;  ///< time without a command after which destaging starts
+  /// Factory setting; DiskOptions::write_cache determines whether the cache is used.
+  bool on_by_default = false;
 };
 
 struct DiskProfile {
@@ -139,18 +147,19 @@ struct DiskProfile {
   std::string title;  ///< full name of the drive, for reports
   std::uint32_t heads = 0;
   std::uint32_t cylinders = 0;
-  std::uint64_t capacity_sectors = 0;  ///< as printed on the drive; must match the zones
+  /// As printed on the drive; must be consistent with the zones.
+  std::uint64_t capacity_sectors = 0;
   std::uint32_t physical_sector_sectors = 1;
   std::uint64_t tail_unused_sectors = 0;  ///< sectors without an LBN at the end of the last zone
   std::int64_t revolution_ps = 0;
-  /// How far the platters fall behind with each sector that passes under a head.
+  /// Time by which the platters fall behind for each sector that passes under a head.
   std::int64_t sector_lag_ps = 0;
   Sparing sparing = Sparing::zone;
   std::uint32_t sparing_cylinders = 1;  ///< for Sparing::cylinder_range
   HeadOrder head_order = HeadOrder::rising;
-  bool zero_latency = false;  ///< a track transfer may start at any of its sectors
-  bool trim = false;  ///< trimmed sectors read as zeroes; if false, a trim completes without effect
-  Tear tear = Tear::silent;  ///< DiskOptions may override it
+  bool zero_latency = false;  ///< the transfer of a track may begin at any of its sectors
+  bool trim = false;  ///< if true, trimmed sectors read as zeroes; if false, a trim has no effect
+  Tear tear = Tear::silent;  ///< may be overridden by DiskOptions
   std::vector<ZoneProfile> zones;
   SeekProfile seek;
   OverheadProfile overhead;

@@ -1,5 +1,5 @@
-// Tests the times of single commands, the durability of each kind of write, and the medium's state
-// after a power cut.
+// Tests the times of single commands, the durability of each kind of write, and the state of the
+// medium after a power cut.
 #include "plugin/model/disk/disk.h"
 
 #include <gtest/gtest.h>
@@ -16,8 +16,8 @@ using bench::kCacheOn;
 TEST(Disk, ReadMissAndHitTakeTheProfilesTimes) {
   DiskFixture b(kCacheOff);
   const Completion miss = b.finish(b.submit(Op::read, 0, 4));
-  // The arm is ready at 0.5 ms, slot 4 arrives at 2.5 ms, three of four sectors are buffered at
-  // 4.375 ms, then four bus transfers.
+  // The arm is ready at 0.5 ms, slot 4 arrives at 2.5 ms, and three of the four sectors are
+  // buffered at 4.375 ms. Then the bus transfers four sectors.
   EXPECT_EQ(miss.completed_at,
             2'500'000 + 3 * 625'000 + 4 * 100'000 + 625'000 - 400'000 + 100'000 + 50'000);
   EXPECT_FALSE(miss.breakdown.cache_hit);
@@ -36,10 +36,10 @@ TEST(Disk, ReadMissAndHitTakeTheProfilesTimes) {
 TEST(Disk, ReadAheadFollowsTheHead) {
   DiskFixture b(kCacheOff);
   b.finish(b.submit(Op::read, 0, 4));
-  b.run_for(kMillisecondNs);  // sector 4 is buffered, the others are not
+  b.run_for(kMillisecondNs);  // sector 4 has been buffered, but not the others
   const Completion next = b.finish(b.submit(Op::read, 4, 8));
   EXPECT_TRUE(next.breakdown.cache_hit);
-  // Sector 11 ends with the track, at 10 ms; then the bus sends it.
+  // Sector 11 is at the end of the track and has passed at 10 ms; then the bus sends it.
   EXPECT_EQ(next.completed_at, 10'000'000 + 100'000 + 50'000);
 }
 
@@ -61,7 +61,7 @@ TEST(Disk, AStreamJoinsTheReadAheadWhereTheProfileAllows) {
     b.finish(b.submit(Op::read, 0, 4));
     const Completion next = b.finish(b.submit(Op::read, 4, 8));
     EXPECT_TRUE(next.breakdown.cache_hit);
-    // Sector 11 ends with the track, at 10 ms; then the bus sends it.
+    // Sector 11 is at the end of the track and has passed at 10 ms; then the bus sends it.
     EXPECT_EQ(next.completed_at, 10'000'000 + 100'000 + 50'000);
   }
   DiskFixture b(kCacheOff, 1, p);
@@ -90,8 +90,9 @@ TEST(Disk, AfterSequentialReadsAheadOnlyForAStream) {
   EXPECT_FALSE(is_hit(b, 312)) << "near but not sequential";
 }
 
-/// The first track has LBN 0 in slot 4, and the head arrives at slot 8. Reads two sectors at
-/// `first`. Returns true if a read of `lba` is a hit after `later` has passed.
+/// On the first track, LBN 0 is in slot 4, and the head arrives at slot 8. Reads two sectors at
+/// `first`, lets `later` pass, and reads two sectors at `lba`. Returns true if the second read is a
+/// hit.
 bool is_hit_of_whole_track(std::uint64_t first, TimeNs later, std::uint64_t lba) {
   DiskProfile p = bench::small_profile();
   p.read_buffer.whole_track = true;
@@ -191,7 +192,7 @@ TEST(Disk, AWriteOverASectorInDestageIsNewer) {
   const auto old = DiskFixture::pattern(4, 1);
   const auto fresh = DiskFixture::pattern(4, 2);
   b.finish(b.submit_write(100, old));
-  b.run_for(20 * kMillisecondNs + 100'000);  // the destage has begun
+  b.run_for(20 * kMillisecondNs + 100'000);  // the destage is in progress
   ASSERT_EQ(b.observer.log.back().find("media"), std::string::npos);
   const RequestId write = b.submit_write(100, fresh);
   const RequestId flush = b.submit(Op::flush);
@@ -218,7 +219,7 @@ TEST(Disk, HostReadPrecedesTheNextDestage) {
   DiskFixture b(kCacheOn);
   const auto data = DiskFixture::pattern(4, 1);
   for (const std::uint64_t lba : {100U, 500U, 900U}) b.finish(b.submit_write(lba, data));
-  b.run_for(20 * kMillisecondNs + 100'000);  // the first destage has begun
+  b.run_for(20 * kMillisecondNs + 100'000);  // the first destage is in progress
   const Completion read = b.finish(b.submit(Op::read, 700, 4));
   EXPECT_EQ(b.disk->counters().media_writes, 1U);
   EXPECT_EQ(b.disk->cached_dirty_sectors(), 8U);
@@ -252,7 +253,7 @@ TEST(Disk, CacheIsBoundedAndWritesWaitForRoom) {
   EXPECT_EQ(b.on_medium(200, 65), large) << "larger than the cache: bypasses it";
 }
 
-/// Returns the time to write twelve tracks in sequential requests, including the destage.
+/// Returns the time that writing twelve tracks in sequential requests takes, including the destage.
 TimeNs stream_ns(std::uint32_t request_sectors) {
   DiskProfile p = bench::small_profile();
   p.zones[0].slipped_tracks.clear();
@@ -287,9 +288,9 @@ TEST(Disk, AReadEndsAWriteStream) {
 }
 
 TEST(Disk, ACutTearsOneSectorAndKeepsEarlierOnes) {
-  DiskFixture b(kCacheOff, 2);  // a seed that tears into a mix of old and new bytes
+  DiskFixture b(kCacheOff, 2);  // with this seed, the sector becomes a mix of old and new bytes
   const auto data = DiskFixture::pattern(12, 9);
-  b.submit_write(0, data);  // passes from 2.5 ms on, 0.625 ms per sector
+  b.submit_write(0, data);  // its sectors pass from 2.5 ms on, one every 0.625 ms
   b.run_for(2'500'000 + 3 * 625'000 + 300'000);
   b.machine.power_cut();
   b.drain();

@@ -3,8 +3,7 @@
 //   dirty sectors  0 ............ high water ...... capacity
 //                  | when idle    | at once         | writes wait for room
 //
-// A host command that needs the mechanism gets it at the end of the media write in flight
-// (disk.cc).
+// A host command that needs the mechanism gets it at the end of the current media write (disk.cc).
 //
 // A stream of sequential writes is written as it arrives. The destage does not wait for the host to
 // become idle, takes all adjoining extents, and continues without losing a revolution if the next
@@ -14,7 +13,7 @@
 namespace headcrash::model {
 namespace {
 
-/// number of dirty extents considered for a scheduled destage
+/// Number of dirty extents among which the drive's policy chooses.
 constexpr std::size_t kDestageChoices = 128;
 
 }  // namespace
@@ -29,8 +28,8 @@ void Disk::consider_destage() {
   if (high || destaging_ || stage_ == Stage::clean || stage_ == Stage::room) start_destage();
 }
 
-/// Returns the LBN at which the next media write begins. The drive's policy chooses among the dirty
-/// extents that follow in ascending order; if the policy does not reorder, the next extent is used
+/// Returns the LBN at which the next media write begins. The drive's policy chooses among the next
+/// dirty extents in ascending order. If the policy does not reorder, the result is the next extent
 /// (C-LOOK).
 std::uint64_t Disk::next_destage_lbn() const {
   const QueuePolicy policy = profile_.queue.policy;
@@ -53,7 +52,7 @@ void Disk::start_destage() {
   transfer.sectors = static_cast<std::uint32_t>(extents.back().end() - transfer.lbn);
   transfer.access = Access::write;
   if (media_write_ended_at_ == simulation_.now() && transfer.lbn == last_lbn_) {
-    // The stream continues exactly where the head is, without rounding to nanoseconds.
+    // The write continues exactly where the head is, so no time is rounded to nanoseconds.
     transfer.base = planned_.base;
     transfer.ready_ps = planned_.end_ps;
   } else {

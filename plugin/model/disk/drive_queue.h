@@ -8,17 +8,19 @@
 
 namespace headcrash::model {
 
-/// A command as seen by the scheduler. Its position is computed once, on acceptance, so choosing
-/// among a thousand commands takes a thousand table lookups.
+/// A command as the scheduler sees it. Its position is computed only once, when it is accepted, so
+/// that choosing among a thousand commands takes no more than a thousand table lookups.
 struct Candidate {
-  std::uint64_t number = 0;  ///< arrival order; identifies the command to the caller
+  /// Position in the order of arrival; identifies the command to the caller.
+  std::uint64_t number = 0;
   std::uint64_t lbn = 0;
   std::uint32_t slot = 0;
   std::uint32_t track_sectors = 1;
   ArmPosition at;
   Access access = Access::read;
   TimeNs submitted_at = 0;
-  bool barrier = false;  ///< a flush: no command passes it in either direction
+  /// True for a flush, which no other command may pass in either direction.
+  bool barrier = false;
 };
 
 class DriveScheduler {
@@ -27,13 +29,13 @@ class DriveScheduler {
   DriveScheduler(const QueueProfile& profile, const Mechanism& mechanism)
       : profile_(profile), mechanism_(mechanism) {}
 
-  /// Returns false if the commands are always served in arrival order.
+  /// Returns false if commands are always served in arrival order.
   bool reorders() const { return profile_.policy != QueuePolicy::fcfs && profile_.depth > 1; }
   std::uint32_t depth() const { return profile_.depth; }
 
   Candidate candidate(std::uint64_t lbn, Access access) const;
 
-  /// Returns the index of the best of `candidates`, which are in arrival order. The arm may move
+  /// Returns the index of the best of `candidates`, which are in arrival order. The arm can move
   /// from time `ready` on. C-LOOK continues upwards from `last_lbn`.
   std::size_t choose(const std::vector<Candidate>& candidates, TimeNs ready,
                      std::uint64_t last_lbn) const;

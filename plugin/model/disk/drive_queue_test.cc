@@ -1,5 +1,5 @@
-// Tests the order that each policy produces, the rules common to all policies, and bounded waiting
-// with ageing.
+// Tests the order that each policy produces, the rules that all policies follow, and that ageing
+// bounds the waiting time.
 #include "plugin/model/disk/drive_queue.h"
 
 #include <gtest/gtest.h>
@@ -23,7 +23,7 @@ DiskProfile queued_profile(QueuePolicy policy, std::uint32_t depth,
   return profile;
 }
 
-/// Submits one-sector reads at time 0 and returns the order in which they complete.
+/// Submits one-sector reads at time 0, and returns the order in which they complete.
 std::vector<std::uint64_t> order_of(QueuePolicy policy, std::uint32_t depth,
                                     const std::vector<std::uint64_t>& lbas) {
   DiskFixture b(kCacheOff, 1, queued_profile(policy, depth));
@@ -38,8 +38,7 @@ std::vector<std::uint64_t> order_of(QueuePolicy policy, std::uint32_t depth,
   return order;
 }
 
-// Cylinders of the small drive: cylinder c of the outer zone begins at LBA 28 + 64 (c - 1), from c
-// = 1 on.
+// On the small drive, cylinder c >= 1 of the outer zone begins at LBA 28 + 64 (c - 1).
 constexpr std::uint64_t at_cylinder(std::uint64_t c) {
   return 28 + 64 * (c - 1);
 }
@@ -57,7 +56,7 @@ TEST(DriveQueue, EachPolicyHasItsOrder) {
 }
 
 TEST(DriveQueue, KeepsTheHostsOrderBeyondTheDepth) {
-  // The drive holds three commands: the current one, and two from which it can choose.
+  // The drive holds three commands: the current one, and two among which it can choose.
   const std::vector<std::uint64_t> lbas = {at_cylinder(10), at_cylinder(18), at_cylinder(17),
                                            at_cylinder(11), at_cylinder(10) + 1};
   const auto order = order_of(QueuePolicy::sstf, 3, lbas);
@@ -102,7 +101,8 @@ TEST(DriveQueue, AFlushKeepsItsPlaceInTheOrder) {
   }
 }
 
-/// Keeps forty reads in the outermost cylinders in flight, while one read far inside waits.
+/// Keeps forty reads in flight in the outermost cylinders, while one read of a cylinder far inward
+/// is waiting.
 class NearReads final : public Initiator {
  public:
   NearReads(DiskFixture& b, TimeNs until) : bench_(b), until_(until) {}
@@ -138,7 +138,7 @@ TimeNs waited_far_away(QueuePolicy policy, std::uint32_t aging_permille) {
 TEST(DriveQueue, AgeingBoundsStarvation) {
   EXPECT_GT(waited_far_away(QueuePolicy::sptf, 0), 4 * kSecondNs);
   // No positioning takes as long as 20 ms. A command that has waited 20 ms / 0.1 longer than
-  // another one therefore precedes it.
+  // another one therefore comes first.
   EXPECT_LT(waited_far_away(QueuePolicy::aged_sptf, 100), 300 * kMillisecondNs);
 }
 

@@ -6,13 +6,13 @@
 //
 //   slot = offset + sector + track_skew * (t + (heads - 1) * c) + cylinder_skew * c    (mod track)
 //
-// with c the cylinder counted from the zone's first and t the position of the track in its
+// where c is the cylinder, counted from the zone's first, and t is the position of the track in its
 // cylinder.
 //
-// A zone leaves `front_unused_sectors` at its start. The remaining sectors are divided into spare
-// areas (the whole zone, a track, a cylinder, a range of cylinders), each with spare sectors at its
-// end. A bad sector (or track) is slipped: it holds no data, and all later data of the area moves
-// on, into the spares:
+// A zone begins with `front_unused_sectors` unused sectors. The remaining sectors are divided into
+// spare areas (the whole zone, a track, a cylinder, a range of cylinders), each with spare sectors
+// at its end. A bad sector (or track) is slipped: it holds no data, and all later data of the area
+// moves further back, into the spare sectors:
 //
 //   area 0                           area 1
 //   |0 1 2 3 X 4 5 6 7 8 9 X 10 .|   |11 12 13 ...          X bad   . unused spare
@@ -74,7 +74,8 @@ Geometry::Zone Geometry::make_zone(const ZoneProfile& profile, std::uint32_t tra
     const std::uint32_t moved = first ? 0 : zone.slips.back().moved;
     const auto from = static_cast<std::uint32_t>(std::uint64_t{number} * zone.stretch_data_sectors +
                                                  at % zone.stretch_sectors - moved);
-    if (from >= (number + 1) * zone.stretch_data_sectors) return;  // a bad spare displaces nothing
+    // A bad spare sector displaces no data.
+    if (from >= (number + 1) * zone.stretch_data_sectors) return;
     zone.slips.push_back({from, moved + sectors, number});
     invariant(moved + sectors <= zone.stretch_sectors - zone.stretch_data_sectors,
               "a spare area has room for slipped sectors");

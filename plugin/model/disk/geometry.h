@@ -12,9 +12,10 @@ namespace headcrash::model {
 struct TrackRun {
   std::uint32_t cylinder = 0;
   std::uint32_t head = 0;
-  /// angular position: slot/track_sectors of a revolution from the index mark
+  /// Angular position: slot / track_sectors of a revolution after the index mark.
   std::uint32_t slot = 0;
-  /// Number of consecutive LBNs in consecutive slots, at least 1; the track may continue with more.
+  /// Number of consecutive LBNs in consecutive slots, at least 1. More of the track's LBNs may
+  /// follow.
   std::uint32_t sectors = 0;
   std::uint32_t track_sectors = 0;
 };
@@ -28,8 +29,8 @@ class Geometry {
  private:
   /// A bad sector or track, which displaces later data in the same spare area.
   struct Slip {
-    std::uint32_t from = 0;  ///< first logical sector of the zone that follows the bad one
-    /// Total displacement, including that of earlier slips in the same spare area.
+    std::uint32_t from = 0;  ///< the zone's first logical sector after the bad one
+    /// Displacement by this slip and by the earlier ones in the same spare area.
     std::uint32_t moved = 0;
     std::uint32_t stretch = 0;  ///< index of the spare area
   };
@@ -38,7 +39,8 @@ class Geometry {
     ZoneProfile profile;
     std::uint32_t stretch_sectors;       ///< physical
     std::uint32_t stretch_data_sectors;  ///< without spares
-    std::uint64_t data_sectors;          ///< including the unused front
+    /// Number of sectors for data, including the unused ones at the front.
+    std::uint64_t data_sectors;
     std::vector<Slip> slips;
   };
   Zone make_zone(const ZoneProfile& profile, std::uint32_t tracks) const;

@@ -1,5 +1,5 @@
-// Tests sector sparing, head order, and zones with a gap. Zones, skews and slipped tracks are
-// tested in mechanism_test.cc.
+// Tests sector sparing, head order, and zones with gaps. Zones, skews and slipped tracks are tested
+// in mechanism_test.cc.
 #include "plugin/model/disk/geometry.h"
 
 #include <gtest/gtest.h>
@@ -14,8 +14,8 @@ namespace {
 
 using Place = std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>;
 
-/// Returns a profile with two zones of 4 heads and no skew, so that a slot is a physical sector of
-/// its track.
+/// Returns a profile with two zones, 4 heads and no skew, so that a slot is the index of a physical
+/// sector in its track.
 DiskProfile plain_profile(Sparing sparing, std::uint32_t spare_sectors,
                           std::vector<std::uint32_t> slipped_sectors) {
   DiskProfile p = bench::small_profile();
@@ -66,7 +66,7 @@ TEST_P(GeometrySparing, MapsEverySectorToADistinctGoodPlace) {
   }
 }
 
-// Outer zone: 20 cylinders of 64 sectors. Inner: 20 of 40.
+// The outer zone has 20 cylinders of 64 sectors, the inner zone 20 of 40.
 INSTANTIATE_TEST_SUITE_P(
     All, GeometrySparing,
     testing::Values(

@@ -2,11 +2,11 @@
 //
 //   ready --position--> on track --rotation--> |sector|...| --switch--> --rotation--> |sector|...
 //
-// Rotation waits for the slot of the first LBN on the track. If a sector's data does not arrive
-// over the bus in time, its slot passes and the write loses one revolution.
+// During "rotation", the drive waits for the slot of the first LBN on the track. If a sector's data
+// does not arrive over the bus in time, the slot passes, and the write loses one revolution.
 //
-// A drive with zero-latency access begins wherever the head arrives within the range, and transfers
-// the front when it comes round, at most one revolution later:
+// A drive with zero-latency access begins wherever the head arrives within the range. It transfers
+// the front of the range when it comes round, at most one revolution later:
 //
 //   slots of the request   |0 1 2 3 4 5 6 7|            the head arrives here: v
 //   two passes                       |4 5 6 7| ... |0 1 2 3|
@@ -26,7 +26,8 @@ MediaAccess::Progress MediaAccess::progress_at(OffsetPs now_ps, std::int64_t rev
       progress.passed += pass.sectors;
       continue;
     }
-    // Sector i ends at floor(revolution * (i + 1) / track); count the sectors that have ended.
+    // Sector i ends at floor(revolution * (i + 1) / track). The loop counts the sectors that have
+    // ended.
     std::uint32_t over = 0;
     while (pass.after_ps(over + 1, revolution_ps) <= now_ps) ++over;
     progress.passed += over;
@@ -64,8 +65,9 @@ OffsetPs Mechanism::plan_track(const TrackTransfer& track, const BufferedData& b
   const std::int64_t revolution_ps = rotation_.revolution_ps();
   TrackTransfer rest = track;
   for (;;) {
-    // Data arrival and slot times are both linear in i. The first late sector, if any, is either
-    // the first of the transfer, or the sector at which a bus slower than the medium falls behind.
+    // The arrival times of data and the times of slots are both linear in i. If any sector is late,
+    // the first late one is either the first of the transfer, or the one at which a bus that is
+    // slower than the medium falls behind.
     std::uint32_t in_time = rest.sectors;
     const auto late = [&](std::uint32_t i) {
       return buffered_data.first_ps + buffered_data.sector_ps * (rest.first + i) >
@@ -96,11 +98,12 @@ std::optional<OffsetPs> Mechanism::plan_from_middle(const TrackTransfer& track, 
                                                     const BufferedData& buffered_data,
                                                     MediaAccess& planned) const {
   const std::int64_t revolution_ps = rotation_.revolution_ps();
-  // The first slot of this track last passed the head one revolution before `track.start_ps`. Count
-  // the slots that have passed since then; the others are transferred first.
+  // The first slot of this track last passed the head one revolution before `track.start_ps`.
+  // `gone` is the number of slots that have passed since then; the other slots are transferred
+  // first.
   const OffsetPs passed_ps = on_track_ps - (track.start_ps - revolution_ps);
   auto gone = static_cast<std::uint32_t>(passed_ps * track.track_sectors / revolution_ps + 1);
-  // A physical sector is written as a whole, so begin with the next one.
+  // A physical sector is written as a whole, so the transfer begins at the next one.
   const auto into_physical = static_cast<std::uint32_t>(lbn % physical_sectors_);
   gone = (into_physical + gone + physical_sectors_ - 1) / physical_sectors_ * physical_sectors_ -
          into_physical;

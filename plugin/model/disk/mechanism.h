@@ -1,8 +1,8 @@
 #pragma once
 // Arm, heads and platters: computes when each sector of a transfer passes under its head.
 //
-// Times within an operation are in picoseconds from its start (`base`). A sector's duration is not
-// a whole number of nanoseconds; with picoseconds, rounding errors do not accumulate.
+// Times within an operation are in picoseconds from its start (`base`), because the duration of a
+// sector is not a whole number of nanoseconds, and rounding errors would accumulate.
 
 #include <cstdint>
 #include <optional>
@@ -14,7 +14,7 @@
 
 namespace headcrash::model {
 
-using OffsetPs = std::int64_t;  ///< picoseconds from a base
+using OffsetPs = std::int64_t;  ///< picoseconds from a given time
 inline constexpr OffsetPs kPicosecondsPerNs = 1000;
 inline OffsetPs to_ps(TimeNs ns) {
   return ns * kPicosecondsPerNs;
@@ -36,9 +36,8 @@ class Rotation {
     shift_ps_ = revolution_ps_ / 1'000'000 * (phase_ppm % 1'000'000);
   }
 
-  /// Emulates DiskSim, whose platters fall behind by about two thirds of a nanosecond with each
-  /// sector that passes under a head. Only profiles that reproduce DiskSim set this lag; otherwise
-  /// it is 0.
+  /// Emulates DiskSim, in which the platters fall behind by about two thirds of a nanosecond for
+  /// each sector that passes under a head. The lag is 0 except in profiles that reproduce DiskSim.
   void lag_behind(std::uint64_t sectors_passed) {
     if (sector_lag_ps_ == 0) return;
     const auto passed = static_cast<std::int64_t>(sectors_passed);
@@ -46,10 +45,11 @@ class Rotation {
         (shift_ps_ - sector_lag_ps_ * passed % revolution_ps_ + revolution_ps_) % revolution_ps_;
   }
 
-  /// Returns the angle at time `at`, expressed as the time since the index mark passed the heads.
+  /// Returns the angle at time `at`, as the time that has passed since the index mark was under the
+  /// heads.
   std::int64_t angle_ps(TimeNs at) const {
-    // 1000 revolutions take exactly revolution_ps nanoseconds. Reducing `at` first keeps all
-    // products within 64 bits.
+    // 1000 revolutions take exactly revolution_ps nanoseconds. `at` is reduced first, so that all
+    // products fit into 64 bits.
     return (at % revolution_ps_ * kPicosecondsPerNs + shift_ps_) % revolution_ps_;
   }
   std::int64_t slot_angle_ps(std::uint32_t slot, std::uint32_t track_sectors) const {
@@ -62,42 +62,43 @@ class Rotation {
   std::int64_t shift_ps_ = 0;  ///< 0 <= shift < revolution
 };
 
-/// Consecutive sectors of one track that pass under the head without a pause.
+/// Consecutive sectors of one track that pass under the head without interruption.
 struct TrackTransfer {
   OffsetPs start_ps = 0;  ///< start of the first sector
   std::uint32_t sectors = 0;
   std::uint32_t track_sectors = 0;
-  std::uint32_t first = 0;  ///< index of the first sector within the transfer
+  /// Index of the first sector, counted from the start of the whole transfer.
+  std::uint32_t first = 0;
 
-  /// Returns the time at which the first `count` sectors of this transfer have passed.
+  /// Returns the time at which the first `count` of these sectors have passed.
   OffsetPs after_ps(std::uint32_t count, std::int64_t revolution_ps) const {
     return start_ps + revolution_ps * count / track_sectors;
   }
 };
 
-/// A planned operation of the mechanism, with the time of each track transfer.
+/// A planned operation of the mechanism, with the times of all its track transfers.
 struct MediaAccess {
-  TimeNs base = 0;           ///< origin of all offsets
-  OffsetPs seek_ps = 0;      ///< first positioning, including write settling
-  OffsetPs rotation_ps = 0;  ///< wait for the first sector
+  TimeNs base = 0;           ///< time from which all offsets are measured
+  OffsetPs seek_ps = 0;      ///< the first positioning, including write settling
+  OffsetPs rotation_ps = 0;  ///< the wait for the first sector
   OffsetPs end_ps = 0;       ///< end of the last sector
   std::uint32_t seek_cylinders = 0;
-  ArmPosition arm;  ///< position at the end
+  ArmPosition arm;  ///< position of the arm at the end
   std::vector<TrackTransfer> passes;
 
   OffsetPs first_ps() const { return passes.front().start_ps; }
 
   struct Progress {
-    std::uint64_t passed = 0;  ///< sectors that have passed
+    std::uint64_t passed = 0;  ///< number of sectors that have passed completely
     bool under_head = false;   ///< the next sector is being transferred
   };
   /// REQUIRES: the transfers are in LBN order
   Progress progress_at(OffsetPs now_ps, std::int64_t revolution_ps) const;
-  /// LBN order; false if zero-latency access begins in the middle of a track.
+  /// The transfers are in LBN order. False if zero-latency access begins in the middle of a track.
   bool in_order = true;
 };
 
-/// Data that arrives over a bus during a media write. Sector i is available at first_ps + i *
+/// Data that arrives over the bus during a media write. Sector i is available at first_ps + i *
 /// sector_ps.
 struct BufferedData {
   OffsetPs first_ps = 0;
@@ -111,9 +112,9 @@ struct Transfer {
   std::uint32_t sectors = 0;
   Access access = Access::read;
   TimeNs base = 0;
-  OffsetPs ready_ps = 0;            ///< when the arm starts moving, relative to base
-  OffsetPs positioning_min_ps = 0;  ///< minimum time from then until the first sector
-  BufferedData buffered_data;       ///< for writes: all zero if the data is already available
+  OffsetPs ready_ps = 0;            ///< time at which the arm starts moving, relative to base
+  OffsetPs positioning_min_ps = 0;  ///< minimum time from then until the first sector passes
+  BufferedData buffered_data;       ///< for writes: all 0 if the data has already arrived
 };
 
 class Mechanism {
@@ -129,23 +130,24 @@ class Mechanism {
   ArmPosition arm() const { return arm_; }
   void place_arm(ArmPosition at) { arm_ = at; }
 
-  /// Plans a transfer from the current arm position into `planned`, whose vector is reused.
+  /// Plans a transfer that starts at the current position of the arm, and stores the plan in
+  /// `planned`, whose vector is reused.
   void plan(const Transfer& transfer, MediaAccess& planned) const;
 
   OffsetPs positioning_ps(ArmPosition from, ArmPosition to, Access access) const;
-  /// Returns the first offset, at or after `ready_ps`, at which `slot` begins to pass.
-  /// `base_angle_ps` is the angle at offset 0.
+  /// Returns the first offset, at or after `ready_ps`, at which `slot` begins to pass under the
+  /// head. `base_angle_ps` is the angle at offset 0.
   OffsetPs slot_start_ps(std::int64_t base_angle_ps, OffsetPs ready_ps, std::uint32_t slot,
                          std::uint32_t track_sectors) const;
 
  private:
-  /// Appends the transfers for one track. There are several if data arrives late over the bus and a
-  /// revolution is lost.
+  /// Appends the transfers for one track. There are several if data arrives too late over the bus,
+  /// so that a revolution is lost.
   OffsetPs plan_track(const TrackTransfer& track, const BufferedData& buffered_data,
                       MediaAccess& planned) const;
   /// Plans zero-latency access to a track. The head reaches the track at `on_track_ps`, while the
-  /// slots of `track` are passing; the first slot begins at `track.start_ps` and has `lbn`. Returns
-  /// nullopt if that saves no time.
+  /// slots of `track` are passing. The first of these slots contains `lbn` and begins to pass at
+  /// `track.start_ps`. Returns nullopt if zero-latency access saves no time.
   std::optional<OffsetPs> plan_from_middle(const TrackTransfer& track, std::uint64_t lbn,
                                            OffsetPs on_track_ps, const BufferedData& buffered_data,
                                            MediaAccess& planned) const;

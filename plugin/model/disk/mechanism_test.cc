@@ -1,5 +1,5 @@
-// Tests geometry, seek curve, rotation and track transfers, on a drive small enough to verify by
-// hand.
+// Tests geometry, seek curve, rotation and track transfers on a drive that is small enough to
+// verify the results by hand.
 #include "plugin/model/disk/mechanism.h"
 
 #include <gtest/gtest.h>
@@ -49,7 +49,7 @@ TEST(SeekCurve, HasThreeParts) {
 TEST(Rotation, DoesNotDriftOverYears) {
   const Rotation rotation(11'111'125'700);
   const TimeNs year = 365LL * 24 * 3600 * kSecondNs;
-  const TimeNs turns = 11'111'125'700;  // nanoseconds: exactly 1000 revolutions
+  const TimeNs turns = 11'111'125'700;  // nanoseconds of exactly 1000 revolutions
   for (const TimeNs base : {TimeNs{0}, TimeNs{123'456}, 200 * year}) {
     EXPECT_EQ(rotation.angle_ps(base + turns), rotation.angle_ps(base));
     EXPECT_EQ(rotation.angle_ps(base + 1),
@@ -66,10 +66,11 @@ TEST(Mechanism, WaitsForTheSlotAndSwitchesWithinTheSkew) {
   mechanism.plan(transfer, planned);
   ASSERT_EQ(planned.passes.size(), 2U);
   EXPECT_EQ(planned.seek_ps, 0);
-  EXPECT_EQ(planned.rotation_ps, 2'500'000'000);  // slot 4 of 16 in 10 ms
+  // Time until slot 4 of 16 arrives, at 10 ms per revolution.
+  EXPECT_EQ(planned.rotation_ps, 2'500'000'000);
   EXPECT_EQ(planned.passes[0].sectors, 12U);
   EXPECT_EQ(planned.passes[1].start_ps,
-            11'875'000'000);  // track end at 10 ms, slot 3 of the next head
+            11'875'000'000);  // the track ends at 10 ms; the next head must wait for slot 3
   EXPECT_EQ(planned.end_ps, 21'875'000'000);
   const MediaAccess::Progress mid = planned.progress_at(3'200'000'000, 10'000'000'000);
   EXPECT_EQ(mid.passed, 1U);
@@ -87,10 +88,11 @@ TEST(Mechanism, LosesARevolutionIfTheBusIsTooSlow) {
   transfer.sectors = 12;
   transfer.access = Access::write;
   transfer.buffered_data = {1'000'000'000,
-                            1'000'000'000};  // sector i at (i + 1) ms, the head at 2.5 + 0.625 i
+                            // Sector i arrives at (i + 1) ms; the head at 2.5 + 0.625 i ms.
+                            1'000'000'000};
   mechanism.plan(transfer, planned);
   ASSERT_EQ(planned.passes.size(), 2U);
-  EXPECT_EQ(planned.passes[0].sectors, 5U);  // sector 5 would be needed at 5.625 ms
+  EXPECT_EQ(planned.passes[0].sectors, 5U);  // sector 5 would have to arrive by 5.625 ms
   EXPECT_EQ(planned.passes[1].start_ps,
             planned.passes[0].start_ps + 5 * 625'000'000LL + 10'000'000'000);
 }

@@ -1,9 +1,9 @@
 // Read-ahead, evaluated lazily.
 //
-// The data read after a request is a pure function of time until the next command stops the
-// read-ahead, so no events are needed. Track reads are planned as far as a query reaches and
-// evaluated at the time of the query. The buffer holds positions only. The bytes come from the
-// store when a request completes, which is equivalent because every write to buffered sectors also
+// Until the next command stops the read-ahead, the amount of data read is a pure function of time,
+// so no events are needed. Track reads are planned only as far as a query requires and are
+// evaluated at the time of the query. The buffer holds only positions. The bytes come from the
+// store when a request completes. This is equivalent, because every write to buffered sectors also
 // changes what a read of the store (or of the cache) returns.
 //
 //   begin_ ........ read_ ........ planned_ ........ goal_
@@ -41,7 +41,7 @@ void ReadAhead::begin(const MediaAccess& planned, std::uint64_t lbn, std::uint32
   running_ = true;
 }
 
-/// Returns how many of the track's sectors, at most `most`, directly precede `lbn`.
+/// Returns how many sectors of the track, at most `most`, directly precede `lbn`.
 std::uint64_t ReadAhead::track_before(std::uint64_t lbn, std::uint64_t most) const {
   const TrackRun first = mechanism_.geometry().locate(lbn);
   const auto in_line = [&](std::uint64_t count) {
@@ -61,8 +61,8 @@ std::uint64_t ReadAhead::track_before(std::uint64_t lbn, std::uint64_t most) con
   return least;
 }
 
-/// Keeps the sectors that passed while the head waited for `lbn`. The start of the track becomes
-/// available after a full revolution.
+/// Keeps the sectors that passed under the head while it waited for `lbn`. The start of the track
+/// becomes available after a full revolution.
 void ReadAhead::keep_track(const MediaAccess& planned, std::uint64_t lbn, std::uint64_t end) {
   const std::int64_t revolution_ps = mechanism_.rotation().revolution_ps();
   const auto waited = static_cast<std::uint64_t>(
@@ -75,7 +75,7 @@ void ReadAhead::keep_track(const MediaAccess& planned, std::uint64_t lbn, std::u
 std::uint64_t ReadAhead::goal_for(std::uint64_t lbn, std::uint64_t end) const {
   if (!reads_ahead_of(lbn)) return end;
   const Geometry& geometry = mechanism_.geometry();
-  // If a request fills a segment, its own data stays in the segment.
+  // If a request fills a whole segment, its own data stays in the segment.
   const std::uint64_t keeps = end - lbn >= profile_.segment_sectors ? end : lbn;
   std::uint64_t goal = std::min({end + profile_.read_ahead_sectors_max,
                                  keeps + profile_.segment_sectors, geometry.sectors()});
@@ -84,7 +84,7 @@ std::uint64_t ReadAhead::goal_for(std::uint64_t lbn, std::uint64_t end) const {
   return std::max(end, goal);
 }
 
-/// Moves the arm back after another command and restarts reading.
+/// Moves the arm back after another command, and continues to read.
 void ReadAhead::resume(TimeNs now) {
   base_ = now;
   base_angle_ps_ = mechanism_.rotation().angle_ps(now);
@@ -119,7 +119,8 @@ void ReadAhead::plan_to(std::uint64_t lbn) {
 void ReadAhead::settle(TimeNs now) {
   if (!running_) return;
   if (now - base_ > kLongAgoNs) {
-    // All sectors were read long ago. A new base keeps the picoseconds within 64 bits.
+    // All sectors were read long ago. The base is set to the current time, so that the picoseconds
+    // fit into 64 bits.
     plan_to(goal_);
     read_ = goal_;
     begin_ = track_begin_;
@@ -149,7 +150,7 @@ void ReadAhead::settle(TimeNs now) {
 
 bool ReadAhead::holds_start(TimeNs now, std::uint64_t lbn, std::uint32_t sectors) {
   settle(now);
-  // True for the next read of a sequential stream if the bus is faster than the medium.
+  // True for the next read of a sequential stream, if the bus is faster than the medium.
   const bool next = profile_.joins_at_head && running_ && lbn == read_ && read_ < goal_;
   if (lbn < begin_ || (lbn >= read_ && !next)) return false;
   return running_ || profile_.resumes_on_hit || lbn + sectors <= read_;
@@ -174,8 +175,8 @@ OffsetPs ReadAhead::send(TimeNs now, std::uint64_t lbn, std::uint32_t sectors,
   if (!profile_.keeps_requested) begin_ = track_begin_ = std::max(begin_, lbn);
   OffsetPs sent_ps = bus_start_ps + bus_sector_ps * sectors;
   for (const Stretch& s : stretches_) {
-    // The bus may have to wait for the first sector of this read, or, if the bus is faster than the
-    // medium, for the last sector. All other sectors then follow without a wait.
+    // The bus may have to wait for the first sector of this read or, if the bus is faster than the
+    // medium, for the last one. It never has to wait for the sectors in between.
     const std::uint64_t first = std::max({s.lbn, lbn, read_});
     const std::uint64_t last = std::min(s.lbn + s.pass.sectors, end);
     if (first >= last) continue;
@@ -200,7 +201,7 @@ std::optional<ReadAhead::Halt> ReadAhead::halt(TimeNs now) {
   result.sectors_passed = read_ - reported_;
   reported_ = read_;
   for (const Stretch& s : stretches_) {
-    if (s.depart_ps > now_ps) break;  // planned, but not started yet
+    if (s.depart_ps > now_ps) break;  // this read has been planned but has not started yet
     result.arm = s.arm;
     if (s.arrive_ps > now_ps)
       result.arm_free_at = base_ + (s.arrive_ps + kPicosecondsPerNs - 1) / kPicosecondsPerNs;

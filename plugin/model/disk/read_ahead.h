@@ -1,6 +1,6 @@
 #pragma once
-// The read buffer: one segment that holds the most recently read data. While the mechanism is idle,
-// the drive keeps reading past the end of that data.
+// The read buffer: one segment that holds the data read most recently. While the mechanism is idle,
+// the drive continues to read past the end of that data.
 
 #include <cstdint>
 #include <optional>
@@ -14,27 +14,30 @@ class ReadAhead {
  public:
   ReadAhead(const ReadBufferProfile& profile, const Mechanism& mechanism);
 
-  /// Starts read-ahead at the end of the request planned as `planned`.
+  /// Starts read-ahead at the end of the request that was planned as `planned`.
   void begin(const MediaAccess& planned, std::uint64_t lbn, std::uint32_t sectors);
 
-  /// Returns true if a read at `now` starts in the buffer. Later sectors of the read may not have
-  /// been read from the medium yet.
+  /// Returns true if the start of a read at `now` is in the buffer. Later sectors of the read may
+  /// not have been read from the medium yet.
   bool holds_start(TimeNs now, std::uint64_t lbn, std::uint32_t sectors);
-  /// Serves a read for which holds_start() is true: reading continues to the end of the request,
-  /// plus the usual read-ahead. Returns the time, as an offset from `now`, at which the bus has
-  /// sent all sectors. The bus can start at `bus_start_ps` and needs `bus_sector_ps` per sector.
+  /// Serves a read for which holds_start() has returned true. Reading continues to the end of the
+  /// request, and the usual read-ahead follows. Returns the time, as an offset from `now`, at which
+  /// the bus has sent all sectors. The bus can start at `bus_start_ps` and needs `bus_sector_ps`
+  /// for each sector.
   OffsetPs send(TimeNs now, std::uint64_t lbn, std::uint32_t sectors, OffsetPs bus_start_ps,
                 OffsetPs bus_sector_ps);
 
   struct Halt {
     ArmPosition arm;
-    TimeNs arm_free_at = 0;            ///< time at which a seek or head switch in progress ends
-    std::uint64_t sectors_passed = 0;  ///< sectors read ahead since the start or the last halt
+    TimeNs arm_free_at = 0;  ///< time at which the seek or head switch in progress ends
+    /// Number of sectors read ahead since the start or since the last halt.
+    std::uint64_t sectors_passed = 0;
   };
-  /// Stops read-ahead at `now`, because the next command takes the mechanism. Buffered data stays.
+  /// Stops read-ahead at `now`, because the next command needs the mechanism. Buffered data stays.
   std::optional<Halt> halt(TimeNs now);
 
-  /// The first buffered sector, and the end of the buffered range, as of the last call.
+  /// The first buffered sector and the end of the buffered range, as of the last call of another
+  /// function.
   std::uint64_t buffered_from() const { return begin_; }
   std::uint64_t buffered_to() const { return read_; }
 
@@ -44,7 +47,7 @@ class ReadAhead {
  private:
   struct Stretch {
     std::uint64_t lbn = 0;
-    OffsetPs depart_ps = 0;  ///< the arm leaves for this track
+    OffsetPs depart_ps = 0;  ///< time at which the arm leaves for this track
     OffsetPs arrive_ps = 0;
     ArmPosition from;
     ArmPosition arm;
@@ -55,7 +58,7 @@ class ReadAhead {
   bool reads_ahead_of(std::uint64_t lbn) const {
     return !profile_.after_sequential || lbn == asked_to_;
   }
-  /// Returns the LBN at which reading stops for a request [lbn, end); at least `end`.
+  /// Returns the LBN at which reading stops after a request [lbn, end). It is at least `end`.
   std::uint64_t goal_for(std::uint64_t lbn, std::uint64_t end) const;
   void resume(TimeNs now);
   void plan_to(std::uint64_t lbn);
@@ -66,17 +69,17 @@ class ReadAhead {
   TimeNs base_ = 0;
   std::int64_t base_angle_ps_ = 0;
   std::uint64_t begin_ = 0;        ///< first buffered LBN
-  std::uint64_t track_begin_ = 0;  ///< the value of begin_ from whole_track_ps_ on
+  std::uint64_t track_begin_ = 0;  ///< begin_ once whole_track_ps_ has passed
   OffsetPs whole_track_ps_ = 0;
-  std::uint64_t read_ = 0;      ///< everything before this LBN had been read at the last settle()
+  std::uint64_t read_ = 0;      ///< all sectors before this LBN had been read at the last settle()
   std::uint64_t planned_ = 0;   ///< end of the planned reads
-  std::uint64_t goal_ = 0;      ///< reading stops here
-  std::uint64_t asked_to_ = 0;  ///< end of the last read
-  /// Sectors before this LBN are reported by halt() or belong to the request.
+  std::uint64_t goal_ = 0;      ///< LBN at which reading stops
+  std::uint64_t asked_to_ = 0;  ///< end of the last requested range
+  /// Sectors before this LBN have been reported by halt() or belong to the request.
   std::uint64_t reported_ = 0;
   OffsetPs free_ps_ = 0;  ///< end of the last planned read
   ArmPosition arm_;       ///< arm position at the end of the planned reads
-  bool running_ = false;  ///< read-ahead still controls the mechanism
+  bool running_ = false;  ///< read-ahead is using the mechanism
   std::vector<Stretch> stretches_;
 };
 

@@ -1,5 +1,5 @@
 #pragma once
-// The segments of the drive's buffer, except the one used for read-ahead.
+// The segments of the drive's buffer, except the one that read-ahead uses.
 
 #include <cstdint>
 #include <vector>
@@ -7,19 +7,21 @@
 namespace headcrash::model {
 
 /// Ranges of sectors in LRU order. Only positions are stored. The bytes of a hit come from the
-/// medium or the cache; they are the same, because every write drops the ranges that it overlaps.
+/// medium or the write cache. They are up to date, because every write drops the ranges that it
+/// overlaps.
 class ReadSegments {
  public:
-  /// `segments` is the number of ranges (may be 0), `segment_sectors` the maximum length of each.
+  /// `segments` is the maximum number of ranges (may be 0), and `segment_sectors` the maximum
+  /// length of each.
   ReadSegments(std::uint32_t segments, std::uint32_t segment_sectors)
       : segments_(segments), segment_sectors_(segment_sectors) {}
 
-  /// Keeps [lbn, end), or only its end if it is longer than a segment. If the new range begins at
-  /// the end of a kept range, that range is extended.
+  /// Keeps [lbn, end), or only the end of this range if it is longer than a segment. If the new
+  /// range begins at the end of a kept range, that range is extended.
   void keep(std::uint64_t lbn, std::uint64_t end);
   /// Returns true if one segment contains the whole range, and marks that segment as recently used.
   bool holds(std::uint64_t lbn, std::uint32_t sectors);
-  /// Drops sectors overwritten by a write.
+  /// Drops the sectors that a write has overwritten.
   void invalidate(std::uint64_t lbn, std::uint32_t sectors);
   void clear() { kept_.clear(); }
 

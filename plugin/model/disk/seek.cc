@@ -1,6 +1,6 @@
 // Seek curves. A curve is either a linear interpolation of measured points, or has three parts
 // (Ruemmler and Wilkes, "An introduction to disk drive modeling", 1994): measured times for short
-// seeks, then a square root for an arm that accelerates throughout, then a line for an arm that
+// seeks, then a square root for an arm that accelerates until half way, then a line for an arm that
 // coasts.
 #include "plugin/model/disk/seek.h"
 
@@ -11,7 +11,7 @@ namespace headcrash::model {
 
 namespace {
 
-/// Interpolates linearly between measured distances; constant outside them.
+/// Interpolates linearly between the measured distances; outside them, the function is constant.
 TimeNs between_points_ns(const SeekProfile& profile, std::uint32_t d) {
   const auto& at = profile.distances;
   const auto above = std::lower_bound(at.begin(), at.end(), d);

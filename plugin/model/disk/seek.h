@@ -1,5 +1,5 @@
 #pragma once
-// Seek times: a table for all distances, computed once from the profile's curve.
+// Seek times: a table for all distances, which is computed once from the profile's curve.
 
 #include <cstdint>
 #include <vector>
@@ -18,8 +18,8 @@ class SeekCurve {
  public:
   SeekCurve(const SeekProfile& profile, std::uint32_t cylinders);
 
-  /// Returns the time to move between two tracks, without write settling. A head switch is a seek
-  /// of zero cylinders.
+  /// Returns the time to move between two tracks, without write settling. A head switch counts as a
+  /// seek over zero cylinders.
   TimeNs seek_ns(ArmPosition from, ArmPosition to) const {
     if (from.cylinder == to.cylinder) return from.head == to.head ? 0 : head_switch_ns_;
     return by_distance_ns_[from.cylinder < to.cylinder ? to.cylinder - from.cylinder

@@ -12,41 +12,41 @@
 
 namespace headcrash::model {
 
-/// Consecutive sectors from one write.
+/// Consecutive sectors that come from one write.
 struct Extent {
   std::uint64_t lba = 0;
   std::uint32_t sectors = 0;
   RequestId source = 0;
   bool zeroes = false;
-  TimeNs since = 0;                  ///< time at which it was acknowledged
+  TimeNs since = 0;                  ///< time at which the write was acknowledged
   std::span<const std::byte> bytes;  ///< empty for zeroes, or if only times matter
-  /// Owner of `bytes`, if the cache owns them.
+  /// Owns the memory of `bytes` if it belongs to the cache.
   std::shared_ptr<const std::vector<std::byte>> keeps;
 
   std::uint64_t end() const { return lba + sectors; }
   Extent slice(std::uint64_t from, std::uint64_t to) const;
 };
 
-/// Dirty extents and extents in flight to the medium. A newer write replaces dirty extents but does
-/// not change extents in flight.
+/// Dirty extents, and extents in flight to the medium. A newer write replaces dirty extents but
+/// does not change extents in flight.
 class WriteCache {
  public:
-  /// Inserts a copy of `extent`. Drops the older dirty data that it overlaps.
+  /// Inserts a copy of `extent`. Drops older dirty data that it overlaps.
   void insert(const Extent& extent);
   void drop(std::uint64_t lba, std::uint32_t sectors);
 
   bool covers(std::uint64_t lba, std::uint32_t sectors) const;
-  /// Overlays cached data on bytes from the medium: first the extents in flight, then the dirty
-  /// extents.
+  /// Overlays cached data on bytes that were read from the medium: first the extents in flight,
+  /// then the dirty extents.
   void overlay(std::uint64_t lba, std::span<std::byte> into) const;
 
-  /// Returns up to `count` dirty extents in ascending order from `lba`, wrapping around. Valid
-  /// until the next change.
+  /// Returns up to `count` dirty extents in ascending order, starting at `lba` and wrapping around.
+  /// Valid until the next change.
   std::vector<const Extent*> upwards(std::uint64_t lba, std::size_t count) const;
 
-  /// Takes the next extents upwards from `lba` (or from the lowest extent if no extent is above,
-  /// as in C-LOOK), together with adjoining extents. The total is at most `sectors_max`, unless the
-  /// first extent alone is longer. The extents are in flight until write_completed().
+  /// Takes the next extent at or above `lba` (or the lowest extent if there are no extents above,
+  /// as in C-LOOK) and the extents that adjoin it. The total is at most `sectors_max`, unless the
+  /// first extent alone is longer. The extents are in flight until write_completed() is called.
   std::span<const Extent> take(std::uint64_t lba, std::uint32_t sectors_max);
   void write_completed();
 
@@ -56,7 +56,7 @@ class WriteCache {
   void clear();
 
  private:
-  std::map<std::uint64_t, Extent> dirty_;  ///< by first LBA; disjoint
+  std::map<std::uint64_t, Extent> dirty_;  ///< the key is the first LBA; the extents are disjoint
   std::vector<Extent> in_flight_;
   std::uint64_t dirty_sectors_ = 0;
   std::uint64_t in_flight_sectors_ = 0;

@@ -1,4 +1,4 @@
-// Tests zero-latency access, spindle phase, DiskSim's lag, and read segments.
+// Tests zero-latency access, the phase of the spindle, DiskSim's lag, and read segments.
 #include <gtest/gtest.h>
 
 #include "plugin/model/testing/machine_fixture.h"
@@ -23,7 +23,7 @@ TEST(ZeroLatency, AWholeTrackTakesOneRevolution) {
   MediaAccess planned;
   for (TimeNs base = 0; base < 10 * kMillisecondNs; base += 130'000) {
     Transfer transfer;
-    transfer.lbn = 28;  // a whole track of 16 sectors
+    transfer.lbn = 28;  // begins a whole track of 16 sectors
     transfer.sectors = 16;
     transfer.base = base;
     mechanism.place_arm({1, 0});
@@ -51,13 +51,14 @@ TEST(ZeroLatency, AReadSendsItsFrontLastWithCorrectData) {
 TEST(ZeroLatency, ACutLeavesTheRearNewAndTheFrontOld) {
   DiskProfile profile = zero_latency_profile();
   profile.overhead.bus_write_sector_ns = 10'000;
-  DiskFixture b(kCacheOff, 2, profile);  // a seed whose tear mixes old and new bytes
+  // With this seed, the torn sector is a mix of old and new bytes.
+  DiskFixture b(kCacheOff, 2, profile);
   const auto data = DiskFixture::pattern(12, 9);
-  // Slots 4 to 15 (LBAs 0 to 11) pass from 2.5 to 10 ms. The command comes at 4.2 ms with its data,
-  // and the arm is ready at 4.8 ms, in slot 7. Writing begins with slot 8.
+  // Slots 4 to 15 (LBAs 0 to 11) pass from 2.5 to 10 ms. The command and its data arrive at 4.2 ms,
+  // and the arm is ready at 4.8 ms, in the middle of slot 7. Writing therefore begins with slot 8.
   b.run_for(4'200'000);
   b.submit_write(0, data);
-  b.run_for(4'200'000);  // 8.4 ms: in slot 13
+  b.run_for(4'200'000);  // the cut is at 8.4 ms, in slot 13
   b.machine.power_cut();
   b.drain();
   const auto fresh = [&b](std::uint64_t lba) {

@@ -104,7 +104,7 @@ Result<void> parse_range(const std::string& subject, std::string_view text, Faul
   return {};
 }
 
-/// Parses hexadecimal bytes such as "c03b3998", two digits per byte.
+/// Parses bytes in hexadecimal, such as "c03b3998", with two digits for each byte.
 Result<std::vector<std::byte>> parse_data(const std::string& subject, std::string_view text) {
   std::vector<std::byte> bytes;
   for (std::size_t at = 0; at < text.size(); at += 2) {

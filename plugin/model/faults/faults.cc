@@ -25,8 +25,8 @@ bool is_write_fault(FaultKind kind) {
          kind == FaultKind::misdirected_write || kind == FaultKind::corrupted_write;
 }
 
-/// Returns true if a fault of this kind can fire at every command, so that only some of its firings
-/// are reported.
+/// Returns true if a fault of this kind can fire at every command. Only some of its firings are
+/// then reported.
 bool fires_often(FaultKind kind) {
   return kind == FaultKind::latent_error || kind == FaultKind::dead || kind == FaultKind::slow ||
          kind == FaultKind::write_error || kind == FaultKind::flush_error;
@@ -38,21 +38,21 @@ struct DeviceFaults::State {
   struct ActiveFault {
     FaultSpec spec;
     TimeNs begins_at = 0;
-    std::uint64_t passed = 0;  ///< matching operations skipped so far
+    std::uint64_t passed = 0;  ///< number of matching operations that have been skipped
     std::uint64_t fired = 0;
     std::uint64_t times = 0;  ///< 0 for no limit
-    SectorRanges bad;         ///< latent_error: sectors not yet healed
+    SectorRanges bad;         ///< latent_error: the sectors that have not healed yet
 
     std::uint64_t first() const { return spec.sectors == 0 ? 0 : spec.lba; }
     std::uint64_t end() const { return spec.sectors == 0 ? kEverywhere : spec.lba + spec.sectors; }
-    /// Returns true if the payload matches `data`. Once the fault's range has been fixed
+    /// Returns true if the payload of a request matches `data`. Once the fault's range is fixed
     /// (stay_at()), any payload matches.
     bool wants(const Request& request) const {
       return spec.data.empty() ||
              std::search(request.data.begin(), request.data.end(), spec.data.begin(),
                          spec.data.end()) != request.data.end();
     }
-    /// Fixes the fault's range after its first matching write.
+    /// Fixes the fault's range at its first matching write.
     void stay_at(const Request& request) {
       if (spec.data.empty()) return;
       spec.lba = request.lba;
@@ -74,10 +74,10 @@ struct DeviceFaults::State {
   State(Simulation& s, Observer& w, DeviceId d, std::uint64_t seed)
       : simulation(s), observer(w), device(d), random(seed ^ (std::uint64_t{d} << 48) ^ kStream) {}
 
-  /// Makes these numbers independent of the platter's.
+  /// Makes the random numbers independent of those of the platter.
   static constexpr std::uint64_t kStream = 0x6661756c74730000;
 
-  /// Counts a matching operation; returns true if the fault fires.
+  /// Counts a matching operation. Returns true if the fault fires.
   bool fires(ActiveFault& fault) const {
     if (simulation.now() < fault.begins_at || fault.over()) return false;
     if (fault.passed < fault.spec.skip) {
@@ -96,7 +96,8 @@ struct DeviceFaults::State {
                                   fault.fired, what));
   }
 
-  /// Fires and returns the first fault of the kind that applies to the request; null if none.
+  /// Finds the first fault of this kind that applies to the request, and fires it. Returns null if
+  /// there is no such fault.
   ActiveFault* first_firing(FaultKind kind, const Request& request) {
     for (ActiveFault& fault : active) {
       if (fault.spec.kind != kind || !fault.touches(request.lba, request.sectors) ||
@@ -121,7 +122,7 @@ struct DeviceFaults::State {
   DeviceId device;
   Random random;
   std::vector<ActiveFault> active;
-  SectorRanges unreadable;  ///< made unreadable by power cuts
+  SectorRanges unreadable;  ///< sectors that power cuts have made unreadable
 };
 
 DeviceFaults::DeviceFaults(Simulation& simulation, Observer& observer, DeviceId device,

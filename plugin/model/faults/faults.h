@@ -22,17 +22,17 @@
 //   battery-low, battery-dead                      the battery of a cache is low or dead
 //
 // `lba` restricts a fault to operations that overlap the range. `after-ms` delays the fault by this
-// model time, counted from when the fault is added. `after=N` skips the first N matching
-// operations. `times` limits how often the fault fires (default: once for write faults, without
-// limit for others). `delay-ms` and `to` are required where allowed. `op=read`, `write`, `flush` or
-// `trim` restricts `slow` to such commands; `write` includes write_zeroes. `data=HEX` makes
-// write-error wait for the first write whose payload contains these bytes (1 to 64 bytes, at any
-// offset). The range of that write then becomes the faulty range. With times=1 only that write
-// fails; without `times`, every later write to the range fails, too.
+// model time, counted from the time at which the fault is added. `after=N` skips the first N
+// matching operations. `times` limits how often the fault fires (default: once for write faults,
+// without limit for others). `delay-ms` and `to` are required by the kinds that allow them.
+// `op=read`, `write`, `flush` or `trim` restricts `slow` to such commands; `write` includes
+// write_zeroes. `data=HEX` makes write-error wait for the first write whose payload contains these
+// bytes (1 to 64 bytes, at any offset). The range of that write then becomes the faulty range. With
+// times=1, only that write fails; without `times`, every later write to the range fails, too.
 //
-// Each write fault and each lying flush is an incident of the recording. For faults that may fire
-// at every command (latent-error, dead, slow, write-error, flush-error), only the 1st, 2nd, 4th,
-// 8th, ... firing is reported, with the count.
+// Each firing of a write fault or a lying flush is an incident in the recording. For faults that
+// may fire at every command (latent-error, dead, slow, write-error, flush-error), only the 1st,
+// 2nd, 4th, 8th, ... firing is reported, with the count.
 //
 // Sectors made unreadable by a power cut are also kept here, because their reads fail in the same
 // way. This state exists in memory only: if another server opens the store, such sectors read as
@@ -72,74 +72,74 @@ struct FaultSpec {
   std::string device;
   std::uint64_t lba = 0;
   std::uint64_t sectors = 0;  ///< 0 for no restriction
-  TimeNs after_ns = 0;        ///< delay in model time from when the fault is added
-  std::uint64_t skip = 0;     ///< matching operations to skip
+  TimeNs after_ns = 0;        ///< delay from the time at which the fault is added, in model time
+  std::uint64_t skip = 0;     ///< number of matching operations that are skipped
   std::uint64_t times = 0;    ///< 0 for the kind's default
   TimeNs delay_ns = 0;        ///< slow
   std::uint64_t to_lba = 0;   ///< misdirected_write
-  /// for write_error: bytes that the payload must contain; empty for any payload
+  /// For write_error: bytes that the payload must contain; empty for any payload.
   std::vector<std::byte> data = {};
-  /// for slow: restricts it to this kind of request; nullopt for all kinds
+  /// For slow: the kind of request that is slow; nullopt for all kinds.
   std::optional<Op> op = {};
   bool operator==(const FaultSpec&) const = default;
 };
 
-/// Returns the name of a kind: "torn-write", ...
+/// Returns the name of a kind, such as "torn-write".
 std::string_view fault_kind_name(FaultKind kind);
 
-/// Parses the text form. Errors name the wrong part.
+/// Parses the text form. An error names the part that is wrong.
 Result<FaultSpec> parse_fault(std::string_view text);
 /// Returns text that parse_fault() parses to an equal FaultSpec.
 std::string to_text(const FaultSpec& fault);
 
-/// A write fault that applies to a write to the medium.
+/// A write fault that fires at a write to the medium.
 struct WriteFault {
   FaultKind kind = FaultKind::lost_write;
   std::uint64_t to_lba = 0;
-  std::uint64_t lba = 0;  ///< first sector of the write that is in the fault's range
+  std::uint64_t lba = 0;  ///< the first sector of the write that is in the fault's range
   std::uint32_t sectors = 0;
-  std::uint64_t random = 0;  ///< determines where the write tears or which bytes change
+  std::uint64_t random = 0;  ///< determines where the write tears, or which bytes change
 };
 
-/// The faults of one leaf device or battery. The device queries each fault at the point where it
-/// could occur. Each firing is reported to the observer as an incident.
+/// The faults of one leaf device or battery. The device queries each kind of fault at the point
+/// where it could occur. Each firing is reported to the observer as an incident.
 class DeviceFaults {
  public:
-  static constexpr std::size_t kFaultsMax = 1000;  ///< maximum number of faults at a time
+  static constexpr std::size_t kFaultsMax = 1000;  ///< maximum number of faults at the same time
 
   DeviceFaults(Simulation& simulation, Observer& observer, DeviceId device, std::uint64_t seed);
   ~DeviceFaults();
   DeviceFaults(const DeviceFaults&) = delete;
   DeviceFaults& operator=(const DeviceFaults&) = delete;
 
-  /// Fails if kFaultsMax faults exist.
+  /// Fails if there are already kFaultsMax faults.
   Result<void> add(const FaultSpec& fault);
-  /// Removes all faults, or those of one kind. Sectors made unreadable by a power cut stay
+  /// Removes all faults, or those of one kind. Sectors that a power cut has made unreadable stay
   /// unreadable.
   void clear(std::optional<FaultKind> kind = std::nullopt);
-  bool any() const { return any_; }  ///< if false, no other query is needed
+  bool any() const { return any_; }  ///< if false, no other function needs to be called
 
-  /// must be called exactly once per command, because the call counts
+  /// Returns true if the device is dead. Must be called exactly once for each command, because
+  /// calls are counted.
   bool dead(const Request& request);
-  /// Returns true if the next command, whatever its kind, would find the device dead. Background
-  /// work then also stops.
+  /// Returns true if any command would now find the device dead, whatever its kind. Background work
+  /// must then also stop.
   bool is_dead() const;
   TimeNs delay_ns(const Request& request);
   bool lies_about_flush(const Request& request);
   /// Returns true if a write or flush must fail with medium_error and write nothing. Must be called
-  /// exactly once per command, because the call counts.
+  /// exactly once for each command, because calls are counted.
   bool fails(const Request& request);
-  /// Returns the first unreadable sector of the range. Sectors for which `cached` is true are
+  /// Returns the first unreadable sector of the range. Sectors for which `cached` returns true are
   /// ignored, because they are not read from the medium.
   std::optional<std::uint64_t> unreadable(std::uint64_t lba, std::uint32_t sectors,
                                           const std::function<bool(std::uint64_t)>& cached = {});
   std::optional<WriteFault> next_write(std::uint64_t lba, std::uint32_t sectors);
-  void make_unreadable(std::uint64_t lba,
-                       /// marks sectors that a power cut made unreadable; needs no fault
-                       /// specification
-                       std::uint32_t sectors);
+  /// Marks sectors that a power cut has made unreadable. This requires no fault specification.
+  void make_unreadable(std::uint64_t lba, std::uint32_t sectors);
   void written(std::uint64_t lba, std::uint32_t sectors);  ///< heals latent errors
-  bool battery(FaultKind state);  ///< true if battery_low or battery_dead has begun
+  /// Returns true if the fault `state`, which is battery_low or battery_dead, has begun.
+  bool battery(FaultKind state);
 
  private:
   struct State;

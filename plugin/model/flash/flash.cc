@@ -4,21 +4,21 @@
 //                    \ waits while its LUN is busy  \ ... is taken   \ ... is taken
 //   write   |buffer write|host link| room? |done                    data is in the buffer
 //                                             ... later |channel|==== program ====|
-//   flush   |command| until all data buffered before is programmed |flush|done
+//   flush   |command| until all earlier data has been programmed |flush|done
 //   trim    |command|trim|done                                      also write_zeroes, with trim
 //
-// Up to queue_depth commands are active together; others wait in order. Firmware time is latency
-// and not a resource: the device has enough processors.
+// Up to queue_depth commands are active at the same time; others wait in order. Firmware time only
+// adds latency: the device is assumed to have enough processors.
 //
 // A full page of dirty units is programmed as soon as a LUN is free. A partial page is programmed
 // when a command waits for it (a flush, FUA, a write that needs room) or after buffer_idle_ns.
 // Programs are packed with the oldest dirty units, whatever their addresses, since a real device
 // writes out of place.
 //
-// Durability: a write with FUA, or any write when the cache is off, completes when it is
-// programmed. With power-loss protection the buffer is durable, and no command waits. A trim takes
-// effect on the medium at its completion. A trim first waits for programs in flight that include
-// its sectors, and it drops their dirty data.
+// Durability: a write with FUA, or any write when the cache is off, completes when it has been
+// programmed. With power-loss protection, the buffer is durable, and no command waits for programs.
+// A trim takes effect on the medium at its completion. Before that, it waits for programs in flight
+// that include its sectors, and it drops the dirty data of its sectors.
 #include "plugin/model/flash/flash.h"
 
 #include <algorithm>
@@ -81,7 +81,8 @@ Extent Flash::State::extent_of(const Request& request) const {
   return extent;
 }
 
-/// Returns the time at which the host link will have transferred `sectors` more sectors.
+/// Reserves the host link for `sectors` more sectors. Returns the time at which they have been
+/// transferred.
 TimeNs Flash::State::over_host_link(std::uint64_t sectors) {
   host_free_at = std::max(host_free_at, simulation.now()) +
                  profile.host_sector_ns * static_cast<TimeNs>(sectors);
@@ -166,7 +167,7 @@ void Flash::State::finish(std::uint32_t index) {
   update_busy();
 }
 
-/// Fills the buffers of a read that completes now.
+/// Fills the buffer of a read that completes now.
 Status Flash::State::read_medium(const Request& request) {
   const auto buffered = [this](std::uint64_t lba) { return buffer.covers(lba, 1); };
   if (platter.read(request.lba, request.sectors, request.into, buffered))
@@ -226,7 +227,8 @@ void Flash::State::delivered(std::uint32_t index) {
 
 // ---- writes
 
-/// Moves writes into the buffer in the order in which their data arrived, while there is room.
+/// Moves writes into the buffer, in the order in which their data has arrived, as long as there is
+/// room.
 void Flash::State::admit_all() {
   while (!room_waiting.empty() && admit(room_waiting.front())) {
     const std::uint32_t index = room_waiting.front();
@@ -243,7 +245,7 @@ void Flash::State::admit_all() {
 }
 
 /// Moves as many whole physical sectors of a write into the buffer as there is room for. Returns
-/// true if the buffer then holds the whole write.
+/// true if the whole write is then in the buffer.
 bool Flash::State::admit(std::uint32_t index) {
   Command& command = commands[index];
   const Extent whole = extent_of(command.request);

@@ -1,11 +1,11 @@
 #pragma once
-// A flash device, SATA or NVMe: channels, LUNs, and a write buffer. flash.cc has a diagram of a
-// command's phases.
+// A flash device, SATA or NVMe: channels, LUNs, and a write buffer. A diagram in flash.cc shows the
+// phases of a command.
 //
-// Not modelled: the mapping is fixed for reads (page p is on LUN p mod LUNs), while programs go to
-// any free LUN. Cleaning and wear cost nothing beyond the share of an erase that each program pays.
-// A program is not suspended for a read. There is no read-ahead. The host link transfers in one
-// direction at a time.
+// The model is simplified. For reads, the mapping is fixed (page p is on LUN p mod LUNs), while
+// programs go to any free LUN. Cleaning and wear cost nothing except that each program pays a share
+// of an erase. A program is not suspended for a read. There is no read-ahead. The host link
+// transfers in one direction at a time.
 
 #include <memory>
 #include <optional>
@@ -17,19 +17,20 @@
 
 namespace headcrash::model {
 
-/// Options of a flash device. Referenced objects must outlive the device.
+/// Options of a flash device. The objects that they refer to must outlive the device.
 struct FlashOptions {
   const FlashProfile& profile;  ///< copied; must pass validate()
   Simulation& simulation;
   Observer& observer;
   SectorStore* store = nullptr;  ///< null if only times matter
   DeviceId device = 0;
-  std::uint64_t seed = 0;  ///< determines the state of interrupted pages after a power cut
-  /// If false, a write completes once it has been programmed or is protected against power loss.
+  std::uint64_t seed = 0;  ///< determines the state of the interrupted pages after a power cut
+  /// If true, a write completes when it is in the buffer. If false, it completes once it has been
+  /// programmed or is protected against power loss.
   bool write_cache = true;
-  std::uint64_t sectors = 0;  ///< exposes only the first N sectors; 0 exposes all
+  std::uint64_t sectors = 0;  ///< the device has only its first N sectors; 0 for all sectors
   DeviceFaults* faults = nullptr;
-  std::optional<Tear> tear = {};  ///< nullopt to use the profile's value
+  std::optional<Tear> tear = {};  ///< nullopt for the profile's value
 };
 
 class Flash final : public Device {
@@ -39,7 +40,8 @@ class Flash final : public Device {
 
   const Characteristics& characteristics() const override;
   DeviceCounters counters() const override;
-  /// Returns the time at which the device became idle, including programming; nullopt while busy.
+  /// Returns the time at which the device became idle, which includes programming; nullopt while
+  /// busy.
   std::optional<TimeNs> quiet_since() const override;
   void submit(const Request& request, Initiator& initiator) override;
   void power_cut() override;

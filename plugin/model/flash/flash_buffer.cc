@@ -1,9 +1,9 @@
 // Keeps the dirty units in order (flash_buffer.h).
 //
-// A unit has at most one dirty version and at most one that is being programmed. Rewriting a dirty
-// unit changes it in place and keeps its position in the order. Rewriting a unit that is being
-// programmed creates a new dirty version. take() skips it until the older version has been
-// programmed, so the newer version is written last.
+// A unit has at most one dirty version, and at most one version that is being programmed. Rewriting
+// a dirty unit changes it in place and keeps its position in the order. Rewriting a unit that is
+// being programmed creates a new dirty version. take() skips this version until the older one has
+// been programmed, so that the newer version is written last.
 #include "plugin/model/flash/flash_buffer.h"
 
 #include <algorithm>
@@ -90,7 +90,7 @@ void FlashBuffer::forget_if_empty(std::uint64_t index) {
 
 void FlashBuffer::drop(std::uint64_t lba, std::uint64_t sectors) {
   const std::uint64_t end = lba + sectors;
-  // A trim may be much longer than the buffer, so iterate over the shorter of the two.
+  // A trim may be much longer than the buffer, so the loop is over the shorter of the two.
   std::vector<std::uint64_t> hit;
   if (sectors / unit_sectors_ < units_.size()) {
     for (std::uint64_t i = lba / unit_sectors_; i * unit_sectors_ < end; ++i) {
@@ -135,7 +135,7 @@ void FlashBuffer::program_completed(const FlashProgram& program) {
   for (const Extent& extent : program.extents) {
     const auto it = units_.find(extent.lba / unit_sectors_);
     if (it == units_.end() || it->second.going.empty())
-      continue;  // already done for another part of the same unit
+      continue;  // the unit was already handled with another part of it
     it->second.going.clear();
     forget_if_empty(it->first);
   }

@@ -1,5 +1,5 @@
-// Runs random histories of small flash devices: with a volatile buffer, a protected buffer, no
-// cache, no trim, and buffers smaller than a request.
+// Runs random histories of small flash devices: with a volatile buffer, with a protected buffer,
+// without a cache, without trim, and with buffers smaller than a request.
 #include <gtest/gtest.h>
 
 #include "plugin/model/flash/flash.h"

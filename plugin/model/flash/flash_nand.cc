@@ -1,16 +1,17 @@
 // Models LUNs, channels and programs, and their state after a power cut. flash.cc has the commands.
 //
-// A LUN executes one operation at a time. A read occupies the LUN from sensing the page until the
-// register is empty, a program from filling the register until its end. Reads and programs of a LUN
-// run in arrival order. A channel carries one register at a time, the host link one page at a time.
+// A LUN executes one operation at a time. A read occupies the LUN from the sensing of the page
+// until the register is empty; a program occupies it from the filling of the register until the
+// program ends. Reads and programs of a LUN run in arrival order. A channel transfers one register
+// at a time, and the host link one page at a time.
 //
 //   LUN 0  |sense|out|            |in|======== program ========|
 //   LUN 1  |sense|...|out|                                        (same channel: waits)
 //
-// At a power cut without protection, a program whose data is in the register is interrupted. For
-// each run of sectors in a physical sector the platter decides between old, new, torn and
-// unreadable (Tear). A queued program has no effect. With protection, the capacitor lets the device
-// program its whole buffer.
+// A power cut without protection interrupts a program whose data is in the register. For each run
+// of sectors within a physical sector, the platter then chooses between old, new, torn and
+// unreadable (Tear). A queued program has no effect. With protection, the capacitor supplies the
+// device until it has programmed its whole buffer.
 #include <algorithm>
 
 #include "plugin/base/invariant.h"
@@ -18,7 +19,8 @@
 
 namespace headcrash::model {
 
-/// Returns the time at which the LUN's channel will have transferred `sectors` more sectors.
+/// Reserves the LUN's channel for `sectors` more sectors. Returns the time at which they have been
+/// transferred.
 TimeNs Flash::State::over_channel(std::uint32_t lun, std::uint32_t sectors) {
   TimeNs& free_at = channel_free_at[lun % profile.channels];
   free_at = std::max(free_at, simulation.now()) + profile.channel_sector_ns * sectors;
@@ -34,8 +36,7 @@ void Flash::State::start_lun(std::uint32_t index) {
   if (work != Lun::kProgram)
     return schedule(simulation.now() + profile.read_ns, Event::sensed, work);
   lun.program_begins = over_channel(index, lun.program->sectors);
-  // If only part of a physical sector is being programmed, the other part is read from its old
-  // location.
+  // If only part of a physical sector is to be programmed, the rest is read from its old location.
   const TimeNs fill_ns = lun.program->partial ? profile.read_ns : 0;
   schedule(lun.program_begins + fill_ns + program_ns, Event::programmed, index);
 }
@@ -72,7 +73,7 @@ bool Flash::State::program_wanted() const {
   });
 }
 
-/// Returns the next idle LUN in turn. If no LUN is idle, returns the next LUN without a pending
+/// Returns the next idle LUN, in turn. If no LUN is idle, returns the next one that has no pending
 /// program.
 std::optional<std::uint32_t> Flash::State::lun_for_program() {
   std::optional<std::uint32_t> found;
@@ -90,7 +91,8 @@ std::optional<std::uint32_t> Flash::State::lun_for_program() {
   return found;
 }
 
-/// Returns true if the device has died (faults.h). Commands that wait for the buffer then fail.
+/// Returns true if the device has died (faults.h). Commands that are waiting for the buffer then
+/// fail.
 bool Flash::State::is_dead() {
   if (faults == nullptr || !faults->any() || !faults->is_dead()) return false;
   for (std::deque<std::uint32_t>* line : {&room_waiting, &program_waiting}) {
@@ -107,7 +109,7 @@ void Flash::State::consider_programs() {
   if (is_dead()) return update_busy();
   while (intake.powered() && programs < luns.size() && program_wanted()) {
     FlashProgram program = buffer.take(profile.page_sectors);
-    if (program.extents.empty()) break;  // an older version of each unit is in flight
+    if (program.extents.empty()) break;  // for each unit, an older version is in flight
     const auto index = lun_for_program();
     invariant(index.has_value(), "a LUN is free while fewer programs than LUNs run");
     Lun& lun = luns[*index];
@@ -143,7 +145,8 @@ void Flash::State::programmed(std::uint32_t index) {
   buffer_emptied();
 }
 
-/// Resumes commands that wait for buffer space. None of them completes inside the call.
+/// Resumes commands that are waiting for space in the buffer. None of them completes before the
+/// function returns.
 void Flash::State::buffer_emptied() {
   const std::uint64_t still = oldest();
   const std::deque<std::uint32_t> waiting = std::move(program_waiting);

@@ -1,6 +1,6 @@
 #pragma once
 // The parameters of a flash device, as plain data. The model is simple: it has no wear, and garbage
-// collection is only an average cost. Sectors are 512 bytes.
+// collection is included only as an average cost. Sectors are 512 bytes.
 
 #include <cstdint>
 #include <string>
@@ -21,30 +21,32 @@ struct FlashProfile {
   std::uint32_t queue_depth = 32;
   std::uint32_t channels = 1;
   std::uint32_t luns_per_channel = 1;
-  /// Unit of programming, across all planes of a LUN; consists of whole physical sectors.
+  /// Unit of programming, across all planes of a LUN. It must consist of whole physical sectors.
   std::uint32_t page_sectors = 8;
-  /// unit of erasing, in such pages; 0 if erasing costs nothing
+  /// Unit of erasing, in pages of that size; 0 if erasing costs nothing.
   std::uint32_t pages_per_block = 0;
-  TimeNs read_ns = 0;                ///< NAND to register, up to one page
-  TimeNs program_ns = 0;             ///< for one page
-  TimeNs erase_ns = 0;               ///< for one block; every programmed page bears part of it
-  TimeNs channel_sector_ns = 0;      ///< between register and controller
+  TimeNs read_ns = 0;     ///< time from NAND to register, for up to one page
+  TimeNs program_ns = 0;  ///< time for one page
+  /// Time for one block; each programmed page takes its share of it.
+  TimeNs erase_ns = 0;
+  TimeNs channel_sector_ns = 0;      ///< transfer time between register and controller
   TimeNs command_ns = 0;             ///< firmware time of reads, flushes and trims
-  TimeNs host_sector_ns = 0;         ///< host interface
-  std::uint32_t buffer_sectors = 0;  ///< write buffer, at least one page
+  TimeNs host_sector_ns = 0;         ///< transfer time at the host interface
+  std::uint32_t buffer_sectors = 0;  ///< size of the write buffer, at least one page
   TimeNs buffer_write_ns = 0;        ///< firmware time of a write
   TimeNs buffer_sector_ns = 0;       ///< additional firmware time for each sector of a write
-  /// A partial page is programmed after this long without another write; 0 for at once.
+  /// A partial page is programmed when there has been no write for this long; 0 for at once.
   TimeNs buffer_idle_ns = 0;
-  TimeNs flush_ns = 0;  ///< time for a flush, in addition to programming buffered data
-  TimeNs trim_ns = 0;   ///< also for write_zeroes, if trim is supported
-  /// The buffer survives a power cut, so no flush is needed for durability.
+  TimeNs flush_ns = 0;  ///< time that a flush takes in addition to programming the buffered data
+  TimeNs trim_ns = 0;   ///< time for a trim, and for write_zeroes if trim is supported
+  /// If true, the buffer survives a power cut, so no flush is needed for durability.
   bool power_loss_protection = false;
   bool trim = false;
-  Tear tear = Tear::silent;  ///< FlashOptions may override it
+  Tear tear = Tear::silent;  ///< may be overridden by FlashOptions
 };
 
-/// Returns an error for the first invalid value, named as in a profile file: "[buffer] sectors".
+/// Returns an error for the first invalid value. The error names the value as in a profile file,
+/// such as "[buffer] sectors".
 Result<void> validate(const FlashProfile& profile);
 
 }  // namespace headcrash::model

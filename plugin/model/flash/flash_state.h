@@ -29,11 +29,11 @@ struct Flash::State final : EventTarget {
   struct Command : HostCommand {
     bool active = false;
     Status status = Status::ok;
-    bool lies = false;  ///< acknowledges a flush or FUA without doing it
-    /// read: number of pages (and buffered parts) not yet delivered
+    bool lies = false;  ///< a flush or FUA is acknowledged but not executed
+    /// Read: number of pages (and buffered parts) that have not been delivered yet.
     std::uint32_t parts_left = 0;
-    std::uint32_t admitted = 0;  ///< write: sectors in the buffer
-    /// write, flush: waits until the buffer's oldest number exceeds this
+    std::uint32_t admitted = 0;  ///< write: number of sectors that are in the buffer
+    /// Write, flush: the command waits until the buffer's oldest sequence number exceeds this one.
     std::uint64_t sequence = 0;
   };
   /// A page read on behalf of one command.
@@ -45,9 +45,9 @@ struct Flash::State final : EventTarget {
   struct Lun {
     static constexpr std::uint32_t kProgram = ~std::uint32_t{0};
     bool busy = false;
-    std::deque<std::uint32_t> queue;  ///< indices of page reads, or kProgram
+    std::deque<std::uint32_t> queue;  ///< indices of page reads; kProgram for a program
     std::optional<FlashProgram> program;
-    TimeNs program_begins = kNever;  ///< time at which the data is in the register
+    TimeNs program_begins = kNever;  ///< time at which the data to be programmed is in the register
   };
 
   explicit State(const FlashOptions& options);
@@ -97,12 +97,12 @@ struct Flash::State final : EventTarget {
   RequestIntake intake;
   const bool cache_on;
   DeviceFaults* const faults;
-  const TimeNs program_ns;  ///< includes its share of an erase
+  const TimeNs program_ns;  ///< includes the program's share of an erase
   Characteristics characteristics;
   FlashBuffer buffer;
   Platter platter;
 
-  std::deque<Command> queue;  ///< not yet scheduled
+  std::deque<Command> queue;  ///< commands that have not been started
   std::vector<Command> commands;
   std::vector<std::uint32_t> free_commands;
   std::vector<PageRead> reads;
@@ -111,11 +111,12 @@ struct Flash::State final : EventTarget {
   std::vector<Lun> luns;
   std::vector<TimeNs> channel_free_at;
   TimeNs host_free_at = 0;
-  std::uint32_t next_lun = 0;  ///< programs are distributed round robin
-  std::uint32_t programs = 0;  ///< running or queued on LUNs
+  std::uint32_t next_lun = 0;  ///< the next LUN to program, in turn
+  std::uint32_t programs = 0;  ///< number of programs that are running or queued on LUNs
 
-  bool quiet = false;            ///< no recent write, so partial pages are programmed as well
-  std::uint64_t idle_epoch = 0;  ///< increases with each write
+  /// There was no write for a while, so partial pages are programmed too.
+  bool quiet = false;
+  std::uint64_t idle_epoch = 0;  ///< increases with each write, which invalidates older idle timers
   std::uint64_t armed_for = ~std::uint64_t{0};
   BusyTime busy;
 };

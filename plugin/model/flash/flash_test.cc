@@ -1,5 +1,5 @@
-// Tests that the performance figures of three modelled devices are within broad bounds, and tests
-// single rules.
+// Tests that the performance figures of three modelled devices are within broad bounds. Also tests
+// individual rules.
 #include "plugin/model/flash/flash.h"
 
 #include <gtest/gtest.h>
@@ -97,7 +97,7 @@ struct FlashFixture {
   Host host;
 };
 
-/// Keeps `depth` requests in flight; `next` returns the LBA of each.
+/// Keeps `depth` requests in flight. `lba` returns the LBA of each.
 struct FlashLoad final : Initiator {
   FlashLoad(const FlashProfile& p, Op kind, std::uint32_t length, int depth, int requests,
             std::function<std::uint64_t()> lba)
@@ -288,9 +288,10 @@ TEST(Flash, AQueuedProgramHasNoEffectAtACut) {
   p.channels = p.luns_per_channel = 1;
   p.read_ns = 5 * kMillisecondNs;
   SsdFixture b(p);
-  b.bench.submit(Op::read, 6400, 8);  // occupies the only LUN for 5 ms
+  b.bench.submit(Op::read, 6400, 8);  // occupies the only LUN for the next 5 ms
   b.bench.machine.simulation().run_until(kMillisecondNs);
-  b.bench.finish(b.write(0, p.page_sectors, 1));  // buffered; its program waits for the LUN
+  // The data is buffered, and its program is waiting for the LUN.
+  b.bench.finish(b.write(0, p.page_sectors, 1));
   ASSERT_LT(b.bench.now(), 4 * kMillisecondNs);
   b.bench.observer.log.clear();
   b.bench.machine.power_cut();
@@ -391,7 +392,8 @@ TEST(Flash, InjectsFaults) {
   EXPECT_EQ(run(Op::read).status, Status::device_failed);
 }
 
-/// Sizes of real drives (IDEMA LBA1-03) are whole physical sectors, not whole pages.
+/// The sizes of real drives (IDEMA LBA1-03) are multiples of the physical sector, but not of the
+/// page.
 TEST(Flash, LastPageMayBePartial) {
   FlashProfile p = small_ssd();
   p.capacity_sectors += 48;

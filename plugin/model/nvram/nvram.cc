@@ -3,10 +3,10 @@
 //   submit -> queue --- one copy engine, in order of arrival: command_ns, then sector_ns each -->
 //
 //     read, all present       copied, done
-//     read, not all present   one read below for the hull of the absent sectors. Cached parts of
-//                             the hull are saved when the read is sent and overlaid on its
-//                             result. If part of it is unreadable, the absent pieces are read one
-//                             by one.
+//     read, not all present   one read of the device below, for the hull of the absent sectors.
+//                             Cached parts of the hull are saved when the read is sent and
+//                             overlaid on its result. If part of the hull is unreadable, the
+//                             absent pieces are read one by one.
 //     write                   if there is room and no conflict: copied, dirty, done; else waits
 //     write through           if there is no conflict: sent below; else waits
 //     outside the range       forwarded unchanged
@@ -103,7 +103,7 @@ bool Nvram::State::locked(const SectorRange& part) const {
   });
 }
 
-/// Returns true if a write has room and no conflict.
+/// Returns true if there is room for a write and no conflict with requests in flight.
 bool Nvram::State::may_start(const Command& command) const {
   const SectorRange part = inside(command.request);
   if (locked(part)) return false;
@@ -149,7 +149,7 @@ void Nvram::State::serve(Command command) {
     case Route::read:
       return read(command);
     case Route::cache:
-      // If the command has waited, it is at the head of the queue.
+      // If the command has waited, it is the first in the queue.
       if (!may_start(command) || (!command.waited && !waiting.empty()))
         return wait(command, command.waited);
       copy_in(command, command.request.sectors);
@@ -196,7 +196,7 @@ void Nvram::State::wait(Command command, bool first) {
   first ? waiting.push_front(command) : waiting.push_back(command);
 }
 
-/// Resumes writes at the head of the queue that no longer have conflicts.
+/// Resumes writes at the head of the queue, as long as they no longer have conflicts.
 void Nvram::State::retry_waiting() {
   while (!waiting.empty() && may_start(waiting.front())) {
     const bool copies = route(waiting.front().request) == Route::cache;
@@ -279,7 +279,7 @@ void Nvram::State::read(Command command) {
   blocks.renew(part);
   std::optional<SectorRange> hull = blocks.absent_hull(part);
   if (part.sectors != request.sectors) {
-    /// the request crosses the end of the range, so the device below is needed anyway
+    /// The request crosses the end of the range, so the device below is needed in any case.
     hull = range_of(request);
   } else if (!hull) {
     blocks.overlay(part, request.into);
@@ -305,8 +305,8 @@ void Nvram::State::read(Command command) {
   send(backend, own);
 }
 
-/// Handles a read error from the device below. A sector whose newest version is cached must stay
-/// readable, so the uncached parts are read piece by piece. If a piece is unreadable, the whole
+/// Handles a read error of the device below. A sector whose newest version is cached must stay
+/// readable, so the uncached parts are read piece by piece. If any piece is unreadable, the whole
 /// request fails, as on a drive. Returns true if another piece has been requested.
 bool Nvram::State::read_goes_on(BackendRequest& backend, Status status) {
   if (status == Status::medium_error && !backend.in_pieces && !backend.kept.empty()) {
@@ -368,7 +368,8 @@ void Nvram::State::send_flush(Command command) {
 
 void Nvram::State::backend_request_done(BackendRequest& backend, const Completion& completion) {
   if (backend.generation !=
-      intake.generation()) {  // the power was cut, and the host has received its answer
+      // The power has been cut since, and the host has already received its answer.
+      intake.generation()) {
     backend.busy = false;
     free_backend_requests.push_back(&backend);
     return;
@@ -408,7 +409,7 @@ void Nvram::State::backend_request_done(BackendRequest& backend, const Completio
 
 void Nvram::State::through_done(BackendRequest& backend, Status status) {
   through.erase(std::find(through.begin(), through.end(), &backend));
-  if (status != Status::ok) return;  // data acknowledged earlier is still cached
+  if (status != Status::ok) return;  // data that was acknowledged earlier stays in the cache
   blocks.drop(backend.range);
   const Request& request = backend.command.request;
   std::span<const std::byte> data = request.data;
@@ -474,8 +475,8 @@ void Nvram::shut_down() {
     state.shutting_down = true;
     state.consider_destage();
     state.update_busy();
-    // Blocks rejected by the device below stay in the cache; they are retried only at the next
-    // power-on.
+    // Blocks that the device below has rejected stay in the cache. They are written back again only
+    // after the next power-on.
     const auto working = [&] {
       return state.current || state.backend_requests.size() > state.free_backend_requests.size();
     };

@@ -3,7 +3,7 @@
 //
 //   host --write--> [ copy into battery-backed memory ] --ack--> host
 //                        |  dirty blocks, least recently written first
-//                        +--destage (joined neighbours, FUA for a volatile backend cache)--> below
+//                        +--destage (adjacent blocks combined, FUA if the cache below is volatile)
 //
 // Durability. A write inside the range is durable when it is acknowledged: its copy survives a
 // power cut for battery_hold_ns and is written back at power-on. The data leaves the cache only
@@ -32,11 +32,11 @@
 // Recordings. Requests of the cache to the device below are recorded under that device's id. Under
 // the cache's id, a MEDIA event records that sectors of the range have become durable: when the
 // copy into the memory ends, or when a write that bypassed the cache completes in the device below.
-// The newest such event therefore gives the durable content of a sector in the range; without such
-// an event, the content of the device below applies. There are two exceptions. After a power cut
-// during a write that bypasses the cache (acknowledged with power_lost), the device below shows how
-// much of the write is stored. After an incident "contents lost", only the content of the device
-// below counts.
+// The newest such event therefore gives the durable content of a sector in the range; if there has
+// been no such event, the content of the device below applies. There are two exceptions. After a
+// power cut during a write that bypasses the cache (acknowledged with power_lost), the content of
+// the device below shows how much of the write was stored. After an incident "contents lost", only
+// the content of the device below counts.
 //
 // If the range is not the whole device, requests outside it are forwarded unchanged.
 
@@ -50,7 +50,7 @@
 
 namespace headcrash::model {
 
-/// Options of a cache. Referenced objects must outlive the cache.
+/// Options of a cache. The objects that they refer to must outlive the cache.
 struct NvramOptions {
   const NvramProfile& profile;  ///< copied; must pass validate(), and its range must be on `below`
   Simulation& simulation;
@@ -58,9 +58,9 @@ struct NvramOptions {
   std::unique_ptr<Device> below;
   bool bytes = true;  ///< false if only times matter
   DeviceId device = 0;
-  /// determines whether the sector being copied during a power cut is kept
+  /// Determines whether a power cut keeps the sector that is being copied.
   std::uint64_t seed = 0;
-  /// battery_low and battery_dead; null if the battery is always ok
+  /// The faults battery_low and battery_dead; null if the battery is always ok.
   DeviceFaults* battery = nullptr;
 };
 
@@ -70,21 +70,23 @@ enum class NvramState : std::uint8_t { up, down, error };
 /// Counters of a cache. Unless stated otherwise, a write counts once for each block that it
 /// touches.
 struct NvramCounters {
-  std::uint64_t cached_writes = 0;  ///< blocks written in the cache
+  std::uint64_t cached_writes = 0;  ///< number of blocks written in the cache
   std::uint64_t write_hits = 0;     ///< writes to blocks that were in the cache
-  /// Writes to blocks in which a written sector was dirty: each saves a write to the device below.
+  /// Writes to blocks in which at least one written sector was dirty. Each of them saves a write to
+  /// the device below.
   std::uint64_t dirty_hits = 0;
-  std::uint64_t read_hits = 0;  ///< requests served without the device below
+  std::uint64_t read_hits = 0;  ///< read requests that were served without the device below
   std::uint64_t absorbed_sectors = 0;
   std::uint64_t destages = 0, destaged_sectors = 0;  ///< completed write-backs
   std::uint64_t failed_destages = 0;
-  /// Writes that bypassed the cache: battery not ok, longer than the cache, or not inside the
-  /// range.
+  /// Writes that bypassed the cache, because the battery was not ok, or because they were longer
+  /// than the cache or not inside the range.
   std::uint64_t write_throughs = 0;
   std::uint64_t room_waits = 0;        ///< writes that had to wait for free blocks
-  std::uint64_t replayed_sectors = 0;  ///< written back because they were dirty at power-on
-  std::uint64_t lost_sectors = 0;      ///< dirty sectors that the battery did not preserve
-  /// current number, including sectors in flight to the device below
+  std::uint64_t replayed_sectors = 0;  ///< sectors written back because they were dirty at power-on
+  /// Dirty sectors that were lost because the battery did not last.
+  std::uint64_t lost_sectors = 0;
+  /// Current number, including sectors that are in flight to the device below.
   std::uint64_t dirty_sectors = 0;
 };
 
@@ -93,11 +95,12 @@ struct NvramCounters {
 using NvramKindOf = std::function<std::uint8_t(std::uint64_t lba)>;
 inline constexpr std::size_t kNvramKindsMax = 16;
 
-/// Counters for one kind of data; see NvramCounters.
+/// Counters for one kind of data; compare NvramCounters.
 struct NvramKindCounters {
   std::uint64_t cached_writes = 0;
-  std::uint64_t block_hits = 0;  ///< writes to blocks with at least one dirty sector
-  std::uint64_t dirty_hits = 0;  ///< writes to blocks in which a written sector was dirty
+  std::uint64_t block_hits = 0;  ///< writes to blocks in which at least one sector was dirty
+  /// Writes to blocks in which at least one written sector was dirty.
+  std::uint64_t dirty_hits = 0;
 };
 using NvramKinds = std::array<NvramKindCounters, kNvramKindsMax>;
 
@@ -114,12 +117,12 @@ class Nvram final : public Device {
 
   NvramCounters nvram_counters() const;
   /// Starts counting written blocks by kind. At the end of each copy, the cache calls `kind_of` for
-  /// the first written sector of each block. `kind_of` must outlive the cache's last event. An
-  /// empty function stops counting.
+  /// the first written sector of each block. `kind_of` must be valid until after the cache's last
+  /// event. An empty function ends the counting.
   void count_kinds(NvramKindOf kind_of);
   const NvramKinds& kinds() const;
   /// Returns the time at which the cache became idle; nullopt while busy. If the profile has no
-  /// idle delay, dirty data below the high-water mark does not make the cache busy.
+  /// idle delay, a cache with dirty data below the high-water mark counts as idle.
   std::optional<TimeNs> quiet_since() const override;
   void shut_down() override;
   BatteryState battery() const;  ///< as of the last request, write-back or power change

@@ -71,8 +71,8 @@ std::optional<std::uint32_t> NvramBlocks::find(std::uint64_t index) const {
   return it->second;
 }
 
-/// Calls visit(slot, mask) for each cached block; the mask selects the block's sectors in the
-/// range.
+/// Calls visit(slot, mask) for each cached block of the range. The mask selects the block's sectors
+/// that are in the range.
 template <typename Visit>
 void NvramBlocks::for_each(const SectorRange& range, Visit visit) const {
   if (range.sectors == 0) return;
@@ -145,8 +145,8 @@ void NvramBlocks::set_failed(Block& block, bool failed) {
   failed ? ++failed_blocks_ : --failed_blocks_;
 }
 
-/// Sets the masks of a block, updates the totals and moves it to its list. All mask changes go
-/// through here.
+/// Sets the masks of a block, updates the totals, and moves the block to the list where it belongs.
+/// All masks must be changed by this function.
 void NvramBlocks::set(std::uint32_t slot, SectorMask present, SectorMask dirty, SectorMask leaving,
                       SectorMask replay) {
   Block& block = blocks_[slot];
@@ -166,8 +166,8 @@ void NvramBlocks::set(std::uint32_t slot, SectorMask present, SectorMask dirty, 
     slot_of_.erase(block.index);
     file(slot, Order::free, false);
   } else if (present != 0) {
-    // A block that becomes clean goes to the newest end of the list, because it was written later
-    // than all other clean blocks, even if they have been read since.
+    // A block that becomes clean is moved to the newest end of the list, because it was written
+    // later than all other clean blocks, even if these have been read since.
     const Order order = dirty != 0 ? Order::dirty : leaving != 0 ? Order::going : Order::clean;
     file(slot, order, order == Order::clean && filed_[slot] != Order::clean);
   }
@@ -190,7 +190,7 @@ std::uint32_t NvramBlocks::take_slot(std::uint64_t index) {
 NvramBlocks::Hits NvramBlocks::write(const SectorRange& range, std::span<const std::byte> data,
                                      const Seen& seen) {
   Hits hits;
-  renew(range);  // keeps the range's blocks from being reused below
+  renew(range);  // prevents the range's blocks from being reused below
   for (std::uint64_t at = range.lba; at < range.end();) {
     const std::uint64_t index = index_of(at);
     const std::uint64_t first = origin_ + index * block_sectors_;

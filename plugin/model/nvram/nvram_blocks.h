@@ -1,6 +1,6 @@
 #pragma once
-// The memory of a battery-backed cache: blocks whose sectors are absent, clean or dirty, and the
-// order in which the blocks were last written.
+// The memory of a battery-backed cache: its blocks, whose sectors are absent, clean or dirty, and
+// the order in which the blocks were last written.
 
 #include <tsl/robin_map.h>
 
@@ -17,18 +17,18 @@
 
 namespace headcrash::model {
 
-/// One bit for each sector of a block, lowest bit first.
+/// One bit for each sector of a block; the lowest bit is the first sector.
 using SectorMask = std::uint64_t;
 
 class NvramBlocks {
  public:
-  /// Numbers of blocks and sectors that a write found in the cache.
+  /// Numbers of blocks and sectors in the cache that a write has found.
   struct Hits {
     std::uint32_t blocks = 0, present = 0, dirty = 0;
-    std::uint32_t absorbed_sectors = 0;  ///< dirty sectors that were overwritten
+    std::uint32_t absorbed_sectors = 0;  ///< number of dirty sectors that were overwritten
   };
 
-  /// `origin` is the LBA of the first block; `bytes` is false if only times matter.
+  /// `origin` is the LBA of the first block. `bytes` is false if only times matter.
   NvramBlocks(std::uint64_t origin, std::uint32_t blocks, std::uint32_t block_sectors, bool bytes);
 
   // ---- queries
@@ -36,7 +36,7 @@ class NvramBlocks {
   std::uint64_t span(const SectorRange& range) const;
   bool has_room_for(const SectorRange& range) const;
   bool covers(const SectorRange& range) const;
-  /// Returns the part of the range from its first to its last absent sector.
+  /// Returns the part of the range from its first absent sector to its last absent one.
   std::optional<SectorRange> absent_hull(const SectorRange& range) const;
   std::vector<SectorRange> present_runs(const SectorRange& range) const;
   bool leaving(const SectorRange& range) const;
@@ -44,46 +44,47 @@ class NvramBlocks {
   // ---- changes
   /// State of a block before a write.
   struct Written {
-    std::uint64_t lba = 0;      ///< first written sector of the block
-    bool block_dirty = false;   ///< any sector of the block was dirty
-    bool sector_dirty = false;  ///< any written sector was dirty
+    std::uint64_t lba = 0;      ///< the first written sector of the block
+    bool block_dirty = false;   ///< true if at least one sector of the block was dirty
+    bool sector_dirty = false;  ///< true if at least one written sector was dirty
   };
   using Seen = std::function<void(const Written&)>;
-  /// Marks the range as dirty with `data` (empty for zeroes, or if only times matter). Calls
-  /// `seen`, unless it is empty, for each block. REQUIRES: has_room_for(range).
+  /// Marks the range as dirty and stores `data` (empty for zeroes, or if only times matter). Calls
+  /// `seen` for each block, unless `seen` is empty. REQUIRES: has_room_for(range).
   Hits write(const SectorRange& range, std::span<const std::byte> data, const Seen& seen = {});
   /// Copies the cached part of the range to `into`, which begins at range.lba.
   void overlay(const SectorRange& range, std::span<std::byte> into) const;
   void drop_clean(const SectorRange& range);  ///< drops clean copies
-  void drop(const SectorRange& range);   ///< drops all sectors of the range, including dirty data
-  void renew(const SectorRange& range);  ///< marks the range's clean blocks as recently read
+  void drop(const SectorRange& range);        ///< drops all sectors of the range, even dirty ones
+  void renew(const SectorRange& range);       ///< marks the range's clean blocks as recently read
 
   // ---- write-back
   /// Returns dirty blocks, least recently written first.
   const std::list<std::uint32_t>& dirty_order() const { return list(Order::dirty); }
-  /// Returns true if the block may be written back: no part of it is in flight, and its previous
-  /// write-back did not fail.
+  /// Returns true if the block may be written back, that is, if no part of it is in flight, and its
+  /// previous write-back did not fail.
   bool may_leave(std::uint32_t slot) const {
     return blocks_[slot].leaving == 0 && !blocks_[slot].failed;
   }
-  /// Returns the range from the block's first dirty sector to the last dirty sector that can be
-  /// reached without crossing absent sectors. Clean sectors in between are included, to save a
-  /// second write.
+  /// Returns a range that begins with the block's first dirty sector. It ends with the last dirty
+  /// sector that can be reached without crossing absent sectors. Clean sectors in between are
+  /// included, because this saves a second write.
   SectorRange first_run(std::uint32_t slot) const;
-  /// Return the dirty run that begins (run_from) or ends (run_up_to) at `lba`, a block boundary;
-  /// nullopt if absent.
+  /// These return the dirty run that begins (run_from) or ends (run_up_to) at `lba`, which must be
+  /// a block boundary; nullopt if there is no dirty run there.
   std::optional<SectorRange> run_from(std::uint64_t lba) const;
   std::optional<SectorRange> run_up_to(std::uint64_t lba) const;
-  void leave(const SectorRange& range);  ///< a write-back of the whole range has been sent
-  /// Completes a write-back. Sectors not rewritten since it was sent become clean. Returns how many
-  /// of the written sectors were dirty at power-on.
+  /// Marks the whole range as in flight, because its write-back has been sent.
+  void leave(const SectorRange& range);
+  /// Completes a write-back. Sectors that have not been rewritten since it was sent become clean.
+  /// Returns how many of the written sectors had been dirty at power-on.
   std::uint64_t write_completed(const SectorRange& range);
-  /// Marks the sectors of a failed or lost write-back as dirty again.
+  /// Marks the sectors of a write-back as dirty again, because it has failed or was lost.
   void came_back(const SectorRange& range, bool failed);
 
   // ---- power
   void cut();          ///< sectors in flight become dirty again; clean sectors are dropped
-  void mark_replay();  ///< marks all dirty sectors for replay; failed blocks are retried
+  void mark_replay();  ///< marks all dirty sectors as dirty at power-on; failed blocks are retried
   void clear();
 
   std::uint32_t blocks() const { return static_cast<std::uint32_t>(blocks_.size()); }
@@ -97,12 +98,14 @@ class NvramBlocks {
 
  private:
   struct Block {
-    std::uint64_t index = 0;  ///< first sector is origin + index * block_sectors
-    SectorMask present = 0;   ///< sectors whose newest version is here
-    SectorMask dirty = 0;     ///< subset of `present`: newer than the device below
-    SectorMask leaving = 0;   ///< subset of `present`: an older or equal version is in flight
-    SectorMask replay = 0;    ///< subset of `dirty` or `leaving`: dirty at the last power-on
-    bool failed = false;      ///< a write-back failed
+    std::uint64_t index = 0;  ///< the block's first sector is origin + index * block_sectors
+    SectorMask present = 0;   ///< sectors whose newest version is in this block
+    SectorMask dirty = 0;     ///< subset of `present`: sectors newer than in the device below
+    /// Subset of `present`: sectors of which an older or equal version is in flight.
+    SectorMask leaving = 0;
+    /// Subset of `dirty` or `leaving`: sectors that were dirty at the last power-on.
+    SectorMask replay = 0;
+    bool failed = false;  ///< the last write-back of the block failed
     std::vector<std::byte> bytes;
   };
   enum class Order : std::uint8_t { free, clean, going, dirty };
@@ -126,12 +129,14 @@ class NvramBlocks {
   std::uint32_t block_sectors_;
   bool has_bytes_;
   std::vector<Block> blocks_;
-  std::vector<Order> filed_;  ///< the list of each slot
+  std::vector<Order> filed_;  ///< for each slot: the list that it is in
   std::vector<List::iterator> place_;
-  /// Slots by state, oldest first. Each slot is in exactly one list: free; clean (reusable); going
-  /// (not dirty, but in flight to the device below); dirty.
+  /// Slots by state, oldest first. Each slot is in exactly one list: free; clean (can be reused);
+  /// going (not dirty, but in flight to the device below); dirty.
   std::array<List, 4> lists_;
-  struct Scattered {  ///< hash for indices a power of two apart, since the map uses the low bits
+  /// A hash that mixes the bits of an index. The map uses the low bits, which are often equal,
+  /// because many indices differ by powers of two.
+  struct Scattered {
     std::size_t operator()(std::uint64_t index) const {
       return (index * 0x9e3779b97f4a7c15U) >> 32;
     }

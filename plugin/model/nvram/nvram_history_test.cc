@@ -1,6 +1,5 @@
-// Runs random histories of a cache over a small drive. In the variants, the drive may have a
-// volatile cache, the range covers all or part of the drive, and the memory is larger or smaller
-// than the requests need.
+// Runs random histories of a cache over a small drive. In some variants, the drive has a volatile
+// cache, the range covers only part of the drive, or the memory is smaller than the requests need.
 #include <gtest/gtest.h>
 
 #include "plugin/model/nvram/nvram.h"
@@ -23,7 +22,7 @@ struct CacheShape {
   std::uint32_t capacity_sectors;
   std::uint32_t depth;
   bool trim;
-  bool any_order = false;  ///< the device below uses random times instead of a drive's times
+  bool any_order = false;  ///< the device below takes random times instead of those of a drive
 };
 
 NvramProfile small_cache(const CacheShape& shape) {
@@ -44,7 +43,7 @@ NvramProfile small_cache(const CacheShape& shape) {
   return p;
 }
 
-/// A machine with a cache over a drive.
+/// A machine that has a cache over a drive.
 struct CacheStack {
   CacheStack(const CacheShape& shape, std::uint64_t seed)
       : drive(bench::small_profile()), cache(small_cache(shape)), store(drive.capacity_sectors) {

@@ -16,23 +16,24 @@ struct NvramProfile {
   std::string name, title;
   std::uint32_t capacity_sectors = 0;  ///< a multiple of block_sectors
   std::uint32_t block_sectors = 16;    ///< unit of replacement, at most kBlockSectorsMax
-  std::uint64_t range_lba = 0;         ///< cached part of the device below
-  std::uint64_t range_sectors = 0;     ///< 0 if it extends from range_lba to the end
-  TimeNs command_ns = 0;               ///< time for one request
-  TimeNs sector_ns = 0;                ///< time to copy one sector
-  /// Write-back begins when this fraction of the blocks is dirty; 0 for always.
+  std::uint64_t range_lba = 0;         ///< first sector of the cached part of the device below
+  /// Length of that part; 0 if it extends to the end of the device.
+  std::uint64_t range_sectors = 0;
+  TimeNs command_ns = 0;  ///< time that one request takes
+  TimeNs sector_ns = 0;   ///< time to copy one sector
+  /// Fraction of dirty blocks at which write-back begins; 0 to write back at once.
   std::uint32_t high_water_permille = 0;
-  std::uint32_t low_water_permille = 0;  ///< dirty fraction at which write-back ends
-  /// Write-back begins after this long without a request; 0 disables this trigger.
+  std::uint32_t low_water_permille = 0;  ///< fraction of dirty blocks at which write-back ends
+  /// Write-back also begins after this long without a request; 0 disables this.
   TimeNs idle_delay_ns = 0;
-  /// Limit for a write that merges neighbours; at least one block.
+  /// Maximum size of a write-back that combines adjacent blocks; at least one block.
   std::uint32_t destage_sectors_max = 0;
-  std::uint32_t destage_depth = 1;  ///< number of write-backs in flight at once
-  TimeNs battery_hold_ns = 0;       ///< how long the contents survive without power
+  std::uint32_t destage_depth = 1;  ///< maximum number of write-backs in flight at the same time
+  TimeNs battery_hold_ns = 0;       ///< time for which the contents survive without power
 };
 
-/// Returns an error for the first invalid value, named as in a profile file: "[nvram]
-/// block-sectors".
+/// Returns an error for the first invalid value. The error names the value as in a profile file,
+/// such as "[nvram] block-sectors".
 Result<void> validate(const NvramProfile& profile);
 
 }  // namespace headcrash::model

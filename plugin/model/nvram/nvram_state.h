@@ -18,7 +18,7 @@ struct Nvram::State final : EventTarget {
   enum class Event : std::uint64_t { serviced, idle };
   static constexpr unsigned kEventBits = 1;
   struct Command : HostCommand {
-    bool decoded = false;  ///< command_ns has passed for this command
+    bool decoded = false;  ///< command_ns has passed for it
     bool waited = false;
   };
   enum class Route : std::uint8_t { nothing, cache, through, read, outside, flush };
@@ -33,14 +33,16 @@ struct Nvram::State final : EventTarget {
     State& state;
     Job job = Job::pass;
     bool busy = false;
-    bool flushing = false;  ///< the flush after a trim
+    bool flushing = false;  ///< the request is the flush that follows a trim
     std::uint64_t generation = 0;
-    Command command;                ///< unset for a destage
-    SectorRange range;              ///< affected range within the cache
-    SectorRange hull;               ///< read: range requested from the device below
-    std::vector<SectorRange> kept;  ///< read: cached parts of the hull; `bytes` holds them
-    bool in_pieces = false;         ///< read: the hull could not be read as a whole
-    std::deque<SectorRange> gaps;   ///< read: uncached parts still to be read, if in_pieces
+    Command command;    ///< unset for a destage
+    SectorRange range;  ///< the part of the range that the request affects
+    SectorRange hull;   ///< read: the range that is requested from the device below
+    /// Read: the cached parts of the hull, whose bytes are in `bytes`.
+    std::vector<SectorRange> kept;
+    bool in_pieces = false;  ///< read: the hull could not be read as a whole
+    /// Read, if in_pieces: the uncached parts that have not been read yet.
+    std::deque<SectorRange> gaps;
     std::vector<std::byte> bytes;
   };
 
@@ -102,24 +104,26 @@ struct Nvram::State final : EventTarget {
   bool below_volatile = false;
   Characteristics characteristics;
   NvramCounters nvram_counters;
-  NvramKindOf kind_of;  ///< if empty, kinds are not counted
+  NvramKindOf kind_of;  ///< empty if kinds are not counted
   NvramKinds kinds = {};
   NvramBlocks blocks;
 
   std::deque<Command> queue;
-  std::optional<Command> current;  ///< in the copy engine
+  std::optional<Command> current;  ///< the command in the copy engine
   TimeNs copy_from = 0;            ///< time at which the copying of `current` begins
-  std::deque<Command> waiting;     ///< writes, in order
-  std::deque<Command> flushes;     ///< waiting until the cache is empty (battery dead)
+  std::deque<Command> waiting;     ///< waiting writes, in arrival order
+  std::deque<Command> flushes;     ///< flushes that wait until the cache is empty (battery dead)
   std::deque<BackendRequest> backend_requests;
   std::vector<BackendRequest*> free_backend_requests;
-  std::vector<BackendRequest*> through;  ///< requests that bypass the cache and lock their range
+  /// Requests in flight that bypass the cache and lock their range.
+  std::vector<BackendRequest*> through;
   std::uint32_t destages_in_flight = 0;
 
   BatteryState battery = BatteryState::ok;
-  bool draining = false;       ///< between the high and the low water mark
-  bool idle_draining = false;  ///< the host is idle
-  bool shutting_down = false;  ///< all dirty data is written back
+  /// Write-back has begun at the high water mark and continues to the low one.
+  bool draining = false;
+  bool idle_draining = false;  ///< write-back is running because the host is idle
+  bool shutting_down = false;  ///< write-back is running until no data is dirty
   bool store_failed = false;
   TimeNs off_since = 0;
   std::uint64_t idle_epoch = 0;

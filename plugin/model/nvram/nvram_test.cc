@@ -1,4 +1,4 @@
-// Tests individual rules of the cache, over a small drive.
+// Tests individual rules of a cache over a small drive.
 #include "plugin/model/nvram/nvram.h"
 
 #include <gtest/gtest.h>
@@ -141,13 +141,13 @@ TEST(Nvram, AbsorbsRewritesOfAHotBlock) {
 
 TEST(Nvram, CountsHitsByKind) {
   NvramFixture b;
-  b.write(0, 8, 1);  // not counted yet
+  b.write(0, 8, 1);  // kinds are not counted yet
   b.nvram->count_kinds([](std::uint64_t lba) { return static_cast<std::uint8_t>(lba / 80); });
-  b.write(0, 8, 2);   // kind 0, dirty
-  b.write(4, 16, 3);  // three blocks: one was present, one begins in it
+  b.write(0, 8, 2);                                    // kind 0; the block is dirty
+  b.write(4, 16, 3);                                   // three blocks, one of which was present
   for (int i = 0; i < 5; ++i) b.write(80, 4, 10 + i);  // kind 1
-  for (int i = 0; i < 3; ++i) b.write(84, 4, 20 + i);  // the same block, other sectors
-  b.write(72, 16, 30);                                 // kinds 0 and 1 in one request
+  for (int i = 0; i < 3; ++i) b.write(84, 4, 20 + i);  // other sectors of the same block
+  b.write(72, 16, 30);                                 // one request with both kinds 0 and 1
   const NvramKinds& kinds = b.nvram->kinds();
   EXPECT_EQ(kinds[0].cached_writes, 1U + 3 + 1);
   EXPECT_EQ(kinds[0].dirty_hits, 1U + 1);
@@ -166,7 +166,7 @@ TEST(Nvram, KeepsHotBlocksAndWritesBackColdOnes) {
   NvramFixture b;
   for (std::uint64_t i = 0; i < 60; ++i) {
     b.write(0, 8, 7);                      // rewritten often
-    b.write(100 + (i * 16) % 1500, 8, 9);  // each written once
+    b.write(100 + (i * 16) % 1500, 8, 9);  // each block is written once
     b.run_for(30 * kMillisecondNs);
   }
   EXPECT_EQ(b.counters().dirty_hits, 59U);
@@ -196,7 +196,7 @@ TEST(Nvram, AcceptsWritesBetweenTheWaterMarks) {
   EXPECT_EQ(b.counters().destages, 2U) << "from 6 blocks down to 4";
 }
 
-/// Returns sectors 0 to 23 after caching sectors 9, 10 and 20.
+/// Returns sectors 0 to 23. Sectors 9, 10 and 20 are cached before the read.
 std::vector<std::byte> fill_in_part(NvramFixture& b) {
   std::vector<std::byte> expected = DiskFixture::pattern(24, 3);
   EXPECT_TRUE(b.store.write(0, expected).has_value());
@@ -236,8 +236,8 @@ TEST(Nvram, AReadFromBelowDoesNotReturnStaleData) {
   p.idle_delay_ns = 1;
   NvramFixture b(p);
   b.write(100, 8, 4);
-  // Sector 104 is cached, but 99 is not: the read of 99..104 goes to the device below while the
-  // block is in flight.
+  // Sector 104 is cached but sector 99 is not, so the read of 99..104 goes to the device below,
+  // while the block with 104 is in flight.
   EXPECT_EQ(b.read(99, 6).back(), std::byte{4});
 }
 
@@ -387,7 +387,7 @@ TEST(Nvram, RequestsOutsideTheRangeAreForwarded) {
   EXPECT_TRUE(b.nvram->characteristics().volatile_cache);
   b.write(0, 8, 1);
   b.write(64, 8, 2);
-  b.write(60, 8, 3);  // across the end of the range: bypasses the cache, and is durable
+  b.write(60, 8, 3);  // crosses the end of the range, so it bypasses the cache and is durable
   EXPECT_EQ(b.counters().write_throughs, 2U);
   EXPECT_EQ(b.below(0, 8), DiskFixture::pattern(8, 0)) << "still in the drive's volatile cache";
   EXPECT_EQ(b.below(60, 8), DiskFixture::pattern(8, 3));
@@ -402,14 +402,14 @@ TEST(Nvram, AFailedWriteBackKeepsItsContents) {
   NvramFixture b;
   b.write(50, 8, 1);
   b.add(b.drive_faults, FaultKind::dead);
-  b.off_for(kSecondNs);  // the write-back fails
+  b.off_for(kSecondNs);  // the write-back then fails
   b.drain();
   EXPECT_EQ(b.nvram->state(), NvramState::error);
   EXPECT_EQ(b.counters().failed_destages, 1U);
   EXPECT_EQ(b.write(90, 8, 2).status, Status::device_failed) << "state ERROR: writes go through";
   EXPECT_EQ(b.read(50, 8), DiskFixture::pattern(8, 1));
   b.drive_faults.clear();
-  b.write(48, 16, 3);  // covers the failed blocks
+  b.write(48, 16, 3);  // this write covers the failed blocks
   EXPECT_EQ(b.nvram->state(), NvramState::up);
   EXPECT_EQ(b.below(48, 16), DiskFixture::pattern(16, 3));
 }

@@ -3,13 +3,13 @@
 //   dirty blocks / all   0 ....... low ............. high ....... 1000
 //                        |  idle   | continues, if begun | writes back |
 //
-// The write-back runs until nothing is dirty when the host has been idle for idle_delay_ns, when
-// the battery is not ok, and for data dirty at power-on. When a write waits for room, the
+// The write-back runs until nothing is dirty if the host has been idle for idle_delay_ns, if the
+// battery is not ok, or for data that was dirty at power-on. If a write is waiting for room, the
 // write-back runs until there is enough. The least recently written block is written first,
-// together with adjoining blocks. A frequently rewritten block is written last, ideally never.
+// together with adjacent blocks. A frequently rewritten block is written last, or ideally never.
 //
-// A write-back sends a copy. Its sectors stay in the cache as leaving. If a power cut tears these
-// sectors in the device below, they are written again at power-on.
+// A write-back sends a copy. Its sectors stay in the cache, marked as leaving. If a power cut
+// tears these sectors in the device below, they are written again at power-on.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -57,7 +57,7 @@ void Nvram::State::consider_destage() {
   }
 }
 
-/// Returns the least recently written dirty block that may be sent, joined with its neighbours.
+/// Returns the least recently written dirty block that may be sent, combined with adjacent blocks.
 std::optional<SectorRange> Nvram::State::next_destage() const {
   for (const std::uint32_t slot : blocks.dirty_order()) {
     if (!blocks.may_leave(slot)) continue;
@@ -130,7 +130,7 @@ void Nvram::State::power_cut() {
     line->clear();
   }
   for (const BackendRequest& backend : backend_requests) {
-    // Backend requests of an earlier power cycle have already completed.
+    // The requests of an earlier power cycle to the device below have already completed.
     if (backend.busy && backend.job != Job::destage &&
         backend.generation + 1 == intake.generation())
       intake.lose(backend.command);
@@ -143,8 +143,8 @@ void Nvram::State::power_cut() {
   update_busy();
 }
 
-/// Stops the copy at `now`. Sectors already copied are kept; whether the sector being copied is
-/// kept is random.
+/// Stops the copy at `now`. Sectors that have been copied are kept. Whether the sector that is
+/// being copied is kept is random.
 void Nvram::State::keep_part_of_copy() {
   if (!current || current->request.op == Op::read || route(current->request) != Route::cache)
     return;

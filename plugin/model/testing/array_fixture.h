@@ -1,6 +1,6 @@
 #pragma once
-// Fixtures for array tests: a member with seeded delays, an array of such members on persistent
-// stores, and an independent check of the members' stores.
+// Fixtures for array tests: a member with delays from a seed, an array of such members on
+// persistent stores, and an independent check of the members' stores.
 
 #include <memory>
 #include <random>
@@ -14,7 +14,7 @@
 
 namespace headcrash::model::bench {
 
-/// Returns bytes that depend on the sector's position and the seed.
+/// Returns bytes that depend on the position of the sector and on the seed.
 inline std::vector<std::byte> counted(std::uint32_t sectors, int seed) {
   std::vector<std::byte> bytes(std::size_t{sectors} * kSectorBytes);
   for (std::size_t i = 0; i < bytes.size(); ++i)
@@ -27,12 +27,12 @@ struct MemberTraits {
   bool trim = false;
   TimeNs delay_ns = kMillisecondNs;
   TimeNs jitter_ns = 0;                ///< maximum additional delay, drawn from the seed
-  bool cut_leaves_unreadable = false;  ///< some torn sectors become unreadable
-  std::uint32_t physical_sectors = 1;  ///< unit that becomes unreadable
+  bool cut_leaves_unreadable = false;  ///< a power cut makes some torn sectors unreadable
+  std::uint32_t physical_sectors = 1;  ///< size of the unit that becomes unreadable
 };
 
-/// An array member that serves requests concurrently. At a power cut, none, some or all sectors of
-/// each write in flight are stored, and the next sector is torn.
+/// An array member that serves requests concurrently. In a power cut, the first sectors of each
+/// write in flight (none, some or all of them) are stored, and the next sector is torn.
 class TestMember final : public Device, private EventTarget {
  public:
   TestMember(Simulation& simulation, Observer& observer, SectorStore* store, DeviceId device,
@@ -86,7 +86,7 @@ class TestMember final : public Device, private EventTarget {
   void power_on() override { powered_ = true; }
 
   bool dead = false;
-  bool stall_writes = false;  ///< writes stay in flight until the power cut
+  bool stall_writes = false;  ///< if true, writes stay in flight until the power is cut
   std::set<std::uint64_t> unreadable;
 
  private:
@@ -233,7 +233,7 @@ struct ArrayFixture {
     }
     return o;
   }
-  /// Opens a new server on the same stores. `prepare` may inject failures first.
+  /// Opens a new server on the same stores. `prepare` may inject failures before that.
   template <typename Prepare>
   Result<void> open(Prepare prepare, bool bytes = true) {
     array.reset();
@@ -294,7 +294,7 @@ struct ArrayFixture {
       invariant(events < kEventsMax, "an array becomes idle");
   }
   void run_for(TimeNs ns) { simulation->run_until(simulation->now() + ns); }
-  /// Runs until the background work ends.
+  /// Runs until background work ends.
   void finish_background() {
     while (!array->status().background.empty() && simulation->run_next()) {
     }
@@ -321,8 +321,8 @@ struct ArrayFixture {
   }
   RaidLayout layout() const { return RaidLayout::of(profile, stores[0]->sectors()); }
 
-  /// Returns the number of stripes whose parity (or copies) on the stores is wrong. The check does
-  /// not use the array's own parity code.
+  /// Returns the number of stripes whose parity (or copies) in the stores is wrong. The check does
+  /// not use the array's parity code.
   std::uint64_t wrong_stripes() const {
     const RaidLayout l = layout();
     std::uint64_t wrong = 0;
@@ -335,7 +335,7 @@ struct ArrayFixture {
     return wrong;
   }
 
-  /// Powers on and runs until the background work ends.
+  /// Powers on, and runs until background work ends.
   void power_on_and_resync() {
     array->power_on();
     run_for(10 * kMillisecondNs);

@@ -20,8 +20,8 @@
 //                          |------W3----->
 //
 //   a read returns     a version not overtaken by one acknowledged before the read's submission
-//   durable            a version acknowledged with FUA, or before an acknowledged flush, or by a
-//                      device without a volatile cache
+//   is durable         a version acknowledged with FUA, or before an acknowledged flush was
+//                      submitted, or by a device without a volatile cache
 //   after a power cut  there is a version not overtaken by a durable one, or the first part of one
 //                      such version and the end of another (torn), or, if the options allow it,
 //                      medium_error if a write was in flight in the same physical sector
@@ -83,7 +83,7 @@ class HistoryCheck final : public Initiator {
     return report_;
   }
 
-  /// Marks sectors as bad because of a fault: reads of these sectors may fail until they are
+  /// Notes that a fault has made sectors bad. Reads of these sectors may fail until they are
   /// written.
   void expect_bad(std::uint64_t lba, std::uint64_t count) {
     ++clock_;
@@ -96,17 +96,18 @@ class HistoryCheck final : public Initiator {
   }
 
  private:
-  using Instant = std::uint64_t;  ///< counts submissions and answers
+  using Instant = std::uint64_t;  ///< number of submissions and answers so far
   static constexpr Instant kNotYet = ~Instant{0};
-  /// For a whole history, which needs some tens of thousands.
+  /// Limit on the events of a history. A whole history needs some tens of thousands.
   static constexpr int kEventsMax = 500'000;
 
   struct Version {
     Instant submitted = 0;
     Instant acknowledged = 0;
     RequestId write = 0;
-    std::uint64_t stamp = 0;       ///< stamp of the version; 0 for zeroes
-    std::vector<std::byte> bytes;  ///< contents after a cut; otherwise derived from the stamp
+    std::uint64_t stamp = 0;  ///< stamp that identifies the version; 0 for zeroes
+    /// Contents after a cut; otherwise, the contents follow from the stamp.
+    std::vector<std::byte> bytes;
     bool unreadable = false;
     bool durable = true;
   };
@@ -120,12 +121,13 @@ class HistoryCheck final : public Initiator {
     std::vector<std::byte> buffer;
     Instant submitted = 0;
     std::uint64_t cuts_before = 0;
-    std::vector<Instant> barriers;  ///< read: versions acknowledged before this are not allowed
+    /// For each sector of a read: versions must not have been acknowledged before this instant.
+    std::vector<Instant> barriers;
   };
 
   bool may_continue() const { return events_ < kEventsMax && report_.violation_count < 100; }
 
-  /// Runs the next event. Returns false if there is no event or the limit has been reached.
+  /// Runs the next event. Returns false if there are no more events or the limit has been reached.
   bool step() {
     if (events_ == kEventsMax || !machine_.simulation().run_next()) return false;
     ++events_;
@@ -148,7 +150,7 @@ class HistoryCheck final : public Initiator {
 
   // ---- bytes
 
-  /// Returns the word that fills the sector; 0 for zeroes.
+  /// Returns the word that fills the sector in this version; 0 for zeroes.
   static std::uint64_t word_of(std::uint64_t stamp, std::uint64_t lba) {
     return stamp == 0 ? 0 : Random(stamp * 0x9e3779b97f4a7c15U ^ lba).next();
   }
@@ -329,8 +331,9 @@ class HistoryCheck final : public Initiator {
     }
   }
 
-  /// Fixes the order of writes that were in flight together, once a read with no write in flight
-  /// has seen the result. (Does nothing if two versions have equal contents.)
+  /// Fixes the order of writes that were in flight together, once a read shows which of them was
+  /// the last. Does nothing if a write is still in flight, or if two versions have the same
+  /// contents.
   void decide(std::vector<Version>& all, std::uint64_t lba, std::span<const std::byte> seen,
               const Pending& pending) {
     Version* last = nullptr;
@@ -350,7 +353,7 @@ class HistoryCheck final : public Initiator {
     last->acknowledged = std::max(last->acknowledged, last->submitted);
   }
 
-  /// Describes the bytes for a message.
+  /// Describes bytes for a message.
   std::string describe(std::uint64_t lba, std::span<const std::byte> seen) {
     std::string known;
     for (const Version& v : sector(lba).versions) {
@@ -400,14 +403,15 @@ class HistoryCheck final : public Initiator {
     read_back();
   }
 
-  /// Reads all sectors; their contents become the reference from now on.
+  /// Reads all sectors. From then on, their contents are the reference.
   void read_back() {
     if (options_.before_read_back) options_.before_read_back();
     open_.assign(sectors_.size(), false);
     for (std::size_t i = 0; i < sectors_.size(); ++i)
       open_[i] = std::any_of(sectors_[i].versions.begin(), sectors_[i].versions.end(),
                              [](const Version& v) { return !v.durable; });
-    constexpr std::uint64_t kTogether = 16;  // single reads would be most of a history's events
+    // Reads several sectors at a time. Otherwise, most of a history's events would be such reads.
+    constexpr std::uint64_t kTogether = 16;
     std::vector<std::byte> bytes(kTogether * kSectorBytes);
     for (std::uint64_t i = 0; i < sectors_.size() && may_continue(); i += kTogether) {
       const auto all = std::span(bytes).first(std::min(kTogether, sectors_.size() - i) *
@@ -443,7 +447,7 @@ class HistoryCheck final : public Initiator {
     while (!mine.status && step()) {
     }
     const auto status = mine.status;
-    if (status) waiters_.pop_back();  // else keep it for a late answer
+    if (status) waiters_.pop_back();  // otherwise the waiter is kept for a late answer
     return status.value_or(Status::device_failed);
   }
 
@@ -489,7 +493,8 @@ class HistoryCheck final : public Initiator {
       return;
     if (!options_.may_tear) return violation(fmt::format("a cut tore sector {}", lba));
     std::vector<std::vector<std::byte>> allowed;
-    bool anything = false;  // below the torn prefix, if the sector was unreadable before
+    // Anything may follow the torn prefix, if the sector was unreadable before.
+    bool anything = false;
     for (const Version& v : s.versions) {
       if (v.acknowledged < barrier) continue;
       v.unreadable ? void(anything = true) : allowed.push_back(bytes_of(v, lba));
@@ -515,7 +520,8 @@ class HistoryCheck final : public Initiator {
   std::vector<Sector> sectors_;
   std::map<RequestId, std::unique_ptr<Pending>> pending_;
   std::vector<std::unique_ptr<Initiator>> waiters_;
-  std::vector<bool> open_;  ///< had versions that were not durable before the power-on
+  /// For each sector: before the power-on, it had versions that were not durable.
+  std::vector<bool> open_;
   Instant clock_ = 0;
   std::uint64_t last_stamp_ = 0;
   int events_ = 0;

@@ -1,5 +1,5 @@
 #pragma once
-// Options for, and report of, a random history (history_check.h).
+// The options of a random history and the report on it (history_check.h).
 
 #include <cstdint>
 #include <functional>
@@ -17,39 +17,40 @@ class HistoryCheck;
 struct HistoryOptions {
   std::uint64_t seed = 1;
   int steps = 1500;
-  std::size_t device_index = 0;  ///< index in the machine
-  std::uint64_t first_lba = 0;   ///< the history stays in [first_lba, first_lba + sectors)
+  std::size_t device_index = 0;  ///< index of the device in the machine
+  std::uint64_t first_lba = 0;   ///< the history uses only [first_lba, first_lba + sectors)
   std::uint64_t sectors = 160;
   std::uint32_t in_flight_max = 4;
   std::uint32_t request_sectors_max = 12;
   std::uint32_t large_request_sectors = 0;  ///< occasional large requests of this size; 0 for none
-  std::uint64_t hot_sectors = 0;  ///< half of the requests begin in the first N sectors; 0 for none
+  /// Half of the requests begin in the first N sectors; 0 to disable this.
+  std::uint64_t hot_sectors = 0;
   TimeNs pause_ns_max = 30 * kMillisecondNs;
   bool cuts = true;
-  TimeNs off_ns_max = 0;  ///< from a cut to power-on
-  /// in half of the cuts, the power returns before the losses are reported
+  TimeNs off_ns_max = 0;  ///< maximum time from a cut to the power-on
+  /// If true, then in half of the cuts the power returns before the lost requests are answered.
   bool power_returns_soon = false;
-  bool may_tear = true;  ///< false if a cut leaves whole versions only
-  /// Returns true if an acknowledged write of the sector is durable without a flush. If empty, this
-  /// is so only if the device has no volatile cache.
+  bool may_tear = true;  ///< if false, only whole versions remain after a cut
+  /// Returns true if an acknowledged write to the sector is durable without a flush. If this
+  /// function is empty, such writes are durable only if the device has no volatile cache.
   std::function<bool(std::uint64_t lba)> durable_at_ack;
-  bool unreadable_after_cut = false;  ///< for Tear::any or Tear::unreadable
-  /// requests may complete with device_failed, whether executed or not
+  bool unreadable_after_cut = false;  ///< needed for Tear::any and Tear::unreadable
+  /// If true, requests may complete with device_failed, whether or not they were executed.
   bool may_fail = false;
-  /// Called every few steps to add faults, fail members, ...
+  /// Called every few steps, for example to add faults or fail members.
   std::function<void(HistoryCheck&, Random&)> mischief;
   /// Called before the history reads all sectors back, that is, after each power_on() and at the
-  /// end. The read must succeed.
+  /// end. After the call, these reads must succeed.
   std::function<void()> before_read_back;
 };
 
 struct HistoryReport {
   static constexpr std::size_t kViolationsKept = 20;
-  std::vector<std::string> violations;  ///< the first few
+  std::vector<std::string> violations;  ///< the first kViolationsKept violations
   std::uint64_t violation_count = 0;
   std::uint64_t reads = 0, writes = 0, flushes = 0, trims = 0, cuts = 0;
   std::uint64_t torn_sectors = 0, unreadable_sectors = 0;
-  /// number of sectors that lack their newest version after a cut
+  /// Number of sectors that lacked their newest version after a cut.
   std::uint64_t lost_versions = 0;
   std::uint64_t medium_errors = 0, failures = 0;
 

@@ -1,6 +1,6 @@
 #pragma once
-// Fixtures for this folder's tests: a small drive, a memory store, an observer that logs
-// everything, and a host that collects completions.
+// Fixtures for the tests of this folder: a small drive, a memory store, an observer that logs all
+// events, and a host that collects completions.
 
 #include <fmt/core.h>
 
@@ -86,7 +86,7 @@ class MemoryStore final : public SectorStore {
   std::vector<std::byte> bytes_;
 };
 
-/// Logs every call as one line of text, so that runs can be compared.
+/// Logs every call as a line of text, so that runs can be compared.
 class LogObserver final : public MachineObserver {
  public:
   void submitted(DeviceId device, TimeNs at, const Request& request) override {
@@ -124,7 +124,7 @@ class Host final : public Initiator {
   std::map<RequestId, Completion> done;
 };
 
-/// Values of DiskFixture's `write_cache`.
+/// Values for the parameter `write_cache` of DiskFixture.
 inline constexpr bool kCacheOff = false, kCacheOn = true;
 
 /// A machine with one disk.

@@ -1,6 +1,6 @@
 #pragma once
-// For tests: sectors filled with one word, and comparisons of sectors. The functions use memcpy and
-// memcmp, because loops over bytes dominate a test's time in instrumented builds.
+// For tests: fills sectors with one word, and compares sectors. The functions use memcpy and
+// memcmp, because loops over bytes would dominate the tests' time in instrumented builds.
 
 #include <algorithm>
 #include <cstddef>
@@ -9,7 +9,7 @@
 
 namespace headcrash::model::bench {
 
-/// Fills `bytes`, whose size must be a multiple of the word's, with `word`.
+/// Fills `bytes` with `word`. The size of `bytes` must be a multiple of that of the word.
 template <typename Word>
 void fill_with(std::span<std::byte> bytes, Word word) {
   std::memcpy(bytes.data(), &word, sizeof word);
@@ -28,7 +28,7 @@ inline bool same_bytes(std::span<const std::byte> a, std::span<const std::byte> 
   return a.size() == b.size() && (a.empty() || std::memcmp(a.data(), b.data(), a.size()) == 0);
 }
 
-/// Returns the length of the common prefix. REQUIRES: equal lengths.
+/// Returns the length of the common prefix. REQUIRES: both have the same length.
 inline std::size_t common_prefix(std::span<const std::byte> a, std::span<const std::byte> b) {
   std::size_t equal = 0;
   for (std::size_t step = a.size(); step > 0; step /= 2)

@@ -1,7 +1,7 @@
 #pragma once
-// For tests: a simple drive with a write cache. Writes are acknowledged at once and destaged later,
-// in any order, in pieces, with occasional faults. The stores and the observer receive the same
-// calls as from the model's drives. The seed determines the whole run.
+// For tests: a simple drive with a write cache. It acknowledges writes at once and destages them
+// later, in any order, in pieces, and with occasional faults. It makes the same calls to the stores
+// and the observer as the model's drives. The seed determines the whole run.
 
 #include <algorithm>
 #include <cstring>
@@ -170,7 +170,7 @@ class TestDrive {
   std::map<std::uint64_t, Cached> cache_;
 };
 
-/// Forwards every write to two stores and compares every read.
+/// A store that forwards every write to two stores and compares every read.
 class BothStores final : public model::SectorStore {
  public:
   BothStores(model::SectorStore& one, model::SectorStore& other) : one_(one), other_(other) {}

@@ -1,5 +1,6 @@
 #pragma once
-// The result of a request, as sent to the client and written to the log.
+// The result of a request, which is sent to the client and, if the request failed, written to the
+// log.
 
 #include <cstdint>
 #include <functional>
@@ -16,18 +17,20 @@ namespace headcrash::emulation {
 /// The result of a request.
 struct Answer {
   int error = 0;           ///< 0 or an errno
-  const char* cause = "";  ///< a constant text; empty if there is no error
+  const char* cause = "";  ///< a string literal; empty if there is no error
 };
 
-/// Limits log lines, because a guest that continues on a failed disk sends thousands of requests.
-/// For each cause and disk, only the 1st, 2nd, 4th, 8th, ... failure is logged. Thread-safe.
+/// Limits the number of log lines, because a guest that continues on a failed disk sends thousands
+/// of requests. For each cause and disk, only the 1st, 2nd, 4th, 8th, ... failure is logged.
+/// Thread-safe.
 class FailureLog {
  public:
   /// Counts a failure. Returns its log line, such as "hd0: read of 8 sectors at 64 failed: cause
-  /// (number 4)", or nullopt if the failure is not logged.
+  /// (number 4)". Returns nullopt if this failure is not to be logged.
   std::optional<std::string> note(std::string_view disk, const model::Request& request,
                                   std::string_view cause);
-  /// Passes the log line, if any, to `log`, and returns the answer's error.
+  /// Counts the answer's failure, if any, and passes its log line, if any, to `log`. Returns the
+  /// answer's error.
   int note(std::string_view disk, const model::Request& request, const Answer& answer,
            const std::function<void(const std::string&)>& log);
 

@@ -5,7 +5,8 @@
 namespace headcrash::emulation {
 namespace {
 
-/// Upper limit on instants: in practice never, and sums do not overflow.
+/// Maximum wall time from the anchor. It is never reached in practice; it keeps sums from
+/// overflowing.
 constexpr WallNs kFarthest = model::kNever / 4;
 
 }  // namespace

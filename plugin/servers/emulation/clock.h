@@ -21,14 +21,15 @@ using profiles::Clock;
 using profiles::clock_text;
 using profiles::parse_clock;
 
-/// The linear mapping from model time to wall time that applies until the clock is changed.
+/// The linear mapping from model time to wall time, valid until the clock is changed.
 struct ClockAnchor {
   WallNs wall = 0;
   model::TimeNs model = 0;
   double slowdown = 1;
 
   model::TimeNs model_at(WallNs when) const;  ///< rounded down
-  WallNs wall_at(model::TimeNs when) const;   ///< rounded up, so never before the modelled instant
+  /// Returns a time that is rounded up, so that it is never before the modelled instant.
+  WallNs wall_at(model::TimeNs when) const;
 };
 
 }  // namespace headcrash::emulation

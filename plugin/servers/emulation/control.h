@@ -1,6 +1,6 @@
 #pragma once
-// Control-socket requests (CONTROL.md): one line of JSON each way. Parsing is separate from
-// execution, so that only a function without side effects handles untrusted input.
+// Control-socket requests (CONTROL.md): one line of JSON in each direction. Parsing is separate
+// from execution, so that untrusted input is handled only by functions without side effects.
 
 #include <functional>
 #include <string>
@@ -45,8 +45,9 @@ using Command =
 
 Result<Command> parse_command(std::string_view line);
 
-/// Parses and executes a request. Always returns one line of JSON, without the newline. A request
-/// that waits calls `given_up` at least every 100 ms to detect that the client has disconnected.
+/// Parses and executes a request. Always returns one line of JSON, without the newline. If a
+/// request has to wait, it calls `given_up` at least every 100 ms to detect that the client has
+/// disconnected.
 std::string answer(Emulation& emulation, std::string_view line,
                    const std::function<bool()>& given_up);
 

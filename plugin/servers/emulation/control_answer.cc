@@ -147,7 +147,7 @@ json refusal(const Error& error) {
   return {{"ok", false}, {"error", error.message()}};
 }
 
-/// Executes commands; it has an overload for each type.
+/// Executes commands. There is an overload for each type of command.
 struct Handler {
   Emulation& emulation;
   const std::function<bool()>& given_up;

@@ -42,7 +42,7 @@ void ControlSocket::stop() {
   listener_.remove_file();
 }
 
-/// Waits for `fd`. Returns true if it is ready, false if the socket is stopping.
+/// Waits for `fd`. Returns true once it is ready, or false if the socket is stopping.
 bool ControlSocket::wait_for(int fd, short events) const {
   std::array<pollfd, 2> fds = {pollfd{fd, events, 0}, pollfd{stop_fd_.get(), POLLIN, 0}};
   while (poll(fds.data(), fds.size(), -1) < 0)
@@ -76,7 +76,8 @@ void ControlSocket::admit(int fd) {
   client.fd = fd;
   try {
     client.thread = std::thread([this, &client] { serve(client); });
-  } catch (const std::system_error&) {  // out of threads: the client's connection is closed
+  } catch (const std::system_error&) {
+    // No more threads can be started, so the client's connection is closed.
     close(fd);
     clients_.pop_back();
   }
@@ -97,10 +98,11 @@ void ControlSocket::serve(Client& client) {
     while (open && wait_for(client.fd, POLLIN)) {
       open = receive(client.fd, pending);
       if (!open && !pending.empty() && pending.back() != '\n')
-        pending += '\n';  // the last line may have no newline
+        pending += '\n';  // the last line may lack a newline
       if (!answer_lines(client, pending)) break;
     }
-  } catch (const std::exception&) {  // out of memory: only this client is disconnected
+  } catch (const std::exception&) {
+    // If memory runs out, for example, only this client is disconnected.
   }
   close(client.fd);
   client.finished = true;

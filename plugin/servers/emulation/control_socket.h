@@ -1,6 +1,7 @@
 #pragma once
-// The Unix socket for control requests. Each client has a thread, which reads a line, passes it to
-// a function, and sends the returned line as the answer. An orderly stop removes the socket's file.
+// The Unix socket for control requests. Each client is served by a thread, which reads a line,
+// passes it to a function, and sends the returned line as the answer. stop() removes the socket's
+// file.
 
 #include <atomic>
 #include <filesystem>
@@ -22,19 +23,19 @@ inline constexpr std::size_t kControlClientsMax = 16;
 
 class ControlSocket {
  public:
-  /// Called concurrently. `given_up()` returns true if the client has disconnected or the socket is
-  /// stopping.
+  /// May be called concurrently. `given_up()` returns true if the client has disconnected or the
+  /// socket is stopping.
   using Answer =
       std::function<std::string(std::string_view line, const std::function<bool()>& given_up)>;
 
-  /// Binds and listens (mode 0600); starts no thread.
+  /// Binds the socket (mode 0600) and listens. Starts no thread.
   static Result<std::unique_ptr<ControlSocket>> listen(const std::filesystem::path& path);
   ~ControlSocket();
   ControlSocket(const ControlSocket&) = delete;
   ControlSocket& operator=(const ControlSocket&) = delete;
 
   void start(Answer answer);
-  void stop();  ///< disconnects all clients, joins their threads, removes the file
+  void stop();  ///< disconnects all clients, joins their threads and removes the file
 
  private:
   struct Client {
@@ -53,7 +54,7 @@ class ControlSocket {
   void reap();
 
   base::ListeningSocket listener_;
-  base::Descriptor stop_fd_;  ///< an eventfd, readable from stop() on
+  base::Descriptor stop_fd_;  ///< an eventfd, which stop() makes readable
   std::atomic<bool> stopping_ = false;
   Answer answer_;
   std::thread acceptor_;

@@ -1,4 +1,5 @@
-// Tests which control requests are accepted or rejected, and that the socket is robust.
+// Tests which control requests are accepted or rejected, and that the socket withstands misbehaving
+// clients.
 #include "plugin/servers/emulation/control.h"
 
 #include <gtest/gtest.h>
@@ -126,7 +127,7 @@ TEST_F(ControlAnswer, StatisticsHaveTheDocumentedKeys) {
     EXPECT_EQ(device["latency"][kind].size(), 6U) << kind;
 }
 
-/// A hole guarantees that its range reads as zeroes, so corrupted zeroes must not be reported as a
+/// A hole is guaranteed to read as zeroes, so a range of corrupted zeroes must not be reported as a
 /// hole.
 TEST_F(ControlAnswer, CorruptedZeroesAreNotAHole) {
   ASSERT_NE(emulation_->written(0), nullptr);
@@ -165,8 +166,8 @@ TEST_F(ControlAnswer, AnswersRandomAndMutatedLines) {
   }
 }
 
-/// A server whose backlog is full is alive. Detecting this must not wait until the server accepts a
-/// connection.
+/// A server whose backlog is full is alive. This must be detected without waiting until the server
+/// accepts a connection.
 TEST(ControlSocketFile, ABusyServerIsDetectedWithoutWaiting) {
   const TemporaryFolder folder;
   const auto path = folder / "busy";
@@ -188,7 +189,7 @@ TEST(ControlSocketFile, ABusyServerIsDetectedWithoutWaiting) {
   });
   const bool answered = refusal.wait_for(std::chrono::seconds(10)) == std::future_status::ready;
   EXPECT_TRUE(answered) << "the check must not wait for the backlog";
-  close(listener);  // ends a wait for the server
+  close(listener);  // aborts the wait for the server
   for (const int client : clients) close(client);
   if (answered) {
     EXPECT_NE(refusal.get().find("another server listens"), std::string::npos);

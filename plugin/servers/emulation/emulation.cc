@@ -42,7 +42,7 @@ Answer answer_of(const Served& served) {
   return {EIO, "the device is dead, or its array has lost too many members or refuses to start"};
 }
 
-/// Returns true if the storage named by the settings is still empty.
+/// Returns true if the storage that the settings name does not exist yet.
 bool is_new(const Settings& settings) {
   std::error_code error;
   if (settings.store) return !std::filesystem::exists(*settings.store / "store.json", error);
@@ -67,8 +67,7 @@ void Emulation::make_written_maps(bool fresh) {
     const profiles::PlannedDevice& device = plan_.all[id];
     machine_index_.push_back(device.parent ? kMember : written_.size());
     if (device.parent) continue;
-    // Behind an array, unwritten sectors may become nonzero when they are rebuilt from inconsistent
-    // parity.
+    // The array may rebuild unwritten sectors from inconsistent parity, so they may become nonzero.
     written_.push_back(fresh && device.leaf ? std::make_unique<media::WrittenMap>(device.sectors)
                                             : nullptr);
   }
@@ -273,7 +272,7 @@ namespace {
 
 constexpr const char* kDeviceName = "hd0";
 
-/// Returns the error, with the parameter as its subject.
+/// Makes the parameter the subject of the error.
 tl::unexpected<Error> about(const std::string& parameter, Error error) {
   error.subject = parameter + (error.subject.empty() ? "" : ": " + error.subject);
   return tl::unexpected<Error>(std::move(error));

@@ -1,6 +1,6 @@
 #pragma once
-// One emulated machine with its storage, its recording, its pacer, and the statistics since the
-// last `take`. Clients and the control socket use this class; it does not depend on their
+// One emulated machine with its storage, its recording, its pacer, and its statistics since the
+// last `take`. Connections and the control socket use this class; it does not depend on their
 // protocols.
 
 #include <memory>
@@ -25,7 +25,7 @@ namespace headcrash::emulation {
 
 struct Hardware {
   profiles::Plan plan;
-  /// The machine file's faults, followed by those from the parameters.
+  /// The faults in the machine file, followed by those in the parameters.
   std::vector<model::FaultSpec> faults;
 };
 
@@ -39,19 +39,19 @@ struct PowerStatus {
   std::optional<std::string> armed;  ///< the trigger's text
 };
 
-/// A fault that was added and has not been cleared. It may be exhausted, that is, unable to fire
+/// A fault that has been added and not yet cleared. It may be exhausted, that is, unable to fire
 /// again.
 struct AddedFault {
   model::FaultSpec spec;
   model::TimeNs at = 0;
 };
 
-/// An operator command for an array.
+/// A command of the operator for an array.
 struct ArrayOrder {
   enum class Verb : std::uint8_t { status, fail, rebuild, scrub, repair, accept, rate };
   Verb verb = Verb::status;
   std::optional<std::string> device;   ///< nullopt for the machine's only array
-  std::size_t member = 0;              ///< for fail and rebuild
+  std::size_t member = 0;              ///< used by `fail` and `rebuild`
   std::uint64_t bytes_per_second = 0;  ///< for rate
 };
 
@@ -65,12 +65,13 @@ class Emulation {
 
   /// Starts model time. `transport` selects the default transport latency.
   void start(Transport transport);
-  /// Sets how many requests per connection the server handles concurrently, for the statistics; 0
-  /// if unknown.
+  /// Sets the number of requests per connection that the server handles concurrently; 0 if unknown.
+  /// Used only for the statistics.
   void set_threads(unsigned threads) { threads_ = threads; }
   void shut_down() { pacer_->shut_down(); }
-  /// Aborts all waits. If the power is on, shuts the machine down cleanly (volatile caches reach
-  /// the medium). Then writes the recording to the kernel. Fails if the recording is incomplete.
+  /// Aborts all waits. If the power is on, shuts the machine down cleanly, so that the contents of
+  /// volatile caches reach the medium. Then writes the recording to the kernel. Fails if the
+  /// recording is incomplete.
   Result<void> stop();
 
   // ---- the devices that clients see
@@ -87,9 +88,9 @@ class Emulation {
   /// Regions that may be nonzero; null if unknown.
   const media::WrittenMap* written(std::size_t index) const { return written_.at(index).get(); }
 
-  /// Serves one request, paced by the clock.
+  /// Serves one request. Returns when the clock says that the request is complete.
   Answer serve(std::size_t device_index, const model::Request& request);
-  /// Returns true if serve() does not wait (clock=off). May be outdated by the time serve() is
+  /// Returns true if serve() does not wait (clock=off). The result may be outdated when serve() is
   /// called, because the clock can change in between.
   bool answers_at_once() const { return pacer_->answers_at_once(); }
   // ---- for virtual time (Clock::Kind::virtual_time): one thread advances the time (pacer.h)
@@ -100,8 +101,8 @@ class Emulation {
   Answer account(std::size_t device_index, const model::Request& request,
                  const model::Completion& completion);
 
-  /// Serves the disk that accepts marks (mark_disk.h). The disk shares the machine's power cord.
-  /// Reads return instance().
+  /// Serves the disk that accepts marks (mark_disk.h), which loses its power together with the
+  /// machine. Reads return instance().
   Answer serve_marks(const model::Request& request);
 
   /// Records a mark of at most kMarkBytesMax bytes and returns its model time.
@@ -124,7 +125,7 @@ class Emulation {
   // ---- faults and operator commands (operator.cc)
   Result<model::TimeNs> add_fault(const model::FaultSpec& fault);
   /// Clears the faults of one device or all devices, and of one kind or all kinds. Returns the
-  /// number of faults cleared.
+  /// number of cleared faults.
   Result<std::size_t> clear_faults(const std::optional<std::string>& device,
                                    std::optional<model::FaultKind> kind);
   std::vector<AddedFault> faults();
@@ -139,7 +140,7 @@ class Emulation {
 
  private:
   Emulation() = default;
-  /// Records a guest's mark. Returns false without recording it if the power is off.
+  /// Records a guest's mark. If the power is off, returns false and records nothing.
   bool mark_of_guest(std::string_view text);
   Result<void> open_backing(const Settings& settings);
   void make_written_maps(bool fresh);
@@ -152,11 +153,11 @@ class Emulation {
   profiles::Plan plan_;
   std::unique_ptr<record::Backing> backing_;
   profiles::BuiltMachine built_;
-  /// Indexed by id; the value is the device's index among the machine's devices, or kMember.
+  /// For each device id: the device's index among the machine's top-level devices, or kMember.
   std::vector<std::size_t> machine_index_;
   std::vector<std::unique_ptr<media::WrittenMap>> written_;
   std::unique_ptr<Pacer> pacer_;
-  std::optional<WallNs> lead_ns_;  ///< nullopt if still to be calibrated
+  std::optional<WallNs> lead_ns_;  ///< nullopt if it has not been calibrated yet
   std::jthread calibration_;
   unsigned threads_ = 0;
   bool stopped_ = false;
@@ -164,7 +165,7 @@ class Emulation {
   // ---- guarded by the pacer's mutex
   std::string armed_text_;
   std::vector<AddedFault> faults_;
-  std::vector<DeviceTotals> totals_before_;  ///< at the start of the interval
+  std::vector<DeviceTotals> totals_before_;  ///< the totals at the start of the interval
   model::TimeNs interval_model_start_ = 0;
   WallNs interval_wall_start_ = 0;
 };

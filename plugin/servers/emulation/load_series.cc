@@ -26,7 +26,8 @@ LoadSeries::Bin& LoadSeries::bin_at(model::TimeNs at) {
   return bins_[index];
 }
 
-/// Distributes sectors over bins in proportion to time. Rounding preserves their sum.
+/// Distributes sectors over bins in proportion to time. The counts are rounded so that their sum is
+/// `sectors`.
 void LoadSeries::spread(std::uint64_t Bin::* count, std::uint64_t sectors, model::TimeNs from,
                         model::TimeNs to) {
   const double each =

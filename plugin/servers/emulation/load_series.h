@@ -1,16 +1,17 @@
 #pragma once
 // The load of a device over time since the last `take`, in bins of equal width: bytes read and
-// written, flushes, and the time with requests inside. When the number of bins would exceed its
-// limit, pairs of bins are merged, so the memory does not depend on the length of a phase.
+// written, flushes, and the time that requests spent in the device. When the number of bins would
+// exceed its limit, pairs of bins are merged, so the memory used does not depend on the length of a
+// phase.
 //
 //   requests   |----A----|
 //                 |--------B--------|
 //   bins       |  1  |  2  |  3  |  4  |
 //
-// The sectors of A are spread over its time, in bins 1 and 2. The sectors of B are spread over the
-// time after A's completion, in bins 2 to 4. A device that serves requests serially therefore never
-// appears faster than it was. The time of a request in the device counts in every bin that it
-// touches, so inside_ns / width is the mean number of requests in the device.
+// The sectors of A are spread over its duration, in bins 1 and 2. The sectors of B are spread over
+// the time after A's completion, in bins 2 to 4. A device that serves requests serially therefore
+// never appears faster than it was. The time that a request spends in the device is added to every
+// bin in which it is spent, so inside_ns / width is the mean number of requests in the device.
 
 #include <cstddef>
 #include <cstdint>
@@ -24,13 +25,14 @@ class LoadSeries {
  public:
   struct Bin {
     std::uint64_t sectors_read = 0, sectors_written = 0, flushes = 0;
-    model::TimeNs inside_ns = 0;  ///< time in the device, summed over requests
+    /// Time that requests spent in the device, summed over all requests.
+    model::TimeNs inside_ns = 0;
     Bin& operator+=(const Bin& other);
   };
   static constexpr std::size_t kBinsMost = 256;
   static constexpr model::TimeNs kNarrowest = model::kMillisecondNs;
 
-  /// Ignores the time before `begin`.
+  /// Time before `begin` is ignored.
   explicit LoadSeries(model::TimeNs begin = 0) : begin_(begin) {}
 
   /// Adds a successful request. Operations other than reads, writes and flushes are ignored.

@@ -25,11 +25,12 @@ TEST(LoadSeries, CountsAFlushAtItsCompletionAndTimeWhileInside) {
   EXPECT_EQ(series.bins()[2].flushes, 1U);
 }
 
-/// If a drive writes 1000 sectors in 100 ms, the series must not show them in a single millisecond.
+/// If a drive writes 1000 sectors within 100 ms, the series must not attribute them all to a single
+/// millisecond.
 TEST(LoadSeries, SpreadsSectorsOverTheTimeSinceTheLastCompletion) {
   LoadSeries series;
   series.completed(Op::write, 1000, 0, 100 * kMillisecondNs);
-  // this request waited for the first one
+  // This request had to wait for the first one.
   series.completed(Op::write, 500, 0, 150 * kMillisecondNs);
   series.completed(Op::read, 7, 200 * kMillisecondNs, 200 * kMillisecondNs);
   ASSERT_EQ(series.bins().size(), 201U);
@@ -47,7 +48,8 @@ TEST(LoadSeries, CountsOnlyItsInterval) {
   EXPECT_EQ(series.bins()[0].inside_ns, kMillisecondNs);
 }
 
-/// For any length and order, the number of bins stays small, and nothing is lost or counted twice.
+/// Whatever the length and order of the requests, the number of bins stays small, and nothing is
+/// lost or counted twice.
 TEST(LoadSeries, IsBoundedAndKeepsItsSums) {
   Random random(24);
   for (int round = 0; round < 20; ++round) {

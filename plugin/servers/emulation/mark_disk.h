@@ -1,6 +1,6 @@
 #pragma once
-// A 4 KiB disk that accepts marks. Reads return text padded with NULs; writing a NUL-terminated
-// text records a mark.
+// A 4 KiB disk that accepts marks. Reads return a text padded with NULs; writing a NUL-terminated
+// text records that text as a mark.
 
 #include <functional>
 #include <string>
@@ -14,15 +14,15 @@ namespace headcrash::emulation {
 
 inline constexpr const char* kMarkDiskName = "mark";
 inline constexpr std::uint32_t kMarkDiskBytes = 4096;
-/// Maximum length of a mark. The mark and its NUL must fit into a sector.
+/// Maximum length of a mark. The mark and its terminating NUL must fit into a sector.
 inline constexpr std::size_t kMarkBytesMax = 511;
 
-/// Serves a request. REQUIRES: whole sectors within the disk. Calls `mark` with 1 to kMarkBytesMax
-/// bytes.
+/// Serves a request. Calls `mark` with 1 to kMarkBytesMax bytes. REQUIRES: the request consists of
+/// whole sectors within the disk.
 Answer serve_mark_disk(const model::Request& request, const std::string& text,
                        const std::function<Answer(std::string_view)>& mark);
-/// Serves a request to a stage's mark disk: marks go to the stage's recording; reads return the
-/// stage's nonce.
+/// Serves a request to a stage's mark disk. Marks are added to the stage's recording; reads return
+/// the stage's nonce.
 Answer serve_mark_disk(const model::Request& request, stages::Stage& stage);
 
 }  // namespace headcrash::emulation

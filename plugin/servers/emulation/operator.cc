@@ -1,5 +1,5 @@
-// Operator commands: inject faults, manage arrays (emulation.h). Adding or clearing a fault is
-// recorded. Devices record the effects of faults and the events of arrays.
+// Operator commands: inject faults, manage arrays (emulation.h). The recording shows when a fault
+// is added or cleared. The effects of faults and the events of arrays are recorded by the devices.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -21,8 +21,8 @@ Result<model::TimeNs> Emulation::add_fault_now(const model::FaultSpec& fault) {
                               "fault added: " + model::to_text(fault));
   faults_.push_back({fault, now});
   if (faults_.size() > model::DeviceFaults::kFaultsMax) faults_.erase(faults_.begin());
-  // A range recorded as never written may become nonzero through a misdirected write or corrupted
-  // zeroes.
+  // A misdirected write or corrupted zeroes may make a range nonzero that was never written. All
+  // ranges are therefore marked as written.
   if (fault.kind == FaultKind::misdirected_write || fault.kind == FaultKind::corrupted_write)
     for (const auto& written : written_)
       if (written) written->mark(0, model::kNever);

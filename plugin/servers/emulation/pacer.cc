@@ -12,7 +12,7 @@ namespace {
 constexpr WallNs kSpinMinNs = 50 * model::kMicrosecondNs;
 constexpr WallNs kSpinMaxNs = 500 * model::kMicrosecondNs;
 constexpr WallNs kPrepareNs = 15 * model::kMicrosecondNs;
-/// Minimum interval between background runs.
+/// Minimum interval between two background runs.
 constexpr WallNs kBackgroundStepNs = model::kMillisecondNs;
 constexpr WallNs kBackgroundTickNs = 10 * model::kMillisecondNs;
 constexpr int kTicksToPark = 100;
@@ -22,9 +22,10 @@ std::chrono::steady_clock::time_point time_point(WallNs wall) {
   return std::chrono::steady_clock::time_point(std::chrono::nanoseconds(wall));
 }
 
-/// Makes this thread's timers precise, instead of the kernel's usual slack of 50 us. Called for
-/// each request (0.1 us). A thread_local flag is not used, because the C library frees a loaded
-/// plugin's thread_local variables without the knowledge of ThreadSanitizer.
+/// Makes this thread's timers precise; by default, the kernel allows a slack of 50 us. Called for
+/// each request (0.1 us). It would suffice to call this once per thread, but when the plugin is
+/// unloaded, the C library frees its thread_local variables without the knowledge of
+/// ThreadSanitizer, so there is no flag.
 void sharpen_timers() {
   prctl(PR_SET_TIMERSLACK, 1, 0, 0, 0);
 }
@@ -118,8 +119,8 @@ void Pacer::catch_up() {
   note_power();
 }
 
-/// Runs events up to the last one that the leader may prepare, and stops model time there, so that
-/// no new request is submitted in the model's past.
+/// Runs all events that the leader may prepare by now. Model time stops at the last of them, so
+/// that no new request is submitted in the model's past.
 void Pacer::run_ahead() {
   const model::TimeNs limit = anchor_.model_at(wall_now() + lead_ns_ + kPrepareNs);
   for (auto next = simulation_.next_event(); next && *next <= limit;
@@ -149,8 +150,8 @@ void Pacer::after_change() {
 void Pacer::note_power() {
   if (machine_.power_cuts() == power_cuts_seen_) return;
   power_cuts_seen_ = machine_.power_cuts();
-  // In virtual time, there must be no gap between a cut and the end of the requests in flight, so
-  // that observers see both together.
+  // In virtual time, observers must see a cut and the end of the requests in flight together, so
+  // the events of this instant are run here.
   if (clock_.kind == Clock::Kind::virtual_time) simulation_.run_until(simulation_.now());
   power_off_.notify_all();
 }
@@ -212,9 +213,10 @@ void Pacer::await(Lock& lock, Waiter& waiter) {
   }
 }
 
-/// Sleeps until the next event must be prepared or the leader is roused, then runs due events. The
-/// spin begins earlier by the recent wake-up delay (an idle host sleeps deeply). The estimate of
-/// this delay rises at once and falls slowly, so that nearly all sleeps end in time.
+/// Sleeps until the next event must be prepared or the leader is roused, then runs due events. An
+/// idle host sleeps deeply and wakes up late. The sleep is therefore shortened by an estimate of
+/// this delay, and the leader spins for the rest. The estimate rises at once and falls slowly, so
+/// that nearly all sleeps end in time.
 void Pacer::lead(Lock& lock, Waiter& waiter) {
   const auto next = simulation_.next_event();
   invariant(next.has_value(), "a waiting request has a future event");
@@ -238,8 +240,8 @@ void Pacer::lead(Lock& lock, Waiter& waiter) {
   if (paced()) run_ahead();
 }
 
-/// Removes a finished request. If its thread was the leader, the oldest waiting request's thread
-/// becomes the leader.
+/// Removes a finished request. If its thread was the leader, the thread of the oldest waiting
+/// request becomes the leader.
 void Pacer::leave(Waiter& waiter) {
   waiters_.remove(&waiter);
   if (leader_ != &waiter) return;
@@ -251,7 +253,7 @@ void Pacer::leave(Waiter& waiter) {
   leader_->wake.notify_one();
 }
 
-/// Holds a prepared answer until it may be sent, at most kPrepareNs.
+/// Delays an answer that is prepared until it may be sent, for at most kPrepareNs.
 void Pacer::hold(Lock& lock, const Waiter& waiter) {
   if (!paced() || waiter.clock_changes != clock_changes_ || shutting_down_) return;
   const WallNs due = anchor_.wall_at(waiter.completion.completed_at) - lead_ns_;
@@ -279,7 +281,7 @@ void Pacer::count(std::size_t device_index, const model::Request& request, const
   if (!count_modelled(device_index, request, completion)) return;
   DeviceLatency& latency = latencies_[device_index];
   if (waiter.clock_changes != clock_changes_ || shutting_down_)
-    return;  // the clock changed while this request waited
+    return;  // the clock has changed since this request was submitted
   const WallNs now = wall_now();
   const auto scaled = [this](WallNs wall) {
     return static_cast<model::TimeNs>(static_cast<double>(wall) / clock_.slowdown);

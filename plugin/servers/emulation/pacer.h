@@ -14,21 +14,21 @@
 //
 // A completion is an event. The leader runs events kPrepareNs early, so that bytes are copied and
 // locks are taken before the modelled instant. It holds the answer until that instant, so no answer
-// leaves early. With a `lead` (transport_time.h), an answer leaves earlier by that time, so that it
+// leaves early. With a `lead` (transport_time.h), an answer leaves earlier by the lead, so that it
 // reaches the client at the modelled instant or later.
 //
 //   wall:  ...sleep...|..spin..|run the event|..hold..|answer leaves .. travels to the client .. |
 //                              ^ kPrepareNs           ^ instant - lead      instant, or later ^
 //
-// With clock=off a request is submitted at simulation.now(), and events run under the mutex until
-// it completes; no thread waits.
+// With clock=off, a request is submitted at simulation.now(), and events run under the mutex until
+// the request completes; no thread waits.
 //
 // In virtual time no thread waits and there is no background work: one thread submits requests,
 // advances time step by step, and finds the completions (plugin/servers/timetravel).
 //
-// Every wait ends on shut_down(). The model then runs ahead until no request is inside, because a
-// device may access a request's buffers until its completion. These requests are answered with
-// `shut_down`.
+// shut_down() aborts all waits. The model then runs ahead until no request is in flight, because a
+// device may access a request's buffers until the request completes. These requests are answered
+// with `shut_down`.
 
 #include <atomic>
 #include <chrono>
@@ -52,36 +52,36 @@ struct Served {
   bool backing_failed = false;  ///< the storage failed; see fail_when
 };
 
-/// Latencies of one device over successful requests, in model nanoseconds. `flush` covers flushes;
-/// the other histograms cover reads and writes.
+/// Latencies of a device's successful requests, in model nanoseconds. `flush` covers flushes; the
+/// other histograms cover reads and writes.
 struct DeviceLatency {
   LatencyHistogram target;    ///< the modelled response time
   LatencyHistogram achieved;  ///< wall time from the callback's entry to its return, divided by K
   LatencyHistogram lateness;  ///< wall time from the modelled instant to the return, divided by K
   LatencyHistogram flush;     ///< the modelled response time of flushes
-  LoadSeries load;            ///< since the interval began
+  LoadSeries load;            ///< since the start of the interval
 };
 
 class Pacer {
  public:
-  /// The machine must outlive the pacer and, from now on, be used only through it.
+  /// The machine must outlive the pacer. After construction, it may be used only through the pacer.
   Pacer(model::Machine& machine, const Clock& clock);
   ~Pacer();
   Pacer(const Pacer&) = delete;
   Pacer& operator=(const Pacer&) = delete;
 
-  /// Sets a function that returns true if requests must fail. It is called for every request with
-  /// the mutex held. REQUIRES: called before start().
+  /// Sets a function that returns true if requests must fail. It is called for every request, with
+  /// the mutex held. REQUIRES: start() has not been called yet.
   void fail_when(std::function<bool()> failed) { failed_ = std::move(failed); }
 
   void start();      ///< starts the background thread
-  void shut_down();  ///< ends all waits and rejects new requests
+  void shut_down();  ///< aborts all waits and rejects new requests
   void stop();       ///< shut_down(), then joins the background thread
 
   /// Submits a request and returns no earlier than the instant at which it completes. Sets
-  /// `request.id`. An exception in the model (out of memory) ends the server. It cannot be handled,
-  /// because other requests wait on their threads' stacks, and the model still refers to their
-  /// buffers.
+  /// `request.id`. An exception in the model (out of memory) terminates the server. It cannot be
+  /// handled, because the model still refers to the buffers of other requests, which are waiting on
+  /// their threads' stacks.
   Served serve(std::size_t device_index, const model::Request& request) noexcept;
 
   /// Runs `work(machine)` at the current model time, with the mutex held.
@@ -104,16 +104,17 @@ class Pacer {
   model::TimeNs now() const;
   bool has_power() const;
   std::uint64_t power_cuts() const;
-  /// Adds a completed request to the statistics and returns its result.
+  /// Adds a completed request to the statistics, and returns the result of the request.
   Served account(std::size_t device_index, const model::Request& request,
                  const model::Completion& completion);
 
   Clock clock() const;
-  /// Returns true with clock=off: serve() runs the model ahead and never waits. Lock-free.
+  /// Returns true with clock=off, in which case serve() runs the model ahead and never waits.
+  /// Lock-free.
   bool answers_at_once() const { return answers_at_once_.load(std::memory_order_relaxed); }
   void set_clock(const Clock& clock);  ///< model time continues without a jump
 
-  /// Sets how long before their modelled instant answers are sent.
+  /// Sets how long before its modelled instant an answer is sent.
   void set_lead(WallNs lead_ns);
   WallNs lead_ns() const;
 
@@ -122,14 +123,14 @@ class Pacer {
   /// be called again.
   PowerWait wait_power_off(std::chrono::nanoseconds timeout);
 
-  /// Waits until some request has waited for kLongWaitNs. Returns false at stop(). Called by the
-  /// thread that detects the end of the server.
+  /// Waits until a request has been waiting for kLongWaitNs. Returns false after stop(). Called by
+  /// the thread that detects the end of the server.
   bool wait_for_long_request();
 
-  /// Statistics of a device; use within with_machine().
+  /// Returns the statistics of a device; use within with_machine().
   DeviceLatency& latency(std::size_t device_index) { return latencies_[device_index]; }
-  /// Maximum number of requests that were waiting at once since this was last set to 0; use within
-  /// with_machine().
+  /// Returns the maximum number of requests that have been waiting at the same time since this
+  /// number was last set to 0. Use within with_machine().
   std::size_t& in_flight_max() { return in_flight_max_; }
 
  private:
@@ -153,10 +154,10 @@ class Pacer {
 
   bool paced() const { return clock_.kind == Clock::Kind::real; }
   void catch_up();        ///< runs the due events
-  void run_ahead();       ///< also runs the events that the leader may prepare
-  void run_one();         ///< runs the next event; REQUIRES: there is one
+  void run_ahead();       ///< also runs the events that the leader may prepare by now
+  void run_one();         ///< runs the next event; REQUIRES: there is an event
   void finish_waiting();  ///< runs events until no request waits
-  void after_change();    ///< the machine was changed other than by a request
+  void after_change();    ///< call after changes of the machine other than by a request
   void note_power();
   void rouse_leader();
   Served serve_unpaced(std::size_t device_index, const model::Request& request);
@@ -185,9 +186,9 @@ class Pacer {
   std::list<Waiter*> waiters_;  ///< requests in flight, oldest first
   std::size_t in_flight_max_ = 0;
   Waiter* leader_ = nullptr;
-  model::TimeNs leader_target_ = 0;          ///< the event for which the leader sleeps
-  std::atomic<bool> leader_roused_ = false;  ///< ends the leader's spin
-  WallNs oversleep_ns_ = 0;                  ///< moving upper bound on the leaders' wake-up delay
+  model::TimeNs leader_target_ = 0;          ///< time of the event for which the leader is sleeping
+  std::atomic<bool> leader_roused_ = false;  ///< set to make the leader stop spinning
+  WallNs oversleep_ns_ = 0;                  ///< moving upper bound of the leaders' wake-up delay
   WallNs lead_ns_ = 0;
   bool shutting_down_ = false;
 
@@ -197,7 +198,7 @@ class Pacer {
   std::thread background_;
   std::condition_variable background_wake_;
   bool stopping_ = false;
-  bool background_parked_ = false;  ///< sleeps until a request is submitted
+  bool background_parked_ = false;  ///< the thread is sleeping until a request is submitted
   std::uint64_t submissions_ = 0;
   bool long_wait_ = false;
   std::condition_variable long_wait_wake_;

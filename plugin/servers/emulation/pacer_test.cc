@@ -1,5 +1,6 @@
-// Tests threads, wall time and model time. The only upper time limits are generous ones that
-// distinguish "at once" from "after the whole wait", so that a busy host does not exceed them.
+// Tests threads, wall time and model time. There are only a few upper time limits. They are
+// generous, because they only have to distinguish "at once" from "after the whole wait", and a busy
+// host must not exceed them.
 #include "plugin/servers/emulation/pacer.h"
 
 #include <gtest/gtest.h>
@@ -17,7 +18,7 @@ namespace {
 using model::kMillisecondNs;
 using model::kSecondNs;
 
-constexpr WallNs kAtOnceNs = 10 * kSecondNs;  ///< waits that a test aborts would last minutes
+constexpr WallNs kAtOnceNs = 10 * kSecondNs;  ///< the waits that the tests abort would last minutes
 
 class PacerTest : public testing::Test {
  protected:
@@ -169,7 +170,7 @@ TEST_F(PacerTest, TheClockCanChangeWhileRequestsWait) {
 
 TEST_F(PacerTest, SpeedingUpWakesTheLeader) {
   make("real:1000000");
-  // takes a quarter of an hour of wall time
+  // This request takes a quarter of an hour of wall time if it is not aborted.
   std::thread slow([&] { EXPECT_FALSE(serve(1000).shut_down); });
   std::this_thread::sleep_for(std::chrono::milliseconds(20));
   const WallNs before = wall_now();
@@ -230,8 +231,8 @@ TEST_F(PacerTest, ShutDownEndsAllWaits) {
   EXPECT_LT(wall_now() - before, kAtOnceNs);
 }
 
-// Runs requests, cuts, clock changes and statistics together, for ThreadSanitizer and to check that
-// no request is lost in a queue.
+// Runs requests, cuts, clock changes and statistics concurrently, to check that no request is lost
+// in a queue, and so that ThreadSanitizer can find races.
 TEST_F(PacerTest, NoRequestIsLostUnderStress) {
   make("real");
   std::atomic<bool> over = false;

@@ -14,7 +14,8 @@
 
 namespace headcrash::emulation {
 
-/// Opens the socket named in the settings; null if no socket is named. Errors name the parameter.
+/// Opens the control socket that the settings name; returns null if they name none. Errors name the
+/// parameter.
 Result<std::unique_ptr<ControlSocket>> listen_for_control(const Settings& settings);
 
 class ServedMachine {

@@ -31,7 +31,7 @@ std::optional<bool> parse_switch(std::string_view text) {
   return std::nullopt;
 }
 
-/// Parses a size that must be a whole number of sectors, at least one.
+/// Parses a size, which must be a whole number of sectors and at least one sector.
 Result<std::uint64_t> size_of(std::string_view key, std::string_view value) {
   const auto bytes = base::parse_size(value, std::string(key));
   if (!bytes) return bytes;
@@ -162,8 +162,8 @@ Result<void> Settings::set(std::string_view key, std::string_view value) {
   return {};
 }
 
-/// Checks the parameters of a server of crash states. It shares only the control socket with
-/// emulated hardware.
+/// Checks the parameters of a server of crash states. Of the parameters for emulated hardware, only
+/// those of the control socket are valid.
 Result<void> Settings::check_states() const {
   std::istringstream given(seen_);
   for (std::string key; given >> key;) {

@@ -17,14 +17,14 @@
 namespace headcrash::emulation {
 
 struct Settings {
-  std::string profile;  ///< name or path; either this or `machine` is required
+  std::string profile;  ///< name or path; exactly one of `profile` and `machine` is required
   std::optional<std::filesystem::path> machine;
   std::optional<std::uint64_t> size_bytes;
   std::optional<std::filesystem::path> store;
   std::optional<std::filesystem::path> record;
   std::optional<std::filesystem::path> control;
   Clock clock;
-  std::optional<WallNs> lead_ns;  ///< nullopt if it is calibrated at the start
+  std::optional<WallNs> lead_ns;  ///< nullopt if it is to be calibrated at the start
   std::optional<bool> write_cache;
   std::optional<model::Tear> tear;
   std::uint64_t seed = 1;
@@ -35,7 +35,7 @@ struct Settings {
   std::optional<std::size_t> states;  ///< number of stages
   std::optional<std::filesystem::path> recording;
   std::uint64_t overlay_bytes_max = stages::kOverlayBytesDefault;
-  /// Sockets for guests in virtual time, one stage each.
+  /// Sockets for guests in virtual time, one for each stage.
   std::optional<std::filesystem::path> virtual_time;
 
   /// Sets one parameter. Errors name the key and suggest a valid value. Each key except `fault` may
@@ -43,12 +43,12 @@ struct Settings {
   Result<void> set(std::string_view key, std::string_view value);
   /// Returns all keys, each followed by a space.
   static std::string_view keys();
-  /// Checks the combination of parameters. Must be called after all set() calls.
+  /// Checks the combination of parameters. Must be called after the last set().
   Result<void> check() const;
 
  private:
   Result<void> check_states() const;
-  std::string seen_;  ///< the keys set so far, each followed by a space
+  std::string seen_;  ///< the keys that have been set, each followed by a space
 };
 
 }  // namespace headcrash::emulation

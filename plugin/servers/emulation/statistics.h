@@ -1,5 +1,5 @@
 #pragma once
-// The values reported by `stats`.
+// The values that `stats` reports.
 
 #include <optional>
 #include <string>
@@ -31,10 +31,11 @@ struct NvramStatistics {
 struct DeviceStatistics {
   std::string name;
   std::string profile;
-  std::optional<std::string> parent;  ///< the device above; nullopt for a device of the machine
+  std::optional<std::string> parent;  ///< the device above this one; nullopt for a top-level device
   std::uint64_t sectors = 0;
-  std::uint32_t physical_sector_bytes = 512;    ///< the medium's atomic unit
-  std::uint32_t queue_depth = 1;                ///< maximum number of commands scheduled together
+  std::uint32_t physical_sector_bytes = 512;  ///< size of the medium's atomic unit
+  /// Maximum number of commands that are scheduled together.
+  std::uint32_t queue_depth = 1;
   model::DeviceCounters counters;               ///< counts during the interval
   std::optional<ResponseTimes> response_times;  ///< nullopt for a member, because it has no clients
   std::optional<LoadSeries> load;               ///< likewise
@@ -51,15 +52,15 @@ struct Statistics {
   model::TimeNs interval_model_ns = 0;
   WallNs interval_wall_ns = 0;
   unsigned threads = 0;           ///< nbdkit threads per connection; 0 if unknown
-  std::size_t in_flight_max = 0;  ///< maximum number of requests waiting at once in the interval
-  /// Latest time at which any device became idle; nullopt if one is busy.
+  std::size_t in_flight_max = 0;  ///< maximum number of requests that were waiting at the same time
+  /// Time at which the last device became idle; nullopt if one is still busy.
   std::optional<model::TimeNs> quiet_since;
   std::optional<std::string> recording_error;
-  std::vector<DeviceStatistics> devices;  ///< by id, so a device precedes its members
+  std::vector<DeviceStatistics> devices;  ///< ordered by id, so a device precedes its members
 };
 
-/// Totals of one device at one instant. An interval's values are the differences between two such
-/// totals.
+/// Totals of one device at one instant. The values of an interval are the differences between two
+/// such totals.
 struct DeviceTotals {
   model::DeviceCounters device;
   std::optional<model::ArrayCounters> array;

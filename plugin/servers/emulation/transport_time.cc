@@ -25,11 +25,11 @@ namespace {
 
 constexpr int kBatches = 3;
 constexpr std::size_t kRoundsOfBatch = 15;
-/// Timeout for one answer; a slower machine is too busy to measure.
+/// Timeout for one answer. If an answer takes longer, the machine is too busy for a measurement.
 constexpr int kPatienceMs = 200;
-/// Long enough for the server to sleep deeply.
+/// Long enough for the server to fall into a deep sleep.
 constexpr WallNs kPauseNs = 8 * model::kMillisecondNs;
-/// Long enough for the client to sleep deeply; a drive takes about as long.
+/// Long enough for the client to fall into a deep sleep; a drive takes about as long.
 constexpr WallNs kServiceNs = 8 * model::kMillisecondNs;
 constexpr WallNs kSpinNs = 200 * model::kMicrosecondNs;
 constexpr std::size_t kServerThreads = 4;
@@ -77,9 +77,9 @@ void serve_as_a_drive() {
   }
 }
 
-/// Answers like nbdkit: threads take turns waiting for a request, and the thread that gets one
-/// wakes the next thread. Header and payload are sent separately, so the client may wake up in
-/// between.
+/// Answers in the same way as nbdkit. Threads take turns waiting for a request, and the thread that
+/// receives one wakes the next thread. Header and payload are sent separately, so the client may
+/// wake up in between.
 void answer_requests(int fd, std::mutex& turn) {
   std::array<char, kHeaderBytes + kPayloadBytes> bytes = {};
   const auto next_request = [&] {
@@ -98,11 +98,11 @@ class Peer {
  public:
   virtual ~Peer() = default;
   virtual bool up() const = 0;
-  /// Performs a round trip. Returns nullopt if the other end does not answer in time.
+  /// Measures a round trip. Returns nullopt if the other end does not answer in time.
   virtual std::optional<WallNs> round() = 0;
 };
 
-/// The client's end, and the threads that serve the other end.
+/// The client's end of a socket pair, and the threads that serve the other end.
 class SocketPeer final : public Peer {
  public:
   SocketPeer() {
@@ -110,7 +110,7 @@ class SocketPeer final : public Peer {
     try {
       while (servers_.size() < kServerThreads)
         servers_.emplace_back(answer_requests, ends_[1], std::ref(turn_));
-    } catch (const std::system_error&) {  // out of threads: use the existing ones
+    } catch (const std::system_error&) {  // continues with the threads that have been started
     }
   }
   ~SocketPeer() override {
@@ -139,7 +139,8 @@ class SocketPeer final : public Peer {
   std::vector<std::thread> servers_;
 };
 
-/// Like plugin/servers/vhost/session.h: one thread sees the kick, another executes the command.
+/// Works like plugin/servers/vhost/session.h: one thread receives the kick, and another executes
+/// the command.
 class EventPeer final : public Peer {
  public:
   EventPeer() {
@@ -147,7 +148,7 @@ class EventPeer final : public Peer {
     try {
       threads_.emplace_back([this] { take_kicks(); });
       threads_.emplace_back([this] { work(); });
-    } catch (const std::system_error&) {  // out of threads: this transport cannot be measured
+    } catch (const std::system_error&) {  // without threads, this transport cannot be measured
     }
   }
   ~EventPeer() override {

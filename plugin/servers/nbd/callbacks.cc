@@ -88,8 +88,8 @@ int on_can_multi_conn(void* handle) noexcept {
 
 // ---- requests
 
-/// Returns true for whole sectors. A drive transfers only whole sectors, so other requests give
-/// EINVAL.
+/// Returns true if the range consists of whole sectors. A drive transfers only whole sectors, so
+/// other requests fail with EINVAL.
 bool is_aligned(std::uint32_t count, std::uint64_t offset) {
   if ((count | offset) % kSectorBytes == 0) return true;
   nbdkit_error(
@@ -119,7 +119,7 @@ int serve(void* handle, const model::Request& what) {
   return answer_errno(answer.error);
 }
 
-/// Serves a trim. With FUA, a flush follows.
+/// Serves a trim, followed by a flush if FUA is set.
 int serve_trim(void* handle, const model::Request& trim) {
   model::Request plain = trim;
   plain.fua = false;
@@ -147,8 +147,9 @@ int on_pwrite(void* handle, const void* buffer, std::uint32_t count, std::uint64
   });
 }
 
-/// Zeroes by trimming if the device supports trims, the client allows it, and trimmed sectors read
-/// as zeroes. If the client requires a fast operation and the device has none, fails at once.
+/// Serves a request to write zeroes. Trims instead if the device supports trims, the client allows
+/// this, and trimmed sectors read as zeroes. If the client requires a fast operation and there is
+/// none, fails at once.
 int on_zero(void* handle, std::uint32_t count, std::uint64_t offset, std::uint32_t flags) noexcept {
   return guarded([&] {
     if (!is_aligned(count, offset)) return -1;
@@ -165,7 +166,8 @@ int on_flush(void* handle, std::uint32_t) noexcept {
   return guarded([&] { return serve(handle, request(model::Op::flush, 0, 0, 0)); });
 }
 
-/// Trims only the whole sectors of the range, because a trim is advisory.
+/// Trims only the sectors that are completely in the range. This is sufficient, because a trim is
+/// advisory.
 int on_trim(void* handle, std::uint32_t count, std::uint64_t offset, std::uint32_t flags) noexcept {
   return guarded([&] {
     const std::uint64_t first = (offset + kSectorBytes - 1) / kSectorBytes;
@@ -177,7 +179,7 @@ int on_trim(void* handle, std::uint32_t count, std::uint64_t offset, std::uint32
   });
 }
 
-/// Reads into the drive's cache without returning data to the client.
+/// Reads the range into the drive's cache, without returning data to the client.
 int on_cache(void* handle, std::uint32_t count, std::uint64_t offset, std::uint32_t) noexcept {
   return guarded([&] {
     const std::uint64_t first = offset / kSectorBytes;
@@ -223,7 +225,8 @@ void add_export_callbacks(struct nbdkit_plugin& p) {
   p.is_rotational = on_is_rotational;
   p.can_trim = on_can_trim;
   p.can_zero = on_can_zero;
-  p.can_fast_zero = on_can_zero;  // a promise to be fast or fail at once
+  // This promises that a request for fast zeroing is either fast or fails at once.
+  p.can_fast_zero = on_can_zero;
   p.can_fua = on_can_fua;
   p.can_cache = on_can_cache;
   p.can_extents = on_can_extents;

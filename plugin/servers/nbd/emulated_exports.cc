@@ -13,7 +13,8 @@ using model::kSectorBytes;
 constexpr const char* kMarkName = "mark";
 constexpr std::string_view kDiskPrefix = "disk/";
 
-/// Returns the device's preferred size as a power of two from 4 KiB to 32 MiB, as NBD requires.
+/// Returns the device's preferred request size, as a power of two from 4 KiB to 32 MiB, as NBD
+/// requires.
 std::uint32_t preferred_bytes(const model::Characteristics& device) {
   const std::uint64_t optimal = std::uint64_t{device.optimal_sectors} * kSectorBytes;
   if (optimal >= kPreferredBytesMin && optimal <= kMaximumRequestBytes &&

@@ -1,6 +1,6 @@
 #pragma once
-// The object behind an NBD connection: a disk, or the acceptor of marks. There are two tables of
-// exports: one for emulated hardware (emulated_exports.cc) and one for crash states
+// The object behind an NBD connection: a disk, or the export that accepts marks. There are two
+// tables of exports: one for emulated hardware (emulated_exports.cc) and one for crash states
 // (stage_exports.cc).
 
 #include <cstdint>
@@ -36,9 +36,9 @@ struct ExportTraits {
   bool trim = false;
   bool trim_zeroes = true;  ///< trimmed sectors read as zeroes
   bool zero = true;         ///< write_zeroes is supported
-  bool fast_zero = false;   ///< write_zeroes is cheaper than writing
+  bool fast_zero = false;   ///< write_zeroes is faster than writing
   bool cache = true;
-  bool extents = false;  ///< written() gives information
+  bool extents = false;  ///< written() can distinguish written from unwritten ranges
   bool shared = true;    ///< all connections to the export see the same disk
 };
 
@@ -47,9 +47,10 @@ class Export {
   virtual ~Export() = default;
   virtual const ExportTraits& traits() const = 0;
   virtual std::string description() const = 0;
-  /// Returns the name under which the log counts failures.
+  /// Returns the disk's name, under which the log counts failures.
   virtual std::string name() const { return description(); }
-  /// Serves a request of whole sectors that nbdkit has checked against traits().
+  /// Serves a request that nbdkit has checked against traits(). The request consists of whole
+  /// sectors.
   virtual emulation::Answer serve(const model::Request& request) = 0;
   /// Returns the run that begins at `lba` and is at most `limit` sectors long. Called only if
   /// traits().extents is set.
@@ -83,7 +84,7 @@ class MarkExport : public Export {
                        .cache = false};
 };
 
-// The servers must outlive the tables.
+// The servers must outlive the returned tables.
 std::unique_ptr<ExportTable> exports_of(emulation::Emulation& emulation);
 std::unique_ptr<ExportTable> exports_of(stages::StageServer& server);
 

@@ -1,16 +1,17 @@
 // Measures how late a client receives its answers, for scripts/bench-plugin. There are three
-// measurements, each of 4 KiB reads at random places, with one line of numbers in microseconds
-// each:
+// measurements. Each reads 4 KiB blocks at random places and prints one line of numbers in
+// microseconds:
 //
 //   headcrash_lateness_probe depth1 sleep|poll NBD_SOCKET CONTROL_SOCKET REQUESTS
-//       One request at a time from a server with clock=real: the elapsed time minus the modelled
-//       response time of that request, which is queried on the control socket. A sleeping client
-//       includes its own wake-up time; a polling one does not.
+//       One request at a time to a server with clock=real: the elapsed time minus the modelled
+//       response time of that request, which is queried through the control socket. The lateness
+//       that a sleeping client sees includes its own wake-up time; that of a polling one does not.
 //       -> median of targets, least lateness, p50, p99; then p50 and p99 as measured by the server
 //   headcrash_lateness_probe echo sleep|poll TARGET_US REQUESTS
-//       The baseline: the same client with the simplest possible server, a thread which reads a
-//       request from a Unix socket, sleeps to the absolute instant, spins for 150 us and answers.
-//       No server on this machine can be less late. -> target, least, p50, p99
+//       The baseline: the same client with the simplest possible server, a thread that reads a
+//       request from a Unix socket, sleeps until 150 us before the target instant, spins for the
+//       rest and answers. No server on this machine can be less late.
+//       -> target, least, p50, p99
 //   headcrash_lateness_probe depth N NBD_SOCKET CONTROL_SOCKET REQUESTS
 //       N requests in flight: lateness as measured by the server.
 //       -> median of targets, 0, p50, p99
@@ -47,7 +48,7 @@ constexpr std::size_t kRequestBytes = 28;         ///< size of NBD's read reques
 constexpr std::size_t kReplyBytes = 16 + kBlock;  ///< size of NBD's simple reply
 enum class Waiting : std::uint8_t { sleep, poll };
 
-/// A persistent control connection, which sends one command and receives one answer at a time.
+/// A persistent control connection, for one command and its answer at a time.
 class Control {
  public:
   explicit Control(const std::string& path) : fd_(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
@@ -61,7 +62,7 @@ class Control {
   Control& operator=(const Control&) = delete;
   bool connected() const { return connected_; }
 
-  /// Returns the first device's latencies since the last call; null if the server has ended.
+  /// Returns the latencies of the first device since the last call; null if the server has exited.
   nlohmann::json take() const {
     const std::string line = "{\"stats\":\"take\"}\n";
     if (send(fd_, line.data(), line.size(), MSG_NOSIGNAL) < 0) return {};

@@ -1,4 +1,5 @@
-// Tests rejection messages, the man page, and whether stores and recordings fit the parameters.
+// Tests the messages of rejected parameters, the man page, and whether stores and recordings are
+// checked against the parameters.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -64,7 +65,7 @@ TEST(Parameters, RejectAnotherMachinesStore) {
   for (const auto& [arguments, word] : table) {
     const ExitResult ended = run_nbdkit(folder, arguments);
     if (std::string(word) == "devices" && arguments[0] == "raid4-5") {
-      // The drives are the same, but their metadata says that they belong to another array.
+      // The array has the same drives, but their metadata says that they belong to another array.
       EXPECT_EQ(ended.exit_code, 1) << ended.stderr_text;
       continue;
     }

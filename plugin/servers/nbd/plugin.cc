@@ -22,7 +22,7 @@ Server* server = nullptr;
 
 namespace {
 
-/// NBD clients keep at most this many requests in flight
+/// Maximum number of requests that an NBD client is assumed to keep in flight.
 constexpr std::uint32_t kQueueDepthToServe = 64;
 
 // ---- configuration
@@ -45,7 +45,8 @@ int on_config(const char* key, const char* value) noexcept {
   });
 }
 
-/// Makes a path absolute, because nbdkit changes its directory when it goes to the background.
+/// Makes a path absolute, because nbdkit changes its working directory when it goes to the
+/// background.
 bool make_absolute(std::filesystem::path& path) {
   char* absolute = nbdkit_absolute_path(path.c_str());
   if (absolute == nullptr) return false;
@@ -125,9 +126,10 @@ int on_get_ready() noexcept {
 
 // ---- threads
 
-/// Detects a signal that ends the server. nbdkit waits for running requests before it ends, and
-/// reports a signal only through nbdkit_nanosleep. This function is called only when a request has
-/// waited for a long time, because nbdkit_nanosleep logs a message when it is interrupted.
+/// Detects a signal that is to end the server. nbdkit waits for the requests in progress before it
+/// exits, and plugins can detect a signal only through nbdkit_nanosleep. This function is called
+/// only when a request has been waiting for a long time, because nbdkit_nanosleep logs a message
+/// when it is interrupted.
 void watch_for_the_end() {
   while (server->machine->emulation().wait_for_long_request()) {
     if (nbdkit_nanosleep(0, 50'000'000) == 0) continue;
@@ -136,8 +138,8 @@ void watch_for_the_end() {
   }
 }
 
-/// Blocks signals in our threads and any threads that they start, so that nbdkit's threads receive
-/// the signals.
+/// Blocks signals in the plugin's own threads and in the threads that these start, so that nbdkit's
+/// threads receive the signals.
 class SignalsBlocked {
  public:
   SignalsBlocked() {

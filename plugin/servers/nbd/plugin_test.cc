@@ -23,7 +23,7 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-/// far less than the minutes that an aborted wait would last
+/// Much less than the minutes that a wait would last if it were not aborted.
 constexpr double kAtOnceSeconds = 20;
 std::vector<char> mark_block(const std::string& text) {
   std::vector<char> bytes(512);
@@ -42,7 +42,7 @@ std::vector<record::Event> events_of(const std::string& path) {
   return events;
 }
 
-/// If many requests fail for the same reason, the log names the cause only once.
+/// If many requests fail for the same reason, the log must name this cause only once.
 TEST(Plugin, TheLogNamesTheCauseOfAnError) {
   const TemporaryFolder folder;
   const ServedDisk disk(folder, with(kFast, {"fault=latent-error:hd0,lba=100+1"}));
@@ -130,8 +130,8 @@ TEST(Plugin, ATornSectorIsAMixOfOldAndNew) {
   EXPECT_TRUE(seen_torn);
 }
 
-/// Cuts the power in the middle of writes and returns how many sectors were unreadable afterwards.
-/// Writing such a sector must make it readable again.
+/// Cuts the power in the middle of writes. Returns the number of sectors that are unreadable
+/// afterwards. Writing such a sector must make it readable again.
 int unreadable_after_cuts(const std::vector<std::string>& arguments) {
   TemporaryFolder folder;
   ServedDisk disk(folder, arguments);
@@ -466,7 +466,8 @@ TEST(Plugin, TheClockCanChangeWhileServing) {
 TEST(Plugin, AFullHostDiskIsReportedAndSurvived) {
   if (access("/dev/full", W_OK) != 0) GTEST_SKIP() << "no /dev/full";
   TemporaryFolder folder;
-  // A file size limit simulates the full disk: nbdkit ignores SIGXFSZ only if its parent did.
+  // A limit on the file size simulates a full disk. SIGXFSZ must be ignored, and nbdkit inherits
+  // that from its parent.
   signal(SIGXFSZ, SIG_IGN);
   rlimit before = {};
   getrlimit(RLIMIT_FSIZE, &before);

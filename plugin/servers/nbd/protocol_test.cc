@@ -1,4 +1,5 @@
-// Tests the properties that NBD negotiates and the behaviour of requests, one property per test.
+// Tests the properties that NBD negotiates and the behaviour of requests. Each test covers one
+// property.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -288,9 +289,9 @@ TEST(Filter, BlocksizePolicyRejectsSmallRequests) {
 
 TEST(Filter, ExitwhenEndsTheServerCleanly) {
   if (!has_filter("exitwhen")) GTEST_SKIP();
-  // nbdkit 1.32 unloads this filter while one of its threads is still returning through its code.
-  // With ThreadSanitizer, whose threads are slower, `nbdkit memory` crashes as well. The test runs
-  // with AddressSanitizer.
+  // nbdkit 1.32 unloads this filter while one of its threads is still returning through the
+  // filter's code. With ThreadSanitizer, which slows threads down, even `nbdkit memory` then
+  // crashes. The test therefore runs only with AddressSanitizer.
   if (std::string_view(HEADCRASH_PRELOAD).find("tsan") != std::string_view::npos) GTEST_SKIP();
   TemporaryFolder folder;
   const std::string store = "store=" + (folder / "store");

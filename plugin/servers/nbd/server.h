@@ -1,5 +1,5 @@
 #pragma once
-// State shared by the plugin's callbacks: the one server of this process, and error handling.
+// State that the plugin's callbacks share: the one server of this process. Also error handling.
 
 #define NBDKIT_API_VERSION 2
 #include <nbdkit-plugin.h>
@@ -20,26 +20,27 @@ namespace headcrash::nbd {
 
 struct Server {
   emulation::Settings settings;
-  std::optional<emulation::Hardware> hardware;  ///< moved into the machine
-  /// Emulated hardware; null if the server has stages.
+  /// Moved into the machine when the machine is created.
+  std::optional<emulation::Hardware> hardware;
+  /// The emulated hardware; null if the server serves stages.
   std::unique_ptr<emulation::ServedMachine> machine;
-  std::unique_ptr<stages::StageServer> stages;  ///< crash states; null if the server has a machine
-  /// virtual-time sockets of the stages; must be destroyed before `stages`
+  std::unique_ptr<stages::StageServer> stages;  ///< null if the server has a machine
+  /// Virtual-time sockets of the stages; must be destroyed before `stages`.
   std::unique_ptr<timetravel::ServedStages> virtual_stages;
-  std::unique_ptr<emulation::ControlSocket> control;  ///< control socket of the stages
+  std::unique_ptr<emulation::ControlSocket> control;  ///< used only if the server serves stages
   std::unique_ptr<ExportTable> exports;
   emulation::FailureLog failures;
   std::thread watcher;
 };
 
-/// A plain pointer, not destroyed by exit(): the parent of nbdkit's fork also calls exit(), and
-/// must not flush the recording or remove the socket that its child uses.
+/// A plain pointer, which exit() does not destroy. The parent of nbdkit's fork also calls exit(),
+/// and it must neither flush the recording nor remove the socket, which its child is using.
 extern Server* server;
 
 /// Sets the callbacks for connections and requests (callbacks.cc).
 void add_export_callbacks(struct nbdkit_plugin& plugin);
 
-/// Runs a callback's body and catches all exceptions.
+/// Runs the body of a callback and catches all exceptions.
 template <typename Body>
 auto guarded(Body body) noexcept -> decltype(body()) {
   using Returned = decltype(body());

@@ -1,4 +1,4 @@
-// Tests arrays, caches, flash and multi-device machines, as seen by clients and operators.
+// Tests arrays, caches, flash and machines with several devices, as seen by clients and operators.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -88,12 +88,12 @@ TEST(Stacks, AMachineServesEachOfItsDevices) {
   EXPECT_TRUE(incidents.contains("fault added: latent-error:log,lba=800+8"));
 }
 
-// With clock=off, time stops between requests, and so does idle-time work.
+// With clock=off, time does not advance between requests, and therefore no background work is done.
 TEST(Stacks, QuietMeansNothingLeftToWrite) {
   struct Case {
     const char* profile;
-    bool volatile_cache;  // a flush empties it
-    bool battery;         // needs no write-back
+    bool volatile_cache;  // a flush empties the cache
+    bool battery;         // the cache need not be written back
   };
   for (const Case& one : {Case{"hp-c2447", true, false}, Case{"sata-ssd", true, false},
                           Case{"raid5-5", false, false}, Case{"netra-raid5-presto", false, true}}) {
@@ -232,8 +232,8 @@ TEST(Stacks, ToleratesOneDeadMemberButNotTwo) {
   EXPECT_EQ(client.read(0, bytes), EIO);
 }
 
-/// On a drive too fast for this host's timers, slowing everything down by the same factor must
-/// preserve the ratios of times.
+/// A drive may be too fast for this host's timers. If everything is slowed down by the same factor,
+/// the ratios of times must stay the same.
 TEST(Stacks, SlowedFlashKeepsItsTimes) {
   TemporaryFolder folder;
   constexpr double kSlowdown = 100;
@@ -260,8 +260,8 @@ TEST(Stacks, SlowedFlashKeepsItsTimes) {
 }
 
 /// With a slowdown of K, many concurrent requests take K times the modelled time: never less, and
-/// not much more even on a busy machine. The limits are wide because the machine's load varies.
-/// They still detect a factor that is applied twice or not at all.
+/// not much more even on a busy machine. The limits are generous because the machine's load varies,
+/// but they detect a factor that is applied twice or not at all.
 TEST(Stacks, SlowedByKTakesKTimesAsLong) {
   TemporaryFolder folder;
   constexpr int kRequests = 40;

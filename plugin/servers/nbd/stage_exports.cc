@@ -14,7 +14,7 @@ constexpr std::string_view kStagePrefix = "stage/";
 constexpr std::string_view kMarkPrefix = "mark/";
 constexpr std::string_view kStatePrefix = "state/";
 
-/// Returns a short cause; the stage's status has details.
+/// Returns a short cause for the log; details are in the stage's status.
 const char* cause_of(int error) {
   switch (error) {
     case ENOSPC:
@@ -37,7 +37,7 @@ class StageDisk final : public Export {
     traits_ = {
         .bytes = connection_->sectors() * model::kSectorBytes,
         .trim = true,
-        .trim_zeroes = false,  // false on a used disk, and loading may change the stage's content
+        .trim_zeroes = false,  // not true of a used disk, and a load may change the stage's content
         .fast_zero = true,
         .extents = true,
         .shared = own_ == nullptr};
@@ -76,7 +76,7 @@ class StageMark final : public MarkExport {
   stages::Stage& stage_;
 };
 
-/// The name of a stage, or of one of its disks: "3" or "3/hd0.1".
+/// The name of a stage or of one of its disks, such as "3" or "3/hd0.1".
 struct StageName {
   std::size_t number = 0;
   std::optional<std::string> disk_name;

@@ -1,4 +1,5 @@
-// Tests the loaded plugin as a server of crash states: exports, negotiation, control, errors.
+// Tests the loaded plugin as a server of crash states: exports, negotiation, control socket,
+// errors.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -37,7 +38,8 @@ class StateServer : public ServedDisk {
   }
 };
 
-/// Writes 'a' at 0 and flushes, then writes 'b' at 0: 6 events, or 7 with the mark in between.
+/// Writes 'a' at sector 0, flushes, and writes 'b' at sector 0. This records 6 events, or 7 with
+/// the mark in between.
 std::string record_a_run(const TemporaryFolder& folder) {
   const std::string path = folder / "run.hcrec";
   StateServer server(folder);
@@ -116,8 +118,8 @@ TEST(States, NegotiatesItsProperties) {
   EXPECT_EQ(read_block(disk, 24, 48), block('q', 48));
 }
 
-/// A kernel that zeroes blocks permits holes, but on a used disk, a trim would leave the prior
-/// contents.
+/// When it zeroes blocks, a kernel permits holes. On a used disk, however, a trim would leave the
+/// prior contents.
 TEST(States, ZeroesOfAUsedDiskAreNotTrims) {
   TemporaryFolder folder;
   StateServer server(folder);
@@ -259,7 +261,7 @@ TEST(States, RejectsDamagedAndMissingRecordings) {
   EXPECT_NE(refusal(run, "w8").find("run.hcrec"), std::string::npos) << refusal(run, "w8");
   {
     std::fstream file(run, std::ios::in | std::ios::out | std::ios::binary);
-    file.seekp(90);  // in the header text
+    file.seekp(90);  // a position in the header's text
     file.write("damage", 6);
   }
   EXPECT_NE(refusal(run, "w7").find("run.hcrec"), std::string::npos);
@@ -311,8 +313,8 @@ TEST(States, ConflictingParametersAreRejected) {
   }
 }
 
-/// NBD and virtual time together: data loaded and written through NBD is visible to a guest in
-/// virtual time (plugin/servers/timetravel).
+/// Tests NBD and virtual time together: data that is loaded or written through NBD is visible to a
+/// guest in virtual time (plugin/servers/timetravel).
 TEST(States, ServesGuestsInVirtualTimeAsWell) {
   TemporaryFolder folder;
   const std::string at = folder / "guest";
@@ -340,8 +342,8 @@ TEST(States, ServesGuestsInVirtualTimeAsWell) {
   EXPECT_TRUE(sockets().empty());
 }
 
-/// Two guests use two stages while a third client loads, marks and queries. The test is for
-/// ThreadSanitizer.
+/// Two guests use two stages, while a third client loads states, records marks and queries the
+/// status. Intended for ThreadSanitizer.
 TEST(States, ServesSeveralClientsConcurrently) {
   TemporaryFolder folder;
   const std::string run = record_a_run(folder);
@@ -349,7 +351,7 @@ TEST(States, ServesSeveralClientsConcurrently) {
   server.load(0, {{"sectors", kSectors}, {"record", folder / "zero.hcrec"}});
   server.blank(1);
   constexpr std::uint64_t kApart = 16;
-  static_assert(2 * 60 * kApart <= kSectors);  // clients of one stage use disjoint ranges
+  static_assert(2 * 60 * kApart <= kSectors);  // the clients of one stage use disjoint ranges
   const auto guest = [&](const char* name, char letter, std::uint64_t first) {
     Client disk(server, name);
     for (unsigned i = 0; i < 60; ++i) {

@@ -20,7 +20,7 @@ bool is_transfer(const model::Request& request) {
 
 std::optional<int> AgentDisk::serve(const model::Request& request, model::Initiator& initiator) {
   if (request.op == model::Op::read && is_transfer(request)) {
-    if (waiting_) return EBUSY;  // the agent has one read in flight at a time
+    if (waiting_) return EBUSY;  // the agent may have only one read in flight
     waiting_ = {request, &initiator};
     return std::nullopt;
   }

@@ -5,11 +5,11 @@
 //
 //   a read of kTransferBytes at kStreamSector    completes with a line from the host: [bytes] text
 //   a write of that size there                   is [bytes] text for the host; completes at once
-//   any other read                               returns zeroes: a kernel searches for partitions
+//   any other read                               returns zeroes (the kernel looks for partitions)
 //
-// [bytes] is the length of the text, 32 bits, little-endian. A line longer than one transfer takes
-// several. Two lines never share a transfer, so the guest's behaviour depends on the text and not
-// on its timing.
+// [bytes] is the length of the text, 32 bits, little-endian. If a line is longer than one transfer,
+// it takes several transfers. Two lines never share a transfer, so the guest's behaviour depends on
+// the text and not on its timing.
 
 #include <cstdint>
 #include <optional>
@@ -30,22 +30,22 @@ class AgentDisk {
   static constexpr std::uint64_t kSectors = kStreamSector + kTransferBytes / model::kSectorBytes;
   static constexpr std::size_t kTextBytesMax = kTransferBytes - virtual_guest::kLengthBytes;
 
-  /// Serves a request. Returns 0 or an errno, or nullopt if a read must wait; answer_read() then
-  /// completes `initiator` later.
+  /// Serves a request. Returns 0 or an errno. Returns nullopt if the request is a read that must
+  /// wait; answer_read() then completes `initiator` later.
   std::optional<int> serve(const model::Request& request, model::Initiator& initiator);
 
   /// Appends text from the host. The text may end in the middle of a line.
   void from_host(std::string_view text);
-  /// Drops an incomplete line, because the host has disconnected.
+  /// Drops an incomplete line. Call this when the host has disconnected.
   void host_left() { from_host_.resize(complete_); }
   std::size_t host_bytes() const { return from_host_.size(); }
-  /// Returns the text for the host and clears it.
+  /// Returns the text for the host, and clears it.
   std::string take_for_host() { return std::exchange(for_host_, {}); }
 
   bool waits() const { return waiting_.has_value(); }
-  /// Returns true if the agent is waiting for the host and there is no complete line.
+  /// Returns true if the agent is waiting for the host and no complete line has arrived.
   bool is_idle() const { return waiting_.has_value() && complete_ == 0; }
-  /// Returns true if the agent is waiting and there is a complete line.
+  /// Returns true if the agent is waiting and a complete line has arrived.
   bool has_answer() const { return waiting_.has_value() && complete_ != 0; }
   /// Completes the waiting read. REQUIRES: has_answer().
   void answer_read();
@@ -61,7 +61,7 @@ class AgentDisk {
     model::Initiator* initiator;
   };
   std::string from_host_;
-  std::size_t complete_ = 0;  ///< size of the complete lines in from_host_
+  std::size_t complete_ = 0;  ///< total size of the complete lines in from_host_
   std::string for_host_;
   std::optional<WaitingRead> waiting_;
 };

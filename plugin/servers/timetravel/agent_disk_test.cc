@@ -1,4 +1,4 @@
-// Tests the agent's communication over a disk.
+// Tests the agent's communication through a disk.
 #include "plugin/servers/timetravel/agent_disk.h"
 
 #include <gtest/gtest.h>
@@ -133,7 +133,7 @@ TEST_F(AgentDiskTest, ANewGuestDoesNotGetTextForAnOldOne) {
   disk_.guest_left();
   EXPECT_FALSE(disk_.is_idle());
   EXPECT_EQ(disk_.take_for_host(), "");
-  EXPECT_EQ(read(), std::nullopt);  // the read no longer waits
+  EXPECT_EQ(read(), std::nullopt);  // no read is waiting any longer
 }
 
 }  // namespace

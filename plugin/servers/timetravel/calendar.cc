@@ -22,15 +22,18 @@ namespace {
 
 using model::TimeNs;
 
-constexpr int kClients = 4;                     ///< backlog of pending connections
-constexpr std::size_t kHostTextMax = 16 << 20;  ///< limit for text that the host has not read
+/// Backlog of connections that have not been accepted yet.
+constexpr int kClients = 4;
+/// Maximum size of the text that the host has not read yet.
+constexpr std::size_t kHostTextMax = 16 << 20;
 constexpr std::size_t kHostReadBytes = 64 << 10;
-constexpr TimeNs kLatest = model::kNever / 4;  ///< 73 years: a longer sleep counts as infinite
-/// Longest time that a guest runs without contact. If its timer is further in the future, the guest
-/// asks repeatedly.
+constexpr TimeNs kLatest = model::kNever / 4;  ///< 73 years; a longer sleep is treated as infinite
+/// Longest time for which a guest runs without contact. If its timer is further in the future, the
+/// guest asks repeatedly.
 constexpr TimeNs kHorizonNs = 60 * model::kSecondNs;
-/// The horizon of a guest whose processor time is charged. It is short because the guest must
-/// report when it sleeps, but the guest can still read its clock a thousand times.
+/// Longest time without contact for a guest whose processor time is charged. It is short, because
+/// the guest must report when it sleeps, but long enough for the guest to read its clock a thousand
+/// times.
 constexpr TimeNs kChargedHorizonNs = model::kMicrosecondNs;
 
 }  // namespace
@@ -137,8 +140,8 @@ bool Calendar::can_advance() {
   return false;
 }
 
-/// Delivers the agent's text to the host and stops time. Everything that the host does in response
-/// then happens at this instant, however long it takes.
+/// Delivers the agent's text to the host and stops time. Whatever the host does in response thus
+/// happens at this instant, however long it takes.
 bool Calendar::flush_host_and_stop() {
   send_to_host();
   return false;
@@ -156,7 +159,8 @@ void Calendar::advance() {
   if (!hardware_->step(until) && until == requested_) run_guest(until);
 }
 
-/// Hands back ended commands until the guest has seen all of them, so that its reaction is known.
+/// Hands back ended commands until the guest has seen all of them, so that its reaction is known
+/// before time advances.
 void Calendar::give_back(GuestDisk& disk) {
   if (const auto handed = disk.hand_back(); !handed) return give_up(handed.error());
   while (!stopping_ && disk.awaits_guest()) wait_for_input();
@@ -173,7 +177,7 @@ void Calendar::run_guest(TimeNs time) {
 
 TimeNs Calendar::horizon() const {
   const TimeNs now = hardware_->now();
-  // Ended commands and the host's text are delivered at this instant, before time advances.
+  // Ended commands and the host's text must be delivered at this instant, before time advances.
   if (agent_.waits() ||
       std::ranges::any_of(disks_, [](const auto& disk) { return disk->has_ended(); }))
     return now;
@@ -181,9 +185,10 @@ TimeNs Calendar::horizon() const {
                   hardware_->next_event().value_or(model::kNever));
 }
 
-/// Called before the kick is acknowledged, because the guest then continues. Commands that have
-/// ended are handed back at once, so the guest need not wait and needs no run message. If the
-/// guest's time is behind the machine's, it must wait, which brings it to the machine's time.
+/// Called before the kick is acknowledged, because the guest continues after that. Commands that
+/// have ended are handed back at once, so the guest need not wait for them and needs no run
+/// message. If the guest's time lags the machine's, however, the guest must wait, which brings it
+/// to the machine's time.
 void Calendar::submitted(GuestDisk& disk) {
   if (disk.has_ended() && !is_behind()) give_back(disk);
   shorten_horizon();
@@ -213,7 +218,8 @@ void Calendar::end_guest() {
   send_to_host();
   agent_.guest_left();
   for (const auto& disk : disks_) disk->disconnect();
-  disks_.back()->forget_inside();  // only the agent's read, which the agent disk never completes
+  // Drops only the agent's read, which the agent's disk never completes.
+  disks_.back()->forget_inside();
   const auto inside = [this] {
     return std::ranges::any_of(disks_, [](const auto& disk) { return disk->inside() != 0; });
   };
@@ -233,8 +239,8 @@ void Calendar::give_up(const Error& why) {
 
 // ---- input
 
-/// Handles messages that the guest sends while the calendar waits for an acknowledgement. A guest
-/// that nests such messages too deeply is disconnected.
+/// Handles messages that the guest sends while the calendar is waiting for an acknowledgement. A
+/// guest that nests such messages too deeply is disconnected.
 void Calendar::wait_for_input() {
   if (waiting_within_ > options_.nested_kicks_most)
     return give_up({"guest",
@@ -338,7 +344,7 @@ void Calendar::accept_guest() {
   if (!known || peer.pid == ::getpid()) return;
   processor_ = base::ProcessorClaim::take();
   processor_.move(0);
-  processor_.move(peer.pid);  // the process has not yet started any other process
+  processor_.move(peer.pid);  // at this point, the process has not started any other process
 }
 
 void Calendar::on_time() {
@@ -373,7 +379,7 @@ void Calendar::on_message(const Message& message) {
       charge();
       waiting_ = true;
       break;
-    // A running guest is not advanced past its timers, which the calendar does not know
+    // A running guest's time must not pass its next timer, which the calendar does not know.
     case Op::get:
       answer = static_cast<std::uint64_t>(is_behind() ? guest_time_ : now);
       break;
@@ -390,7 +396,8 @@ void Calendar::on_message(const Message& message) {
   this->answer(message.sequence, answer);
 }
 
-/// Advances to the time that the guest reports. Returns false if the guest was disconnected.
+/// Advances to the time that the guest has reported. Returns false if the guest has been
+/// disconnected.
 bool Calendar::advance_guest_to(std::uint64_t time) {
   if (time > static_cast<std::uint64_t>(kLatest)) {
     give_up({"guest", "its clock exceeds 73 years", ""});
@@ -429,7 +436,7 @@ void Calendar::send_all(std::initializer_list<std::pair<Op, TimeNs>> messages) {
   send(all);
 }
 
-/// Sends bytes to the guest's clock. If the guest is disconnected, on_time() detects it.
+/// Sends bytes to the guest's clock. If the guest has disconnected, on_time() detects it.
 void Calendar::send(std::span<const std::byte> bytes) {
   const ssize_t sent = ::send(time_.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
   if (sent < 0 && (errno == EPIPE || errno == ECONNRESET)) return;

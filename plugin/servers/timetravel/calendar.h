@@ -17,19 +17,19 @@
 //
 // With a charge, processor time counts as well: whenever the guest kicks a disk or waits, the
 // machine's clock advances by the host processor time that the guest has used, times a factor. The
-// guest's requests are submitted that much later, and completions in that time are handed over when
-// the guest has stopped computing. The guest's own clock follows the machine's. A waiting kernel
-// accepts only the time of its next timer or, with an interrupt, the machine's time. Timers that
-// became due while the guest computed therefore fire first, each at its own instant. Then an
-// interrupt sets the guest to the machine's time. Results that depend on the host's processor are
-// not reproducible.
+// guest's requests are submitted later by this time, and completions during this time are handed
+// over when the guest has stopped computing. The guest's own clock follows the machine's. A waiting
+// kernel accepts only the time of its next timer or, with an interrupt, the machine's time. Timers
+// that became due while the guest was computing therefore fire first, each at its own instant. Then
+// an interrupt sets the guest to the machine's time. Since processor time is measured on the host,
+// these results are not reproducible.
 //
-// Time stops while the agent waits for the host, so the host's work takes no model time. The
+// Time stops while the agent is waiting for the host, so the host's work takes no model time. The
 // agent's text is held back until the agent waits, so the host cannot react earlier. Time also
 // stops while the power is off. A guest whose power was cut never runs again, even after a
 // power-on.
 //
-// A single thread serves all sockets, so that all events have one order.
+// A single thread serves all sockets, so that there is one order of all events.
 
 #include <chrono>
 #include <filesystem>
@@ -54,17 +54,18 @@
 namespace headcrash::timetravel {
 
 struct CalendarOptions {
-  /// How much host time a guest may compute at one instant of model time. A guest that exceeds this
-  /// limit is assumed to loop and is disconnected.
+  /// Maximum host time for which a guest may compute at one instant of model time. A guest that
+  /// exceeds this limit is assumed to be in an endless loop, and is disconnected.
   std::chrono::milliseconds compute_limit{120'000};
-  /// Maximum depth of nested kicks, each sent before the previous one is acknowledged; each takes a
-  /// stack frame. A guest that exceeds the limit is disconnected.
+  /// Maximum depth of nested kicks, that is, of kicks that are sent before the previous one is
+  /// acknowledged. Each takes a stack frame. A guest that exceeds the limit is disconnected.
   std::size_t nested_kicks_most = 64;
   std::int64_t time_of_day_ns = virtual_guest::kTimeOfDayNs;
-  /// Nanoseconds charged per nanosecond computed; 0 if computing takes no model time.
+  /// Nanoseconds of model time that are charged for each nanosecond that the guest computes; 0 if
+  /// computing takes no model time.
   double charge = 0;
-  /// Returns the nanoseconds that the guest has computed since the last call. Used instead of
-  /// measuring the guest's processes.
+  /// Returns the nanoseconds that the guest has computed since the last call. If set, it replaces
+  /// the measurement of the guest's processes.
   std::function<std::int64_t()> processor_ns;
 };
 
@@ -83,7 +84,7 @@ class Calendar {
   /// Serves `hardware`, which must have these disks and outlive this object. Fails if no thread can
   /// be started.
   Result<void> start(Hardware& hardware, const CalendarOptions& options, Log log);
-  /// Disconnects the guest; its requests complete in the machine. Removes the socket files.
+  /// Disconnects the guest, whose requests still complete in the machine. Removes the socket files.
   void stop();
 
   const std::vector<std::filesystem::path>& disk_sockets() const { return disk_paths_; }
@@ -103,12 +104,13 @@ class Calendar {
   bool flush_host_and_stop();
   void advance();
   void run_guest(model::TimeNs time);
-  /// Charges the guest's processor time to the machine's clock.
+  /// Adds the charge for the guest's processor time to the machine's clock.
   void charge();
   bool charges() const { return options_.charge > 0; }
-  /// Returns true if the guest's time is behind the machine's because the guest has computed.
+  /// Returns true if the guest's time lags the machine's, because the guest has been charged for
+  /// computing.
   bool is_behind() const { return charges() && !waiting_ && guest_time_ < hardware_->now(); }
-  /// Returns the time until which the guest may run without asking.
+  /// Returns the time until which the guest may run without contact.
   model::TimeNs horizon() const;
   void submitted(GuestDisk& disk);
   void shorten_horizon();
@@ -120,7 +122,7 @@ class Calendar {
   void on_message(const Message& message);
   bool advance_guest_to(std::uint64_t time);
   void answer(std::uint32_t sequence, std::uint64_t time);
-  /// Sends several of the calendar's messages at once.
+  /// Sends several messages to the guest's clock at once.
   void send_all(std::initializer_list<std::pair<Op, model::TimeNs>> messages);
   void send(std::span<const std::byte> bytes);
   void on_disk(GuestDisk& disk);
@@ -130,7 +132,7 @@ class Calendar {
 
   std::vector<std::filesystem::path> disk_paths_;
   std::filesystem::path mark_path_, port_path_, time_path_, agent_path_;
-  /// Sockets for disks, marks and port; used until start().
+  /// Sockets for disks, marks and port. Used until start().
   std::vector<base::ListeningSocket> sockets_;
   base::ListeningSocket time_listener_, agent_listener_;
   base::Descriptor stop_;
@@ -149,16 +151,18 @@ class Calendar {
   bool waiting_ = false;  ///< the guest has nothing to do before `requested_`
   model::TimeNs requested_ = model::kNever;
   model::TimeNs free_until_ = 0;     ///< the last value sent to the guest
-  std::uint64_t reported_time_ = 0;  ///< the last time that the guest reported
+  std::uint64_t reported_time_ = 0;  ///< the last time that the guest has reported
   model::TimeNs guest_time_ = 0;     ///< the guest's current time, as far as known
   std::optional<ProcessorTime> processor_time_;
   std::uint32_t sequence_ = 0;  ///< sequence number of the calendar's messages
-  /// Number of unanswered messages from the calendar; these are the latest ones.
+  /// Number of messages from the calendar that have not been acknowledged; these are the latest
+  /// ones.
   std::uint32_t unanswered_ = 0;
   bool stopping_ = false;
   std::size_t waiting_within_ = 0;  ///< nesting depth of wait_for_input()
-  bool sleeps_forever_ = false;     ///< this has been logged
-  /// Number of power cuts when the guest connected. If it has changed, the guest is dead.
+  bool sleeps_forever_ = false;     ///< it has been logged that the guest sleeps forever
+  /// Number of power cuts when the guest connected. If the number has changed since, the guest is
+  /// dead.
   std::uint64_t cuts_ = 0;
   std::string for_host_;
 };

@@ -1,4 +1,4 @@
-// Tests a calendar with a small simulated guest, which behaves like user-mode Linux or harmfully.
+// Tests a calendar with a small simulated guest, which behaves like user-mode Linux or maliciously.
 #include "plugin/servers/timetravel/calendar.h"
 
 #include <gtest/gtest.h>
@@ -27,8 +27,8 @@ class Clock {
     ask(Op::request, kSleepsForEver);
   }
 
-  /// Sends a message and returns the time in its ack. Messages that arrive before the ack are noted
-  /// and acknowledged.
+  /// Sends a message and returns the time in its acknowledgement. Messages that arrive before that
+  /// are noted and acknowledged.
   TimeNs ask(Op op, TimeNs time = 0) {
     send({op, ++sequence_, static_cast<std::uint64_t>(time)});
     while (const auto message = receive()) {
@@ -49,7 +49,7 @@ class Clock {
     ran_at.reset();
     ask(Op::wait);
   }
-  /// Waits for a run message and returns its time; -1 if none arrives within the limit.
+  /// Waits for a run message and returns its time. Returns -1 if none arrives within the limit.
   TimeNs wait_run(int limit_ms = 2000) {
     while (!ran_at) {
       const auto message = receive(limit_ms);
@@ -92,9 +92,9 @@ class Clock {
   std::uint32_t sequence_ = 0;
 };
 
-/// Kicks a ring and counts the notifications before the acknowledgement, when all requests are
-/// complete. If `channel` is not given, the guest examines its ring itself. Otherwise, the guest is
-/// called and acknowledges the calls.
+/// Kicks a ring. Returns the number of notifications that arrive before the acknowledgement, when
+/// all requests are complete. Without `channel`, the guest examines its ring itself. With it, the
+/// guest is notified by calls, which it acknowledges.
 constexpr std::uint32_t kExaminesRing = 1;
 int kick(TestClient& disk, Clock& clock, int channel = -1, std::uint32_t untold_ns = 0) {
   const std::array<std::uint32_t, 2> ring = {0, channel < 0 ? untold_ns * 2 + kExaminesRing : 0};
@@ -140,7 +140,7 @@ class Guest {
     clock.ask(Op::update, now);
     timetravel::kick(disk, clock);
   }
-  /// Waits for a completion and handles it like Linux's interrupt handler.
+  /// Waits for a completion, and handles it in the way of Linux's interrupt handler.
   TimeNs wait_interrupt() {
     std::array<std::uint32_t, 5> call = {};
     pollfd there = {channel_.get(), POLLIN, 0};
@@ -156,7 +156,7 @@ class Guest {
     pollfd there = {channel_.get(), POLLIN, 0};
     return ::poll(&there, 1, limit_ms) == 1;
   }
-  /// Returns the time from the kick to the interrupt.
+  /// Returns the time that passes from the kick to the interrupt.
   TimeNs read(std::uint64_t sector, TimeNs now) {
     disk.begin(0, 0, vhost::kIn, sector, 4096, true);
     kick(now);
@@ -237,7 +237,7 @@ TEST(TimeTravelCalendar, FreeTimeEndsAtTheGuestsOwnRequests) {
   EXPECT_EQ(guest.clock.wait_run(), begin + 1000);
   const TimeNs free_before = guest.clock.free_until;
   guest.disk.begin(0, 0, vhost::kIn, 5000, 4096, true);
-  guest.kick(begin + 2000);  // the guest has run by itself since then
+  guest.kick(begin + 2000);  // since the run message, the guest has advanced its own time
   EXPECT_EQ(machine.emulation().now(), begin + 2000);
   EXPECT_LT(guest.clock.free_until, free_before);
   EXPECT_EQ(guest.clock.free_until, machine.emulation().next_event());
@@ -304,7 +304,7 @@ TEST(TimeTravelCalendar, TheHostGetsTheAgentsTextWhenTimeStops) {
     pollfd watched = {host.get(), POLLIN, 0};
     return ::poll(&watched, 1, limit_ms) == 1;
   };
-  EXPECT_FALSE(heard(50));  // the guest runs
+  EXPECT_FALSE(heard(50));  // no message arrives, because the guest is running
   clock.ask(Op::request, now + 1000);
   clock.wait();
   EXPECT_EQ(clock.wait_run(), now + 1000);
@@ -327,7 +327,7 @@ TEST(TimeTravelCalendar, NothingRunsWithoutPower) {
   EXPECT_EQ(guest.clock.wait_run(50), -1);
   EXPECT_EQ(machine.emulation().power_status().last_cut_at, now + model::kMillisecondNs / 2);
   EXPECT_EQ(machine.emulation().now(), now + model::kMillisecondNs / 2);
-  // The guest stays dead after a power-on; a new guest can run.
+  // The guest stays dead after a power-on, but a new guest can run.
   machine.emulation().power_on();
   ASSERT_TRUE(guest.clock.ask(Op::get) >= 0);
   EXPECT_EQ(guest.clock.wait_run(50), -1);
@@ -368,8 +368,8 @@ TEST(TimeTravelCalendar, ANewGuestContinuesAfterADeadOne) {
   EXPECT_GT(next.read(1000, next.clock.ask(Op::get)), 0);
 }
 
-/// Marks complete before the kick is acknowledged. The guest sees the completion at once, or is
-/// called at once, and needs no run message.
+/// Marks complete before the kick is acknowledged. The guest sees the completion or is called at
+/// once, and needs no run message.
 TEST(TimeTravelCalendar, MarksCompleteAtTheirInstant) {
   Machine machine;
   TestClient marks(machine.calendar->mark_socket());
@@ -396,7 +396,7 @@ TEST(TimeTravelCalendar, MarksCompleteAtTheirInstant) {
 
 // ---- with a charge for processor time
 
-/// Adds this much processor time to the next charged message.
+/// Adds processor time, which is charged with the next message that causes a charge.
 struct Charged {
   explicit Charged(double charge)
       : machine({.charge = charge, .processor_ns = [this] { return used_ns.exchange(0); }}) {}
@@ -432,8 +432,8 @@ TEST(TimeTravelCalendar, RequestsAreSubmittedAfterTheComputing) {
   EXPECT_EQ(guest.clock.wait_run(), at) << "it must now have the machine's time";
 }
 
-/// The same read while the guest computes for 30 ms. The guest receives the completion when it
-/// stops computing.
+/// A read while the guest computes for 30 ms. The guest receives the completion only when it stops
+/// computing.
 TEST(TimeTravelCalendar, CompletionsDuringComputingAreHandedOverAfterwards) {
   Charged all(1);
   Guest guest(all.machine);
@@ -449,8 +449,8 @@ TEST(TimeTravelCalendar, CompletionsDuringComputingAreHandedOverAfterwards) {
   EXPECT_LT(reported.response_times->target.max_ns, 30'000'000) << "the drive must not be slower";
 }
 
-/// A waiting kernel accepts only its timer's time. Timers that have become due therefore fire at
-/// their own instants, before the interrupt.
+/// A waiting kernel accepts only its timer's time. Timers that are due must therefore fire at their
+/// own instants, before the interrupt.
 TEST(TimeTravelCalendar, TimersDueDuringComputingHappenFirstAtTheirInstants) {
   Charged all(1);
   Guest guest(all.machine);
@@ -478,7 +478,7 @@ TEST(TimeTravelCalendar, AChargedGuestReportsItsSleep) {
   EXPECT_EQ(clock.free_until, now + 2000);
 }
 
-/// After computing, reading the marks brings the guest's clock to the machine's.
+/// When the guest reads the marks after it has computed, its clock is set to the machine's.
 TEST(TimeTravelCalendar, ImmediateAnswersWaitForAGuestThatHasComputed) {
   Charged all(1);
   TestClient marks(all.machine.calendar->mark_socket());
@@ -553,8 +553,8 @@ TEST(TimeTravelCalendar, AGuestWithAnInvalidRingIsDisconnected) {
   EXPECT_TRUE(guest.clock.is_closed());
 }
 
-/// A kick for a mark is answered at once, and the calendar waits, within that kick, until the guest
-/// has seen the answer. This guest kicks again instead.
+/// A kick for a mark is answered at once. Within that kick, the calendar waits until the guest has
+/// seen the answer, but this guest kicks again instead.
 void kick_within_kicks(TestClient& marks, int kicks) {
   const std::array<std::uint32_t, 2> ring = {0, 0};
   std::memcpy(marks.data().data(), "here", 5);

@@ -1,5 +1,5 @@
 #pragma once
-// An emulated machine as the hardware of a guest.
+// Presents an emulated machine as the hardware of a guest.
 
 #include <functional>
 #include <string>

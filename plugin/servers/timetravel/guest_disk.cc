@@ -10,7 +10,7 @@ using vhost::Ring;
 
 namespace {
 
-/// Flag in a kick's number; the other bits are the time.
+/// A flag in the number that a kick writes; the other bits are the time.
 constexpr std::uint32_t kExaminesRing = 1;
 
 }  // namespace
@@ -53,12 +53,12 @@ Result<bool> GuestDisk::on_message() {
   TRY(backend_->obey(*received));
   const std::uint32_t number = std::get<vhost::RingState>(received->payload).value;
   kick_.reported(number / 2);
-  if (!backend_) return false;  // the guest was disconnected
+  if (!backend_) return false;  // the guest has been disconnected
   TRY(take_chains());
   examines_ring_ = (number & kExaminesRing) != 0;
   kick_.submitted(*this);
   examines_ring_ = false;
-  if (!backend_) return false;  // the guest was disconnected by the callback
+  if (!backend_) return false;  // the callback has disconnected the guest
   TRY(backend_->acknowledge(*received));
   return true;
 }

@@ -5,7 +5,8 @@
 //   the guest kicks     its chains become commands, whose requests are served before the kick is
 //                       acknowledged, so nothing depends on the speed of host and guest
 //   serve completes     the command's next request is submitted, or the command has ended
-//   hand_back()         ended commands are returned in order of their end; the guest is notified
+//   hand_back()         commands are returned in the order in which they ended; the guest is
+//                       notified
 //
 // One thread makes all calls. `completed` is called from within serve or the simulation's step, or
 // by the thread that cuts the power.
@@ -26,26 +27,26 @@ namespace headcrash::timetravel {
 
 class GuestDisk {
  public:
-  /// A disk as seen by one client during its connection.
+  /// A disk as one client sees it during its connection.
   struct Served {
-    vhost::Disk shape;  ///< without the functions
+    vhost::Disk shape;  ///< the functions in it are empty
     /// Serves a request. Returns 0 or an errno, or nullopt if `initiator` will be completed later,
     /// exactly once. `request` and `initiator` must stay valid until then.
     std::function<std::optional<int>(const model::Request& request, model::Initiator& initiator)>
         serve;
-    /// Accounts a request that completed later. Returns 0 or an errno for the guest. Empty if
-    /// serve() never returns nullopt.
+    /// Accounts for a request that completed later. Returns 0 or an errno for the guest. May be
+    /// empty if serve() never returns nullopt.
     std::function<int(const model::Request& request, const model::Completion& completion)> account;
   };
-  /// Returns the disk for a new client. Fails if no disk is free; the client is then rejected.
+  /// Returns the disk for a new client. Fails if no disk is available; the client is then rejected.
   using Connect = std::function<Result<Served>()>;
 
-  /// Callbacks by which the clock's owner handles a kick. With our kernels (scripts/build-uml,
-  /// kick-with-time), a kick writes the number 1 plus twice the nanoseconds since the guest last
-  /// reported its time. Such a guest examines its ring after the kick has been acknowledged.
+  /// Callbacks through which the clock's owner handles a kick. With our kernels (scripts/build-uml,
+  /// kick-with-time), the number written by a kick is 1 plus twice the nanoseconds since the guest
+  /// last reported its time. Such a guest examines its ring once the kick has been acknowledged.
   struct Kick {
-    std::function<void(std::uint32_t untold_ns)> reported;  ///< before the ring is examined
-    /// The commands have been submitted; the kick has not yet been acknowledged.
+    std::function<void(std::uint32_t untold_ns)> reported;  ///< called before the ring is examined
+    /// Called when the commands have been submitted, but before the kick is acknowledged.
     std::function<void(GuestDisk&)> submitted;
   };
   /// `stop` is a descriptor that aborts the wait for the remaining bytes of a message.
@@ -54,22 +55,21 @@ class GuestDisk {
   GuestDisk(const GuestDisk&) = delete;
   GuestDisk& operator=(const GuestDisk&) = delete;
 
-  std::string name() const {
-    return served_ ? served_->shape.name : std::string();
-  }  ///< name of the client's disk
+  /// Returns the name of the client's disk.
+  std::string name() const { return served_ ? served_->shape.name : std::string(); }
   int listener() const { return listener_.get(); }
 
-  // One client at a time: other clients wait until it has disconnected.
+  // Serves one client at a time; other clients wait until it has disconnected.
   bool has_client() const { return client_.is_open(); }
   Result<void> accept();
   void disconnect();  ///< requests in flight remain until they complete, but are not answered
   int socket() const { return client_.get(); }
   int channel() const { return backend_ ? backend_->channel() : -1; }
 
-  /// Handles a waiting message. Returns false if the client has disconnected. Errors describe how
-  /// the client violated the protocol.
+  /// Handles the next message of the client. Returns false if the client has disconnected. Errors
+  /// describe how the client violated the protocol.
   Result<bool> on_message();
-  /// Handles input on the channel.
+  /// Handles input on the channel (see Backend::channel).
   Result<void> on_channel() { return backend_->take_ack(); }
   /// Returns true if the guest has not yet acknowledged a notification.
   bool awaits_guest() const { return backend_ && backend_->acks_due() != 0; }
@@ -128,7 +128,7 @@ class GuestDisk {
   base::ListeningSocket listener_;
   Connect connect_;
   Kick kick_;
-  bool examines_ring_ = false;            ///< the guest examines its ring after this kick
+  bool examines_ring_ = false;            ///< the guest will examine its ring after this kick
   std::shared_ptr<const Served> served_;  ///< the client's disk
   int stop_;
   base::Descriptor client_;
@@ -137,7 +137,7 @@ class GuestDisk {
   std::optional<vhost::Backend> backend_;
   std::list<PendingRequest> inside_;
   mutable std::mutex completed_mutex_;
-  /// Commands whose request has completed, or that have ended.
+  /// Commands that have ended, or whose current request has completed.
   std::vector<PendingRequest*> completed_;
 };
 

@@ -1,5 +1,5 @@
 // Fuzzes the clock messages of a guest in virtual time, and its agent's requests to the disk. The
-// guest is either disconnected or continues, and the next guest works normally.
+// guest may be disconnected or may continue, but the next guest must work normally.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -54,7 +54,7 @@ TEST(Fuzz, GuestsClock) {
     reported = log.size();
     return kind;
   });
-  // Time may have advanced by any amount; the next guest must still be served.
+  // Time may have advanced by any amount. The next guest must still be served.
   const base::Descriptor next = connect(machine.calendar->time_socket());
   const auto ask = bytes_of({Op::get, 7, 0});
   ASSERT_EQ(::send(next.get(), ask.data(), ask.size(), 0), ssize_t{kMessageBytes});
@@ -63,8 +63,8 @@ TEST(Fuzz, GuestsClock) {
   EXPECT_EQ(parse_message(answer)->sequence, 7U);
 }
 
-/// Each byte selects an action: a read, a write followed by length and text, text from the host, an
-/// answer, or a disconnect.
+/// Each byte selects an action: a read, a write (followed by the length and the text), text from
+/// the host, an answer, or a disconnection.
 TEST(Fuzz, AgentsDisk) {
   struct Waiter : model::Initiator {
     void completed(const model::Completion&) override { --waits; }

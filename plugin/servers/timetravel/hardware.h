@@ -1,5 +1,5 @@
 #pragma once
-// The hardware of a guest in virtual time: its disks, and its machine's events.
+// The hardware of a guest in virtual time: its disks, and the events of its machine.
 
 #include <cstddef>
 #include <cstdint>
@@ -10,13 +10,13 @@
 
 namespace headcrash::timetravel {
 
-/// All functions are called on the calendar's thread.
+/// All functions must be called on the calendar's thread.
 class Hardware {
  public:
   virtual ~Hardware() = default;
 
   virtual std::size_t disk_count() const = 0;
-  /// Returns the function that opens a disk for each client. REQUIRES: index < disk_count().
+  /// Returns the function that opens a disk for a client. REQUIRES: index < disk_count().
   virtual GuestDisk::Connect disk(std::size_t index) = 0;
   virtual GuestDisk::Connect marks() = 0;
 

@@ -37,10 +37,11 @@ enum class Op : std::uint32_t {
 struct Message {
   Op op = Op::ack;
   std::uint32_t sequence = 0;
-  std::uint64_t time = 0;  ///< in nanoseconds; for start, an arbitrary number given to the guest
+  /// Time in nanoseconds. In a start message, an arbitrary number that is given to the guest.
+  std::uint64_t time = 0;
 };
 
-/// Fails for an unknown operation, or for an operation that a guest never sends.
+/// Fails if the operation is unknown or is one that a guest never sends.
 Result<Message> parse_message(std::span<const std::byte, kMessageBytes> bytes);
 std::array<std::byte, kMessageBytes> bytes_of(const Message& message);
 

@@ -1,4 +1,4 @@
-// Tests the measurement with two computing processes, one a child of the other.
+// Tests the measurement with two processes that compute, one of which is a child of the other.
 #include "plugin/servers/timetravel/processor_time.h"
 
 #include <gtest/gtest.h>

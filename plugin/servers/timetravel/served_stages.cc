@@ -9,10 +9,10 @@
 namespace headcrash::timetravel {
 namespace {
 
-// Name of the first disk, which its socket's name does not contain.
+// Name of the first disk. It does not appear in the name of the disk's socket.
 constexpr const char* kDisk = "disk";
 
-/// Returns `first`, and the names of the other disks.
+/// Returns a list of `first` and the names of the other disks.
 template <typename Name>
 std::vector<Name> disks_after(Name first) {
   std::vector<Name> names{std::move(first)};

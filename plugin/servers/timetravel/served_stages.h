@@ -1,8 +1,8 @@
 #pragma once
 // The stages of a server of crash states, for guests in virtual time. Each stage has its own
-// calendar, because each guest has its own time. The sockets of stage N are those of calendar.h,
-// with SOCKET.N in place of SOCKET. Other disks of the stage, such as a log, have sockets
-// SOCKET.N.log, SOCKET.N.hd1 and so on (virtual_guest::kOtherDisks).
+// calendar, because each guest has its own time. The sockets of stage N have the names given in
+// calendar.h, with SOCKET.N in place of SOCKET. Other disks of the stage, such as a log, have
+// sockets SOCKET.N.log, SOCKET.N.hd1 and so on (virtual_guest::kOtherDisks).
 
 #include <filesystem>
 #include <memory>
@@ -20,8 +20,8 @@ class ServedStages {
   static Result<std::unique_ptr<ServedStages>> listen(const std::filesystem::path& socket,
                                                       std::size_t stages);
 
-  /// Serves the stages of `server`, which must have as many stages as there are sockets, none of
-  /// them loaded, and must outlive this object. Fails if no thread can be started.
+  /// Serves the stages of `server`, which must outlive this object. It must have as many stages as
+  /// there are sockets, and none of them may be loaded. Fails if no thread can be started.
   Result<void> start(stages::StageServer& server, const Calendar::Log& log);
   /// Disconnects the guests and removes the socket files.
   void stop();

@@ -1,4 +1,4 @@
-// Tests stages behind sockets: when clients may connect, and the clean-up after a client.
+// Tests stages behind sockets: when clients may connect, and the cleanup after a client.
 #include "plugin/servers/timetravel/served_stages.h"
 
 #include <gtest/gtest.h>
@@ -35,7 +35,7 @@ class Served {
     }
     return false;
   }
-  /// Loads a stage once the calendar has noticed that a client disconnected.
+  /// Loads a stage once the calendar has noticed that a client has disconnected.
   bool loads(std::size_t stage, std::uint64_t sectors) {
     for (int i = 0; i < 2000; ++i, std::this_thread::sleep_for(std::chrono::milliseconds(1)))
       if (server->load({.stage = stage, .sectors = sectors})) return true;

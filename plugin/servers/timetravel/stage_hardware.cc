@@ -19,7 +19,7 @@ bool StageHardware::step(model::TimeNs until) {
   const auto next = simulation_.next_event();
   const bool due = next && *next <= until;
   if (due) {
-    now_ = *next;  // events are recorded at that time
+    now_ = *next;  // this is the time at which events are recorded
     simulation_.run_next();
   } else {
     simulation_.run_until(std::max(until, simulation_.now()));
@@ -44,7 +44,7 @@ GuestDisk::Connect StageHardware::disk(std::size_t index) {
     const vhost::Disk shape{.name = disk_names_[index].value_or("stage"),
                             .sectors = connection->sectors(),
                             .trim = true,
-                            .trim_zeroes = false};  // a used disk keeps its contents
+                            .trim_zeroes = false};  // a trim on a used disk has no effect
     return GuestDisk::Served{
         .shape = shape,
         .serve = [this, connection](const model::Request& request,

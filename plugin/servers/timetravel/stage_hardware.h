@@ -19,9 +19,9 @@ namespace headcrash::timetravel {
 
 class StageHardware final : public Hardware {
  public:
-  /// `disk_names` are the names of the stage's disks; nullopt is the stage's first disk. The
-  /// constructor makes the stage use this object's clock. The stage must outlive this object and
-  /// must not have been loaded yet.
+  /// `disk_names` contains the names of the stage's disks; nullopt stands for the stage's first
+  /// disk. The constructor makes the stage use this object's clock. The stage must outlive this
+  /// object and must not have been loaded yet.
   StageHardware(stages::Stage& stage, std::vector<std::optional<std::string>> disk_names);
 
   std::size_t disk_count() const override { return disk_names_.size(); }
@@ -38,7 +38,7 @@ class StageHardware final : public Hardware {
  private:
   using Connection = stages::Stage::Connection;
 
-  /// A request that has been performed but not yet answered.
+  /// A request that has been performed but has not been answered yet.
   struct PendingRequest final : model::EventTarget {
     PendingRequest(StageHardware& its_hardware, std::shared_ptr<Connection> its_connection,
                    const model::Request& its_request, model::Initiator& its_initiator)

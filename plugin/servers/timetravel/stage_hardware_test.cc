@@ -1,4 +1,5 @@
-// Tests a stage as the disks of a guest in virtual time: durations and recordings.
+// Tests a stage as the disks of a guest in virtual time: how long requests take, and how they are
+// recorded.
 #include "plugin/servers/timetravel/stage_hardware.h"
 
 #include <algorithm>
@@ -154,11 +155,12 @@ TEST(StageHardware, InvalidRequestsGiveErrors) {
   EXPECT_EQ(client.error_of(later), EIO);
 }
 
-/// Sends a flush before a write completes, so that the flush finds the write in flight. The
-/// recording uses the guest's time.
+/// Sends a flush before a write completes, so that the write is in flight at the flush. The
+/// recording must use the guest's time.
 std::string record_slow_writes(const std::filesystem::path& path) {
   Fixture fixture;
-  fixture.hardware.step(model::kSecondNs);  // a recording begins when the stage is loaded
+  // The recording begins later than this, when the stage is loaded.
+  fixture.hardware.step(model::kSecondNs);
   stages::LoadOrder order{
       .sectors = kSectors, .record = path, .delay = {.seed = 7, .most_us = 8000}};
   load(*fixture.server, order);

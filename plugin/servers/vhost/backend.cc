@@ -120,15 +120,15 @@ Result<Ring*> Backend::find(std::uint32_t ring) {
   return &rings_[ring];
 }
 
-/// Returns a stopped ring. Ring parameters may change only while the ring is stopped.
+/// Returns a ring that is stopped. The parameters of a ring may change only while it is stopped.
 Result<Ring*> Backend::find_stopped(std::uint32_t ring) {
   auto found = find(ring);
   if (found && (*found)->started) return fail("vhost-user", fmt::format("ring {} is in use", ring));
   return found;
 }
 
-/// Enables or disables a ring. A client that notifies by messages need not send SET_VRING_KICK
-/// (user-mode Linux sends none), so its ring starts and stops with this message. QEMU also enables
+/// Enables or disables a ring. A client that notifies by messages need not send SET_VRING_KICK.
+/// User-mode Linux does not, so its ring starts and stops with this message. QEMU also enables
 /// rings that it has not set up and will not use.
 Result<void> Backend::enable(Ring& ring, std::uint32_t number, bool enabled) {
   ring.enabled = enabled;
@@ -171,8 +171,8 @@ Result<void> Backend::set_descriptor(Received& received) {
                             received.files.size()));
   Descriptor file = what.comes ? std::move(received.files.front()) : Descriptor();
   if (received.header.verb == Verb::set_vring_err) return {};
-  // The client may send a descriptor that is not an eventfd, and reading or writing it must not
-  // block a thread.
+  // The client may send a descriptor that is not an eventfd, and reading or writing that descriptor
+  // must not block a thread.
   if (file.is_open()) {
     const int flags = ::fcntl(file.get(), F_GETFL);
     if (flags < 0 || ::fcntl(file.get(), F_SETFL, flags | O_NONBLOCK) != 0)
@@ -230,7 +230,7 @@ Result<void> Backend::take_kick(Ring& ring) {
 
 // ---- in-band notifications: kicks arrive on the socket, calls are sent on a separate channel
 
-/// Handles a kick message. Chains offered on a stopped ring are taken when it is started.
+/// Handles a kick message. If the ring is stopped, its chains are taken later, when it is started.
 Result<void> Backend::kick_in_band(std::uint32_t number) {
   if ((protocol_ & kInBand) == 0) return fail("vhost-user", "VRING_KICK was not negotiated");
   TRY(auto ring, find(number));
@@ -257,7 +257,7 @@ Result<void> Backend::interrupt(const Ring& ring) {
   return {};
 }
 
-/// Sends a call message without waiting, because the client may be waiting for this device.
+/// Sends a call message without blocking, because the client may be waiting for this device.
 Result<void> Backend::call_in_band(std::uint32_t ring) {
   const bool wants_ack = (protocol_ & kReplyAck) != 0;
   const std::vector<std::byte> message = ring_call(ring, wants_ack);
@@ -268,7 +268,7 @@ Result<void> Backend::call_in_band(std::uint32_t ring) {
     return {};
   }
   if (sent < 0 && (errno == EPIPE || errno == ECONNRESET))
-    return {};  // receive() detects a disconnected client
+    return {};  // receive() will detect that the client has disconnected
   return fail("vhost-user", "the client stopped reading back-end requests");
 }
 

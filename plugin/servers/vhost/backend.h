@@ -17,8 +17,8 @@ struct Ring {
   SplitRing split;
   RingPlace place;
   bool started = false, enabled = false;
-  bool look = false;   ///< chains may be waiting, even without a kick
-  bool quiet = false;  ///< the driver was asked to send no kicks
+  bool look = false;   ///< chains may be waiting even if there was no kick
+  bool quiet = false;  ///< the driver has been asked not to send kicks
   base::Descriptor kick;
   std::shared_ptr<const base::Descriptor> call;
 
@@ -32,17 +32,17 @@ class Backend {
 
   /// Handles a message and answers it. Errors describe how the client violated the protocol.
   Result<void> handle(Received& received);
-  /// The first half of handle(), for a message that needs no reply.
+  /// The first half of handle(): executes a message. For messages that need no reply.
   Result<void> obey(Received& received);
   /// The second half of handle(): acknowledges the message if the client requested it.
   Result<void> acknowledge(const Received& received) const;
 
-  /// Stops a ring (GET_VRING_BASE): from now on, it returns no chains. REQUIRES of the following
-  /// handle(): the ring has no chain in flight.
+  /// Stops a ring before the message GET_VRING_BASE is handled. From now on, the ring returns no
+  /// chains. REQUIRES: handle() is called only when none of the ring's chains is in flight.
   Result<Ring*> halt(std::uint32_t ring);
 
   std::vector<Ring>& rings() { return rings_; }
-  /// Null until the client has shared memory.
+  /// Null until the client has shared its memory.
   const std::shared_ptr<const GuestMemory>& memory() const { return memory_; }
 
   /// Returns the next waiting chain of a ring, if any. REQUIRES: memory() is not null.
@@ -51,14 +51,14 @@ class Backend {
   /// Reads the ring's kick descriptor, if it has one, and sets `look` if chains may be waiting.
   static Result<void> take_kick(Ring& ring);
 
-  /// Notifies the driver of completed chains. If the eventfd's counter is at its limit, an
-  /// unhandled interrupt is already pending. Fails if the client does not read.
+  /// Notifies the driver of completed chains. If the counter of the eventfd is at its limit, an
+  /// interrupt is already pending. Fails if the client does not read its messages.
   Result<void> interrupt(const Ring& ring);
-  /// The channel for interrupts sent as messages; -1 if absent.
+  /// Returns the channel on which interrupts are sent as messages; -1 if there is no channel.
   int channel() const { return channel_.get(); }
-  /// Reads an acknowledgement, or a part of one, from the channel.
+  /// Reads an acknowledgement, or part of one, from the channel.
   Result<void> take_ack();
-  /// Returns the number of interrupts that the client has not acknowledged yet.
+  /// Returns the number of interrupts that the client has not yet acknowledged.
   std::uint64_t acks_due() const { return acks_due_; }
 
  private:
@@ -82,7 +82,7 @@ class Backend {
   std::uint64_t protocol_ = 0;
   std::shared_ptr<const GuestMemory> memory_;
   std::vector<Ring> rings_;
-  base::Descriptor channel_;  ///< channel for the back-end's requests
+  base::Descriptor channel_;  ///< carries requests from the back-end to the client
   std::array<std::byte, kAckBytes> ack_ = {};
   std::size_t ack_bytes_ = 0;
   std::uint64_t acks_due_ = 0;

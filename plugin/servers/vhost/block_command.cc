@@ -1,5 +1,5 @@
 // Executes commands (block_command.h). Data is copied, because the guest could change it while the
-// disk uses it.
+// disk is using it.
 #include "plugin/servers/vhost/block_command.h"
 
 #include <algorithm>
@@ -34,8 +34,8 @@ std::uint64_t total(const std::vector<Segment>& segments) {
   return bytes;
 }
 
-/// Transfers between `bytes` and the segments, starting at `offset` within the segments, by calling
-/// `copy(segment's bytes, our bytes, size)`.
+/// Copies between `bytes` and the segments, starting at `offset` within the segments. Calls
+/// `copy(segment's bytes, our bytes, size)` for each piece.
 template <typename Bytes, typename Copy>
 Result<void> transfer(const GuestMemory& memory, const std::vector<Segment>& segments,
                       std::uint64_t offset, Bytes bytes, Copy copy) {
@@ -184,7 +184,7 @@ Result<void> Command::prepare_write() {
   return {};
 }
 
-/// Checks all ranges before the first one is executed.
+/// Checks all ranges before any of them is trimmed or zeroed.
 Result<void> Command::prepare_ranges() {
   const auto refused = [this](std::byte status) {
     status_ = status;
@@ -227,7 +227,7 @@ Result<std::uint32_t> Command::finish() const {
     written = bytes_.size();
   }
   TRY(put(*memory_, chain_, in_bytes_, {&status_, 1}));
-  // The status is the last byte. The bytes before it are counted only if all of them were written.
+  // The status is the last byte. The preceding bytes are counted only if all of them were written.
   return static_cast<std::uint32_t>(written == in_bytes_ ? written + 1 : written);
 }
 

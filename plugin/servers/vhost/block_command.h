@@ -1,6 +1,6 @@
 #pragma once
-// Commands of a virtio block device (virtio 1.1, section 5.2): a chain becomes requests to a disk
-// and a status byte.
+// Commands of a virtio block device (virtio 1.1, section 5.2). A chain of descriptors becomes
+// requests to a disk and a status byte.
 
 #include <array>
 #include <cstdint>
@@ -17,18 +17,18 @@
 
 namespace headcrash::vhost {
 
-/// The served disk. `serve` must be thread-safe; it waits until the request is complete and returns
-/// 0 or an errno.
+/// The disk that is served. `serve` must be thread-safe. It waits until the request is complete and
+/// returns 0 or an errno.
 struct Disk {
-  std::string name;  ///< serial number for the guest, which sees only 20 bytes of it
+  std::string name;  ///< serial number that the guest sees, truncated to 20 bytes
   std::uint64_t sectors = 0;
   std::uint32_t physical_sector_sectors = 1;
   bool trim = false;
-  /// trimmed sectors read as zeroes; required for writing zeroes by a trim
+  /// Trimmed sectors read as zeroes; required if zeroes are to be written by trims.
   bool trim_zeroes = true;
   std::function<int(const model::Request&)> serve;
-  /// Returns true if serve() would not wait now. May be outdated by the time serve() is called. If
-  /// the function is empty, serve() may always wait.
+  /// Returns true if serve() would currently not wait. The result may be outdated when serve() is
+  /// called. If this function is empty, serve() may always wait.
   std::function<bool()> answers_at_once;
 };
 
@@ -36,27 +36,28 @@ inline constexpr std::uint32_t kSegmentsMax = 126;
 inline constexpr std::uint32_t kSegmentBytesMax = 64 << 10;
 inline constexpr std::size_t kConfigBytes = 60;
 
-/// Feature bits offered to the guest's driver.
+/// Returns the feature bits that are offered to the guest's driver.
 std::uint64_t device_features(const Disk& disk);
 std::array<std::byte, kConfigBytes> device_config(const Disk& disk, std::uint16_t queues);
 
 /// A command in progress: its requests to the disk, one after another, and its answer. The command
-/// keeps the chain's memory alive. It can be moved while a request is in flight, because its
-/// buffers stay in place.
+/// keeps the chain's memory alive. It can be moved while a request is in flight, because the
+/// addresses of its buffers do not change.
 class Command {
  public:
-  /// Starts a command. Copies the data to be written now. A rejected command gets an error status.
-  /// Fails if the chain is not a command, that is, if it has no header or no byte for the status.
-  /// `disk` must outlive the command.
+  /// Starts a command, and copies the data that it will write. A rejected command gets an error
+  /// status. Fails if the chain is not a command, that is, if it has no header or no byte for the
+  /// status. `disk` must outlive the command.
   static Result<Command> begin(std::shared_ptr<const GuestMemory> memory, Chain chain,
                                const Disk& disk);
 
-  /// Returns the next request to the disk; null if absent. Valid until answered().
+  /// Returns the next request to the disk; null if there are no more. Valid until answered() is
+  /// called.
   const model::Request* next() const;
   void answered(int error);  ///< `error` is the result of that request: 0 or an errno
 
-  /// Writes data and status. Returns the number of bytes written to the chain, including the status
-  /// byte.
+  /// Writes data and status into the chain. Returns the number of bytes written, including the
+  /// status byte.
   Result<std::uint32_t> finish() const;
   std::uint16_t head() const { return chain_.head; }
 

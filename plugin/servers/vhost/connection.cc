@@ -31,7 +31,8 @@ void take_files(msghdr& message, std::vector<Descriptor>& files) {
 
 }  // namespace
 
-/// Returns `none` if the client disconnected before the first byte, or if the server is stopping.
+/// Returns Bytes::none if the client disconnected before the first byte, or if the server is
+/// stopping.
 Result<Connection::Bytes> Connection::receive_bytes(std::span<std::byte> into,
                                                     std::vector<Descriptor>& files) const {
   std::size_t got = 0;
@@ -80,13 +81,13 @@ Result<std::optional<Received>> Connection::receive() const {
   return std::optional<Received>(std::move(received));
 }
 
-/// Sends a reply. A client that does not read its replies would block this thread, so a full send
-/// buffer is an error.
+/// Sends a reply. If the client does not read its replies, the send buffer fills up, and waiting
+/// would block this thread. A full send buffer is therefore an error.
 Result<void> Connection::answer(Verb verb, std::span<const std::byte> payload) const {
   const std::vector<std::byte> bytes = reply(verb, payload);
   const ssize_t sent = ::send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
   if (sent == static_cast<ssize_t>(bytes.size())) return {};
-  // receive() detects the disconnected client
+  // receive() will detect that the client has disconnected
   if (sent < 0 && (errno == EPIPE || errno == ECONNRESET)) return {};
   return fail("vhost-user", "the client stopped reading replies");
 }

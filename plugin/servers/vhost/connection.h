@@ -1,5 +1,5 @@
 #pragma once
-// A client's connection: receives messages with descriptors and sends replies.
+// A client's connection, which receives messages with descriptors and sends replies.
 
 #include <optional>
 #include <span>
@@ -18,12 +18,12 @@ struct Received {
 
 class Connection {
  public:
-  /// `stop` is an eventfd; when it becomes readable, waits end. The connection closes neither
-  /// descriptor.
+  /// `stop` is an eventfd. When it becomes readable, waits are aborted. The connection closes
+  /// neither descriptor.
   Connection(int socket, int stop) : socket_(socket), stop_(stop) {}
 
   /// Waits for the next message. Returns nullopt if the client has disconnected or `stop` is
-  /// readable. Fails for an invalid message or too many descriptors.
+  /// readable. Fails if the message is invalid or has too many descriptors.
   Result<std::optional<Received>> receive() const;
 
   /// Sends a reply without waiting. Fails if the client does not read its replies. A disconnected

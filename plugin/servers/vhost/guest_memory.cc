@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::size_t kSlots = 256;
 
-/// A mapping as seen by the signal handler, which may read only atomics. A slot is in use if
+/// A mapping as the signal handler sees it. The handler may read only atomics. A slot is in use if
 /// `length` is not 0.
 struct Slot {
   std::atomic<void*> base = nullptr;
@@ -44,7 +44,7 @@ void on_bus_error(int signal, siginfo_t* info, void* context) {
   }
   if ((previous_action.sa_flags & SA_SIGINFO) != 0)
     return previous_action.sa_sigaction(signal, info, context);
-  ::signal(SIGBUS, SIG_DFL);  // the access is repeated and then kills the process
+  ::signal(SIGBUS, SIG_DFL);  // the access is repeated, and the signal then kills the process
 }
 
 void install_handler() {

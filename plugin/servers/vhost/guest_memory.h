@@ -1,11 +1,11 @@
 #pragma once
-// Memory that a vhost-user client shares: files that it has sent, mapped here. Addresses come from
-// the client and are valid only within a region.
+// Memory that a vhost-user client shares: files that the client has sent, mapped into this process.
+// Addresses come from the client and are valid only within a region.
 //
 // A client can truncate a mapped file, after which accessing the page raises SIGBUS. The first
 // mapping installs a handler that replaces the region with zero pages and marks the region as lost.
-// The access continues with zeroes, and intact() reports that data read since is invalid. Other bus
-// errors go to the previous handler.
+// The access continues with zeroes, and intact() reports that data read since then is invalid.
+// Other bus errors are passed to the previous handler.
 
 #include <cstddef>
 #include <cstdint>
@@ -20,28 +20,28 @@ namespace headcrash::vhost {
 
 inline constexpr std::size_t kRegionsMax = 8;
 
-/// A region, as in VHOST_USER_SET_MEM_TABLE; lengths in bytes.
+/// A region, as in VHOST_USER_SET_MEM_TABLE. Lengths are in bytes.
 struct MemoryRegion {
   std::uint64_t guest_address = 0;
   std::uint64_t bytes = 0;
-  std::uint64_t user_address = 0;  ///< address in the client
-  std::uint64_t file_offset = 0;   ///< offset in the file of the region's first byte
+  std::uint64_t user_address = 0;  ///< address in the client's address space
+  std::uint64_t file_offset = 0;   ///< file offset of the region's first byte
 };
 
 class GuestMemory {
  public:
   /// Maps files[i] for regions[i]; the descriptors may be closed afterwards. Fails if a region is
-  /// empty, overflows, overlaps another, or exceeds its file.
+  /// empty, overflows, overlaps another region or exceeds its file.
   static Result<std::shared_ptr<const GuestMemory>> map(std::span<const MemoryRegion> regions,
                                                         std::span<const base::Descriptor> files);
   ~GuestMemory();
   GuestMemory(const GuestMemory&) = delete;
   GuestMemory& operator=(const GuestMemory&) = delete;
 
-  /// Returns the mapped address, or null unless one region contains the whole range.
+  /// Returns the mapped address; null unless a single region contains the whole range.
   std::byte* at_guest(std::uint64_t address, std::uint64_t bytes) const;
   std::byte* at_user(std::uint64_t address, std::uint64_t bytes) const;
-  /// Fails if the client has truncated a file under an address that has been accessed.
+  /// Fails if the client has truncated a file, and a lost part of it has been accessed.
   Result<void> intact() const;
 
  private:
@@ -50,7 +50,7 @@ class GuestMemory {
     std::byte* base = nullptr;  ///< page-aligned start of the mapping
     std::size_t length = 0;
     std::byte* first = nullptr;  ///< the region's first byte
-    std::size_t slot = 0;        ///< index in the handler's table
+    std::size_t slot = 0;        ///< index in the signal handler's table
   };
   GuestMemory() = default;
   std::byte* at(std::uint64_t MemoryRegion::* begin, std::uint64_t address,

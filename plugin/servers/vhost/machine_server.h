@@ -38,8 +38,8 @@ class MachineServer {
   /// Serves `emulation`, which must have the disks passed to listen() and outlive this object.
   /// Fails if no thread can be started.
   Result<void> start(emulation::Emulation& emulation, const SessionOptions& options, Log log);
-  /// Disconnects the clients once their requests have ended; call Emulation::shut_down() first to
-  /// abort the requests. Removes the socket files.
+  /// Disconnects the clients once their requests have ended. To abort these requests, call
+  /// Emulation::shut_down() first. Removes the socket files.
   void stop();
 
   const std::vector<std::filesystem::path>& disk_sockets() const { return disk_paths_; }
@@ -50,7 +50,7 @@ class MachineServer {
 
   std::vector<std::filesystem::path> disk_paths_;
   std::filesystem::path mark_path_;
-  /// Sockets for the disks, then for the marks; used until start().
+  /// Sockets for the disks, followed by that for the marks. Used until start().
   std::vector<base::ListeningSocket> sockets_;
   emulation::FailureLog failures_;
   std::vector<std::unique_ptr<Server>> servers_;

@@ -1,4 +1,4 @@
-// Tests an emulated machine over vhost-user: recording, power, clients.
+// Tests an emulated machine over vhost-user: recording, power, and clients.
 #include "plugin/servers/vhost/machine_server.h"
 
 #include <gtest/gtest.h>
@@ -96,7 +96,7 @@ TEST_P(VhostMachine, RecordsTheRequestsOfEveryQueue) {
     std::ranges::fill(client.data(), std::byte{'b'});
     EXPECT_EQ(client.command(1, kOut, 8, 4096, false), kOk);
     EXPECT_EQ(client.command(1, kFlush, 0, 0, false), kOk);
-    // An acknowledged flush has reached the disk.
+    // Once a flush is acknowledged, the data must be on the disk.
     EXPECT_EQ(disk.counters().flushes, 1U);
     EXPECT_GE(disk.counters().media_sectors_written, 16U);
     EXPECT_EQ(client.command(0, kIn, 8, 4096, true), kOk);
@@ -107,13 +107,13 @@ TEST_P(VhostMachine, RecordsTheRequestsOfEveryQueue) {
   EXPECT_FALSE(std::filesystem::exists(disk.server->mark_socket()));
   const auto events = disk.events();
   EXPECT_EQ(count(events, record::Kind::submit, model::Op::write), 2U);
-  // the second flush is from the shutdown
+  // The second flush is from the shutdown.
   EXPECT_EQ(count(events, record::Kind::submit, model::Op::flush), 2U);
   EXPECT_EQ(disk.log(), "");
 }
 
 TEST(VhostMachinePower, ACutFailsTheRequestInFlightAndLaterOnes) {
-  ServedDisk disk("real:20", "off");  // a request takes a fifth of a second
+  ServedDisk disk("real:20", "off");  // a request takes 200 ms
   TestClient client(disk.socket());
   client.size = 128;
   client.set_up();
@@ -231,7 +231,7 @@ TEST(VhostMachineSockets, AreExclusiveAndReplacedAfterTheServerEnds) {
   EXPECT_TRUE(std::filesystem::is_socket(folder / "disk"));
   first->reset();
   EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
-  // A killed server leaves a socket file without a listener.
+  // A server that is killed leaves a socket file without a listener.
   sockaddr_un address = {};
   address.sun_family = AF_UNIX;
   std::strcpy(address.sun_path, (folder / "disk").c_str());

@@ -12,7 +12,7 @@ namespace headcrash::vhost {
 namespace {
 
 constexpr std::uint32_t kVersion = 1, kVersionMask = 3, kReply = 4, kNeedsReply = 8;
-constexpr std::uint32_t kBackendVringCall = 4;  ///< a request from the back-end
+constexpr std::uint32_t kBackendVringCall = 4;  ///< sent by the back-end
 constexpr std::uint64_t kNoDescriptor = 0x100, kRingMask = 0xff;
 constexpr std::size_t kRegionBytes = 32;
 
@@ -87,7 +87,7 @@ Result<Payload> parse_config(const Known& known, std::span<const std::byte> byte
   return part;
 }
 
-/// Returns the payload length of requests whose payload has a fixed size.
+/// Returns the payload length of a request whose payload has a fixed size.
 std::optional<std::size_t> length_of(Kind kind) {
   switch (kind) {
     case Kind::nothing:

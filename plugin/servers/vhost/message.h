@@ -47,7 +47,7 @@ struct Header {
   bool needs_reply = false;
   std::uint32_t payload_bytes = 0;
 };
-/// Fails for another protocol version, an unknown request, or a payload that is too long.
+/// Fails if the protocol version differs, if the request is unknown, or if the payload is too long.
 Result<Header> parse_header(std::span<const std::byte, kMessageHeaderBytes> bytes);
 
 struct NoPayload {};
@@ -61,7 +61,7 @@ struct RingAddress {
   std::uint32_t ring = 0;
   std::uint64_t descriptors = 0, available = 0, used = 0;
 };
-/// Payload of set_vring_kick, _call and _err. `comes` is true if a descriptor is attached.
+/// The payload of set_vring_kick, _call and _err. `comes` is true if a descriptor is attached.
 struct RingDescriptor {
   std::uint32_t ring = 0;
   bool comes = false;
@@ -76,8 +76,8 @@ using Payload = std::variant<NoPayload, NumberPayload, RingState, RingAddress, R
 Result<Payload> parse_payload(Verb verb, std::span<const std::byte> bytes);
 
 /// Returns an in-band notification (VHOST_USER_PROTOCOL_F_INBAND_NOTIFICATIONS) that chains of a
-/// ring have completed. It is sent on the back-end's request channel. If `wants_ack` is true, the
-/// front-end acknowledges it.
+/// ring have completed. It is to be sent on the back-end's request channel. If `wants_ack` is true,
+/// the front-end acknowledges it.
 std::vector<std::byte> ring_call(std::uint32_t ring, bool wants_ack);
 /// Size of the acknowledgement of ring_call(): header and payload.
 inline constexpr std::size_t kAckBytes = kMessageHeaderBytes + 8;

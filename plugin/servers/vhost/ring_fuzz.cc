@@ -1,5 +1,5 @@
-// Fuzzes a client's memory and messages. Rings and commands are either served or give one error,
-// and nothing outside the shared memory is accessed.
+// Fuzzes a client's memory and messages. Rings and commands must either be served or cause one
+// error, and nothing outside the shared memory may be accessed.
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 

@@ -65,7 +65,8 @@ void Server::run() {
     try {
       const auto served = serve_client(client.get(), stop_.get(), disk_, options_);
       if (!served) report_(served.error());
-    } catch (const std::exception& error) {  // out of memory: this client is disconnected
+    } catch (const std::exception& error) {
+      // If the server is out of memory, for example, only this client is disconnected.
       report_({"vhost-user", error.what(), ""});
     }
   }

@@ -48,7 +48,7 @@ class Session {
   Session& operator=(const Session&) = delete;
 
   Result<void> run() {
-    // A call descriptor may be a pipe without a reader, and SIGPIPE must not end this process.
+    // A call descriptor may be a pipe that has no reader, and SIGPIPE must not kill this process.
     // Workers inherit the signal mask.
     sigset_t pipe;
     sigemptyset(&pipe);
@@ -125,24 +125,24 @@ class Session {
     }
   }
 
-  /// Starts a worker unless enough workers are idle or the limit is reached. REQUIRES: the mutex is
-  /// held.
+  /// Starts a worker, unless there are enough idle workers or the maximum number of workers has
+  /// been reached. REQUIRES: the mutex is held.
   Result<void> see_to_workers() {
     if (work_.size() <= idle_ || workers_.size() >= workers_max_) return {};
     try {
       workers_.emplace_back([this] { work(); });
     } catch (const std::system_error& error) {
-      // If there are workers, continue with those.
+      // If there are other workers, continues with those.
       if (workers_.empty()) return fail("vhost-user", "cannot start a thread", error.what());
     }
     return {};
   }
 
-  /// Processes at most one round of the ring, because other rings and messages are waiting.
+  /// Serves the ring for at most one round, because other rings and messages may be waiting.
   Result<void> serve_here(Ring& ring) {
     if (!ring.quiet) TRY(want_kicks(ring, false));
     bool tell = false;
-    ring.look = true;  // more chains may have arrived during a full round
+    ring.look = true;  // more chains may be waiting; cleared below if there are no more
     for (std::uint32_t i = 0; i < ring.split.size(); ++i) {
       auto chain = take(ring);
       if (chain && !*chain) {
@@ -202,7 +202,7 @@ class Session {
     return tell ? backend_.interrupt(ring) : Result<void>();
   }
 
-  /// Records an error and makes the session's thread end. REQUIRES: the mutex is held.
+  /// Records an error and makes the session's thread stop. REQUIRES: the mutex is held.
   void fail_session(Error error) {
     if (!error_) error_ = std::move(error);
     const std::uint64_t one = 1;
@@ -219,7 +219,7 @@ class Session {
   const Descriptor failed_event_;
   const std::size_t workers_max_;
 
-  std::mutex mutex_;  ///< guards the rings while workers use them, and the following members
+  std::mutex mutex_;  ///< guards the rings while workers are using them, and the following members
   Backend backend_;
   std::deque<Work> work_;
   std::optional<Error> error_;

@@ -14,8 +14,8 @@
 // While the session's thread serves a ring itself, it disables kicks and interrupts the driver only
 // once, when the ring is empty. A single request therefore costs no system call. A chain is handed
 // back in the memory from which it was taken, even if the client has shared a new memory table
-// since. A ring stops (GET_VRING_BASE) when none of its chains is in flight. The first error of any
-// thread ends the session.
+// since then. A ring stops (GET_VRING_BASE) once none of its chains is in flight. The first error
+// of any thread ends the session.
 
 #include "plugin/base/result.h"
 #include "plugin/servers/vhost/block_command.h"
@@ -26,14 +26,16 @@ inline constexpr std::uint16_t kQueuesMax = 16;
 
 struct SessionOptions {
   std::uint16_t queues = 4;  ///< 1 to kQueuesMax
-  /// Maximum number of a client's requests in the disk. Each needs a thread, created on demand.
+  /// Maximum number of a client's requests that are in the disk at the same time. Each needs a
+  /// thread, which is created on demand.
   unsigned workers = 512;
 };
 
 /// Serves the client of `socket` until it disconnects (which is not an error), or until the eventfd
 /// `stop` is readable. Closes neither descriptor. Blocks SIGPIPE in the calling thread. On return,
-/// no thread, mapping or descriptor of the client is left. At a stop, the caller must ensure that
-/// requests in flight end. Errors describe how the client violated the protocol.
+/// no thread, mapping or descriptor of the client is left. After `stop` becomes readable, the
+/// caller must ensure that requests in flight end. Errors describe how the client violated the
+/// protocol.
 Result<void> serve_client(int socket, int stop, const Disk& disk, const SessionOptions& options);
 
 }  // namespace headcrash::vhost

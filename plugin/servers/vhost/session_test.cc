@@ -1,4 +1,4 @@
-// Tests a session with a small client, which behaves like a driver or harmfully.
+// Tests a session with a small client, which behaves like a driver or maliciously.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -56,7 +56,7 @@ TEST(VhostSession, FlushesDiscardsZeroesAndReportsItsName) {
   EXPECT_EQ(client.command(0, 77, 0, 0, false), 2);
 }
 
-/// Linux sets the flag that permits a trim when it writes zeroes, unless the blocks must stay
+/// When Linux writes zeroes, it sets the flag that permits a trim, unless the blocks must stay
 /// allocated.
 TEST(VhostSession, ZeroesByATrimOnlyIfTrimmedSectorsReadAsZeroes) {
   for (const bool trim_zeroes : {true, false}) {
@@ -66,7 +66,7 @@ TEST(VhostSession, ZeroesByATrimOnlyIfTrimmedSectorsReadAsZeroes) {
     TestClient client(disk.disk());
     client.set_up();
     const std::uint64_t range[] = {
-        16, 8 | std::uint64_t{1} << 32};  // sector, sectors and the flag UNMAP
+        16, 8 | std::uint64_t{1} << 32};  // the sector, the number of sectors, and the flag UNMAP
     std::memcpy(client.data().data(), range, sizeof range);
     EXPECT_EQ(client.command(0, kWriteZeroes, 0, 16, false), 0);
     EXPECT_EQ(disk.byte(16 * 512), std::byte{0});
@@ -107,13 +107,14 @@ TEST(VhostSession, ServesSeveralQueuesAndResumesAStoppedOne) {
   EXPECT_EQ(client.command(0, kOut, 0, 512, false), 0);
   EXPECT_EQ(client.command(1, kOut, 8, 512, false), 0);
   EXPECT_EQ(stop_ring(client, 0), 1U);
-  // Chains offered on a stopped ring wait; the other ring keeps working.
+  // Chains that are offered on a stopped ring must wait, while the other ring keeps working.
   fill(client.data(), 'r');
   client.begin(0, 1, kOut, 16, 512, false);
   EXPECT_EQ(client.command(1, kOut, 24, 512, false), 0);
   EXPECT_EQ(client.used(0), 1);
   EXPECT_EQ(disk.byte(16 * 512), std::byte{0});
-  // The ring resumes where it stopped: that chain is the second one, and so is its entry in `used`.
+  // The ring resumes where it stopped. The chain offered in the meantime is its second one, and so
+  // is the chain's entry in `used`.
   client.start(0, 1);
   client.kick_only(0);
   EXPECT_TRUE(client.wait_used(0, 2));
@@ -174,8 +175,8 @@ TEST(VhostSession, AnImmediateDiskIsServedWithoutAKickPerRequest) {
   TestClient client(disk);
   client.size = 128;
   client.set_up();
-  // The client sends fewer kicks than chains, like a driver that was asked to send none, for
-  // several rounds of the ring.
+  // For several rounds of the ring, the client sends fewer kicks than chains, like a driver that
+  // has been asked to send none.
   for (int round = 0; round < 20; ++round) {
     for (std::uint16_t slot = 0; slot < 40; ++slot) client.begin(0, slot, kFlush, 0, 0, false);
     EXPECT_TRUE(client.wait_used(0, static_cast<std::uint16_t>(40 * (round + 1))));
@@ -183,13 +184,13 @@ TEST(VhostSession, AnImmediateDiskIsServedWithoutAKickPerRequest) {
   }
   EXPECT_EQ(memory.flushes, 800);
   EXPECT_EQ(together, 1);
-  // When idle, the session must enable kicks again.
+  // When the session becomes idle, it must enable kicks again.
   for (int i = 0; i < 2000 && client.kicks_unwanted(0); ++i)
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   EXPECT_FALSE(client.kicks_unwanted(0));
 }
 
-/// Reads the five words of a VRING_CALL, as a client sees it.
+/// Reads the five words of a VRING_CALL message, which a client receives.
 std::array<std::uint32_t, 5> next_call(int channel) {
   std::array<std::uint32_t, 5> words = {};
   pollfd there = {channel, POLLIN, 0};
@@ -260,7 +261,7 @@ TEST(VhostSession, EndsAtARefusedOrUnsolicitedAnswer) {
 
 TEST(VhostSession, StopsInTheMiddleOfAMessage) {
   for (const std::size_t bytes :
-       // the message ends within the header, and before the payload
+       // The first message ends within the header, the second before the payload.
        {std::size_t{5}, std::size_t{12}}) {
     TestDisk disk;
     TestClient client(disk.disk());
@@ -316,7 +317,7 @@ TEST_P(VhostHarm, GivesOneErrorAndLeavesNothing) {
     EXPECT_NE(error.find(GetParam().error), std::string::npos) << error;
   }
   EXPECT_EQ(files(), files_before);
-  // A joined thread may remain listed for a moment.
+  // A thread that has been joined may remain listed for a moment.
   for (int i = 0; i < 200 && threads() > threads_before; ++i)
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
   EXPECT_EQ(threads(), threads_before);

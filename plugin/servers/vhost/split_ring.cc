@@ -90,8 +90,8 @@ Result<void> SplitRing::want_kicks(const GuestMemory& memory, bool wanted) const
   std::byte* used = memory.at_user(place_.used, kFlagsAndIndexBytes + kUsedBytes * place_.size);
   if (used == nullptr) return fail("ring", "the ring is outside the shared memory");
   store(used, wanted ? 0 : kNoKick, std::memory_order_relaxed);
-  // The flag must be visible before the driver's index is read, because the driver writes its index
-  // and then reads the flag.
+  // The flag must be visible before the driver's index is read, because the driver first writes its
+  // index and then reads the flag.
   std::atomic_thread_fence(std::memory_order_seq_cst);
   return memory.intact();
 }
@@ -103,7 +103,8 @@ Result<std::optional<Chain>> SplitRing::take(const GuestMemory& memory) {
     return fail("ring", "the ring is outside the shared memory");
   const std::uint16_t index = load(available + 2, std::memory_order_acquire);
   const auto waiting = static_cast<std::uint16_t>(index - next_available_);
-  TRY(memory.intact());  // the index may come from a truncated file instead of the driver
+  // If the file has been truncated, the index was not written by the driver.
+  TRY(memory.intact());
   if (waiting == 0) return std::nullopt;
   if (waiting > place_.size)
     return fail("ring", fmt::format("{} chains wait in a queue of {}", waiting, place_.size));
@@ -131,8 +132,8 @@ Result<bool> SplitRing::give_back(const GuestMemory& memory, std::uint16_t head,
               sizeof element);
   store(used + 2, ++next_used_, std::memory_order_release);
   --in_flight_;
-  // The driver's flag is read after the index is visible, because the driver sets the flag and then
-  // reads the index.
+  // The driver's flag must be read after the index is visible, because the driver first sets the
+  // flag and then reads the index.
   std::atomic_thread_fence(std::memory_order_seq_cst);
   const bool tell = (load(available, std::memory_order_relaxed) & kNoInterrupt) == 0;
   TRY(memory.intact());

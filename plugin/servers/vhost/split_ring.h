@@ -28,7 +28,7 @@ struct Chain {
   std::vector<Segment> writable;
 };
 
-/// The locations of a ring's parts in the client's address space.
+/// The locations of a ring's parts, as addresses of the client.
 struct RingPlace {
   std::uint32_t size = 0;
   std::uint64_t descriptors = 0, available = 0, used = 0;
@@ -42,20 +42,21 @@ class SplitRing {
   /// Fails if a part is misaligned.
   Result<void> place(const RingPlace& place);
   void set_indirect(bool negotiated) { indirect_ = negotiated; }
-  /// Sets the index in `available` of the next chain; the index in `used` is set to the same value.
+  /// Sets the index of the next chain in `available`, and sets the index in `used` to the same
+  /// value.
   void set_base(std::uint16_t index) { next_available_ = next_used_ = index; }
   std::uint16_t base() const { return next_available_; }
   std::uint32_t in_flight() const { return in_flight_; }
 
-  /// Asks the driver to send kicks or to send none. After enabling kicks, the caller must examine
-  /// the ring once more.
+  /// Asks the driver to send kicks or not to send kicks. After enabling kicks, the caller must
+  /// examine the ring once more.
   Result<void> want_kicks(const GuestMemory& memory, bool wanted) const;
   std::uint32_t size() const { return place_.size; }
 
   /// Returns the next waiting chain, if any.
   Result<std::optional<Chain>> take(const GuestMemory& memory);
-  /// Hands a chain back with the number of bytes written to it. Returns true if the driver wants an
-  /// interrupt.
+  /// Hands a chain back, together with the number of bytes that were written to it. Returns true if
+  /// the driver wants an interrupt.
   Result<bool> give_back(const GuestMemory& memory, std::uint16_t head, std::uint32_t written);
 
  private:

@@ -1,4 +1,4 @@
-// Measures random 4 KiB reads by a client in this process, in requests per second, for
+// Measures how many random 4 KiB reads per second a client in this process achieves. Used by
 // scripts/bench-vhost.
 #include <libnbd.h>
 

@@ -15,7 +15,7 @@ inline std::vector<std::byte> filled(char value, std::size_t sectors = 8) {
   return std::vector<std::byte>(sectors * model::kSectorBytes, static_cast<std::byte>(value));
 }
 
-/// A client of a stage; calls return 0 or an errno.
+/// A client of a stage. Its calls return 0 or an errno.
 class StageClient {
  public:
   explicit StageClient(Stage& stage, const std::optional<std::string>& disk_name = {}) {

@@ -23,9 +23,9 @@ using Bytes = std::vector<std::byte>;
 struct RandomRunOptions {
   std::uint64_t sectors = 24;
   std::uint64_t steps = 60;
-  bool media = true;  ///< MEDIA events and power cuts
+  bool media = true;  ///< record MEDIA events, and cut the power
   std::uint32_t physical_sector_sectors = 1;
-  bool in_order = false;  ///< acknowledged in order and at once, as in an imported log
+  bool in_order = false;  ///< acknowledge requests in order and at once, as in an imported log
   std::optional<record::RecordingHeader::Base> base;
   Bytes before;  ///< contents of the base; empty for zeroes
 };
@@ -37,7 +37,7 @@ struct RunEvent {
   model::Op op = model::Op::write;
   bool fua = false, ok = true;
   std::uint64_t lba = 0, sectors = 0;
-  Bytes data;  ///< for a submitted write, trim or write_zeroes: the resulting contents
+  Bytes data;  ///< the contents that a submitted write, trim or write_zeroes leads to
 };
 
 class RandomRun {
@@ -68,7 +68,7 @@ class RandomRun {
     return events == 0 ? before_ : snapshots_[events - 1];
   }
 
-  /// Returns the event that follows the last power cut before a cut.
+  /// Returns the first event after the last power cut before a cut.
   std::uint64_t power_cycle(std::uint64_t event) const {
     std::uint64_t begin = 0;
     for (std::uint64_t i = 0; i < event; ++i)
@@ -81,7 +81,7 @@ class RandomRun {
     return found == acked_.end() ? std::nullopt : std::optional(found->second);
   }
 
-  /// Implements the standard's definition directly, flush by flush.
+  /// Implements the definition of durability directly, by examining every flush.
   bool durable(std::uint64_t submitted, std::uint64_t event,
                std::optional<model::RequestId> lies) const {
     const RunEvent& write = all_events_[submitted];
@@ -246,7 +246,7 @@ class RandomRun {
   Bytes medium_, before_;
   std::vector<Bytes> snapshots_;
   std::vector<RunEvent> all_events_;
-  /// The first event that acknowledges a request as successful.
+  /// For each request: the first event that acknowledges it as successful.
   std::map<model::RequestId, std::uint64_t> acked_;
   std::vector<model::RequestId> in_flight_;
   std::map<model::RequestId, RunEvent> cached_;

@@ -1,5 +1,5 @@
 #pragma once
-// For this folder's tests: a scratch folder, sample records, and must() to unwrap results.
+// For the tests of this folder: a scratch folder, sample records, and must() to unwrap results.
 
 #include <gtest/gtest.h>
 #include <stdlib.h>

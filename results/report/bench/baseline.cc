@@ -22,7 +22,8 @@ bool by_quiescence(const Entrant& entrant) {
                              [](const Measurement& m) { return m.quiescent_ms.has_value(); });
 }
 
-/// Combines two changes. If one is slower and the other is faster, the result is slower.
+/// Combines the changes of the two times. If one became slower and the other faster, the result is
+/// "slower".
 Change both(Change whole, Change elapsed) {
   if (whole == Change::worse || elapsed == Change::worse) return Change::worse;
   if (whole == Change::better || elapsed == Change::better)
@@ -31,11 +32,11 @@ Change both(Change whole, Change elapsed) {
   return whole == Change::same && elapsed == Change::same ? Change::same : Change::cannot_tell;
 }
 
-/// A cell that both runs or only one of them has. A pointer is null if that run lacks the cell.
+/// A cell of either run. A pointer is null if that run does not have the cell.
 struct ComparedCell {
   CellChange change;
   const Entrant *then = nullptr, *now = nullptr;
-  bool compared = false;  ///< its times have been compared
+  bool compared = false;  ///< the times of the cell have been compared
 };
 
 bool is_ranked_in_both(const ComparedCell& cell) {
@@ -43,7 +44,7 @@ bool is_ranked_in_both(const ComparedCell& cell) {
          !Standing::is_unranked_number(cell.now->standing.kind);
 }
 
-/// Returns true if the device was idle for most of the time until the last call returned.
+/// Returns true if, before the last call returned, the device was idle for most of the time.
 bool waited_for_others(const ComparedCell& cell) {
   return std::min(cell.then->standing.elapsed_busy_share, cell.now->standing.elapsed_busy_share) <
          kDeviceBusy;
@@ -62,7 +63,7 @@ void compare_times(ComparedCell& cell, double tolerance) {
   change.elapsed = statistics::compare(times_of(then, false), times_of(now, false), tolerance);
 }
 
-/// Determines how the times have changed, after the correction for the number of comparisons.
+/// Determines how the times have changed, and corrects for the number of comparisons.
 void judge_times(ComparedCell& cell) {
   CellChange& change = cell.change;
   for (const Entrant* const entrant : {cell.then, cell.now}) {
@@ -116,7 +117,7 @@ void correct(std::vector<ComparedCell>& cells) {
   }
   statistics::correct_for_number(family);
   for (ComparedCell& cell : cells)
-    // The two comparisons are equal and count as one.
+    // The cell has only one time, which must not be counted twice in the correction.
     if (!cell.change.to_quiescence) cell.change.elapsed = cell.change.whole;
 }
 
@@ -133,7 +134,7 @@ void judge(ComparedCell& cell) {
   if (cell.change.regression) cell.change.change = Change::worse;
 }
 
-/// Adds the members whose values differ between two JSON objects.
+/// Lists the members whose values differ between two JSON objects.
 void add_differences(const std::string& then_text, const std::string& now_text,
                      std::vector<std::string>& out) {
   const auto then = nlohmann::json::parse(then_text, nullptr, false),
@@ -180,7 +181,7 @@ BaselineComparison compare_with_baseline(const Benchmark& now, const Benchmark& 
     for (const Entrant& entrant : contest.entrants)
       before[contest.identity() + "\n" + entrant.name()] = &entrant;
   std::vector<ComparedCell> cells;
-  std::deque<Entrant> gone;      // measured in the baseline but not in this run
+  std::deque<Entrant> gone;      // entrants that were measured in the baseline but not in this run
   std::set<std::string> failed;  // workloads that have no measured trial in this run
   for (const Contest& contest : now.contests) {
     for (const Entrant& entrant : contest.entrants) {

@@ -1,13 +1,13 @@
 #pragma once
-// Compares a benchmark with another run: a verdict for each cell of both runs.
+// Compares a benchmark with an earlier run, and determines a verdict for each cell of the two runs.
 //
 // The runs were not interleaved, so the comparison uses means instead of pairs. Other differences
 // between the runs (host, versions) are listed, since they may be the cause.
 //
-// A cell is a regression if it became slower by more than the tolerance, if the whole interval of
-// the ratio is on that side of 1, and if the change is still significant after the correction for
-// the number of cells (statistics::correct_for_number). Times are measured to quiescence or until
-// the last call returned. A workload that fails only in the new run is also a regression.
+// A cell is a regression if three conditions hold: it became slower by more than the tolerance, the
+// whole interval of the ratio is above 1, and the change is still significant after the correction
+// for the number of cells (statistics::correct_for_number). Times are measured until quiescence or
+// until the last call returned. A workload that fails only in the new run is also a regression.
 
 #include <string>
 #include <vector>
@@ -22,20 +22,21 @@ struct CellChange {
   std::string device, setting, scale, phase, filesystem, entrant;
   statistics::Change change = statistics::Change::cannot_tell;
   bool regression = false;
-  /// Why the result is inconclusive, or which part failed; otherwise empty.
+  /// The reason for an inconclusive result, or the part that failed; otherwise empty.
   std::string reason;
-  std::optional<double> before_ms, now_ms;  ///< means of the compared times
+  std::optional<double> before_ms, now_ms;  ///< means of the times that were compared
   bool to_quiescence = true;
-  statistics::Comparison whole;    ///< to quiescence if both runs waited for it, otherwise elapsed
-  statistics::Comparison elapsed;  ///< until the last call returned
+  /// Time to quiescence if both runs waited for it, otherwise elapsed time.
+  statistics::Comparison whole;
+  statistics::Comparison elapsed;  ///< time until the last call returned
 };
 
 struct BaselineComparison {
   std::string database;
   Run run;
   double tolerance = kBaselineTolerance;
-  std::vector<CellChange> changes;  ///< one entry for each cell, in contest order
-  /// Other differences between the runs: "qemu: 7.2 then, 8.0 now".
+  std::vector<CellChange> changes;  ///< one for each cell, in the order of the contests
+  /// Other differences between the runs, such as "qemu: 7.2 then, 8.0 now".
   std::vector<std::string> differences;
 
   std::size_t count(statistics::Change change) const;

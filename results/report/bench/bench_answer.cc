@@ -1,5 +1,5 @@
-// Creates a benchmark's answer (bench_answer.h). Counts follow labels, so that no sentence needs a
-// plural form.
+// Creates a benchmark's answer (bench_answer.h). Counts are written after labels, so that no
+// sentence needs a plural form.
 #include "results/report/bench/bench_answer.h"
 
 #include <fmt/format.h>
@@ -19,8 +19,8 @@ namespace {
 
 constexpr std::size_t kWinnersMost = 6;
 constexpr std::size_t kNamesMost = 3;
-/// A relative difference between the bytes counted by guest and device is noted if it is larger
-/// than this.
+/// If the numbers of bytes that guest and device have counted differ by more than this fraction,
+/// the difference is noted.
 constexpr double kDeviation = 0.01;
 constexpr double kFewBytes = 16 << 10;
 constexpr const char* kVirtualTime =
@@ -31,7 +31,7 @@ constexpr const char* kCharged =
     "virtual time with processor time, {} times the time that this host's processor took: not "
     "deterministic, and different on another host";
 
-/// Joins names: "a, b, c, 3 more".
+/// Joins names, such as "a, b, c, 3 more".
 std::string named(const std::vector<std::string>& names, std::size_t most = kNamesMost) {
   const std::size_t shown = std::min(names.size(), most);
   std::string text =
@@ -39,14 +39,15 @@ std::string named(const std::vector<std::string>& names, std::size_t most = kNam
   return shown == names.size() ? text : fmt::format("{}, {} more", text, names.size() - shown);
 }
 
-/// Returns the number of entrants that have rank 1.
+/// Returns the number of entrants whose rank is 1.
 std::size_t winners(const Contest& contest) {
   return static_cast<std::size_t>(std::ranges::count_if(contest.entrants, [](const Entrant& e) {
     return e.standing.kind == Standing::Kind::ranked && e.standing.rank == 1;
   }));
 }
 
-/// Returns the status line: "comparisons: 8; fastest: xfs 5, ext4 2; no significant winner: 1".
+/// Returns the status line, such as "comparisons: 8; fastest: xfs 5, ext4 2; no significant winner:
+/// 1".
 std::string status_of(const Benchmark& bench) {
   if (bench.trials.empty()) return "no trial has finished";
   std::map<std::string, std::size_t> wins;
@@ -75,7 +76,8 @@ std::string status_of(const Benchmark& bench) {
   return text;
 }
 
-/// Returns the versions that differ between merged shards; they are recorded as lists of values.
+/// Returns the versions that differ between merged shards. For these, the run records a list of
+/// values.
 std::vector<std::string> mixed_versions(const Run& run) {
   std::vector<std::string> mixed;
   for (const std::string& text : {run.versions, run.host}) {
@@ -87,9 +89,9 @@ std::vector<std::string> mixed_versions(const Run& run) {
   return mixed;
 }
 
-/// Returns true if guest and device counted different numbers of bytes in a cell. The numbers of
-/// requests are not compared, because QEMU merges neighbouring requests. Differences of a few
-/// blocks are ignored, because a file system reads ahead between the two readings.
+/// Returns true if guest and device have counted different numbers of bytes in a cell. The numbers
+/// of requests are not compared, because QEMU merges adjacent requests. Differences of a few blocks
+/// are ignored, because a file system may read ahead between the two readings of the counters.
 bool counts_deviate(const Entrant& entrant) {
   for (const Measurement& m : entrant.measurements) {
     for (std::size_t i = 1; i < measures().size(); ++i) {
@@ -98,7 +100,7 @@ bool counts_deviate(const Entrant& entrant) {
           !m.values[i - 1])
         continue;
       const double deviation = *m.values[i],
-                   guest_bytes = *m.values[i - 1];  // adjacent in the list
+                   guest_bytes = *m.values[i - 1];  // the preceding measure in the list
       if (std::abs(deviation) > kDeviation &&
           std::abs(guest_bytes * deviation / (1 + deviation)) > kFewBytes)
         return true;
@@ -267,7 +269,8 @@ std::vector<std::string> marks_of(const Entrant& entrant) {
     marks.push_back("spread " + percent(entrant.standing.spread()));
   if (const auto n = entrant.standing.ranking.outliers.size(); n > 0)
     marks.push_back(fmt::format("outliers: {}", n));
-  // In virtual time, other work takes no time, so the calls returned immediately.
+  // In virtual time without processor time, only the device takes time, so this mark would not be
+  // informative.
   const bool others_took_time = entrant.standing.processor_share.has_value();
   if (entrant.standing.kind == Standing::Kind::ranked && others_took_time &&
       entrant.standing.elapsed_busy_share < kDeviceBusy)

@@ -1,6 +1,6 @@
 // Exports a benchmark as CSV and JUnit XML (bench_export.h). The JUnit XML has the form that build
-// servers use: testsuites contain testsuite elements with testcases, which contain `failure`,
-// `error` or `skipped`.
+// servers expect: a testsuites element contains testsuite elements, which contain testcase
+// elements, which contain `failure`, `error` or `skipped` elements.
 #include "results/report/bench/bench_export.h"
 
 #include <fmt/format.h>
@@ -137,7 +137,7 @@ CiCase case_of(const Contest& contest, const Entrant& entrant, const CellChange*
 
 std::vector<CiCase> bench_cases(const Benchmark& bench, const BaselineComparison* baseline) {
   std::vector<CiCase> cases;
-  for (const Contest& contest : bench.contests)  // in the same order as the baseline's changes
+  for (const Contest& contest : bench.contests)  // the same order as that of the baseline's changes
     for (const Entrant& entrant : contest.entrants)
       cases.push_back(case_of(contest, entrant,
                               baseline == nullptr ? nullptr : &baseline->changes[cases.size()]));

@@ -12,16 +12,17 @@
 namespace headcrash::report {
 
 /// Returns the benchmark as JSON: the run, the answer, each contest with its statistics and
-/// measurements, the failed trials, and the baseline comparison (omitted if null).
+/// measurements, the failed trials, and the comparison with the baseline. If the comparison is
+/// null, it is omitted.
 nlohmann::json bench_json(const Benchmark& bench, const BaselineComparison* baseline);
 
-/// Returns a case for each entrant, grouped by contest. A case is failed if the entrant regressed,
-/// an error if any of its trials failed, and skipped if the result is inconclusive. `baseline` may
-/// be null.
+/// Returns a case for each entrant, grouped by contest. A case is a failure if the entrant
+/// regressed, an error if any of its trials failed, and skipped if the result is inconclusive.
+/// `baseline` may be null.
 std::vector<CiCase> bench_cases(const Benchmark& bench, const BaselineComparison* baseline);
 
-/// Writes measures.csv, cells.csv, trials.csv and metrics.csv (from the queries with these names),
-/// rankings.csv and, if there is a baseline, baseline.csv.
+/// Writes measures.csv, cells.csv, trials.csv and metrics.csv, each with the result of the query of
+/// that name. Also writes rankings.csv and, if there is a baseline, baseline.csv.
 Result<void> write_csv(db::Database& database, const Benchmark& bench,
                        const BaselineComparison* baseline, const std::filesystem::path& folder);
 

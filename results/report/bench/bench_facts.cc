@@ -185,8 +185,8 @@ class BenchmarkReader {
     return entrant;
   }
 
-  /// Counts a failed trial for every phase of its workload, because it has no phases itself. The
-  /// phases are taken from the successful trials.
+  /// Counts a failed trial in every phase of its workload, because it has no phases itself. The
+  /// phases are known from the successful trials.
   void count_failures() {
     std::map<std::string, std::vector<std::size_t>> by_workload;
     const auto key = [](const auto& of, const std::string& clock) {
@@ -276,7 +276,7 @@ class BenchmarkReader {
                    .spans = {}};
       auto& all = bench_.load;
       const double begin_ms = row.real("begin_ms");
-      // Different scales of one workload may be adjacent; time starts again between them.
+      // Different scales of one workload may be adjacent. At the start of each, the clock restarts.
       const bool same =
           !all.empty() && all.back().device == of.device && all.back().workload == of.workload &&
           all.back().parameters == of.parameters && all.back().phase == of.phase &&

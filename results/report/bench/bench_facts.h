@@ -3,8 +3,8 @@
 // the statistics.
 //
 //   run -> contest: device x workload x parameters x phase   unit of comparison
-//            -> entrant: a file system (and variant) in it   compared with the others
-//                 -> measurement: one repetition             equal repetitions are paired
+//            -> entrant: a file system (and variant)         compared with the others
+//                 -> measurement: one repetition             paired with the same of the others
 
 #include <cstdint>
 #include <map>
@@ -19,17 +19,19 @@
 
 namespace headcrash::report {
 
-/// Prefix of a trial's clock, followed by a factor. Such a trial ran in virtual time that includes
+/// A trial's clock with this prefix, which precedes a factor, is virtual time that includes
 /// processor time.
 inline constexpr std::string_view kChargedPrefix = "charged:";
-/// A workload that kept the device busy for less than this fraction did not wait for the device.
+/// Minimum busy fraction of the device. If a workload kept the device busy for a smaller part of
+/// the time, it was not waiting for the device.
 inline constexpr double kDeviceBusy = 0.5;
-/// A host is noted as busy if other processes used more than this fraction of its CPU.
+/// If other processes used more than this fraction of the host's CPU, it is noted that the host was
+/// busy.
 inline constexpr double kBusyHost = 0.1;
-/// If the ratio of standard deviation to mean is above this limit, it is noted.
+/// If the ratio of standard deviation to mean is above this limit, the spread is noted.
 inline constexpr double kWideSpread = 0.05;
 
-/// A measured quantity; a column of the query bench_measures.
+/// A measured quantity, which is a column of the query bench_measures.
 struct Measure {
   enum class Unit : std::uint8_t { milliseconds, microseconds, count, bytes, share, ratio, rate };
   std::string_view column, title;
@@ -42,17 +44,17 @@ std::string figure(double value, Measure::Unit unit);
 struct Measurement {
   std::int64_t trial = 0, repetition = 0;
   std::string key;
-  /// The same quantities per operation, in a contest of jobs with a fixed time
-  /// (Contest::by_operation).
+  /// If the contest ranks jobs with a fixed time (Contest::by_operation), this and the following
+  /// times are per operation.
   double elapsed_ms = 0;
   std::optional<double> quiescent_ms, host_busy;
   std::optional<double> rate;  ///< operations per second
-  bool fixed_time = false;     ///< the job determines the duration
-  /// Fraction of time that the busiest device was busy. busy_share covers the time until quiescence
-  /// (or until the last call if the trial did not wait for quiescence), elapsed_busy_share the time
-  /// until the last call.
+  bool fixed_time = false;     ///< the job runs for a fixed time
+  /// Fraction of the time during which the busiest device was busy. busy_share covers the time
+  /// until quiescence (or until the last call returned, if the trial did not wait for quiescence);
+  /// elapsed_busy_share covers the time until the last call returned.
   std::optional<double> busy_share, elapsed_busy_share;
-  /// The guest's processor time divided by the time until quiescence; 1 means that one processor
+  /// The guest's processor time divided by the time until quiescence. 1 means that one processor
   /// was always busy. Empty in virtual time.
   std::optional<double> processor_share;
   bool late = false;
@@ -62,24 +64,28 @@ struct Measurement {
 
 /// The result of an entrant's repeated measurements (ranking.h).
 struct Standing {
-  /// Kinds of results. `cpu_bound` and `idle` results have numbers but no rank. For `cpu_bound`, a
-  /// processor was busy for most of the time that the device was idle. For `idle`, the processor
-  /// was also idle: the time then measures a timer, or the delay of a cache's write-back.
+  /// Kinds of results. `cpu_bound` and `idle` entrants have numbers but no rank, because the device
+  /// was idle for most of the time. For `cpu_bound`, a processor was busy for most of that idle
+  /// time. For `idle`, the processor was also idle, so the time measures a timer, or the delay
+  /// after which a cache writes back.
   enum class Kind : std::uint8_t { ranked, cpu_bound, idle, unmeasured };
   static bool is_unranked_number(Kind kind) {
     return kind == Kind::cpu_bound || kind == Kind::idle;
   }
   Kind kind = Kind::unmeasured;
-  int rank = 0;  ///< rank from 1; indistinguishable entrants share a rank
-  /// In milliseconds: the time to quiescence, or the elapsed time if the contest uses it.
+  int rank = 0;  ///< from 1; entrants that cannot be distinguished share a rank
+  /// The times by which entrants are ranked, in milliseconds: to quiescence, or elapsed if the
+  /// contest uses elapsed times.
   statistics::Summary ranking;
-  statistics::Summary elapsed;    ///< milliseconds
-  double busy_share = 0;          ///< median busy share over the ranked time
-  double elapsed_busy_share = 0;  ///< median busy share until the last call returned
-  /// Median processor share, as in Measurement; empty in virtual time.
+  statistics::Summary elapsed;  ///< milliseconds
+  /// Median fraction of the ranked time during which the device was busy.
+  double busy_share = 0;
+  /// Median fraction of the elapsed time during which the device was busy.
+  double elapsed_busy_share = 0;
+  /// Median of Measurement::processor_share; empty in virtual time.
   std::optional<double> processor_share;
-  /// Comparison with the best entrant; 1 for the best entrant itself. Uses equal repetitions if
-  /// there are any, otherwise the means.
+  /// Comparison with the best entrant; 1 for the best entrant itself. It compares the same
+  /// repetitions with each other if both have any, and means otherwise.
   statistics::Comparison to_best;
   std::size_t pairs = 0;
   bool by_operation = false;  ///< times are per operation (Contest::by_operation)
@@ -96,31 +102,31 @@ struct Entrant {
 
 struct Contest {
   std::string device, workload, parameters, scale, phase, operation;
-  std::string profile;            ///< the device's profile
+  std::string profile;            ///< profile of the device
   std::int64_t device_bytes = 0;  ///< size of the used part of the device; 0 if unknown
-  /// The kind of clock: real, virtual (processor time is not counted) or charged:K.
+  /// The clock: real, virtual (processor time is not counted) or charged:K.
   std::string clock = "real";
   bool in_virtual_time() const { return clock != "real"; }
-  /// True if the ranked time is to quiescence; false if some measurement did not wait for
+  /// True if the contest ranks times to quiescence; false if some measurement did not wait for
   /// quiescence.
   bool to_quiescence = true;
-  bool by_operation = false;  ///< ranked by the time per operation, because the job's time is fixed
+  bool by_operation = false;  ///< ranks times per operation, because the job's time is fixed
   const char* ranked_by() const {
     return by_operation ? "ms_per_operation" : to_quiescence ? "quiescent_ms" : "elapsed_ms";
   }
   std::vector<Entrant> entrants;  ///< ranked entrants in rank order, then the others
   std::size_t ranked = 0;
 
-  /// Returns true if the parameters are a job file's checksum, which must not be displayed.
+  /// Returns true if the parameters are the checksum of a job file, which must not be displayed.
   bool is_of_a_tool() const { return parameters.starts_with("job="); }
   bool has_own_sizes() const { return scale == "custom" && !is_of_a_tool(); }
-  /// Returns the mark for the contest's size: "scaled" or "custom"; empty for the size defined by
+  /// Returns the mark for the contest's size: "scaled", "custom", or nothing if the size is that of
   /// the workload's source.
   std::string scale_mark() const {
     return scale == "scaled" || has_own_sizes() ? scale : std::string();
   }
-  std::string setting() const;  ///< "copy files=535 users=4", "fio-mine"
-  /// Returns the contest's identity, which is the same in other runs.
+  std::string setting() const;  ///< returns text such as "copy files=535 users=4" or "fio-mine"
+  /// Returns text that identifies the contest, also in other runs.
   std::string identity() const;
 };
 
@@ -136,26 +142,26 @@ struct BenchTrial {
   std::string clock_kind() const;  ///< as Contest::clock
 };
 
-/// The mean of a counter, or of a tool's value, for each entrant.
+/// The mean, for each entrant, of a counter or of a value that a tool printed.
 struct MetricRow {
   std::string name, unit;
-  std::map<std::string, double> means;  ///< by the entrant's name
+  std::map<std::string, double> means;  ///< the key is the entrant's name
 };
 
 struct BenchCurve {
   std::string device, workload, parameters, filesystem, variant;
   std::int64_t requests = 0;
-  /// Points (microseconds, fraction of requests within that time).
+  /// Pairs of a time in microseconds and the fraction of requests that took at most this time.
   std::vector<std::pair<double, double>> points;
   std::string name() const { return variant.empty() ? filesystem : filesystem + " " + variant; }
 };
 
-/// A device's activity in a phase of one repetition.
+/// A device's activity during a phase of one repetition.
 struct BenchLoad {
   std::string device, workload, parameters, phase, filesystem, variant;
   struct TimeSpan {
     double begin_ms = 0, end_ms = 0;
-    double bytes = 0;  ///< read and written
+    double bytes = 0;  ///< bytes read and written
     double inside = 0;
   };
   std::vector<TimeSpan> spans;
@@ -171,24 +177,24 @@ struct Benchmark {
   Facts facts;  ///< the run, its file systems and its lateness; no verdicts
   std::vector<Contest> contests;
   std::vector<BenchTrial> trials;
-  std::map<std::string, std::vector<MetricRow>> metrics;  ///< keyed by the contest's identity
+  std::map<std::string, std::vector<MetricRow>> metrics;  ///< the key is the contest's identity
   std::vector<BenchCurve> latency, flushes;
   std::vector<BenchLoad> load;
   std::vector<BenchPanel> io;
 
   std::size_t failed() const;
-  // The clock is taken from any trial: all trials have the same clock, because a benchmark's file
+  // Returns the clock of any trial. All trials have the same clock, because a benchmark's file
   // defines its guests once.
   bool in_virtual_time() const { return clock() != "real"; }
   std::string clock() const;  ///< as Contest::clock
 };
 
-/// Reads a benchmark in the caller's transaction, so that all queries see one state even while the
-/// benchmark continues. `run` defaults to the newest benchmark. Fails if there is no benchmark or
-/// no such run, or if the run is of another kind.
+/// Reads a benchmark in the caller's transaction, so that all queries see the same state even while
+/// the benchmark is running. `run` defaults to the newest benchmark. Fails if there is no benchmark
+/// or no such run, or if the run is of another kind.
 Result<Benchmark> gather_benchmark(db::Database& database, std::optional<std::int64_t> run);
 
-/// Returns a run's kind (default: the newest run); empty if there is no run.
+/// Returns the kind of a run (default: the newest run); empty if the run does not exist.
 Result<std::string> kind_of_run(db::Database& database, std::optional<std::int64_t> run);
 
 }  // namespace headcrash::report

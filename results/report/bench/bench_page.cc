@@ -84,14 +84,15 @@ std::string folded_plots(const std::vector<Plot>& plots, const char* of_what,
                  html);
 }
 
-/// Returns the smallest histogram bound that is not exceeded by the fraction `share` of the values.
+/// Returns the smallest bucket bound such that at least the fraction `share` of the values is not
+/// larger.
 std::string quantile(const BenchCurve& curve, double share) {
   const auto at = std::ranges::find_if(
       curve.points, [&](const auto& point) { return point.second >= share - 1e-9; });
   return microseconds(at == curve.points.end() ? curve.points.back().first : at->first);
 }
 
-/// Returns the flushes as a table, because curves of a few flushes would coincide.
+/// Shows the flushes as a table, because curves of only a few flushes would coincide.
 std::string flush_table(const std::vector<BenchCurve>& curves) {
   std::vector<std::vector<std::string>> rows;
   rows.reserve(curves.size());
@@ -165,7 +166,7 @@ Section requests_section(const Benchmark& bench) {
           query_note("bench_io", bench.facts.run.id)};
 }
 
-/// Returns the parts of a parameter text such as "files=10 users=4".
+/// Returns the parts of a parameter text, such as "files=10" and "users=4".
 std::set<std::string> words_of(const std::string& parameters) {
   std::istringstream text(parameters);
   return {std::istream_iterator<std::string>(text), {}};
@@ -181,8 +182,7 @@ std::string entrant_name(const std::string& filesystem, const std::string& varia
 std::string short_name(const Benchmark& bench, const Contest& contest) {
   std::string name = contest.workload;
   if (!contest.is_of_a_tool()) {
-    // Parameters that all other contests with the same workload, phase and device share are
-    // omitted.
+    // Omits parameters that are the same in all contests with the same workload, phase and device.
     std::istringstream words(contest.parameters);
     for (std::string word; words >> word;) {
       const bool differs = std::ranges::any_of(bench.contests, [&](const Contest& other) {

@@ -10,7 +10,7 @@
 
 namespace headcrash::report {
 
-/// Returns the page. `baseline` may be null. Fails with gnuplot's errors.
+/// Returns the page. `baseline` may be null. Fails if gnuplot fails.
 Result<std::string> bench_page(const Benchmark& bench, const BaselineComparison* baseline);
 
 // ---- sections of the page, each in its own file
@@ -22,10 +22,10 @@ Section ranking_section(const Benchmark& bench);
 Section measures_section(const Benchmark& bench);
 Section bench_trials_section(const Benchmark& bench);
 
-/// Returns HTML with an entrant's colour and name.
+/// Returns HTML with an entrant's colour mark and name.
 std::string entrant_name(const std::string& filesystem, const std::string& variant);
 /// Returns a contest's name, reduced to the parts that distinguish it from the other contests on
-/// its device: "copy users=4, copy".
+/// its device, such as "copy users=4, copy".
 std::string short_name(const Benchmark& bench, const Contest& contest);
 
 }  // namespace headcrash::report

@@ -20,7 +20,7 @@ namespace {
 constexpr std::size_t kOthersMost = 12;  // maximum number of plots of each kind
 constexpr std::string_view kDeviceSize = "size in bytes";
 
-/// Contests that differ only in one parameter.
+/// Contests that are the same except for one parameter.
 struct Series {
   const Contest* first = nullptr;
   std::string rest;
@@ -42,7 +42,7 @@ std::vector<Series> series_of(const Benchmark& bench, std::string_view parameter
   return all;
 }
 
-/// Groups contests that differ only in the device's size.
+/// Groups contests that are the same except for the device's size.
 std::vector<Series> sizes_of(const Benchmark& bench) {
   std::vector<Series> all;
   std::map<std::tuple<std::string, std::string, std::string, std::string>, std::size_t> places;
@@ -58,7 +58,7 @@ std::vector<Series> sizes_of(const Benchmark& bench) {
   return all;
 }
 
-/// Contests that differ only in the age.
+/// Contests that are the same except for the age of the file system.
 struct Ages {
   const Contest* first = nullptr;
   std::string what;
@@ -90,12 +90,13 @@ std::optional<double> metric_of(const Benchmark& bench, const Contest& contest,
   return mean == row->means.end() ? std::nullopt : std::optional(mean->second);
 }
 
-/// Draws a line for each entrant from each contest's `value`.
+/// Draws a line for each entrant. Its points are the values of `value` for the contests.
 template <typename Value>
 std::optional<std::pair<Drawing, std::string>> by_age(const Ages& ages, const Dashes& dashes_of,
                                                       const char* title, const char* format,
                                                       const char* top, const Value& value) {
-  std::map<std::string, std::pair<std::string, std::string>> lines;  // entrant -> file system, data
+  // Maps each entrant to its file system and its data.
+  std::map<std::string, std::pair<std::string, std::string>> lines;
   for (const auto& [day, contest] : ages.by_day) {
     for (const Entrant& entrant : contest->entrants) {
       const std::optional<double> number = value(*contest, entrant);
@@ -165,12 +166,13 @@ std::optional<std::pair<Drawing, std::string>> recovery_of(const Series& series,
                   escape(parameter), escape(place), escape(series.rest)));
 }
 
-/// Draws response time against throughput for a closed system. Each user waits for an operation
-/// before starting the next one, so the response time is the number of users divided by the
-/// throughput.
+/// Draws response time against throughput for a closed system. Each user waits until an operation
+/// has ended before starting the next one, so the response time is the number of users divided by
+/// the throughput.
 std::optional<std::pair<Drawing, std::string>> throughput_of(const Series& series,
                                                              const Dashes& dashes_of) {
-  std::map<std::string, std::pair<std::string, std::string>> lines;  // entrant -> file system, data
+  // Maps each entrant to its file system and its data.
+  std::map<std::string, std::pair<std::string, std::string>> lines;
   double most = 0;
   for (const auto& [users, contest] : series.by_value) {
     for (const Entrant& entrant : contest->entrants) {
@@ -248,8 +250,8 @@ std::vector<std::pair<Drawing, std::string>> latencies(const std::vector<BenchCu
   return out;
 }
 
-/// Draws two points for each interval, at its beginning and its end, so that the line is level in
-/// between.
+/// Draws two points for each interval, one at its beginning and one at its end, so that the line is
+/// horizontal in between.
 std::vector<std::pair<Drawing, std::string>> loads(const Benchmark& bench,
                                                    const Dashes& dashes_of) {
   std::vector<std::pair<Drawing, std::string>> out;

@@ -1,5 +1,5 @@
 #pragma once
-// A benchmark's plots. Their number is limited; the tables contain all data.
+// A benchmark's plots. Their number is limited, but the tables contain all data.
 
 #include <optional>
 #include <string>
@@ -12,17 +12,18 @@
 namespace headcrash::report {
 
 struct BenchPlots {
-  /// phases repeated at several ages: times, followed by the layout of files
+  /// Phases that were repeated at several ages: first their times, then the layout of files.
   std::vector<Plot> ageing;
-  std::vector<Plot> recovery;    ///< workloads that end in a cut, with several sizes
+  std::vector<Plot> recovery;    ///< workloads that end in a cut and have several sizes
   std::vector<Plot> throughput;  ///< workloads measured with several numbers of users
-  std::vector<Plot> latency;     ///< one per device and workload
-  std::vector<Plot> flushes;     ///< one per device and workload
-  /// Two per device, workload and phase: bytes per second, and number of requests in the device.
+  std::vector<Plot> latency;     ///< one for each device and workload
+  std::vector<Plot> flushes;     ///< one for each device and workload
+  /// Two for each device, workload and phase: bytes per second, and number of requests in the
+  /// device.
   std::vector<Plot> load;
 };
 
-/// Returns the names of all entrants. Their order determines the line styles in all plots.
+/// Returns the names of all entrants, in the order that determines the line styles in all plots.
 std::vector<std::string> entrant_names(const Benchmark& bench);
 
 Result<BenchPlots> bench_plots(const Benchmark& bench);
@@ -34,8 +35,8 @@ struct AgedPhase {
 };
 std::optional<AgedPhase> aged_phase(const std::string& phase);
 
-/// One parameter's value, and the remaining parameters. For "files=1000 users=4" and the name
-/// "users", the result is 4 and "files=1000". Only numbers above 0 are supported.
+/// The value of one parameter, and the other parameters. For "files=1000 users=4" and the name
+/// "users", these are 4 and "files=1000". Only numbers above 0 are supported.
 struct ParameterValue {
   std::int64_t value = 0;
   std::string rest;

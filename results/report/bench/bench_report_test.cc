@@ -1,6 +1,6 @@
-// Tests reports of benchmarks with known numbers and their expected texts.
-// HEADCRASH_SHOW_REPORT=FOLDER keeps a realistic page there for viewing.
-// HEADCRASH_LARGE_REPORT=TRIALS prints the time that a large report takes.
+// Tests the texts in reports of benchmarks with known numbers. HEADCRASH_SHOW_REPORT=FOLDER keeps a
+// realistic page in FOLDER for viewing. HEADCRASH_LARGE_REPORT=TRIALS prints the time that a large
+// report takes.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -133,8 +133,8 @@ TEST(Difference, DistinguishesATieFromAnInsignificantDifference) {
 }
 
 TEST_F(BenchReportTest, PairsEqualRepetitions) {
-  // Both entrants drift by half over the run. Their means differ little relative to the spread, but
-  // the pairs do differ.
+  // Both entrants become slower by half during the run. The difference between their means is small
+  // relative to the spread, but the differences within pairs are not.
   auto shape = four_filesystems();
   shape.contests[0].entrants = {{"ext4", {10, 11, 12, 13, 14}},
                                 {"xfs", {10.5, 11.55, 12.6, 13.65, 14.7}}};
@@ -146,7 +146,8 @@ TEST_F(BenchReportTest, PairsEqualRepetitions) {
   EXPECT_GT(second.spread(), kWideSpread) << "and the spread is reported";
 }
 
-/// A noisy entrant with the lowest mean must not hide that xfs is 9 % faster than btrfs.
+/// Even if a noisy entrant has the lowest mean, the report must show that xfs is 9 % faster than
+/// btrfs.
 TEST_F(BenchReportTest, SeparatesEntrantsBehindANoisyLeader) {
   auto shape = four_filesystems();
   shape.contests[0].entrants = {{"ext4", {0.3, 1.7, 0.985, 0.8, 1.2}},
@@ -159,8 +160,8 @@ TEST_F(BenchReportTest, SeparatesEntrantsBehindANoisyLeader) {
   EXPECT_EQ(entrant(contest, "btrfs").standing.rank, 2);
 }
 
-/// The three repetitions have ratios from 1.10 to 1.22, which are significant for one pair but not
-/// for one of 45 pairs.
+/// The three repetitions have ratios from 1.10 to 1.22. This is significant for a single pair, but
+/// not for one of 45 pairs.
 TEST_F(BenchReportTest, RequiresMoreEvidenceForManyPairs) {
   auto shape = four_filesystems();
   auto& entrants = shape.contests[0].entrants;
@@ -228,7 +229,7 @@ TEST_F(BenchReportTest, DrawsFlushesAndTheLoadOverTime) {
   EXPECT_TRUE(holds(page, "1 plot of flushes"));
 }
 
-/// A report on an older database without these data must be unchanged.
+/// If an older database lacks these data, the rest of the report must be unchanged.
 TEST_F(BenchReportTest, OmitsPlotsThatAnOlderDatabaseLacks) {
   auto db = database();
   fill(db, four_filesystems());
@@ -254,7 +255,7 @@ TEST_F(BenchReportTest, FindsOnlyRegressions) {
   auto& entrants = shape.contests[0].entrants;
   for (double& s : entrants[0].seconds) s *= 1.2;   // ext4: worse
   for (double& s : entrants[1].seconds) s *= 0.8;   // xfs: better
-  for (double& s : entrants[2].seconds) s *= 1.01;  // btrfs: within the tolerance
+  for (double& s : entrants[2].seconds) s *= 1.01;  // btrfs: a change within the tolerance
   shape.qemu = "8.0";
   const auto compared = compare_with_baseline(gathered(shape), then, kBaselineTolerance);
   ASSERT_EQ(compared.changes.size(), 4U);
@@ -271,7 +272,7 @@ TEST_F(BenchReportTest, FindsOnlyRegressions) {
   EXPECT_EQ(compare_with_baseline(then, then, kBaselineTolerance).regressions(), 0U);
 }
 
-/// The difference is in only one cell. Among thirty cells, it can be due to chance.
+/// The difference occurs in only one cell. Among thirty cells, it may be due to chance.
 TEST_F(BenchReportTest, CorrectsCellsOfABaselineForTheirNumber) {
   auto before = four_filesystems(), after = before;
   before.contests[0].entrants = {{"a", {10, 10.5, 11}}};
@@ -511,7 +512,7 @@ TEST_F(BenchReportTest, OpensRankingsButNotTheirTablesForPrint) {
   EXPECT_TRUE(holds(page, "querySelectorAll('details.on-paper:not([open])')"));
 }
 
-/// Returns the class and the content of the map cell with this tooltip.
+/// Returns the class and the contents of the map's cell with this tooltip.
 std::string map_cell(const std::string& page, const std::string& hint) {
   const auto at = page.find("title=\"" + hint);
   if (at == std::string::npos) return "no such cell";
@@ -531,7 +532,7 @@ TEST_F(BenchReportTest, MarksTheBestAndShadesTheOthersOnTheMap) {
   EXPECT_TRUE(holds(cpu, "class=\"hother\"") && holds(cpu, ">CPU")) << cpu;
   EXPECT_TRUE(holds(
       page, "<details id=\"cautions\" class=\"cautions on-paper\"><summary>1 caution</summary>"));
-  // All entrants with an equal rank must be marked.
+  // All entrants that share the best rank must be marked.
   auto shape = four_filesystems();
   shape.contests[0].entrants[0].seconds = {10.0, 10.2, 9.9, 10.1, 10.0};
   auto other = database("other.db");
@@ -638,7 +639,7 @@ TEST_F(BenchReportTest, RejectsAComparisonOfRealAndVirtualTime) {
   EXPECT_TRUE(holds(refused.error().message(),
                     "the baseline is in real time, so their times cannot be compared"))
       << refused.error().message();
-  // Each run in a database has its own report.
+  // Each run in a database must have its own report.
   EXPECT_EQ(must(write_report(both, {.output = folder() / "a", .run = first})).summary["clock"],
             "real");
   EXPECT_EQ(must(write_report(both, {.output = folder() / "b", .run = second})).summary["clock"],
@@ -677,7 +678,7 @@ TEST_F(BenchReportTest, LabelsChargedTimeAndRejectsItsComparisonWithOtherClocks)
       must(write_report(charged, {.output = folder() / "out", .csv = folder() / "tables"}));
   EXPECT_EQ(result.summary["clock"], "charged:2.5");
   EXPECT_EQ(times(db::contents(folder() / "tables" / "rankings.csv"), ",charged:2.5\r\n"), 4U);
-  // Within one run, they must be separate cells.
+  // Within one run, trials with different clocks must be in separate contests.
   must(db::execute(charged.handle(), "UPDATE trial SET clock = 'virtual' WHERE repetition = 0")
            .map([] { return true; }));
   EXPECT_EQ(must(gather_benchmark(charged, std::nullopt)).contests.size(),

@@ -1,4 +1,4 @@
-// Formats the text for the terminal: status line, notes, and one table per contest
+// Formats the text for the terminal: status line, notes, and a table for each contest
 // (bench_answer.h).
 #include <fmt/format.h>
 

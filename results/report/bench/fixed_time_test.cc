@@ -1,4 +1,5 @@
-// Tests contests of jobs with a fixed duration, whose elapsed times would all be equal.
+// Tests contests of jobs with a fixed duration. Their elapsed times would all be equal, so they are
+// ranked otherwise.
 #include <gtest/gtest.h>
 
 #include "results/report/bench/baseline.h"
@@ -33,7 +34,7 @@ TEST(FixedTime, RanksEntrantsByTheTimePerOperation) {
   EXPECT_NEAR(contest.entrants[1].standing.to_best.ratio, 104.0 / 92, 0.01);
 }
 
-/// The fixed duration applies to one file system only.
+/// Only one file system's job has a fixed duration.
 TEST(FixedTime, AppliesIfOneOfTwoMeasurementsIsFixed) {
   Contest contest;
   contest.entrants = {entrant("stopped", 5000, 50, true), entrant("done", 4000, 60, false)};
@@ -50,7 +51,7 @@ TEST(FixedTime, LeavesOtherContestsRankedByTime) {
   EXPECT_EQ(contest.entrants[0].filesystem, "b");
 }
 
-/// The baseline dates from before fixed times were introduced. Its unit is milliseconds rather than
+/// The baseline was recorded before fixed times existed. It is in milliseconds rather than in
 /// milliseconds per operation.
 TEST(FixedTime, DoesNotCompareWithABaselineInAnotherUnit) {
   Benchmark then, now;

@@ -1,4 +1,4 @@
-// Shows all counters of each contest, and every single measurement.
+// Shows all counters of each contest, and every individual measurement.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -18,8 +18,8 @@ using Kind = Column::Kind;
 constexpr std::size_t kMeasureTablesMost = 120;
 constexpr std::size_t kTrialRowsMost = 1000;
 constexpr std::size_t kFailedRowsMost = 500;
-/// A relative difference between the requests counted by guest and device is emphasised if it is
-/// larger than this.
+/// If the numbers of requests that guest and device have counted differ by more than this fraction,
+/// the difference is emphasised.
 constexpr double kDeviationShown = 0.01;
 
 std::optional<double> mean_of_measure(const Entrant& entrant, std::size_t measure) {
@@ -84,7 +84,7 @@ std::string measures_table(const Benchmark& bench, const Contest& contest) {
   return html_table(columns, rows, "cards measures");
 }
 
-/// Formats all values: "12.3 s · 12.4 s · 14.9 s (outlier, late)".
+/// Formats all values of an entrant, such as "12.3 s · 12.4 s · 14.9 s (outlier, late)".
 std::string every_value(const Contest& contest, const Entrant& entrant) {
   const bool to_quiescence = contest.to_quiescence;
   const statistics::Summary& s = entrant.standing.ranking;
@@ -142,7 +142,7 @@ std::string failed_trials(const Benchmark& bench) {
 }
 
 std::string trial_table(const Benchmark& bench) {
-  // In virtual time the host's load has no influence.
+  // The host's load has no influence in virtual time.
   const bool host = !bench.in_virtual_time();
   std::vector<Column> columns = {
       {"trial"}, {"repetition", Kind::number}, {"seed", Kind::number}, {"clock"}, {"started"},

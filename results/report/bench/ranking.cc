@@ -60,7 +60,7 @@ void count_faster(std::span<Entrant> entrants, bool to_quiescence) {
   }
 }
 
-/// Compares each entrant with the first one, which is the best.
+/// Compares each entrant with the best one, which is the first.
 void compare_with_best(std::span<Entrant> entrants, bool to_quiescence) {
   if (entrants.size() < 2) return;
   for (Entrant& entrant : entrants)
@@ -70,7 +70,7 @@ void compare_with_best(std::span<Entrant> entrants, bool to_quiescence) {
     if (first == 0) entrants[second].standing.to_best.change = comparison.change;
 }
 
-/// If a job fixes the time of some measurements, ranks all measurements by the time per operation.
+/// If a job fixes the time of any measurement, ranks all entrants by the time per operation.
 void rank_by_operation(Contest& contest) {
   const auto is_fixed = [](const Entrant& entrant) {
     return std::ranges::any_of(entrant.measurements, &Measurement::fixed_time);

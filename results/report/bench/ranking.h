@@ -1,10 +1,10 @@
 #pragma once
-// Ranks the entrants in a contest and determines how certain each rank is.
+// Ranks the entrants in a contest, and determines how certain each rank is.
 //
 // An entrant's rank is one plus the number of significantly faster entrants. An entrant is
-// significantly faster than another if three conditions hold. In the comparison over equal
-// repetitions (statistics::compare_pairs), the whole interval is on one side of 1. The difference
-// is more than kTie. The comparison is still significant after the correction for the number of
+// significantly faster than another if three conditions hold: in the comparison of equal
+// repetitions (statistics::compare_pairs), the whole interval is on one side of 1; the difference
+// is more than kTie; and the comparison is still significant after the correction for the number of
 // pairs in the contest (statistics::correct_for_number).
 //
 // Entrants are ordered by rank, then by mean. An entrant whose device was busy for less than half
@@ -21,12 +21,12 @@ inline constexpr double kTie = 0.02;
 /// Computes the standings and sorts the entrants.
 void rank(Contest& contest);
 
-/// Returns the ratios of `entrant` to `base` over the repetitions that both have.
+/// Returns the ratios of `entrant` to `base` for the repetitions that both have.
 statistics::Comparison compare_entrants(const Entrant& base, const Entrant& entrant,
                                         bool to_quiescence, double tolerance,
                                         std::size_t* pairs = nullptr);
 
-/// Returns the reason why an entrant that has numbers has no rank: "CPU-bound" or "idle".
+/// Returns the reason why an entrant with numbers has no rank: "CPU-bound" or "idle".
 std::string_view unranked_name(Standing::Kind kind);
 
 /// Returns the ranked times, without infinite and non-positive values.

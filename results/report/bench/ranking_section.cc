@@ -59,7 +59,8 @@ std::string id_of(const Contest& contest) {
                                (contest.in_virtual_time() ? "/" + contest.clock : ""));
 }
 
-/// Returns a time as a multiple of the best one, marked if no other time is significantly better.
+/// Returns a time as a multiple of the best one. It is marked if no other time is significantly
+/// better.
 HeatCell overview_cell(const Contest& contest, const EntrantColumn& column) {
   const auto entrant = std::ranges::find_if(contest.entrants, [&](const Entrant& each) {
     return each.filesystem == column.filesystem && each.variant == column.variant;
@@ -81,7 +82,8 @@ HeatCell overview_cell(const Contest& contest, const EntrantColumn& column) {
           fmt::format("{}{}", shade(s.to_best.ratio), best ? " best" : ""), hint};
 }
 
-/// Returns geometric means over the contests in which all of these entrants were ranked.
+/// Returns each entrant's geometric mean over the contests in which all of these entrants were
+/// ranked.
 HeatRow means_row(const Benchmark& bench, const std::vector<EntrantColumn>& entrants) {
   HeatRow row{.name = "geometric mean",
               .group = "all comparisons in which every file system was ranked",
@@ -109,7 +111,7 @@ HeatRow means_row(const Benchmark& bench, const std::vector<EntrantColumn>& entr
 }
 
 /// Draws two times as bars: until the last call returned, and until all writes reached the device.
-/// The scale extends from 0 to the largest upper end of any interval.
+/// The scale extends from 0 to the upper end of the interval that ends last.
 std::string time_meter(const Contest& contest, const Entrant& entrant) {
   double largest = 0;
   for (const Entrant& each : contest.entrants) {
@@ -130,7 +132,7 @@ std::string time_meter(const Contest& contest, const Entrant& entrant) {
   return meter(bar);
 }
 
-/// Returns a short ranking: "nilfs2 1.23 s, ext4 x 1.06, xfs x 1.26".
+/// Returns a ranking in short form, such as "nilfs2 1.23 s, ext4 x 1.06, xfs x 1.26".
 std::string in_short(const Contest& contest) {
   std::string text;
   for (std::size_t i = 0; i < contest.ranked; ++i) {
@@ -248,7 +250,7 @@ Section bench_overview(const Benchmark& bench) {
     for (const EntrantColumn& each : entrants) row.cells.push_back(overview_cell(contest, each));
     rows.push_back(std::move(row));
   }
-  // The contests on a device must be adjacent, whatever the order of the query.
+  // The contests on one device must be adjacent, whatever the order of the query's rows.
   std::ranges::stable_sort(rows, {}, &HeatRow::group);
   if (HeatRow means = means_row(bench, entrants); !means.cells.empty())
     rows.push_back(std::move(means));

@@ -1,4 +1,5 @@
-// Shows recovery times, latency, I/O over time and lateness: plots with tables of the same numbers.
+// Shows recovery times, latency, I/O over time and lateness, as plots and as tables with the same
+// numbers.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,7 +16,7 @@ namespace {
 
 using Kind = Column::Kind;
 
-/// A request counts as late if it is delayed by more than this fraction of the mean service time.
+/// A request counts as late if its delay is more than this fraction of the mean service time.
 constexpr double kLateShare = 0.05;
 /// If there are more recoveries than this, they are collapsed.
 constexpr std::size_t kRecoveriesInTheOpen = 24;
@@ -51,7 +52,8 @@ std::string nothing(const std::string& sentence) {
   return "<p class=\"muted\">" + escape(sentence) + "</p>\n";
 }
 
-/// Returns the smallest bucket bound that is not exceeded by the fraction `share` of the requests.
+/// Returns the smallest bucket bound such that at least the fraction `share` of the requests took
+/// no longer.
 double quantile(const LatencyCurve& curve, double share) {
   for (const auto& [us, reached] : curve.points) {
     if (reached >= share - 1e-9) return us;
@@ -189,7 +191,7 @@ Section io_section(const Facts& facts) {
     const std::string figure = "<figure class=\"full\">" + io_picture(panel) + "</figure>\n";
     const std::string name =
         fmt::format("{} <small>{}</small>", filesystem_name(panel.filesystem), escape(panel.key));
-    // The first is shown as a picture; all others are collapsed.
+    // The first picture is visible; all others are collapsed.
     out += i == 0
                ? fmt::format("<div id=\"{}\">{}</div>\n{}", anchor("io", panel.key), name, figure)
                : folded({.summary = name,

@@ -16,7 +16,7 @@
 namespace headcrash::report {
 namespace {
 
-/// Maximum number of operations on one line. The last operations are kept, because they matter
+/// Maximum number of operations on one line. The last operations are shown, because they matter
 /// most.
 constexpr std::size_t kOperationsInALine = 8;
 constexpr std::array<std::string_view, 8> kPromises = {
@@ -32,7 +32,7 @@ std::vector<std::string_view> lines_of(std::string_view text) {
   return lines;
 }
 
-/// Returns the operation's name; a preceding "@1 " names its process.
+/// Returns the name of the operation. It may be preceded by "@1 ", which names its process.
 std::string_view first_word(std::string_view line) {
   if (line.starts_with('@')) line.remove_prefix(std::min(line.find(' '), line.size() - 1) + 1);
   return line.substr(0, line.find(' '));
@@ -42,7 +42,7 @@ bool promises(std::string_view operation) {
   return std::ranges::find(kPromises, operation) != kPromises.end();
 }
 
-/// Quotes a word for a shell unless it has only the characters of a name.
+/// Quotes a word for a shell, unless all its characters are those of a name.
 std::string shell_word(const std::string& word) {
   const bool plain = !word.empty() && std::ranges::all_of(word, [](char c) {
     return std::isalnum(static_cast<unsigned char>(c)) != 0 ||
@@ -54,7 +54,8 @@ std::string shell_word(const std::string& word) {
   return out + "'";
 }
 
-/// Returns the command that reproduces a failure, including where replay creates the page.
+/// Returns the command that reproduces a failure. It includes the file in which replay creates the
+/// page.
 std::string command_of(const Facts& facts, const std::string& replay, const std::string& page) {
   if (replay.empty()) return {};
   std::string command = fmt::format("{} --db {}", replay, shell_word(facts.database));
@@ -63,15 +64,15 @@ std::string command_of(const Facts& facts, const std::string& replay, const std:
   return command;
 }
 
-/// Returns the page's file name, used in the command and in the report's links.
+/// Returns the file name of the page, which is used in the command and in the report's links.
 std::string page_name(const std::string& key, const std::string& state) {
   std::string name = anchor("crash", state.empty() ? key : key + "." + state);
   std::ranges::replace(name, '/', '-');
   return name + ".html";
 }
 
-/// Returns the name of the displayed state. A state during a recovery is minimised in the recording
-/// of that recovery, which has the name of the state that was recovered.
+/// Returns the name of the state to be displayed. A state during a recovery is minimised in the
+/// recording of that recovery, which is named after the state that was recovered.
 std::string shown_state(const Failure& f) {
   if (f.minimised_state.empty()) return f.state;
   const std::size_t slash = f.state.find('/');

@@ -1,6 +1,6 @@
-// Shows one card per bug: its frequency, the shortest list of operations, the command that
-// reproduces it, and a collapsed account. Required results of negative controls are collapsed after
-// the bugs.
+// Shows a card for each bug: its frequency, the shortest list of operations, the command that
+// reproduces it, and a collapsed account. The required results of negative controls follow the
+// bugs, collapsed.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -54,7 +54,7 @@ std::string id_of(const Instance& each) {
   return anchor("failure", each.state.empty() ? each.key : each.key + "." + each.state);
 }
 
-/// Returns the collapsed account and the command for one of many failures.
+/// Returns the account and the command of one instance, for a collapsed part.
 std::string instance_of(const Facts& facts, const Instance& each) {
   std::string html = page_link(facts, each) + account_of(each);
   if (!each.disagreement.empty())
@@ -116,7 +116,7 @@ std::string card(const Facts& facts, const Bug& bug) {
          "</div>\n";
 }
 
-/// Returns a map of failing trials by their last operation, for each file system.
+/// Returns a map of the failing trials by last operation and file system.
 std::string operations_map(const Facts& facts, const std::vector<Bug>& bugs) {
   struct System {
     std::string filesystem, variant, control;

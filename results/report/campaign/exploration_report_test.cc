@@ -35,7 +35,7 @@ class ExplorationReport : public db::ScratchFolder {
     std::optional<std::string> control;
     std::string variant;
   };
-  /// Adds one clean state and one state with the trial's verdict.
+  /// Adds one clean state, and one state with the trial's verdict.
   void add(const Shape& shape) {
     auto trial = db::some_explored_trial(shape.filesystem + "+" + shape.variant +
                                          "/stage/ace-seq1/" + std::to_string(number_++));
@@ -107,7 +107,7 @@ TEST_F(ExplorationReport, ListsCandidatesBeforeControlsWithBugsCoverageAndSteps)
     EXPECT_NE(html.find("id=\"" + anchor("failure", std::string(key) + ".w24-7") + "\""),
               std::string::npos)
         << key;
-  // One strip per file system and role; of its two states, the second lost data.
+  // There must be one strip for each file system and role. The second of its two states lost data.
   const auto strips = all_between(html, "<div class=\"strip\">", "</div>\n</div>").at(0);
   EXPECT_EQ(times(strips, "<svg"), 5U);
   EXPECT_EQ(times(strips, "<rect class=\"l\""), 3U) << "btrfs and two controls";
@@ -179,7 +179,7 @@ TEST_F(ExplorationReport, GroupsFailuresOfOneKindOnACardWithTheShortestListFirst
   EXPECT_EQ(html.find("<p class=\"operations\">", bug),
             html.find("<p class=\"operations\">write a 0 4096; fsync a</p>"));
   EXPECT_NE(html.find("3 failure reports"), std::string::npos);
-  // The map shows operations by file system, including the promise after each operation.
+  // The map shows the operations for each file system, including the promise after each operation.
   const auto map = all_between(html.substr(html.find("<section id=\"bugs\">")),
                                "<table class=\"heat\">", "</table>")
                        .at(0);
@@ -227,7 +227,7 @@ TEST_F(ExplorationReport, ShowsTheMinimisedStateOnEachFailurePage) {
   EXPECT_TRUE(pages[0].recorded);
   EXPECT_FALSE(pages[1].recorded);
   EXPECT_NE(pages[0].command.find("headcrash replay"), std::string::npos);
-  // The report links to files with these names if they exist.
+  // The report must link to files with these names if they exist.
   std::filesystem::create_directories(folder() / "out");
   for (const FailurePage& each : pages) std::ofstream(folder() / "out" / each.file) << "a page";
   const std::string html = page();
@@ -235,8 +235,8 @@ TEST_F(ExplorationReport, ShowsTheMinimisedStateOnEachFailurePage) {
     EXPECT_NE(html.find("href=\"" + each.file + "\""), std::string::npos) << each.file;
 }
 
-/// With HEADCRASH_LARGE_REPORT=TRIALS, measures the time that a report takes on an exploration with
-/// that many trials. All except controls fail occasionally.
+/// With HEADCRASH_LARGE_REPORT=TRIALS, measures the time that a report takes for an exploration
+/// with that many trials. Every tenth trial loses data.
 TEST_F(ExplorationReport, MeasuresTheTimeOfALargeExploration) {
   const char* trials = std::getenv("HEADCRASH_LARGE_REPORT");
   if (trials == nullptr) GTEST_SKIP() << "HEADCRASH_LARGE_REPORT is not set";

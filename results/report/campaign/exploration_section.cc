@@ -1,6 +1,6 @@
-// Shows the exploration: a strip of states by the position of their cut, candidates before
-// controls. The explored part of each strategy's space and the use of time follow. bugs_section.cc
-// shows the failures.
+// Shows the exploration: a strip for each file system with its states at the position of their cut,
+// file systems before controls. Below, it shows which part of each strategy's space was explored,
+// and how the time was used. bugs_section.cc shows the failures.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -18,7 +18,7 @@ namespace {
 
 using Kind = Column::Kind;
 
-/// Numbers of states above this are shown as powers of ten.
+/// Numbers of states above this limit are shown as powers of ten.
 constexpr double kCountable = 1e9;
 constexpr std::size_t kStripBins = 110;
 constexpr std::size_t kStepsNamed = 5;
@@ -106,7 +106,7 @@ std::string coverage_table(const Facts& facts) {
   return html_table(columns, rows, "cards");
 }
 
-/// A group of states with neighbouring cuts, drawn together.
+/// A group of states with adjacent cuts, which are drawn together.
 struct Bin {
   std::int64_t kept = 0, lost = 0, other = 0;
 };
@@ -120,7 +120,7 @@ std::string strip_of(const std::vector<Bin>& bins, const std::string& spoken) {
     const std::int64_t all = bin.kept + bin.lost + bin.other;
     if (all == 0) continue;
     out += fmt::format("<rect class=\"k\" x=\"{}\" y=\"8\" width=\"1\" height=\"8\"/>", i);
-    // Failures must be visible among many clean states, so they fill at least the upper half.
+    // Failures must be visible even among many clean states, so they fill at least the upper half.
     if (bin.lost > 0) {
       const double height = 8 + 8.0 * static_cast<double>(bin.lost) / static_cast<double>(all);
       out += fmt::format("<rect class=\"l\" x=\"{}\" y=\"0\" width=\"1\" height=\"{:.1f}\"/>", i,
@@ -132,7 +132,7 @@ std::string strip_of(const std::vector<Bin>& bins, const std::string& spoken) {
   return out + "</svg>";
 }
 
-/// Draws one strip per file system on a common axis, which is the position of the cut in the
+/// Draws a strip for each file system on a common axis, which is the position of the cut in the
 /// recording.
 std::string strips(const Facts& facts) {
   std::int64_t first = std::numeric_limits<std::int64_t>::max(), last = 0;
@@ -174,7 +174,7 @@ std::string strips(const Facts& facts) {
          "at least half of the height)</span> <span><i class=\"box other\"></i>other</span></p>\n";
 }
 
-/// Draws one bar per file system. The longest steps have different shades; all other steps are
+/// Draws a bar for each file system. The longest steps have different shades; all other steps are
 /// combined and hatched.
 std::string time_bars(const Facts& facts) {
   std::map<std::string, double> totals;

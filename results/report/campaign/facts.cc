@@ -201,7 +201,7 @@ void add_to_panels(std::vector<IoPanel>& panels, const Row& row) {
                                   row.integer("sectors"), row.maybe_real("response_us")});
 }
 
-/// Runs queries one after the other up to the first failure.
+/// Runs queries one after the other. Stops at the first failure.
 class Reader {
  public:
   Reader(db::Database& database, std::int64_t run) : database_(database), run_(run) {}
@@ -273,7 +273,7 @@ Result<std::int64_t> which_run(db::Database& database, std::optional<std::int64_
   return *id;
 }
 
-/// Reads the run itself and the data common to all kinds of runs.
+/// Reads the run itself, and the data that all kinds of runs have.
 Result<Facts> outline(Reader& reader, db::Database& database, std::int64_t run) {
   Facts facts;
   facts.database = database.path().string();

@@ -1,6 +1,6 @@
 #pragma once
-// All report data about one run, read from the database only through the named queries. Page,
-// answer and JSON all use these facts and therefore agree.
+// All data about one run that the report needs, read from the database only through the named
+// queries. The page, the answer and the JSON use the same facts, so they agree.
 
 #include <cstdint>
 #include <filesystem>
@@ -18,16 +18,16 @@ struct Run {
   std::int64_t seed = 0, planned = 0, recorded = 0, late = 0;
   std::string started_at;
   std::optional<std::string> finished_at;
-  std::int64_t seconds = 0;                 ///< from start to end; 0 if the run has not ended
-  std::string host, versions, accelerator;  ///< host and versions: recorded JSON text
+  std::int64_t seconds = 0;                 ///< time from start to end; 0 if the run has not ended
+  std::string host, versions, accelerator;  ///< `host` and `versions` are JSON text as recorded
   bool interrupted() const { return !finished_at.has_value(); }
 };
 
-/// A file system on a device under a workload (and with an expectation, if there are two).
+/// A file system on a device under a workload. If there are two expectations, each has a cell.
 struct Cell {
   std::string filesystem, device, workload, expected;
   std::string variant;  ///< differences from the adapter's settings
-  std::string must;     ///< result that a control must show; empty if it is not a control
+  std::string must;     ///< the result that a control must show; empty if the cell is not a control
   std::int64_t trials = 0, clean = 0, replayed = 0, lost = 0, other = 0, repaired = 0;
   std::int64_t lost_synced = 0, harness_errors = 0, uncut = 0, late = 0, losses_needed = 0;
   std::optional<bool> met;      ///< empty if the file system promises nothing
@@ -65,7 +65,7 @@ struct Trial {
   std::vector<Artefact> artefacts;
 };
 
-/// A file system and variant under a workload, whose crash states were explored.
+/// A file system and variant whose crash states under a workload were explored.
 struct ExploredCell {
   std::string filesystem, variant, workload, control;
   std::int64_t trials = 0, states = 0, clean = 0, replayed = 0, repaired = 0, lost = 0, other = 0;
@@ -88,8 +88,8 @@ struct Failure {
   std::int64_t findings = 0;
 };
 
-/// Crash states by the position of the cut (the number of events before it), over all of a file
-/// system's workloads.
+/// The crash states of all of a file system's workloads, counted by the position of the cut (the
+/// number of events before it).
 struct CutPlace {
   std::string filesystem, variant, control;
   std::int64_t cut = 0, kept = 0, lost = 0, other = 0;
@@ -115,30 +115,31 @@ struct Recovery {
 struct LatencyCurve {
   std::string device, filesystem, kind;
   std::int64_t requests = 0;
-  /// Points (microseconds, fraction of requests within that time).
+  /// Pairs of a time in microseconds and the fraction of requests that took at most this time.
   std::vector<std::pair<double, double>> points;
 };
 
-/// Modelled response times for one kind of sampled requests.
+/// Modelled response times of one kind of sampled requests.
 struct Responses {
-  std::string device, filesystem, op;  ///< read, write, flush
+  std::string device, filesystem, op;  ///< `op` is read, write or flush
   std::int64_t requests = 0;
   double p50_us = 0, p90_us = 0, p99_us = 0, most_us = 0, mean_us = 0;
 };
 
-/// A sampled request; if it is in `media`, a write to the medium.
+/// A sampled request, or a write to the medium if the operation is "media".
 struct IoPoint {
   double at_ms = 0;
   std::int64_t lba = 0;
   std::string op;
   std::int64_t sectors = 0;
-  /// Modelled response time; empty if the request never completed or is not modelled.
+  /// Modelled response time; empty if the request never completed or its time is not modelled.
   std::optional<double> response_us = {};
 };
 struct IoPanel {
   std::string filesystem, key;
   std::optional<double> cut_ms;
-  std::int64_t requests = 0;  ///< requests counted by the device while the points were sampled
+  /// Number of requests that the device counted while the points were sampled.
+  std::int64_t requests = 0;
   std::vector<IoPoint> points;
 };
 
@@ -157,12 +158,12 @@ struct Unclocked {
 bool is_of(const Trial& trial, const Cell& cell);
 
 struct Facts {
-  std::string database;          ///< the file name, as given by the user
-  std::filesystem::path folder;  ///< the report's folder, which also contains the crash pages
+  std::string database;          ///< file name as given by the user
+  std::filesystem::path folder;  ///< folder of the report and of the crash pages
   Run run;
   std::vector<std::string> filesystems;  ///< sorted
   std::vector<Cell> cells;
-  std::vector<Trial> trials;  ///< in cell order
+  std::vector<Trial> trials;  ///< in the order of the cells
   std::vector<Recovery> recovery;
   std::vector<LatencyCurve> latency;
   std::vector<Responses> responses;
@@ -171,19 +172,19 @@ struct Facts {
   std::vector<Unclocked> unclocked;
   std::vector<ExploredCell> explored;
   std::vector<StrategyCoverage> coverage;
-  std::vector<Failure> failures;  ///< the first failures
+  std::vector<Failure> failures;  ///< only the first failures of the run
   std::int64_t failures_in_all = 0;
-  std::vector<CutPlace> cuts;  ///< by file system, variant and control, then by place
+  std::vector<CutPlace> cuts;  ///< ordered by file system, variant and control, then by place
   std::vector<StepTime> steps;
 
   std::int64_t unexpected() const;
 };
 
-/// Reads a run's facts. All queries read the same snapshot, even while a campaign is writing. Fails
-/// if the database is empty or there is no such run.
+/// Reads the facts about a run. All queries read the same snapshot, even while a campaign is
+/// writing. Fails if the database is empty or there is no such run.
 Result<Facts> gather(db::Database& database, std::optional<std::int64_t> run);
 
-/// Reads the run, its file systems and how late its requests were, without verdicts. Uses the
+/// Reads the run, its file systems and the lateness of its requests, without verdicts. Uses the
 /// caller's transaction.
 Result<Facts> gather_outline(db::Database& database, std::int64_t run);
 

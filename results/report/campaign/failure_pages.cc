@@ -14,7 +14,7 @@
 namespace headcrash::report {
 namespace {
 
-/// Returns the trials whose recordings were kept.
+/// Returns the trials whose recordings have been kept.
 Result<std::set<std::int64_t>> recorded_trials(db::Database& database, std::int64_t run) {
   TRY(auto rows,
       db::Statement::prepare(database.handle(),

@@ -1,6 +1,6 @@
 #pragma once
-// Selects the failures of a run that have their own page (crash_page.h) next to its report, and
-// names these pages. The report's cards link to every such file that exists.
+// Selects the failures of a run that get their own page (crash_page.h) next to the run's report,
+// and names these pages. The report's cards link to every such file that exists.
 // harness/cli/failure_pages.h creates the pages.
 
 #include <cstdint>
@@ -15,16 +15,16 @@ namespace headcrash::report {
 
 struct FailurePage {
   std::int64_t trial = 0;  ///< ID of the trial
-  /// The state with the fewest lost writes; empty for the cut of a single-cut trial.
+  /// Name of the minimised state; empty for a trial with a single cut.
   std::string state;
   std::string file;       ///< file name in the report's folder
-  std::string command;    ///< reproduces the state
-  bool recorded = false;  ///< the recording of the trial was kept
+  std::string command;    ///< command that reproduces the state
+  bool recorded = false;  ///< the recording of the trial has been kept
 };
 
-/// Returns the first failure on each card, then the second failure on each, and so on, up to the
-/// report's limit. The list is empty for a run that is not a campaign. `folder` is the report's
-/// folder. Fails if there is no such run.
+/// Returns the first failure on each card, then the second failure on each card, and so on, up to
+/// the report's limit. Returns an empty list for a run that is not a campaign. `folder` is the
+/// report's folder. Fails if there is no such run.
 Result<std::vector<FailurePage>> failure_pages(db::Database& database,
                                                std::optional<std::int64_t> run,
                                                const std::filesystem::path& folder);

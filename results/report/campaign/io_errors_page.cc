@@ -1,4 +1,4 @@
-// Reads the tables io_error and io_error_step and creates the page (io_errors_page.h).
+// Reads the tables io_error and io_error_step, and creates the page (io_errors_page.h).
 #include "results/report/campaign/io_errors_page.h"
 
 #include <fmt/format.h>
@@ -22,7 +22,7 @@ struct IoErrorRow {
   std::string key, filesystem, failed, verdict, why, block, surprise, documented;
   std::int64_t requests_failed = 0;
   bool lasting = false;
-  std::string first, second, reopened, after_sync, syncfs;  // answers that the guest received
+  std::string first, second, reopened, after_sync, syncfs;  // the answers that the guest received
   std::string later, other, new_file, state;
   std::string cached, reread, recovered, check;
   std::vector<std::pair<std::string, std::string>> steps;

@@ -23,8 +23,8 @@ Result<std::vector<Plot>> latency_plots(const Facts& facts) {
     int series = 0;
     for (const auto& curve : facts.latency) {
       if (curve.device != device || curve.points.empty() || curve.kind != "achieved") continue;
-      // The first bucket's fraction is reached within this bucket, so the curve starts from zero at
-      // the bucket's bound.
+      // The requests of the first bucket took at most the time of its bound, so the curve rises
+      // from zero at that bound.
       data += fmt::format("{}\t0\n", curve.points.front().first / 1e6);
       for (const auto& [us, share] : curve.points) data += fmt::format("{}\t{}\n", us / 1e6, share);
       data += "\n\n";

@@ -1,5 +1,5 @@
 #pragma once
-// The plots in a campaign's report. Each combines a gnuplot template from this folder with data
+// The plots in a campaign's report. Each is drawn from a gnuplot template in this folder and data
 // from the facts.
 
 #include <string>
@@ -11,9 +11,9 @@ namespace headcrash::report {
 
 struct Plot {
   std::string title;  ///< HTML
-  std::string svg;    ///< for inclusion in the page
+  std::string svg;    ///< the plot, to be included in the page
 };
 
-Result<std::vector<Plot>> latency_plots(const Facts& facts);  ///< one per device
+Result<std::vector<Plot>> latency_plots(const Facts& facts);  ///< one for each device
 
 }  // namespace headcrash::report

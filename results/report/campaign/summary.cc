@@ -1,4 +1,4 @@
-// Formats the page's figures as JSON, from the same facts and the same answer.
+// Formats the page's figures as JSON. Uses the same facts and the same answer.
 #include <nlohmann/json.hpp>
 
 #include "results/report/campaign/facts.h"

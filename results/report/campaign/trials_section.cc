@@ -1,5 +1,5 @@
-// Shows outcomes, as a map of workloads by file systems if there are several of each, and the
-// trials of each cell, collapsed, with their numbers.
+// Shows outcomes as a map of workloads by file systems, if there are several of each. Also shows,
+// collapsed, the trials of each cell with their numbers.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -44,7 +44,7 @@ std::string place(const Cell& cell) {
   return cell.variant.empty() ? cell.device : cell.device + ", " + cell.variant;
 }
 
-/// Returns the short form of the result of a trial or map cell.
+/// Returns the result of a trial or of a map's cell in short form.
 HeatCell outcome_cell(const Cell& cell) {
   const std::string name =
       fmt::format("{}, {}, {}: trials {}, clean {}, replayed {}, lost {}, other {}; expected {}",
@@ -108,7 +108,7 @@ std::string incidents_list(const Trial& trial) {
                  "findings");
 }
 
-/// Returns a link to the findings, which are shown with the bug.
+/// Returns a link to the findings, which are shown together with the bug.
 std::string findings_link(const Trial& trial) {
   if (trial.findings.empty()) return {};
   return fmt::format("<small><a href=\"#{}\">findings: {}</a></small>",
@@ -151,7 +151,7 @@ std::string trials_of_cells(const Facts& facts) {
                                        {"verdict"},
                                        {"what happened"}};
   std::string out;
-  std::size_t next = 0;  // trials are in cell order
+  std::size_t next = 0;  // the trials are in the order of the cells
   for (const auto& cell : facts.cells) {
     std::vector<std::vector<std::string>> rows;
     std::size_t left_out = 0;
@@ -234,7 +234,7 @@ Section trials_section(const Facts& facts) {
   section.html = folded({.summary = fmt::format("{} cells in numbers", facts.cells.size()),
                          .html = cells_table(facts) + query_note("cells", facts.run.id),
                          .id = "cells"});
-  // The trials are collapsed if they would fill a page by themselves.
+  // Collapses the trials if they alone would fill a page.
   const std::string each = trials_of_cells(facts);
   section.html +=
       facts.cells.size() <= kCellsInTheOpen

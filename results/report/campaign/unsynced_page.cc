@@ -1,4 +1,4 @@
-// Reads the metrics loss.* and age.* of the trials and creates the page (unsynced_page.h).
+// Reads the metrics loss.* and age.* of the trials, and creates the page (unsynced_page.h).
 #include "results/report/campaign/unsynced_page.h"
 
 #include <fmt/format.h>
@@ -22,7 +22,7 @@ using nlohmann::json;
 
 constexpr const char* kKeep = "keep";
 constexpr double kMsPerS = 1000;
-constexpr double kDrainMs = 1500;  ///< how long the disk needs for data that is due
+constexpr double kDrainMs = 1500;  ///< time that the disk needs for the data that is due
 
 struct Cut {
   std::string key, filesystem, setting, verdict, why;
@@ -35,7 +35,7 @@ struct Age {
   bool lost = false;
   std::string kind;
 };
-/// One file system's cuts with one setting.
+/// The cuts of one file system with one setting.
 struct Group {
   std::string filesystem, setting;
   double bound_ms = 0;
@@ -43,7 +43,7 @@ struct Group {
   std::vector<Age> ages;
   double most_s() const { return std::ranges::max(oldest_ms) / kMsPerS; }
   bool keeps_bound() const { return std::ranges::max(oldest_ms) <= bound_ms + kDrainMs; }
-  /// Returns the highest age of that kind, in seconds.
+  /// Returns the highest age of lost changes of that kind, in seconds.
   double most_s(std::string_view kind) const {
     double most = 0;
     for (const Age& age : ages)
@@ -74,7 +74,7 @@ std::vector<Cut> cuts_of(const Table& table) {
 
 std::vector<Group> groups_of(const std::vector<Cut>& cuts, const Table& ages) {
   std::vector<Group> groups;
-  std::map<std::string, std::size_t> group_of;  // keyed by the trial's key
+  std::map<std::string, std::size_t> group_of;  // the key is the trial's key
   for (const Cut& cut : cuts) {
     if (!cut.measured() || cut.control) continue;
     auto at = std::ranges::find_if(groups, [&](const Group& group) {
@@ -128,7 +128,7 @@ const std::vector<Column> kColumns{{"file system"},
                                    {"lost (kB)", Column::Kind::number},
                                    {"within"}};
 
-/// Draws, for each age in seconds, the fraction of changes of that age that were lost.
+/// For each age in seconds, draws the fraction of the changes of that age that were lost.
 Drawing shares_of(const std::vector<Group>& groups, const std::string& setting) {
   std::string data, colours, lines;
   std::size_t series = 0;

@@ -15,13 +15,13 @@ struct UnsyncedReport {
   std::string html, text;
   nlohmann::json summary;
   std::int64_t run = 0, cells = 0, not_measured = 0;
-  bool valid = true;  ///< the controls sync before the cut and lost nothing
+  bool valid = true;  ///< the controls, which sync before the cut, lost nothing
 };
 
 /// Returns true if the run (default: the newest) belongs to this survey.
 Result<bool> is_unsynced(db::Database& database, std::optional<std::int64_t> run);
 
-/// Creates the report. Fails with the errors of gnuplot or the database.
+/// Creates the report. Fails if gnuplot or the database fails.
 Result<UnsyncedReport> unsynced_report(db::Database& database, std::optional<std::int64_t> run);
 
 }  // namespace headcrash::report

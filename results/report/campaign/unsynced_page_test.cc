@@ -1,4 +1,4 @@
-// Tests the unsynced-loss page with hand-written rows.
+// Tests the unsynced-loss page with rows that were written by hand.
 #include "results/report/campaign/unsynced_page.h"
 
 #include <gtest/gtest.h>
@@ -22,7 +22,7 @@ class UnsyncedPageTest : public db::ScratchFolder {
                                      .versions_json = "{}",
                                      .accelerator = "tcg"}));
   }
-  /// Adds one change for each age, in ms. Changes up to the age `oldest_lost` are lost.
+  /// Adds a change of each age, in ms. Those up to the age `oldest_lost` are lost.
   void add(const std::string& key, const std::string& filesystem, double bound, double oldest_lost,
            bool control = false) {
     db::TrialRecord trial{.key = key,

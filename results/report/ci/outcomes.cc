@@ -1,5 +1,5 @@
-// The forms of an outcome (outcomes.h). JUnit: the schema of Jenkins' xunit plugin, which GitLab
-// also reads. SARIF: the OASIS standard 2.1.0.
+// Formats a command's outcome (outcomes.h). JUnit: the schema of Jenkins' xunit plugin, which
+// GitLab also reads. SARIF: the OASIS standard 2.1.0.
 #include "results/report/ci/outcomes.h"
 
 #include <fmt/format.h>
@@ -25,8 +25,8 @@ std::string word(Verdict verdict) {
   return kWords.at(static_cast<std::size_t>(verdict));
 }
 
-/// Escapes text for XML 1.0, which forbids U+FFFE and U+FFFF; valid_utf8() replaces all other
-/// forbidden characters.
+/// Escapes text for XML 1.0. It also forbids U+FFFE and U+FFFF; all other forbidden characters are
+/// replaced by valid_utf8().
 std::string xml(const std::string& text) {
   std::string out = escape(text);
   for (const char* never : {"\xef\xbf\xbe", "\xef\xbf\xbf"}) {

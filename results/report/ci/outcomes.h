@@ -1,7 +1,7 @@
 #pragma once
-// A command's outcome in the forms that continuous integration shows: JUnit XML, SARIF 2.1.0,
-// GitHub's workflow commands and a summary in Markdown. Each command creates one list of cases,
-// from which all forms are made.
+// A command's outcome in the formats that continuous integration systems display: JUnit XML, SARIF
+// 2.1.0, GitHub's workflow commands, and a summary in Markdown. Each command creates one list of
+// cases, from which all formats are generated.
 
 #include <cstdint>
 #include <filesystem>
@@ -12,13 +12,13 @@
 
 namespace headcrash::report {
 
-/// A single test result: a file system under a program, or a trial of a campaign.
+/// A single test result: that of a file system under a program, or that of a trial of a campaign.
 struct CiCase {
   enum class Verdict : std::uint8_t {
     passed,
     failed,   ///< a promise was lost
     error,    ///< no result: an error of the laboratory or of the test
-    skipped,  ///< not run, or a control that has no verdict
+    skipped,  ///< the case was not run, or is a control that has no verdict
     note,     ///< passed, with a remark, such as a redundant flush
   };
   std::string group, name;  ///< "check", "ext4"
@@ -27,11 +27,12 @@ struct CiCase {
   std::string details;  ///< further lines; may be empty
   double seconds = 0;
   std::vector<std::string> files;  ///< paths of artefacts: page, recording, account
-  std::string source;              ///< file in which a finding is shown; empty: unknown
-  int line = 1;                    ///< in that file
+  std::string source;              ///< file at which a finding is shown; empty if unknown
+  int line = 1;                    ///< line in that file
 };
 
-/// Files to write, named by the command's options; if a path is empty, that file is not written.
+/// The files to write, which the command's options name. A file is not written if its path is
+/// empty.
 struct CiFiles {
   std::string junit, sarif, summary;
   bool annotations = false;  ///< print GitHub's ::error lines on standard output
@@ -45,7 +46,7 @@ std::string as_annotations(const std::vector<CiCase>& cases);
 std::string as_markdown(const std::string& title, const std::vector<CiCase>& cases);
 
 /// Writes the named files, each completely or not at all, and prints the annotations. If a file
-/// cannot be written, fails with an error that names it.
+/// cannot be written, returns an error that names it.
 Result<void> write_ci_files(const CiFiles& files, const std::string& title,
                             const std::vector<CiCase>& cases, const std::string& version);
 

@@ -1,6 +1,7 @@
 #pragma once
-// The page for a contract table: one row per litmus test, one column per file system, and a section
-// with the smallest crash of each broken or unusable cell. Texts may contain any bytes.
+// The page of a contract table. The table has a row for each litmus test and a column for each file
+// system. For each broken or unusable cell, a section shows the smallest crash. Texts may contain
+// any bytes.
 
 #include <string>
 #include <vector>
@@ -8,29 +9,29 @@
 namespace headcrash::report {
 
 struct ContractCell {
-  /// `none` means that the cell has not run.
+  /// `none` means that the cell has not been run.
   enum class Answer { kept, broken, unusable, unsupported, failed, none } answer = Answer::none;
   std::string text;       ///< "broken 3/388+"
   std::string promise;    ///< "not promised"
-  bool promised = false;  ///< the promise's source
-  std::string source;     ///< of the promise
-  // For a broken or unusable cell.
+  bool promised = false;  ///< the file system promises the allowed result
+  std::string source;     ///< source of the promise
+  // The account of a broken or unusable cell.
   std::string row, found, state, writes, crash_page, command;
-  std::string problem;  ///< why a cell is unsupported or failed
+  std::string problem;  ///< the reason why a cell is unsupported or has failed
 };
 
 struct ContractRow {
   std::string number, title, group, relies;
   std::vector<std::string> initial, operations, allowed;
-  std::vector<std::string> defect;  ///< steps of the seeded defect
-  std::vector<ContractCell> cells;  ///< one for each system
+  std::vector<std::string> defect;  ///< operations of the seeded defect
+  std::vector<ContractCell> cells;  ///< one for each file system
 };
 
 struct ContractPage {
   std::vector<std::string> systems;
   std::vector<ContractRow> rows;
   std::string commit;
-  std::string command;  ///< the command that created the table
+  std::string command;  ///< the command that has created the table
 };
 
 /// Returns the page as one self-contained HTML file.

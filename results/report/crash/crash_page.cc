@@ -1,9 +1,9 @@
-// Head, picture twice (wide and narrow paper), tables, and the script's data as JSON
-// (crash_page.h).
+// Writes the head, the picture (for wide and for narrow paper), the tables, and the script's data
+// as JSON (crash_page.h).
 //
-// Texts come from guests and imported files, so each is escaped on insertion into HTML. The JSON
-// contains no '<' and therefore cannot end its element. The script inserts texts only as text
-// nodes.
+// Texts come from guests and imported files, so each text is escaped when it is inserted into HTML.
+// The JSON contains no '<' and therefore cannot end its element. The script inserts texts only as
+// text nodes.
 #include "results/report/crash/crash_page.h"
 
 #include <fmt/format.h>
@@ -22,11 +22,12 @@
 namespace headcrash::report {
 namespace {
 
-constexpr double kWide = 1180, kNarrow = 358;  // CSS pixels: the page's column, and a phone of 390
+// Widths in CSS pixels: the column of the page, and a phone that is 390 pixels wide.
+constexpr double kWide = 1180, kNarrow = 358;
 constexpr std::size_t kWritesListed = 40;
 constexpr std::size_t kStatesListed = 60;
 
-/// Stores each text once, so that other data refers to it by number.
+/// Stores each text once, so that other data can refer to it by number.
 class StringTable {
  public:
   std::size_t number(const std::string& text) {
@@ -61,7 +62,7 @@ std::string hex(std::string_view bytes) {
   return out;
 }
 
-/// Returns the requests as columns, which are smaller than objects.
+/// Returns the requests as columns, because these are shorter than objects.
 nlohmann::json columns_of_requests(const CrashPage& page, const PicturePlan& plan,
                                    StringTable& texts) {
   nlohmann::json columns;
@@ -150,7 +151,7 @@ nlohmann::json series_of(const CrashPage& page) {
   return all;
 }
 
-/// Returns JSON for a <script> element; '<' occurs only in strings.
+/// Returns JSON for a <script> element. '<' can occur only in strings, where it is escaped.
 std::string data_of(const CrashPage& page, const PicturePlan& plan) {
   StringTable texts;
   nlohmann::json devices = nlohmann::json::array(), flushes = nlohmann::json::array(),
@@ -335,7 +336,7 @@ std::string writes_at_risk(const CrashPage& page) {
   const bool any_finding = std::ranges::any_of(
       page.requests, [](const auto& request) { return request.finding.has_value(); });
   std::size_t all = 0;
-  // Lists lost writes first.
+  // Lists the lost writes before all others.
   for (const Fate wanted : {Fate::lost, Fate::torn, Fate::unknown, Fate::kept}) {
     for (std::size_t i = 0; i < page.requests.size(); ++i) {
       const TimelineRequest& request = page.requests[i];
@@ -391,7 +392,7 @@ std::string findings(const CrashPage& page) {
   return out + "</section>\n";
 }
 
-/// Lists the operations, with a line after the last one that is known to have returned.
+/// Lists the operations. A line follows the last operation that is known to have returned.
 std::string operations(const CrashPage& page) {
   if (page.operations.empty()) return {};
   std::optional<std::size_t> persisted;

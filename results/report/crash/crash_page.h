@@ -22,8 +22,8 @@
 
 namespace headcrash::report {
 
-/// A block's role in its file system. The picture has a row for each role, in this order from top
-/// to bottom.
+/// The role of a block in its file system. The picture has a row for each role, in this order from
+/// top to bottom.
 enum class BlockClass : std::uint8_t {
   data,
   directory,
@@ -43,10 +43,10 @@ struct Moment {
 
 struct TimelineDevice {
   std::string name, profile;
-  bool medium = true;  ///< false for an array or a cache, whose bytes are on underlying devices
+  bool medium = true;  ///< false for an array or a cache, whose bytes are on other devices
 };
 
-/// A request other than a flush.
+/// A request that is not a flush.
 struct TimelineRequest {
   std::size_t device = 0;
   std::uint64_t request = 0;
@@ -56,17 +56,17 @@ struct TimelineRequest {
   std::uint32_t sectors = 0;
   Moment submitted;
   std::optional<Moment> acked;
-  /// The ACK after which no cut can remove the write: the write's own ACK (FUA), or that of the
-  /// first flush submitted after the write's ACK.
+  /// The ACK after which no cut can remove the write. With FUA, this is the ACK of the write
+  /// itself; otherwise, it is that of the first flush submitted after the write's ACK.
   std::optional<Moment> durable;
-  /// The event after which the complete write is on the medium, if it was recorded.
+  /// The event after which the whole write is on the medium, if this was recorded.
   std::optional<std::uint64_t> on_medium;
-  std::optional<std::uint64_t> cycle_ended;  ///< the event at which the power was cut
+  std::optional<std::uint64_t> cycle_ended;  ///< event at which the power was cut
   BlockClass block = BlockClass::other;
-  std::string what;   ///< what the block is: "journal commit block of transaction 7"
-  std::string file;   ///< names of the block's file if known; otherwise empty
-  std::string bytes;  ///< the first kShownBytes of its contents
-  std::optional<std::size_t> finding;  ///< a finding about the same file
+  std::string what;   ///< describes the block, such as "journal commit block of transaction 7"
+  std::string file;   ///< name of the file that the block belongs to; empty if unknown
+  std::string bytes;  ///< the first kShownBytes bytes of its contents
+  std::optional<std::size_t> finding;  ///< index of a finding about the same file
 };
 inline constexpr std::size_t kShownBytes = 16;
 
@@ -89,7 +89,7 @@ struct TimelineMark {
   Moment at;
   std::string text;
   bool promise = false;                  ///< "persisted ..."
-  std::optional<std::size_t> operation;  ///< the operation that has returned
+  std::optional<std::size_t> operation;  ///< index of the operation that has returned
 };
 
 struct TimelineOperation {
@@ -108,15 +108,15 @@ struct TimelineState {
   std::uint64_t event = 0;  ///< number of events before the cut
   struct Torn {
     std::size_t request = 0;
-    std::uint32_t first = 0, count = 0;  ///< these sectors of the request were written
+    std::uint32_t first = 0, count = 0;  ///< sectors of the request that were written
   };
   std::vector<std::size_t> lost;  ///< indices into requests
   std::vector<Torn> torn;
-  /// True for an array, in which only the members show the fate of the host's writes.
+  /// True for an array, in whose states only the members show the fate of the host's writes.
   bool by_members = false;
-  /// Indices into media: writes that are missing because their members stopped before the cut.
+  /// Indices into media, for writes that are missing because their members stopped before the cut.
   std::vector<std::size_t> undone;
-  /// An array's members that stopped before the others.
+  /// The members of an array that stopped before the others, and when.
   std::vector<std::pair<std::size_t, Moment>> stopped;
 };
 
@@ -138,7 +138,7 @@ struct CrashPage {
   std::string title;    ///< "ext4-nobarrier: lost-synced-data"
   std::string summary;  ///< one sentence
   std::vector<std::pair<std::string, std::string>> facts;
-  /// File system type as for mount(2), which determines the names of blocks; empty if unknown.
+  /// File system type, as for mount(2). It determines the names of blocks; empty if unknown.
   std::string filesystem_type;
   std::vector<TimelineDevice> devices;
   std::vector<TimelineRequest> requests;  ///< by submission
@@ -146,36 +146,37 @@ struct CrashPage {
   std::vector<TimelineMediaWrite> media;
   std::vector<TimelineMark> marks;
   std::vector<TimelineOperation> operations;
-  std::vector<std::pair<Moment, bool>> power;  ///< changes; true means on
+  std::vector<std::pair<Moment, bool>> power;  ///< times at which the power changed; true means on
   std::vector<TimelineState> states;
-  std::optional<std::size_t> shown;  ///< the requested state
-  std::uint64_t cut = 0;     ///< position of the cut in the picture: the state's cut, or the end
-  std::uint64_t events = 0;  ///< number of events in the recording
+  std::optional<std::size_t> shown;  ///< index of the requested state
+  /// Position of the cut in the picture: that of the shown state, or the end of the recording.
+  std::uint64_t cut = 0;
+  std::uint64_t events = 0;                       ///< number of events in the recording
   std::uint64_t first_event = 0, last_event = 0;  ///< the workload, excluding mkfs and unmount
-  /// From this moment on, the recording shows the recovery of the requested state.
+  /// The moment at which the recovery of the requested state begins in the recording.
   std::optional<Moment> recovery;
   std::vector<TimelineFinding> findings;
   std::string log;                     ///< log of the recovery
   std::vector<std::string> reproduce;  ///< commands
-  /// sentences that describe omissions due to the page's size limits
+  /// Sentences about data that was omitted because the size of the page is limited.
   std::vector<std::string> left_out;
   std::vector<TimelineSeries> series;
-  /// Sentences about where the values come from and which values are missing.
+  /// Sentences about the origin of the values, and about values that are missing.
   std::vector<std::string> series_notes;
 };
 
 /// The fate of a write that is at risk.
 enum class Fate : std::uint8_t { unknown, kept, torn, lost };
 
-/// Returns the fate, in a state, of the page's request with index `request`; null stands for no
+/// Returns the fate of the page's request `request` in a state. `state` is null if there is no
 /// state.
 Fate fate_of(const TimelineState* state, std::size_t request);
 
-/// Returns true if a cut before `event` could remove the write: the write was submitted, is not
-/// durable, and belongs to the same power cycle.
+/// Returns true if a cut before `event` could remove the write: it was submitted before `event`, is
+/// not yet durable, and belongs to the same power cycle.
 bool at_risk(const TimelineRequest& request, std::uint64_t event);
 
-/// Returns one HTML file without external references.
+/// Returns an HTML file without external references.
 std::string crash_page(const CrashPage& page);
 
 }  // namespace headcrash::report

@@ -13,8 +13,8 @@ Moment at(std::uint64_t event) {
   return {event, static_cast<std::int64_t>(event) * 1'000'000};
 }
 
-/// Returns a page with writes 1 to 4 on one disk and a flush after the first write. Write 2 is
-/// lost, 3 is torn, 4 is kept.
+/// Returns a page with writes 1 to 4 on one disk and a flush after the first write. In the shown
+/// state, write 2 is lost, 3 is torn, and 4 is kept.
 CrashPage a_page() {
   CrashPage page{.title = "ext4: lost-synced-data",
                  .summary = "1 object is not as promised",
@@ -48,7 +48,7 @@ CrashPage a_page() {
   return page;
 }
 
-/// Returns the text between two texts; "" if either is missing.
+/// Returns the text between two given texts, or "" if either is missing.
 std::string between(const std::string& text, const std::string& before, const std::string& after) {
   const std::size_t from = text.find(before);
   if (from == std::string::npos) return {};
@@ -77,7 +77,7 @@ TEST(CrashPage, DistinguishesLostTornAndKeptWrites) {
       std::string::npos);
 }
 
-/// Expects one mark of each shape, at its write's bar.
+/// Expects one mark of each shape, at the bar of its write.
 TEST(CrashPage, DrawsEachFateAsADistinctShape) {
   const CrashPage page = a_page();
   const PicturePlan plan = plan_picture(page);
@@ -96,7 +96,7 @@ TEST(CrashPage, DrawsEachFateAsADistinctShape) {
   EXPECT_NEAR(place_of(d("torn-tail")), y(2), 0.1);
   EXPECT_NEAR(place_of(d("kept-tail")), y(3), 0.1);
   EXPECT_EQ(d("risk"), "") << "all fates are known";
-  // A mark begins above the line of its write.
+  // A mark must begin above the line of its write.
   EXPECT_NEAR(place_of(d("lost")), y(1) - 3.5, 0.1);
   EXPECT_NEAR(place_of(d("torn")), y(2) - 4.5, 0.1);
   EXPECT_NEAR(place_of(d("kept")), y(3), 0.1);
@@ -118,7 +118,7 @@ TEST(CrashPage, DerivesRiskFromFlushesAndPower) {
   EXPECT_FALSE(at_risk(page.requests[1], 6));
 }
 
-/// The page contains every text that a guest, an imported recording or a file name can supply.
+/// The page contains every text that can come from a guest, an imported recording or a file name.
 TEST(CrashPage, EscapesGuestTextsEverywhere) {
   const std::string hostile =
       "</script><script>alert(1)</script><!-- \"'&<img src=x onerror=alert(2)>\xff\x1b";
@@ -140,7 +140,7 @@ TEST(CrashPage, EscapesGuestTextsEverywhere) {
   EXPECT_EQ(html.find("<img"), std::string::npos);
   EXPECT_EQ(html.find("<!--"), std::string::npos);
   EXPECT_EQ(html.find('\x1b'), std::string::npos);
-  // The page may contain only its own two script elements.
+  // The page may contain no script elements other than its own two.
   std::size_t scripts = 0, ends = 0;
   for (std::size_t from = 0; (from = html.find("<script", from)) != std::string::npos; ++from)
     ++scripts;
@@ -154,7 +154,7 @@ TEST(CrashPage, EscapesGuestTextsEverywhere) {
 
 TEST(CrashPage, NeedsNoExternalFiles) {
   std::string html = crash_page(a_page());
-  // SVG's namespace is a name, which browsers do not load.
+  // The namespace of SVG is only a name; browsers do not load it.
   const std::string name_of_svg = "http://www.w3.org/2000/svg";
   html.erase(html.find(name_of_svg), name_of_svg.size());
   for (const char* reference : {"http://", "https://", "src=", "@import", "url(h"})

@@ -15,10 +15,10 @@ namespace headcrash::report {
 namespace {
 
 constexpr double kRightMargin = 10;
-constexpr double kShortestBar = 3;  // smallest visible size
+constexpr double kShortestBar = 3;  // minimum length, so that a bar remains visible
 constexpr std::size_t kOperationCharacters = 26;
-constexpr double kCharacterWidth = 6.1;     // for the labels' 11 px font
-constexpr double kSmallCharacterWidth = 5;  // for the 9 px font of quiet labels
+constexpr double kCharacterWidth = 6.1;     // width in the labels' font of 11 px
+constexpr double kSmallCharacterWidth = 5;  // width in the small labels' font of 9 px
 
 /// Returns a step that is 1, 2 or 5 times a power of ten.
 double round_step(double least) {
@@ -29,7 +29,7 @@ double round_step(double least) {
   return step * 10;
 }
 
-/// Formats a time without digits finer than the step.
+/// Formats a time without digits that are finer than the step.
 std::string tick_text(double at_ns, double step_ns) {
   const double ms = at_ns / 1e6;
   const int digits = step_ns >= 1e6 ? 0 : step_ns >= 1e5 ? 1 : step_ns >= 1e4 ? 2 : 3;
@@ -158,7 +158,7 @@ class Picture {
     for (std::size_t i = 0; i + 1 < knots.size(); ++i) {
       if (std::ranges::find(plan_.scale.quiet(), i) != plan_.scale.quiet().end()) continue;
       const double hidden =
-          plan_.window_begin - knots[i].place;  // the part left of the window is skipped
+          plan_.window_begin - knots[i].place;  // skips the part to the left of the window
       const double from = static_cast<double>(knots[i].at_ns) + std::max(hidden, 0.0);
       for (double at = std::ceil(from / step) * step; at <= static_cast<double>(knots[i + 1].at_ns);
            at += step) {
@@ -174,7 +174,7 @@ class Picture {
     return out;
   }
 
-  /// Returns the extent from one row of a device to the device's last row.
+  /// Returns the vertical extent of a device's rows.
   std::pair<double, double> extent_of(std::size_t device) const {
     double top = tops_.back(), bottom = 0;
     for (std::size_t i = 0; i < plan_.rows.size(); ++i) {
@@ -214,7 +214,7 @@ class Picture {
     return path("done", done) + path("open", open);
   }
 
-  /// Returns the time at which the request's power cycle ended; nullopt if it did not end.
+  /// Returns the time at which the power cycle of the request ended; nullopt if it did not end.
   std::optional<std::int64_t> power_went_at(const TimelineRequest& request) const {
     if (!request.cycle_ended) return std::nullopt;
     for (const auto& [moment, on] : page_.power)
@@ -267,7 +267,7 @@ class Picture {
     return path("whole", whole) + path("damaged", damaged);
   }
 
-  /// Draws, as steps, the number of bytes in writes that are not durable.
+  /// Draws the number of bytes in writes that are not durable, as a step function.
   std::string unflushed() const {
     std::map<std::int64_t, double> changes;
     for (const TimelineRequest& request : page_.requests) {
@@ -300,7 +300,7 @@ class Picture {
                                      top + 11, "at most " + bytes(most));
   }
 
-  /// Draws each series, scaled to its largest visible value.
+  /// Draws each series. The vertical scale of a series depends on its largest visible value.
   std::string series() const {
     std::string out;
     for (std::size_t row = 0; row < plan_.rows.size(); ++row) {
@@ -321,7 +321,7 @@ class Picture {
       if (seen(from, to)) most = std::max(most, each.values[i].second);
     }
     if (most <= 0) return {};
-    const double bottom = top + height - 2, room = height - 16;  // below the text
+    const double bottom = top + height - 2, room = height - 16;  // the space below the text
     std::string d;
     for (const auto& [at_ns, value] : each.values) {
       const double at = std::clamp(x(at_ns), left_ - 4, right_ + 6),
@@ -360,7 +360,7 @@ class Picture {
       const double length =
           kCharacterWidth * static_cast<double>(std::min(text.size(), kOperationCharacters + 1));
       for (int line = 0; line < 2; ++line) {
-        // Labels of events before the cut also end at the cut.
+        // If an event is before the cut, its label must also end before the cut.
         const double cut = x(plan_.cut_ns),
                      end = at <= cut + 0.1 ? std::min(cut - 4, right_) : right_;
         const double from = std::clamp(at - 5, left_ + 2, std::max(end - length, left_ + 2));
@@ -412,7 +412,7 @@ class Picture {
     return path("kept", kept) + path("unknown", unknown) + path("failed", failed);
   }
 
-  /// Covers the part after the cut, which did not happen.
+  /// Covers the part after the cut, which did not happen in this state.
   std::string veil() const {
     const double from = x(plan_.cut_ns),
                  to = page_.recovery ? x(page_.recovery->at_ns) : right_ + 6;
@@ -447,7 +447,7 @@ class Picture {
            path("risk", all.marks[0]) + path("kept", all.marks[1]) + path("torn", all.marks[2]) +
            path("lost", all.marks[3]);
   }
-  /// The shape for each fate: diamond, disk, triangle with a cross, cross.
+  /// Returns the shape for a fate: diamond, disk, triangle with a cross, cross.
   struct Fates {
     std::array<std::string, 4> tails, marks;  // by fate
     void add(Fate fate, std::pair<double, double> bar, double cut, double y) {

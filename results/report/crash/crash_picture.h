@@ -17,8 +17,8 @@
 
 namespace headcrash::report {
 
-/// Maps times to places. The scale is linear, except that a quiet interval takes at most a fixed
-/// fraction of the axis.
+/// Maps times to horizontal places. The scale is linear, except that a quiet interval takes at most
+/// a fixed fraction of the axis.
 class TimeScale {
  public:
   struct Knot {
@@ -30,10 +30,9 @@ class TimeScale {
   explicit TimeScale(std::vector<std::int64_t> times);
 
   double place(std::int64_t at_ns) const;
-  const std::vector<Knot>& knots() const {
-    return knots_;
-  }  ///< ascending; linear between the knots
-  /// Returns indices into knots() at which shortened intervals start.
+  /// Returns the knots, ascending. Between two knots, the scale is linear.
+  const std::vector<Knot>& knots() const { return knots_; }
+  /// Returns indices into knots() at which shortened intervals begin.
   const std::vector<std::size_t>& quiet() const { return quiet_; }
   double length() const { return knots_.back().place; }
 
@@ -54,7 +53,7 @@ struct PictureRow {
     series
   } kind = Kind::axis;
   std::string label;
-  std::string heading;  ///< heading for the device, if this is its first row
+  std::string heading;  ///< name of the device, if this is its first row
   std::size_t device = 0;
   BlockClass block = BlockClass::other;
   std::string strategy;
@@ -62,28 +61,29 @@ struct PictureRow {
   double height = 0;
 };
 
-/// The layout of the picture, used both by this drawing and by the script's.
+/// The layout of the picture, which is used both here and by the page's script.
 struct PicturePlan {
   TimeScale scale;
-  double window_begin = 0, window_end = 1;  ///< the part shown initially, as places
+  double window_begin = 0, window_end = 1;  ///< the part that is shown at first, as places
   std::vector<PictureRow> rows;
   struct Place {
     std::size_t row = 0;
     double y = 0;  ///< vertical position within the row
   };
-  std::vector<Place> requests, media;  ///< places of the page's requests and media events
+  std::vector<Place> requests, media;  ///< places of the page's requests and media writes
   std::int64_t cut_ns = 0;
-  /// Returns the top of each row for a given width on paper, followed by the total height.
   static constexpr double kNarrow = 560;
   static double gutter(double width);
   static double caption(double width);
+  /// Returns the top of each row for a given width of the paper, followed by the total height.
   std::vector<double> tops(double width) const;
 };
 
 // ---- crash_plan.cc
 PicturePlan plan_picture(const CrashPage& page);
 
-/// Calls visit(moment) for every event of the recording, one kind after the other.
+/// Calls visit(moment) for every event of the recording: for all events of one kind, then for all
+/// events of the next kind, and so on.
 template <typename Visit>
 void for_each_moment(const CrashPage& page, const Visit& visit) {
   const auto both = [&](const auto& request) {
@@ -102,10 +102,10 @@ std::string draw_picture(const CrashPage& page, const PicturePlan& plan, double 
 
 std::string_view name(BlockClass block);
 
-/// Returns a value with its unit, such as "12.3 MiB/s" or "400 cylinders".
+/// Formats a value with its unit, such as "12.3 MiB/s" or "400 cylinders".
 std::string value_text(TimelineSeries::Unit unit, double value);
 
-/// Returns a time on the recording's clock, such as "12.345 ms".
+/// Formats a time on the recording's clock, such as "12.345 ms".
 std::string time_text(std::int64_t at_ns);
 
 }  // namespace headcrash::report

@@ -1,5 +1,5 @@
-// Computes the layout: the time scale, the rows and their heights, and the part shown initially
-// (crash_picture.h).
+// Computes the layout: the time scale, the rows and their heights, and the part that is shown at
+// first (crash_picture.h).
 #include <algorithm>
 #include <map>
 #include <set>
@@ -12,12 +12,13 @@ namespace headcrash::report {
 namespace {
 
 constexpr double kLine = 9;  // distance between the lines of a row
-// Maximum number of lines in a row; more blocks share these lines.
+// Maximum number of lines in a row. If there are more blocks, they share lines.
 constexpr std::size_t kLinesMost = 8;
 constexpr double kRowMargin = 6;
 constexpr std::size_t kRequestsShownFirst = 300;
-constexpr double kQuietShare = 1.0 / 12;  // fraction of the axis for an interval without events
-constexpr int kScaleRounds = 60;          // number of bisection steps
+// Maximum fraction of the axis that one quiet interval takes.
+constexpr double kQuietShare = 1.0 / 12;
+constexpr int kScaleRounds = 60;  // number of bisection steps
 
 std::vector<std::int64_t> all_times(const CrashPage& page) {
   std::vector<std::int64_t> times;
@@ -35,7 +36,8 @@ std::int64_t time_of_cut(const CrashPage& page) {
   return at;
 }
 
-/// Assigns lines within a row by position on the disk; a block always has the same line.
+/// Assigns blocks to lines within a row, in the order of their addresses. A block is always on the
+/// same line.
 class Lines {
  public:
   void add(std::uint64_t lba) { places_.insert(lba); }
@@ -57,8 +59,8 @@ class Lines {
   std::map<std::uint64_t, double> ranks_;
 };
 
-/// Orders a device's rows: its requests by the role of their blocks, then its flushes, then the
-/// writes to its medium.
+/// Arranges the rows of a device: first its requests by the role of their blocks, then its flushes,
+/// then the writes to its medium.
 class Rows {
  public:
   explicit Rows(const CrashPage& page, PicturePlan& plan) : page_(page), plan_(plan) {}
@@ -72,7 +74,7 @@ class Rows {
     for (std::size_t device = 0; device < page_.devices.size(); ++device) rows_of(device);
     add({.kind = PictureRow::Kind::unflushed, .label = "unflushed bytes", .height = 52});
     lay_out_series();
-    // A single state cannot be compared with others.
+    // A row of states is useful only if there are several states.
     if (page_.states.size() < 2) return;
     std::vector<std::string> strategies;
     for (const TimelineState& state : page_.states) {
@@ -160,8 +162,8 @@ class Rows {
   PicturePlan& plan_;
 };
 
-/// Selects the part shown initially: the whole workload, or the time around the cut if there are
-/// many requests.
+/// Selects the part that is shown at first: the whole workload, or the time around the cut if there
+/// are many requests.
 void choose_window(const CrashPage& page, PicturePlan& plan) {
   std::vector<double> places;
   std::size_t before = 0;
@@ -185,7 +187,7 @@ void choose_window(const CrashPage& page, PicturePlan& plan) {
       end = std::max(end, plan.scale.place(moment.at_ns));
     };
     for (const TimelineRequest& request : page.requests) {
-      // Writes at risk may be older than the workload.
+      // Writes at risk may have been submitted before the workload.
       if (at_risk(request, page.cut))
         begin = std::min(begin, plan.scale.place(request.submitted.at_ns));
       see(request.submitted);
@@ -203,8 +205,8 @@ void choose_window(const CrashPage& page, PicturePlan& plan) {
   plan.window_end = end + margin;
 }
 
-/// Returns the largest interval g without events that stays within its fraction of the axis, if
-/// longer intervals are shortened to g.
+/// Returns the largest g for which an interval of length g does not exceed its fraction of the axis
+/// when all longer intervals are shortened to g.
 double longest_stretch(const std::vector<std::int64_t>& times) {
   const auto length = [&](double most) {
     double sum = 0;

@@ -24,13 +24,14 @@
 namespace headcrash::report {
 namespace {
 
-/// number of characters that fit into a plot's height
+/// Number of characters that fit along the vertical axis of a plot.
 constexpr std::size_t kAxisCharacters = 40;
 constexpr std::size_t kPointsOfALineLeast = 3;  // lines with fewer points are drawn as bars
 constexpr std::size_t kFailuresInTheScoreboard = 4;
 constexpr std::size_t kNumbersOnlyNamed = 12;
-constexpr std::string_view kSummary = "summary";   // the claim at the beginning of the page
-constexpr std::string_view kInShort = "in short";  // a paper's claim and its main figures
+constexpr std::string_view kSummary = "summary";  // the claim at the beginning of the page
+// A paper's claim and its main figures, which form a separate section.
+constexpr std::string_view kInShort = "in short";
 
 struct Number {
   std::string cell, quantity, unit, remark;
@@ -48,7 +49,7 @@ struct OwnTable {
 struct OwnSeries {
   std::string name;
   bool from_paper = false;
-  std::string points;  // in gnuplot's input format
+  std::string points;  // lines in gnuplot's input format
 };
 struct OwnPlot {
   std::string name, title, x, y;
@@ -68,8 +69,8 @@ std::string figure(const std::optional<double>& value) {
   return std::abs(*value) >= 1000 ? fmt::format("{:.0f}", *value) : fmt::format("{:.4g}", *value);
 }
 
-/// Returns a row's claim; creates the claim at its first row. The claim's numbers determine its
-/// title.
+/// Returns the claim of a row, which is created at its first row. The title of a claim comes from
+/// its numbers.
 Claim& claim_of(std::vector<Claim>& claims, const Row& row) {
   const std::string id = row.text("claim");
   const auto at = std::ranges::find(claims, id, &Claim::id);
@@ -154,7 +155,7 @@ std::string own_table(const OwnTable& table) {
          html_table(columns, rows) + "</div>\n";
 }
 
-constexpr std::size_t kNamesOfARow = 2;  // the group and the row
+constexpr std::size_t kNamesOfARow = 2;  // the columns for the group and the name of the row
 
 bool is_heat_map(const OwnTable& table) {
   return table.name.starts_with(db::kHeatMap) && table.columns.size() > kNamesOfARow;
@@ -198,7 +199,7 @@ std::string tables_html(const Claim& claim) {
   return out;
 }
 
-/// Returns a line's full name for the key, which is below the plot.
+/// Returns a line's full name, split over several lines, for the key below the plot.
 std::string key_label(const std::string& text) {
   constexpr std::size_t kPiece = 20;  // less than the limit of plot_label()
   const auto ascii = [](char c) { return static_cast<unsigned char>(c) < 0x80; };
@@ -209,8 +210,8 @@ std::string key_label(const std::string& text) {
   return label;
 }
 
-/// Returns the hue of each line. A line has its file system's hue if no other line of the plot has
-/// that hue.
+/// Returns the hue of each line, which is that of its file system if no other line of the plot has
+/// the same hue.
 std::vector<std::size_t> hues_of(const std::vector<OwnSeries>& series) {
   std::vector<std::size_t> hues;
   std::set<std::size_t> taken;
@@ -251,7 +252,8 @@ std::string named(const Number& n) {
   return n.unit.empty() ? n.quantity : n.quantity + " (" + n.unit + ")";
 }
 
-/// Splits a cell such as "No Order, 8" into name and number; empty if it has another form.
+/// Splits the name of a cell such as "No Order, 8" into name and number. Returns nullopt if it has
+/// another form.
 std::optional<std::pair<std::string, int>> name_and_number(const std::string& cell) {
   const std::size_t comma = cell.rfind(", ");
   int number = 0;
@@ -262,7 +264,7 @@ std::optional<std::pair<std::string, int>> name_and_number(const std::string& ce
   return std::pair(cell.substr(0, comma), number);
 }
 
-/// The numbers for one quantity, in the paper's order.
+/// The numbers of one quantity, in the order in which the paper has them.
 struct Quantity {
   std::string title;
   std::vector<const Number*> numbers;
@@ -279,7 +281,8 @@ std::vector<Quantity> quantities_of(const Claim& claim) {
   return quantities;
 }
 
-/// Returns the numbers of the form "NAME, NUMBER", as points of lines, for names that have several.
+/// Returns lines whose points are the numbers of cells named "NAME, NUMBER". Names with only one
+/// number are omitted.
 std::vector<OwnSeries> lines_of(const Quantity& quantity) {
   std::vector<OwnSeries> lines;
   std::vector<std::size_t> points;
@@ -298,7 +301,7 @@ std::vector<OwnSeries> lines_of(const Quantity& quantity) {
   return lines;
 }
 
-/// Returns "users" if the claim mentions them, otherwise an empty text.
+/// Returns "users" if the claim mentions users, otherwise an empty text.
 std::string axis_of(const Claim& claim) {
   const auto speaks = [](const std::string& text) {
     return text.find(" user") != std::string::npos;
@@ -332,8 +335,8 @@ std::vector<OwnPlot> plots_of(const Claim& claim) {
   return plots;
 }
 
-/// Returns the CSS class for a cell's bar, which has the colour of the named file system or scheme.
-/// If the name is followed by a semicolon and a variation, the bar is hollow.
+/// Returns the CSS class of a cell's bar. The bar has the colour of the file system or scheme that
+/// the cell names. If a semicolon and a variation follow the name, the bar is hollow.
 std::string bar_class(const std::string& cell) {
   const std::size_t varied = cell.find(';');
   std::string hue = "plain";
@@ -347,8 +350,8 @@ std::string bar_class(const std::string& cell) {
   return varied == std::string::npos ? hue : hue + " mode";
 }
 
-/// Returns a table of numbers with bars. The paper's number is drawn as a stroke and listed next to
-/// ours.
+/// Returns a table of numbers with bars. The paper's number is drawn as a stroke and written next
+/// to ours.
 std::string bars_table(const Quantity& quantity) {
   const auto has = [&](auto member) {
     return std::ranges::any_of(quantity.numbers,
@@ -386,7 +389,8 @@ std::string bars_table(const Quantity& quantity) {
   return html_table(columns, rows, "bars");
 }
 
-/// Returns a table of the lines' numbers: one row per line, one column per number of users.
+/// Returns a table of the lines' numbers, with a row for each line and a column for each number of
+/// users.
 std::string lines_table(const Quantity& quantity, const std::string& axis) {
   std::vector<std::string> names;
   std::set<int> xs;
@@ -472,7 +476,7 @@ Score score_of(const Claim& claim) {
 
 constexpr std::string_view kOfThePaper = "paper";
 
-/// Counts the rules of all claims by class, the paper's first.
+/// Counts the rules of all claims by class, beginning with those of the paper.
 std::vector<std::pair<std::string, Score>> scores_by_class(const std::vector<Claim>& claims) {
   std::vector<std::pair<std::string, Score>> scores{{std::string(kOfThePaper), {}}};
   for (const Claim& claim : claims) {
@@ -519,7 +523,7 @@ std::string verdict_of(const Score& score) {
              : fmt::format("<span class=\"verdict good\">all {} hold</span>", score.all());
 }
 
-/// Returns the indices of the rules, failed rules first.
+/// Returns the indices of the rules. Failed rules are first.
 std::vector<std::size_t> failures_first(const Claim& claim) {
   std::vector<std::size_t> order(claim.rules.size());
   std::iota(order.begin(), order.end(), 0U);
@@ -530,7 +534,7 @@ std::vector<std::size_t> failures_first(const Claim& claim) {
   return order;
 }
 
-/// Returns the text of a rule, preceded by its class unless that is the paper's.
+/// Returns the text of a rule. Its class precedes the text unless the rule is the paper's.
 std::string marked_text(const Rule& rule) {
   const std::string mark = rule.kind == kOfThePaper ? "" : fmt::format("({}) ", rule.kind);
   return escape(mark + rule.text);
@@ -559,8 +563,8 @@ bool opens_the_page(const Claim& claim) {
          !claim.tables.empty();
 }
 
-/// Returns the scoreboard: claims that do not hold, then undecided claims, then claims that hold,
-/// then claims with numbers only.
+/// Returns the scoreboard: first claims that do not hold, then undecided claims, then claims that
+/// hold, then claims that have only numbers.
 std::string scoreboard(const std::vector<Claim>& claims) {
   std::vector<const Claim*> order;
   order.reserve(claims.size());
@@ -614,7 +618,7 @@ std::string scoreboard(const std::vector<Claim>& claims) {
   return out;
 }
 
-/// Returns the maps of the winners, then the first of the other tables, and then the remaining
+/// Returns the maps of the winners and the first of the other tables, followed by the remaining
 /// tables as a collapsed part.
 std::vector<Section> summary_sections(const Claim& claim) {
   std::string maps, first, others;
@@ -683,7 +687,7 @@ Result<ExperimentPage> experiment_page(db::Database& database, std::int64_t run)
     page.failed = row.integer("failed");
   }
   TRY(const auto html, claims_html(claims));
-  // An experiment with its own summary is a comparison and does not reproduce a paper.
+  // An experiment with its own summary is a comparison rather than the reproduction of a paper.
   const bool of_a_paper = std::ranges::none_of(claims, opens_the_page);
   const auto scores = scores_by_class(claims);
   Score counted;

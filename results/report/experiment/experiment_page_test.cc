@@ -1,5 +1,5 @@
-// Tests an experiment's page: the order of its parts, and whether numbers, rules and lines are
-// complete in each form.
+// Tests an experiment's page: the order of its parts, and that each form of it has all numbers,
+// rules and lines.
 #include "results/report/experiment/experiment_page.h"
 
 #include <fmt/format.h>
@@ -25,7 +25,8 @@ class ExperimentPageTest : public db::ScratchFolder {
                                     .versions_json = "{}",
                                     .accelerator = "none"}));
   }
-  /// Returns a page with one claim per unit: two cells, the paper's number next to ours.
+  /// Returns a page with one claim for each unit. Each claim has two cells, in which the paper's
+  /// number is next to ours.
   Result<ExperimentPage> page_with(const std::vector<std::string>& units) {
     auto database = must(db::Database::open(file(), db::Database::Access::read_write));
     const auto run = begin_run(database);
@@ -99,7 +100,7 @@ TEST_F(ExperimentPageTest, DrawsEveryLineOfAPlotForAnyNumberOfPoints) {
   auto page = experiment_page(database, run);
   ASSERT_TRUE(page) << page.error().message();
   page->html = without_own_script(page->html);
-  // An unclosed path element would hide all elements that follow it.
+  // If a path element were not closed, all following elements would be hidden.
   std::size_t open = 0;
   for (auto at = page->html.find("<path"); at != std::string::npos;
        at = page->html.find("<path", at + 1))
@@ -215,7 +216,7 @@ TEST_F(ExperimentPageTest, ListsFailedClaimsAndRulesFirst) {
       << "the scoreboard lists failed rules";
   EXPECT_NE(place("<span class=\"verdict bad\">1 of 2 fail</span>"), std::string::npos);
   EXPECT_NE(place("<span class=\"verdict good\">holds</span>"), std::string::npos);
-  // The claim itself also lists the rule, and each rule can be linked to.
+  // The claim itself must also list the rule, and it must be possible to link to each rule.
   EXPECT_LT(page.html.find("<tr class=\"bad\" id=\"rule.C-3/2\">"),
             page.html.find("<tr class=\"good\" id=\"rule.C-3/1\">"));
 }

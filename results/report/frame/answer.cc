@@ -1,5 +1,5 @@
-// Creates the answer (answer.h). Counts appear in the table and after labels, so that no sentence
-// needs a plural form.
+// Creates the answer (answer.h). Counts are in the table or after labels, so that no sentence needs
+// a plural form.
 #include "results/report/frame/answer.h"
 
 #include <fmt/format.h>
@@ -18,7 +18,7 @@ constexpr std::size_t kNamesInStatus = 6;
 
 using Key = std::tuple<std::string, std::string, std::string, std::string>;
 
-/// Returns the key of a cell or trial; those with equal keys share a row.
+/// Returns the key of a cell or trial. Cells and trials with equal keys share a row.
 template <typename Of>
 Key key_of(const Of& of) {
   return {of.filesystem, of.variant, of.expected, of.must};
@@ -65,7 +65,7 @@ std::vector<SystemRow> rows_of(const Facts& facts) {
   return rows;
 }
 
-/// Describes how a file system that is not a control broke its promise.
+/// Describes how a file system broke its promise. Not for controls.
 std::string breach(const Facts& facts, const std::string& filesystem) {
   std::int64_t lost = 0, lost_synced = 0;
   for (const Cell& cell : facts.cells) {

@@ -1,5 +1,6 @@
-// Generates gnuplot scripts (drawing.h). One process draws several plots. Each ends with `reset
-// session`, which also closes its document, and the closing tags separate the documents.
+// Generates gnuplot scripts (drawing.h). One process draws several plots. Each script ends with
+// `reset session`, which also completes the SVG document. The documents are separated at their
+// closing tags.
 #include "results/report/frame/drawing.h"
 
 #include <fmt/format.h>
@@ -19,9 +20,9 @@
 namespace headcrash::report {
 namespace {
 
-constexpr int kWidth = 400;  // close to its size on a phone
-/// Maximum number of plots per gnuplot process. The output of one process then stays within the
-/// limit, and most pages need only one process.
+constexpr int kWidth = 400;  // close to the size at which a phone shows it
+/// Maximum number of plots for each gnuplot process. With this number, the output of a process
+/// stays within its limit, and most pages need only one process.
 constexpr std::size_t kPlotsAtOnce = 40;
 constexpr std::string_view kEnd = "</svg>";
 constexpr int kFirstDash = 11, kDashKinds = 3;  // common.gp

@@ -23,11 +23,11 @@ Result<std::string> draw(const Drawing& drawing);
 Result<std::vector<std::string>> draw_all(const std::vector<Drawing>& drawings);
 
 std::string_view plot_colour(const std::string& filesystem);
-/// Dash styles that distinguish lines of one hue. File systems have solid lines; their modes have
-/// dashes, which differ within each hue.
+/// Dash styles that distinguish lines of the same hue. The line of a file system is solid; those of
+/// its modes are dashed, each in a different way.
 class Dashes {
  public:
-  /// Assigns dashes. The same names in the same order get the same dashes.
+  /// Assigns dash styles. The same names in the same order are assigned the same styles.
   explicit Dashes(const std::vector<std::string>& names);
   /// Returns gnuplot's dash type, as defined by the templates: 1, or 11 to 13.
   int of(const std::string& name) const;
@@ -40,10 +40,10 @@ class Dashes {
 /// Converts "#0072b2" to a number for gnuplot's
 /// `rgb variable`.
 unsigned rgb_number(std::string_view hex);
-/// Number of characters that fit into the margin next to narrow plots.
+/// Number of characters that fit into the margin next to a narrow plot.
 inline constexpr std::size_t kLabelCharacters = 28;
-/// Converts text to a data field without separators, quotes, escapes or line ends. Text longer than
-/// `most` is cut and ends in an ellipsis.
+/// Converts text to a data field without separators, quotes, escapes or line ends. Text that is
+/// longer than `most` is truncated and ends in an ellipsis.
 std::string plot_label(const std::string& text, std::size_t most = kLabelCharacters);
 /// Escapes a unit for an axis's number format, because gnuplot treats a percent sign as a
 /// conversion.
@@ -51,8 +51,8 @@ std::string axis_unit(const std::string& unit);
 std::size_t characters_in(const std::string& text);
 /// Returns a gnuplot data block. `lines` must not be empty, because gnuplot has no empty blocks.
 std::string data_block(const std::string& name, const std::string& lines);
-/// Returns the step that is 1, 2 or 5 times a power of ten and gives at most five ticks from 0 to
-/// `largest`.
+/// Returns the smallest step that is 1, 2 or 5 times a power of ten and yields at most five ticks
+/// from 0 to `largest`.
 double tick_step(double largest);
 
 }  // namespace headcrash::report

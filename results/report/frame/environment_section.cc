@@ -1,4 +1,4 @@
-// Shows the run's environment, with all information needed to repeat it.
+// Shows the run's environment, with all information that is needed to repeat the run.
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
@@ -13,7 +13,7 @@ std::string entry(const std::string& name, const std::string& html) {
   return fmt::format("<div><dt>{}</dt><dd>{}</dd></div>\n", escape(name), html);
 }
 
-/// Formats the members of a recorded JSON object. Text that is not a JSON object is shown
+/// Formats the members of a recorded JSON object. Text that is not a JSON object is returned
 /// unchanged.
 std::string members(const std::string& json_text, const std::string& otherwise) {
   const auto json = nlohmann::json::parse(json_text, nullptr, false);

@@ -1,5 +1,5 @@
 #pragma once
-// Formats numbers with three significant digits and the unit that gives the shortest text.
+// Formats numbers with three significant digits, in the unit with which the text is shortest.
 
 #include <cstdint>
 #include <string>
@@ -7,7 +7,7 @@
 namespace headcrash::report {
 
 std::string milliseconds(double ms);         ///< "850 µs", "12.3 ms", "4.56 s"
-std::string microseconds(double us);         ///< the same, from microseconds
+std::string microseconds(double us);         ///< the same forms, for a time in microseconds
 std::string bytes(double count);             ///< "512 B", "12.3 MiB"
 std::string percent(double share);           ///< 0.034 -> "3.4 %"
 std::string duration(std::int64_t seconds);  ///< "4 min 10 s"

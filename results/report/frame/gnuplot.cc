@@ -1,6 +1,6 @@
-// One pipe carries the script in; two others carry output and errors out. One poll loop serves all
-// three until they are closed, so that neither process can block the other forever. `-d` disables
-// the user's own gnuplot settings.
+// Runs gnuplot. One pipe carries the script to it; two others carry its output and its errors back.
+// A single poll loop serves all three until they are closed, so that neither process can block the
+// other forever. `-d` disables the user's own gnuplot settings.
 #include "results/report/frame/gnuplot.h"
 
 #include <fcntl.h>
@@ -40,7 +40,7 @@ struct Pipe {
   }
 };
 
-/// Ignores SIGPIPE, which would end this process if gnuplot exits before reading the script.
+/// Ignores SIGPIPE, which would kill this process if gnuplot exited before it had read the script.
 class NoSigpipe {
  public:
   NoSigpipe() {
@@ -56,8 +56,8 @@ class NoSigpipe {
   struct sigaction before_ = {};
 };
 
-/// Returns the error on one line; each run of white space, which gnuplot uses to mark a position,
-/// becomes one space.
+/// Returns the error on one line. Each run of white space, which gnuplot uses to mark a position,
+/// becomes a single space.
 std::string first_words(const std::string& errors) {
   std::string line;
   for (const char c : errors) {

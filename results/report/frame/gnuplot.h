@@ -1,5 +1,6 @@
 #pragma once
-// Runs gnuplot as a child process: a script in, SVG out, with limits on time and size.
+// Runs gnuplot as a child process with limits on time and size. Its input is a script, and its
+// output is SVG.
 
 #include <chrono>
 #include <cstddef>
@@ -15,8 +16,8 @@ struct GnuplotLimits {
   std::string program = "gnuplot";  ///< looked up in PATH
 };
 
-/// Returns the script's standard output. Fails if gnuplot is missing, fails (the error contains its
-/// first error text), takes too long, or writes too much.
+/// Runs a script and returns its standard output. Fails if gnuplot is missing, takes too long or
+/// writes too much, or if it fails; the error then contains the beginning of its error text.
 Result<std::string> run_gnuplot(const std::string& script, const GnuplotLimits& limits = {});
 
 }  // namespace headcrash::report

@@ -21,7 +21,8 @@ constexpr std::array<Shade, 6> kShades = {{{1.1, "h0", "to 1.1"},
                                            {5, "h4", "5"},
                                            {1e300, "h5", "more"}}};
 
-constexpr std::size_t kWideColumnsMost = 8;  // more columns share the width of a page
+// If there are more columns, they share the width of the page.
+constexpr std::size_t kWideColumnsMost = 8;
 
 std::string hint_of(const std::string& hint) {
   return hint.empty() ? std::string{} : " title=\"" + escape(hint) + "\"";

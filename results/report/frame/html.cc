@@ -13,7 +13,7 @@ namespace {
 constexpr const char* kReplacement = "\xef\xbf\xbd";
 
 /// Returns the length of the well-formed UTF-8 sequence at the start of `s` (RFC 3629, table 3-7 of
-/// Unicode); 0 if there is no such sequence.
+/// Unicode). Returns 0 if there is no such sequence.
 std::size_t sequence_length(std::string_view s) {
   const auto byte = [&](std::size_t i) {
     return i < s.size() ? static_cast<unsigned char>(s[i]) : 0U;
@@ -169,8 +169,9 @@ std::string command_line(const std::string& command) {
 std::string anchor(std::string_view kind, std::string_view name) {
   std::string id(kind);
   id += '.';
-  std::uint32_t digest =
-      2'166'136'261U;  // FNV-1a distinguishes names that differ only in characters invalid in an ID
+  // The ID includes an FNV-1a hash, because names may differ only in characters that are invalid in
+  // an ID.
+  std::uint32_t digest = 2'166'136'261U;
   bool lossy = false;
   for (const char c : name) {
     digest = (digest ^ static_cast<unsigned char>(c)) * 16'777'619U;

@@ -1,5 +1,5 @@
-// Draws strips as SVG (io_picture.h). Marks are placed on a grid of half pixels and coinciding
-// marks are written only once, so that 20 000 requests take little space.
+// Draws strips as SVG (io_picture.h). Marks are placed on a grid of half pixels, and marks that
+// coincide are written only once, so that 20 000 requests take little space.
 #include "results/report/frame/io_picture.h"
 
 #include <fmt/format.h>
@@ -17,11 +17,11 @@ namespace headcrash::report {
 namespace {
 
 constexpr double kBytesOfSector = 512;
-constexpr double kWidePaper = 1080,
-                 kNarrowPaper = 358;  // CSS pixels: the page's column, and a phone of 390
+// Widths in CSS pixels: the column of the page, and a phone that is 390 pixels wide.
+constexpr double kWidePaper = 1080, kNarrowPaper = 358;
 constexpr double kStretchGap = 26, kStripHeight = 46, kStripGap = 24, kTop = 20;
 
-/// An interval of time with its place on the paper.
+/// An interval of time, and its place on the paper.
 struct TimeSpan {
   double from_ms, to_ms, left, right;
   const char* name;
@@ -99,8 +99,8 @@ class Strips {
   }
 
  private:
-  /// Returns the number of bins. Bins are not finer than the sample, because an interval with a
-  /// single request has no meaningful rate.
+  /// Returns the number of bins. The bins must not be finer than the sample, because an interval
+  /// with a single request has no meaningful rate.
   std::size_t bins(const TimeSpan& s) const {
     const double by_paper = (s.right - s.left) / 4,
                  by_sample = static_cast<double>(sample_.requests) / 3;
@@ -190,7 +190,7 @@ class Strips {
   }
 
   /// Draws a strip in which the workload and the recovery each have their own time scale and their
-  /// own vertical scale, labelled with its maximum.
+  /// own vertical scale. The vertical scale is labelled with its maximum.
   template <typename Values, typename Words>
   void strip(double& y, const char* name, Values values, Words words) {
     std::vector<std::vector<double>> all;

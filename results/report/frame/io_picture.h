@@ -1,7 +1,7 @@
 #pragma once
-// Draws one trial's requests and the device's activity as strips on a common time axis. The strips
-// show block numbers, throughput, queue depth and distances between requests. The workload and the
-// recovery after the cut are separate, each with its own time scale.
+// Draws one trial's requests and the activity of the device as strips on a common time axis. The
+// strips show block numbers, throughput, queue depth and distances between requests. The workload
+// and the recovery after the cut are shown separately, each with its own time scale.
 
 #include <string>
 
@@ -9,32 +9,33 @@
 
 namespace headcrash::report {
 
-/// Returns the picture as a figure without a caption, once for wide and once for narrow paper; the
-/// style sheet shows only one of the two. `filesystem` determines the colour of writes.
+/// Returns the picture as a figure without a caption. It contains a version for wide paper and one
+/// for narrow paper; the style sheet shows only one of them. `filesystem` determines the colour of
+/// writes.
 std::string io_picture(const IoPanel& panel);
 
-/// Returns the picture's legend.
+/// Returns the legend of the picture.
 std::string io_legend();
 
 /// The sampled requests, and how many requests each one represents.
 struct IoSample {
   std::size_t requests = 0;  ///< number of sampled requests
   double scale = 1;          ///< number of requests that each sample represents
-  /// True if the device's own request count is available; otherwise, no rate is known.
+  /// True if the device has counted its requests; otherwise, rates are unknown.
   bool known = false;
   bool whole() const { return known && scale < 1.05; }
 };
 IoSample sample_of(const IoPanel& panel);
 
-/// Returns the mean number of requests in the device in each of `bins` equal intervals of [from_ms,
-/// to_ms], computed from their response times.
+/// Returns the mean number of requests in the device during each of `bins` equal intervals of
+/// [from_ms, to_ms], computed from the requests' response times.
 std::vector<double> queue_depth(const IoPanel& panel, double from_ms, double to_ms,
                                 std::size_t bins);
-/// Returns the bytes requested per second in each of these intervals.
+/// Returns the number of bytes requested per second in each of these intervals.
 std::vector<double> throughput(const IoPanel& panel, double from_ms, double to_ms,
                                std::size_t bins);
-/// Returns the mean distance, in sectors, from the end of one request to the start of the next, in
-/// each of these intervals; 0 for an interval without distances.
+/// Returns, for each of these intervals, the mean distance in sectors from the end of one request
+/// to the start of the next; 0 if the interval has no two such requests.
 std::vector<double> distances(const IoPanel& panel, double from_ms, double to_ms, std::size_t bins);
 
 }  // namespace headcrash::report

@@ -1,4 +1,4 @@
-// Tests rates computed from sampled requests against hand-computed numbers.
+// Tests rates computed from sampled requests against numbers computed by hand.
 #include "results/report/frame/io_picture.h"
 
 #include <gtest/gtest.h>
@@ -8,8 +8,8 @@
 namespace headcrash::report {
 namespace {
 
-/// Returns ten requests of 4 KiB, 10 ms apart from 0 ms, each in the device for 20 ms; then a cut
-/// at 100 ms and one read at 5 s.
+/// Returns ten requests of 4 KiB at intervals of 10 ms from 0 ms, each in the device for 20 ms. A
+/// cut at 100 ms and one read at 5 s follow.
 IoPanel ten_and_one() {
   IoPanel panel{.filesystem = "ext4", .key = "t", .cut_ms = 100, .requests = 11, .points = {}};
   for (int i = 0; i < 10; ++i)
@@ -36,7 +36,7 @@ TEST(IoPicture, ComputesThroughputInBytesPerSecond) {
 TEST(IoPicture, MeasuresDistancesFromTheEndOfTheLastRequest) {
   auto panel = ten_and_one();
   EXPECT_EQ(distances(panel, 0, 100, 1)[0], 0) << "consecutive";
-  panel.points[5].lba += 90;  // forwards and back: 90 ahead, 90 behind
+  panel.points[5].lba += 90;  // one distance of 90 forwards, and one of 90 backwards
   EXPECT_NEAR(distances(panel, 0, 100, 1)[0], 180.0 / 9, 1e-9);
 }
 

@@ -1,5 +1,6 @@
-// The first part of the page: the verdict in a sentence, collapsed cautions, and the table of the
-// file systems. A failed control precedes everything else, because it invalidates the report.
+// The first part of the page: the verdict as a sentence, collapsed cautions, and the table of the
+// file systems. If a control failed, this precedes everything else, because it invalidates the
+// report.
 #include <fmt/format.h>
 
 #include "results/report/frame/figures.h"
@@ -32,7 +33,7 @@ std::string facts_of(const Facts& facts) {
   return facts_line(list);
 }
 
-/// Formats the result. A control's expected loss must not look like a kept promise.
+/// Formats the result. The expected loss of a control must not look like a kept promise.
 std::string as_expected(const SystemRow& row) {
   if (!row.as_expected) return "<span class=\"verdict none\">nothing promised</span>";
   if (!*row.as_expected) return "<span class=\"verdict bad\">not as expected</span>";

@@ -1,7 +1,7 @@
 #pragma once
-// The frame that all pages share: a header, a fixed table of contents, sections that can be linked
-// to, and one script. The page has the same content without the script. The script adds buttons
-// that copy commands, and opens collapsed parts for links and print.
+// The frame of all pages: a header, a fixed table of contents, sections that can be linked to, and
+// one script. Without the script, the page has the same content. The script adds buttons that copy
+// commands, and expands collapsed parts for links and for printing.
 
 #include <string>
 #include <string_view>
@@ -11,7 +11,7 @@
 
 namespace headcrash::report {
 
-/// A section listed in the table of contents. A section without a title is omitted.
+/// A section that is listed in the table of contents. A section without a title is omitted.
 struct Section {
   std::string id, title;
   std::string html;
@@ -19,17 +19,17 @@ struct Section {
 
 struct Page {
   std::string title;    ///< title of the browser window
-  std::string opening;  ///< HTML: the answer, above all sections
+  std::string opening;  ///< HTML of the answer, which precedes all sections
   std::vector<Section> sections;
 };
 
 std::string framed_page(const Page& page);
 
-/// Returns a campaign's page. Fails with gnuplot's errors.
+/// Returns a campaign's page. Fails if gnuplot fails.
 Result<std::string> page(const Facts& facts);
 
-/// Puts `content` (HTML) between header and footer, with the common style and palette, followed by
-/// the page's own style. The page forbids browsers to load external resources, whatever the content
+/// Puts `content` (HTML) between header and footer. The page has the common style and palette,
+/// followed by its own style. It forbids browsers to load external resources, whatever the content
 /// contains.
 std::string whole_page(const std::string& title, const std::string& content,
                        std::string_view style = {});

@@ -15,8 +15,8 @@ struct Known {
   std::size_t colour;
 };
 
-// The kernel's file systems have different hues, and so do ours. Both groups use the same hues,
-// because they seldom appear together.
+// The kernel's file systems have different hues, and so have ours. Both groups use the same hues,
+// because they are seldom shown together.
 constexpr Known kKnown[] = {
     {"ext4", 0},
     {"xfs", 1},
@@ -30,7 +30,7 @@ constexpr Known kKnown[] = {
     {"ext3", 9},
     {"minix", 10},
     {"kfs", 11},
-    // Our file systems; the prefix "ufs-" of a scheme's name is omitted.
+    // Our file systems. In the names of schemes, the prefix "ufs-" is omitted.
     {"conventional", 6},
     {"flag", 2},
     {"chains", 3},
@@ -55,7 +55,7 @@ std::string plain(std::string_view name) {
   return out;
 }
 
-/// Returns the longest known name that equals `name` or is its prefix.
+/// Returns the longest known name that is equal to `name` or is a prefix of it.
 std::optional<Known> known(const std::string& name) {
   std::optional<Known> found;
   for (const Known& each : kKnown) {

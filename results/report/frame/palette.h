@@ -1,8 +1,8 @@
 #pragma once
-// The palette for page and plots. A hue identifies a file system in every report. Shapes, greys and
-// a reserved red identify outcomes. Each hue has one tone for light and one for dark paper. Plots
-// are drawn in the light tone. svg.cc replaces it with the corresponding CSS variable, so that one
-// SVG is right on both papers.
+// The palette of the page and its plots. A hue identifies a file system in every report. Shapes,
+// greys and a reserved red identify outcomes. Each hue has one tone for light paper and one for
+// dark paper. Plots are drawn in the light tone. svg.cc replaces it with the corresponding CSS
+// variable, so that the same SVG is suitable for both.
 
 #include <array>
 #include <string>
@@ -29,11 +29,11 @@ inline constexpr std::array<Tone, 12> kFilesystemColours = {{
     {"--fs11", "#3f6b3a", "#9bcf94"},  // moss
 }};
 
-/// Returns the index of a file system's colour. "ext4-nobarrier" has ext4's colour: mount modes
-/// share the hue of their file system and differ in shape (is_mode()). An unknown name is assigned
-/// one of the twelve colours by a hash, identical in every report.
+/// Returns the index of a file system's colour. "ext4-nobarrier" has ext4's colour: the mount modes
+/// of a file system share its hue and differ in shape (is_mode()). A hash assigns one of the twelve
+/// colours to an unknown name, the same one in every report.
 std::size_t filesystem_colour(std::string_view name);
-/// Returns true if the name, or its prefix, has an assigned colour.
+/// Returns true if a colour has been assigned to the name or to its prefix.
 bool is_known_filesystem(std::string_view name);
 /// Returns true if the name is a mode of a known file system, which is drawn hollow or dashed.
 bool is_mode(std::string_view name);
@@ -44,10 +44,10 @@ inline constexpr Tone kAxis = {"--axis", "#63666b", "#a3a6ab"};
 inline constexpr Tone kGrid = {"--grid", "#dcdfe1", "#343a3f"};
 inline constexpr Tone kCut = {"--cut", "#b3261e", "#ff7a70"};
 
-/// Returns every tone, file systems first.
+/// Returns all tones; those of file systems are first.
 std::array<Tone, kFilesystemColours.size() + 5> all_tones();
 
-/// Returns the page's custom properties for light mode, and for dark mode under
+/// Returns the page's custom properties: those for light mode, and those for dark mode under
 /// prefers-color-scheme.
 std::string palette_css();
 

@@ -1,4 +1,4 @@
-// Tests that a file system has the same hue in every report, and that no file system uses the
+// Tests that a file system has the same hue in every report, and that no file system has the
 // reserved red.
 #include "results/report/frame/palette.h"
 
@@ -14,7 +14,7 @@ namespace headcrash::report {
 namespace {
 
 TEST(Palette, GivesAFileSystemOneColourInEveryReport) {
-  // The hues are fixed, so that reports from different years can be compared.
+  // The hues are fixed, so that reports of different years can be compared.
   const std::map<std::string, std::size_t> pinned = {
       {"ext4", 0},   {"xfs", 1}, {"btrfs", 2},  {"f2fs", 3}, {"nilfs2", 4},
       {"ext2", 5},   {"jfs", 6}, {"ext3", 9},   {"vfat", 8}, {"reiserfs", 7},

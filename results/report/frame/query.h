@@ -1,6 +1,6 @@
 #pragma once
-// The report's named queries. They are parsed from the embedded queries.sql, run with one
-// parameter, and read by column name.
+// The report's named queries. They are parsed from the embedded file queries.sql and run with one
+// parameter. Results are read by column name.
 
 #include <cstdint>
 #include <map>
@@ -42,11 +42,11 @@ struct Table {
   Row row(std::size_t index) const { return {columns, values[index]}; }
 };
 
-/// Returns a map from name to SQL; each text includes the `-- after:` blocks that it needs. Fails
-/// for unknown or duplicate names.
+/// Returns a map from names to SQL. Each text includes the `-- after:` blocks that it requires.
+/// Fails if a name is unknown or occurs twice.
 Result<std::map<std::string, std::string>> parse_queries(std::string_view text);
 
-/// Returns the SQL of an embedded query as executed; empty for an unknown name.
+/// Returns the SQL of an embedded query as it is executed; empty if the name is unknown.
 std::string query_text(const std::string& name);
 
 Result<Table> run_query(db::Database& database, const std::string& name, std::int64_t run);

@@ -1,5 +1,5 @@
 #pragma once
-// The sections of a campaign's page, each in its own file.
+// The sections of a campaign's page. Each is in a separate file.
 
 #include <string>
 #include <vector>
@@ -14,13 +14,13 @@ namespace headcrash::report {
 /// Returns the top of the page: failed controls, title, verdict, cautions and the table of the file
 /// systems.
 std::string opening(const Facts& facts, const Answer& answer);
-/// Returns a map of workloads by file systems. The section has no title if the opening's table is
-/// sufficient.
+/// Returns a map of workloads by file systems. The section has no title if the table at the top of
+/// the page is sufficient.
 Section outcomes_section(const Facts& facts);
-/// Returns one card per bug, and a map of operations by file systems. The section has no title if
-/// nothing was lost.
+/// Returns a card for each bug, and a map of operations by file systems. The section has no title
+/// if nothing was lost.
 Section bugs_section(const Facts& facts);
-Section exploration_section(const Facts& facts);  ///< without a title if the run has no exploration
+Section exploration_section(const Facts& facts);  ///< has no title if the run has no exploration
 Section trials_section(const Facts& facts);
 Section recovery_section(const Facts& facts);
 Section latency_section(const Facts& facts, const std::vector<Plot>& plots);
@@ -28,15 +28,15 @@ Section io_section(const Facts& facts);
 Section lateness_section(const Facts& facts);
 Section environment_section(const Facts& facts);
 
-/// Returns the limitations of the results, collapsed under a line that gives their number; empty if
-/// there are no notes.
+/// Returns the limitations of the results, collapsed under a line that states how many there are;
+/// empty if there are no notes.
 std::string cautions(const std::vector<std::string>& notes);
-/// Returns a legend for outcome_bar().
+/// Returns the legend of outcome_bar().
 std::string outcome_legend();
-/// Joins pairs of name and value, such as ("run", "3") and ("seed", "7"), to one line.
+/// Joins pairs of name and value, such as ("run", "3") and ("seed", "7"), in one line.
 std::string facts_line(const std::vector<std::pair<std::string, std::string>>& facts);
 
-/// Arranges plots side by side as far as the screen width allows.
+/// Arranges plots next to each other as far as the width of the screen allows.
 std::string plot_grid(const std::vector<Plot>& plots);
 
 }  // namespace headcrash::report

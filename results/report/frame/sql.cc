@@ -16,7 +16,7 @@ namespace {
 constexpr std::size_t kCellWidthMost = 60;
 constexpr std::size_t kTablesMost = 1000;
 
-/// Permits the operations that a query needs: reading, functions, recursion.
+/// Permits the operations that a query needs: reading, functions and recursion.
 int allow_reading(void*, int action, const char*, const char*, const char*, const char*) {
   switch (action) {
     case SQLITE_SELECT:
@@ -29,7 +29,7 @@ int allow_reading(void*, int action, const char*, const char*, const char*, cons
   }
 }
 
-/// Installs the connection's authorizer while a query is being prepared, and removes it afterwards.
+/// Installs the connection's authorizer while a query is being prepared. The destructor removes it.
 class ReadOnlyAuthorizer {
  public:
   explicit ReadOnlyAuthorizer(sqlite3* handle) : handle_(handle) {
@@ -50,14 +50,14 @@ std::string text_of(const Value& value) {
   return {};
 }
 
-/// Returns one line of at most kCellWidthMost characters.
+/// Returns a value as one line of at most kCellWidthMost characters.
 std::string cell(const Value& value) {
   std::string text = text_of(value);
   std::replace(text.begin(), text.end(), '\n', ' ');
   if (text.size() <= kCellWidthMost) return text;
   std::size_t end = kCellWidthMost - 3;
   while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80)
-    --end;  // not in the middle of a character
+    --end;  // must not cut a character in half
   return text.substr(0, end) + "...";
 }
 
@@ -133,7 +133,7 @@ std::vector<std::string> query_names() {
   const auto queries = parse_queries(embedded_text("queries.sql"));
   if (!queries) return names;
   for (const auto& [name, sql] : *queries)
-    // Texts without a semicolon are clauses that queries share.
+    // Named texts without a semicolon are clauses that queries share.
     if (sql.ends_with(';')) names.push_back(name);
   return names;
 }

@@ -1,8 +1,8 @@
 #pragma once
-// Runs SQL from the user on a results database, read-only, for `headcrash query`.
+// Runs the user's SQL on a results database, read-only, for `headcrash query`.
 //
-// SQLite's authorizer rejects writes, attached files and changed pragmas before execution. The
-// connection is read-only as well.
+// SQLite's authorizer rejects writes, attached files and changed pragmas before execution. In
+// addition, the connection is read-only.
 
 #include <cstdint>
 #include <optional>
@@ -15,21 +15,21 @@
 namespace headcrash::report {
 
 struct SqlAnswer {
-  std::vector<std::string> columns;  ///< in statement order
+  std::vector<std::string> columns;  ///< in the order of the statement
   std::vector<std::vector<Value>> rows;
-  bool cut = false;  ///< there are more rows than the limit
+  bool cut = false;  ///< there are more rows than the limit allows
 };
 
-/// Runs one statement, or the report's query with that name. The parameter `:run` is `run`, by
-/// default the newest run. Fails with SQLite's own text, and if there is more than one statement or
-/// the statement is not a query.
+/// Runs one statement, or the report's query with that name. The parameter `:run` is `run`, or the
+/// newest run by default. Fails if SQLite fails (with its own text), if there is more than one
+/// statement, or if the statement is not a query.
 Result<SqlAnswer> ask(db::Database& database, std::string_view sql, std::optional<std::int64_t> run,
                       std::size_t rows_most);
 
 /// Returns all tables and their columns.
 Result<SqlAnswer> tables(db::Database& database);
 
-/// Returns the names of the queries that can be run on their own.
+/// Returns the names of those queries that can be run on their own.
 std::vector<std::string> query_names();
 
 // ---- conversions of an answer to text that ends with a newline

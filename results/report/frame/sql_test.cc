@@ -39,7 +39,7 @@ TEST_F(SqlTest, AnswersStatementsAndNamedQueries) {
     EXPECT_TRUE(ask(database, name, {}, kRowsMost)) << name;
 }
 
-/// Tests the rule even on a writable connection.
+/// The rule must apply even to a writable connection.
 TEST_F(SqlTest, RejectsStatementsOtherThanQueries) {
   auto database = db::must(db::Database::open(file(), db::Database::Access::read_write));
   const std::string other = (folder() / "other.db").string();
@@ -56,7 +56,7 @@ TEST_F(SqlTest, RejectsStatementsOtherThanQueries) {
   EXPECT_EQ(
       db::must(ask(database, "SELECT count(*) AS n FROM trial; -- all", {}, kRowsMost)).rows.size(),
       1U);
-  db::must(database.begin_run(db::some_run()));  // the connection is writable again afterwards
+  db::must(database.begin_run(db::some_run()));  // afterwards, the connection is writable again
 }
 
 TEST_F(SqlTest, ListsTablesAndQueries) {

@@ -1,7 +1,7 @@
-// Compacts SVG. gnuplot writes one <use> per mark, 90 bytes each. Here the marks of a series of
-// dots become one path of zero-length strokes with round caps, 12 bytes each. A scatter plot of 20
-// 000 requests therefore stays small. The rest of the conversion works line by line and relies on
-// our own templates.
+// Compacts SVG. gnuplot writes a <use> element of 90 bytes for each mark. Here, the marks of a
+// series of dots become one path of zero-length strokes with round caps, each of 12 bytes, so that
+// a scatter plot of 20 000 requests stays small. The rest of the conversion works line by line and
+// relies on the form of our own templates.
 #include "results/report/frame/svg.h"
 
 #include <fmt/format.h>
@@ -32,7 +32,7 @@ void replace_all(std::string& text, const std::string& from, const std::string& 
   }
 }
 
-/// Removes each part from `from` to the next `to`, inclusive.
+/// Removes each part from `from` to the next `to`, both inclusive.
 void drop_stretches(std::string& text, const std::string& from, const std::string& to) {
   std::string kept;
   std::size_t done = 0;
@@ -45,7 +45,7 @@ void drop_stretches(std::string& text, const std::string& from, const std::strin
   text = kept.append(text, done);
 }
 
-/// Removes the groups that gnuplot opens for each change of pen, most of which are empty.
+/// Removes the groups that gnuplot opens at each change of pen. Most of them are empty.
 std::string without_empty_groups(const std::string& text) {
   std::vector<std::string> kept;
   std::istringstream lines(text);
@@ -66,7 +66,7 @@ std::string without_empty_groups(const std::string& text) {
   return out;
 }
 
-/// Replaces colours by CSS variables. gnuplot writes "rgb(  0, 114, 178)" for lines and
+/// Replaces colours with CSS variables. gnuplot writes "rgb(  0, 114, 178)" for lines and
 /// "rgb(0,114,178)" for text.
 void use_css_variables(std::string& text) {
   for (const auto& tone : all_tones()) {
@@ -79,7 +79,7 @@ void use_css_variables(std::string& text) {
   }
 }
 
-/// Collects gpDot marks that have one colour; a filled circle (gpPt6) is written immediately.
+/// Collects gpDot marks of one colour. A filled circle (gpPt6) is written immediately.
 class Marks {
  public:
   explicit Marks(std::string& out) : out_(out) {}
@@ -133,7 +133,7 @@ std::string inline_svg(const std::string& gnuplot_svg, const std::string& label)
       definitions = false;
       continue;
     }
-    // If a path has several lines, its end is on the same line as its first mark.
+    // If a path consists of several lines, it may end on the line of its first mark.
     if (const auto mark = line.find("<use"); mark != std::string::npos && line.find("/>") < mark) {
       body += line.substr(0, mark) + "\n";
       line.erase(0, mark);

@@ -1,12 +1,12 @@
 #pragma once
-// Converts gnuplot's SVG for inclusion in a page.
+// Converts gnuplot's SVG, so that it can be included in a page.
 
 #include <string>
 
 namespace headcrash::report {
 
-/// Removes ids, scripts and the background, because several plots share one page. Replaces colours
-/// by the page's CSS variables, gives text and axes the page's text colour, and joins each series
+/// Removes IDs, scripts and the background, because several plots share a page. Replaces colours
+/// with the page's CSS variables, gives text and axes the page's text colour, and joins each series
 /// to one path. `label` is the text for screen readers.
 std::string inline_svg(const std::string& gnuplot_svg, const std::string& label);
 

@@ -8,13 +8,13 @@ namespace headcrash::report {
 
 class TextTable {
  public:
-  /// Creates a table. A title that begins with '>' right-aligns its column. A table whose titles
-  /// are all empty has no header.
+  /// Creates a table. If a title begins with '>', its column is right-aligned. If all titles are
+  /// empty, the table has no header.
   explicit TextTable(std::vector<std::string> titles);
-  /// Adds a row, which may be shorter than the header. The row's last cell may then extend over the
-  /// missing columns.
+  /// Adds a row, which may have fewer cells than the header. The row's last cell may then extend
+  /// over the missing columns.
   void add(std::vector<std::string> row) { rows_.push_back(std::move(row)); }
-  /// Returns the lines, each indented by `indent` blanks and ended by a line feed.
+  /// Returns the lines. Each is indented by `indent` blanks and ends with a line feed.
   std::string text(std::size_t indent = 2) const;
 
  private:

@@ -8,11 +8,11 @@
 
 namespace headcrash::report {
 
-/// Writes a temporary file next to the target and renames it. Readers never see an incomplete file,
-/// and if the write fails, the previous file is kept. The folder must exist.
+/// Writes a temporary file next to the target, and renames it. Readers never see an incomplete
+/// file, and if the write fails, the previous file is kept. The folder must exist.
 Result<void> write_whole(const std::filesystem::path& path, const std::string& text);
 
-/// Creates the folder if it is missing. `hint` is the advice for the user.
+/// Creates the folder if it does not exist. `hint` is the hint of the error.
 Result<void> make_folder(const std::filesystem::path& folder, const std::string& hint);
 
 }  // namespace headcrash::report

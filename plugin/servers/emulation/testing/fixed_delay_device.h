@@ -1,6 +1,6 @@
 #pragma once
-// A device for pacer tests: requests run concurrently, and the first sector of a request sets its
-// delay: sector N means N microseconds.
+// A device for pacer tests. It serves requests concurrently. The first sector of a request
+// determines how long the request takes: sector N takes N microseconds.
 
 #include <map>
 
@@ -31,7 +31,7 @@ class FixedDelayDevice : public model::Device, public model::EventTarget {
   void power_on() override { off_ = false; }
   void on_event(std::uint64_t tag) override {
     const auto found = inside_.find(tag);
-    if (found == inside_.end()) return;  // already aborted by a cut
+    if (found == inside_.end()) return;  // a cut has already aborted the request
     const PendingRequest request = found->second;
     inside_.erase(found);
     model::Completion completion;

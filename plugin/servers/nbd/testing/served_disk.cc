@@ -25,14 +25,15 @@ using std::chrono::steady_clock;
 
 constexpr auto kPatience = std::chrono::seconds(60);
 
-/// With a sanitizer's runtime preloaded, nbdkit 1.32 hangs in exit(), in the destructor of
-/// libp11-kit, after it has logged any error from a connection; `nbdkit memory` hangs, too. By
-/// then, all of the plugin's work is done, and a finding of the sanitizer would have ended the
-/// server earlier. Such a server is therefore killed after a grace period.
+/// If a sanitizer's runtime is preloaded and nbdkit 1.32 has logged any error from a connection, it
+/// hangs in exit(), in the destructor of libp11-kit. This also happens with `nbdkit memory`. By
+/// then, the plugin has finished its work, and any finding of the sanitizer would already have
+/// ended the server. Such a server is therefore killed after a grace period.
 constexpr bool kMayHangInExit = !std::string_view(HEADCRASH_PRELOAD).empty();
 constexpr auto kExitGrace = std::chrono::seconds(1);
 
-/// Starts nbdkit in the foreground; its stderr goes to `log`. It dies with this process.
+/// Starts nbdkit in the foreground, with its stderr redirected to `log`. nbdkit is killed when this
+/// process exits.
 pid_t start_nbdkit(const std::vector<std::string>& arguments, const std::string& log) {
   std::vector<std::string> words = {"nbdkit", "-f"};
   words.insert(words.end(), arguments.begin(), arguments.end());
@@ -42,10 +43,10 @@ pid_t start_nbdkit(const std::vector<std::string>& arguments, const std::string&
   argv.push_back(nullptr);
   const pid_t pid = fork();
   if (pid != 0) return pid;
-  prctl(PR_SET_PDEATHSIG, SIGKILL);  // --exit-with-parent would make it SIGTERM
+  prctl(PR_SET_PDEATHSIG, SIGKILL);  // --exit-with-parent would change this to SIGTERM
   const int fd = open(log.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0644);
   dup2(fd, STDERR_FILENO);
-  if (std::strlen(HEADCRASH_PRELOAD) > 0) {  // nbdkit itself is not instrumented, the plugin is
+  if (std::strlen(HEADCRASH_PRELOAD) > 0) {  // the plugin is instrumented, but nbdkit itself is not
     setenv("LD_PRELOAD", HEADCRASH_PRELOAD, 1);
     setenv("ASAN_OPTIONS", "detect_leaks=0", 1);
     setenv("TSAN_OPTIONS", "halt_on_error=1 exitcode=66", 1);
@@ -88,8 +89,8 @@ ExitResult run_nbdkit(const TemporaryFolder& folder, const std::vector<std::stri
       waitpid(pid, &status, 0);
       return {1, text_of(log)};
     }
-    // This server listens, so it has not rejected its parameters. End it, so that the test sees the
-    // exit code -1.
+    // If the server listens, it has accepted its parameters. It is then killed, and the test sees
+    // the exit code -1.
     if (fs::exists(folder / "refused.sock") || passed > kPatience) {
       kill(pid, SIGKILL);
       waitpid(pid, &status, 0);
@@ -104,8 +105,8 @@ ExitResult run_nbdkit(const TemporaryFolder& folder, const std::vector<std::stri
 ServedDisk::ServedDisk(const TemporaryFolder& folder, std::vector<std::string> arguments,
                        const std::vector<std::string>& nbdkit_options)
     : socket_(folder / "nbd.sock"), control_(folder / "control.sock"), log_(folder / "nbdkit.log") {
-  // nbdkit writes this file when it listens. Polling with connections would log errors, after which
-  // a sanitized server hangs in exit().
+  // nbdkit writes this file once it listens. Polling by connecting would cause errors in the log,
+  // after which a server under a sanitizer hangs in exit().
   const std::string listens = folder / "nbdkit.pid";
   fs::remove(socket_);
   fs::remove(listens);

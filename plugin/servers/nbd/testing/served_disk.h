@@ -1,6 +1,7 @@
 #pragma once
-// For tests: runs nbdkit with the built plugin in a temporary folder, and connects with libnbd and
-// the control socket. At the end, the server is always killed and the folder removed.
+// For tests: runs nbdkit with the built plugin in a temporary folder, and connects to it with
+// libnbd and through the control socket. At the end, the server is always killed and the folder
+// removed.
 
 #include <gtest/gtest.h>
 #include <libnbd.h>
@@ -17,13 +18,13 @@
 
 namespace headcrash::nbd {
 
-/// A temporary folder whose paths are strings, for parameters.
+/// A temporary folder whose paths are strings, because parameters are strings.
 class TemporaryFolder : private headcrash::TemporaryFolder {
  public:
   std::string operator/(const char* name) const { return (path() / name).string(); }
 };
 
-/// The result of a server that has ended by itself.
+/// The result of a server that has exited without being killed.
 struct ExitResult {
   int exit_code = -1;
   std::string stderr_text;
@@ -34,8 +35,8 @@ ExitResult run_nbdkit(const TemporaryFolder& folder, const std::vector<std::stri
 
 class ServedDisk {
  public:
-  /// Starts nbdkit. `arguments` are the plugin's; the control socket is added. Fails the test if
-  /// the server does not start.
+  /// Starts nbdkit. `arguments` are those of the plugin; the control socket is added to them. Fails
+  /// the test if the server does not start.
   ServedDisk(const TemporaryFolder& folder, std::vector<std::string> arguments,
              const std::vector<std::string>& nbdkit_options = {});
   ~ServedDisk();
@@ -47,10 +48,11 @@ class ServedDisk {
   /// Sends one request on a separate connection.
   nlohmann::json control(const std::string& line) const;
   std::string log_text() const;  ///< nbdkit's output so far
-  /// Sends a signal and waits until the server ends. Returns how long that took, in seconds.
+  /// Sends a signal and waits until the server exits. Returns how long this took, in seconds.
   double end(int signal);
   enum class Ending : std::uint8_t { orderly, killed };
-  /// Waits for a server that ends by itself. Its exit code is 0 if it ends cleanly.
+  /// Waits until the server exits without being killed. Returns its exit code, which is 0 after a
+  /// clean exit.
   double wait_for_end(Ending ending = Ending::orderly);
 
  private:

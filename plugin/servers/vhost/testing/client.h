@@ -1,6 +1,6 @@
 #pragma once
-// For tests: the client side of a session. The client shares one region of memory, lays out rings
-// in the region, and sends any message, including invalid ones. Each ring has its own kick
+// For tests: the client side of a session. The client shares one region of memory, places its rings
+// in it, and can send any message, including invalid ones. Each ring has a separate kick
 // descriptor; all rings share one call descriptor.
 //
 //   0, 0x4000, ...   ring 0, 1, ...: descriptors, at 0x1000 available, at 0x2000 used
@@ -42,7 +42,7 @@ struct TestDescriptor {
   std::uint16_t flags, next;
 };
 
-/// A disk in memory that counts requests.
+/// An in-memory disk that counts requests.
 class TestDisk {
  public:
   static constexpr std::uint64_t kSectors = 2048;
@@ -54,8 +54,8 @@ class TestDisk {
             .serve = [this](const model::Request& request) { return serve(request); }};
   }
   bool trim_zeroes = true;  ///< must be set before disk() is called
-  /// Takes the lock even after a completion. Completions become visible through the guest's memory,
-  /// and ThreadSanitizer does not track that ordering.
+  /// Takes the lock even after a completion. The test learns of completions through the guest's
+  /// memory, and ThreadSanitizer does not recognise this as synchronisation.
   std::byte byte(std::size_t at) {
     const std::lock_guard lock(mutex_);
     return bytes_[at];
@@ -90,7 +90,7 @@ class TestClient {
   static constexpr std::uint64_t kData = 0x80000;
   static constexpr std::uint16_t kNext = 1, kWrite = 2, kIndirect = 4;
 
-  /// Connects to a session in this process.
+  /// Connects to a session that runs in this process.
   explicit TestClient(const Disk& disk, SessionOptions options = {.queues = 2, .workers = 4})
       : TestClient() {
     int pair[2] = {-1, -1};
@@ -103,7 +103,7 @@ class TestClient {
       return ended;
     });
   }
-  /// Connects to a listening server.
+  /// Connects to a server that is already listening.
   explicit TestClient(const std::filesystem::path& server) : TestClient() {
     sockaddr_un address = {};
     address.sun_family = AF_UNIX;
@@ -141,7 +141,7 @@ class TestClient {
     }
     static_cast<void>(::sendmsg(socket_.get(), &message, MSG_NOSIGNAL));
   }
-  /// Sends bytes, possibly only part of a message. Returns once the session has read them.
+  /// Sends bytes, possibly only part of a message, and returns once the session has read them.
   void send_bytes(std::span<const std::byte> bytes) {
     EXPECT_EQ(::send(socket_.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL),
               static_cast<ssize_t>(bytes.size()));
@@ -198,16 +198,16 @@ class TestClient {
     send64(Verb::set_protocol_features, ask64(Verb::get_protocol_features));
     share();
     start(ring);
-    ask64(Verb::get_features);  // the answer implies that all earlier messages have been handled
+    ask64(Verb::get_features);  // the answer shows that all earlier messages have been handled
   }
-  /// Sets a ring to the state that an earlier session would leave after `count` chains were offered
-  /// and handed back. Must precede start(), because the back-end examines a ring when it is
-  /// started.
+  /// Puts a ring into the state in which an earlier session would leave it after `count` chains had
+  /// been offered and handed back. Must be called before start(), because the back-end examines a
+  /// ring when it is started.
   void left_by_earlier_session(std::uint32_t index, std::uint16_t count) {
     std::atomic_ref(*reinterpret_cast<std::uint16_t*>(ring(index) + 0x1002)).store(count);
     std::atomic_ref(*reinterpret_cast<std::uint16_t*>(ring(index) + 0x2002)).store(count);
   }
-  /// `base` is the index in `available` of the next chain.
+  /// `base` is the index of the next chain in `available`.
   void start(std::uint32_t ring, std::uint16_t base = 0) {
     place(ring, base);
     send_descriptor(Verb::set_vring_call, ring, call.get());
@@ -239,7 +239,7 @@ class TestClient {
     ask64(Verb::get_features);
     return base::Descriptor(pair[0]);
   }
-  /// Sends a kick message and waits for the answer, like user-mode Linux.
+  /// Sends a kick message and waits for its acknowledgement, as user-mode Linux does.
   std::uint64_t kick_in_band(std::uint32_t index) {
     const std::uint64_t state = index;
     return ask64(Verb::vring_kick, std::as_bytes(std::span(&state, 1)), 9);
@@ -253,7 +253,7 @@ class TestClient {
     std::memcpy(ring(index) + 0x1004 + 2 * (offered_[index] % size), &head, sizeof head);
     offered_[index] = static_cast<std::uint16_t>(offered_[index] + steps);
     std::atomic_ref(*reinterpret_cast<std::uint16_t*>(ring(index) + 0x1002)).store(offered_[index]);
-    // Checks the flag after writing the index, as a driver does.
+    // Checks the flag after it has written the index, as a driver does.
     if (!kicks_unwanted(index)) kick_only(index);
   }
   bool kicks_unwanted(std::uint32_t index) {
@@ -267,13 +267,13 @@ class TestClient {
   std::uint16_t used(std::uint32_t index) {
     return std::atomic_ref(*reinterpret_cast<std::uint16_t*>(ring(index) + 0x2002)).load();
   }
-  /// Returns the command of an entry in `used`.
+  /// Returns the command that an entry in `used` refers to.
   std::uint16_t used_slot(std::uint32_t index, std::uint16_t entry) {
     std::uint32_t head = 0;
     std::memcpy(&head, ring(index) + 0x2004 + std::size_t{8} * (entry % size), sizeof head);
     return static_cast<std::uint16_t>(head / 3);
   }
-  /// Waits up to 2 s. Returns true if `used` reaches `count`.
+  /// Returns true if `used` reaches `count` within 2 s.
   bool wait_used(std::uint32_t index, std::uint16_t count) {
     for (int i = 0; i < 2000 && used(index) != count; ++i)
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
@@ -300,7 +300,7 @@ class TestClient {
   int status(std::uint16_t slot) {
     return std::to_integer<int>(memory[kData + std::size_t{64} * slot + 32]);
   }
-  /// Returns the status; 255 if there is no answer.
+  /// Returns the status; 255 if no answer arrives.
   int command(std::uint32_t index, std::uint32_t type, std::uint64_t sector, std::uint32_t bytes,
               bool device_writes) {
     begin(index, 0, type, sector, bytes, device_writes);
@@ -314,7 +314,7 @@ class TestClient {
   }
   std::span<std::byte> data() { return {memory + kData + 0x2000, 0x10000}; }
 
-  /// Waits until the session ends by itself, and returns its result.
+  /// Waits until the session ends without being stopped, and returns its result.
   Result<void> wait_for_end() {
     if (session_.wait_for(std::chrono::seconds(5)) != std::future_status::ready) {
       ADD_FAILURE() << "the session continues";

@@ -1,4 +1,5 @@
-// Creates a benchmark's trials as `headcrash bench` records them (synthetic_bench.h).
+// Creates a benchmark's trials in the form in which `headcrash bench` records them
+// (synthetic_bench.h).
 #include "results/report/bench/testing/synthetic_bench.h"
 
 #include <fmt/format.h>
@@ -17,7 +18,7 @@ namespace {
 constexpr std::int64_t kFiles = 1000;
 constexpr std::int64_t kAppBytes = kFiles * 16384;
 
-/// Returns repeatable noise between -1 and 1.
+/// Returns reproducible noise between -1 and 1.
 double wobble(std::size_t n) {
   return std::sin(static_cast<double>(n) * 12.9898);
 }
@@ -52,7 +53,7 @@ db::PhaseRecord phase_of(const SyntheticBench& shape, const SyntheticContest& co
     phase.target_buckets.push_back(
         {upper, 1 + static_cast<std::int64_t>(300 * std::exp(-std::pow((i - 13) / 4.0, 2)))});
   }
-  // The load is higher at first, with a flush in each interval.
+  // The load is higher at the beginning. There is a flush in each interval.
   constexpr int kStretches = 8;
   for (int i = 0; i < kStretches && phase.model_ms > 0; ++i) {
     const double width_ms = phase.model_ms / kStretches, share = i < 4 ? 0.2 : 0.05;
@@ -124,7 +125,8 @@ db::TrialRecord trial_of(const SyntheticBench& shape, const SyntheticContest& co
     t.devices.push_back({"hd0.0", "sun-4.2g", 1'027'432, 0});
     t.devices.push_back({"hd0.1", "sun-4.2g", 1'027'432, 0});
   }
-  // A failed trial may have recorded a measurement before it failed; it must not count.
+  // A failed trial may have recorded a measurement before it failed. This measurement must not
+  // count.
   t.phases = {phase_of(shape, contest, entrant, failed ? 0.001 : entrant.seconds[repetition])};
   for (int i = 0; i < shape.requests; ++i) {
     const double share = static_cast<double>(i) / shape.requests;

@@ -10,10 +10,10 @@ namespace headcrash::report {
 
 struct SyntheticEntrant {
   std::string filesystem;
-  /// Time to quiescence, one value per repetition; the elapsed time is nine tenths of it.
+  /// Times to quiescence, one for each repetition. The elapsed time is nine tenths of each.
   std::vector<double> seconds;
   double busy = 0.9;  ///< fraction of the time that the device was busy
-  /// Number of additional repetitions that failed after they had recorded a number.
+  /// Number of additional repetitions that recorded a number and then failed.
   std::size_t failed = 0;
   std::string variant;
   double processor = 0.12;  ///< fraction of the time that the guest's processor was busy
@@ -23,24 +23,24 @@ struct SyntheticEntrant {
 struct SyntheticContest {
   std::string device, workload, parameters, phase, scale;
   std::vector<SyntheticEntrant> entrants;
-  std::string profile = {};  ///< the device's profile; empty if it has the device's name
+  std::string profile = {};  ///< profile of the device; empty if it has the same name as the device
   std::int64_t device_bytes = 2'054'864 * 512LL;
 };
 
 struct SyntheticBench {
   std::vector<SyntheticContest> contests;
   std::string name = "compare", accelerator = "kvm", qemu = "7.2";
-  int late_every = 0;  ///< every n-th trial had late completions; 0 for none
+  int late_every = 0;  ///< every n-th trial has late completions; 0 for none
   bool quiescence = true;
   bool virtual_time = false;
-  double charge = 0;  ///< factor of charged time, in virtual time
+  double charge = 0;  ///< factor by which processor time is charged in virtual time
   bool finished = true;
-  double host_busy = 0.01;  ///< fraction of the host's processors used by other processes
+  double host_busy = 0.01;  ///< fraction of the host's processors that other processes used
   int requests = 0;         ///< number of requests in a trial's I/O sample
 };
 
-/// Returns the benchmark "copy users=4" on hp-c2447, phase copy, with five repetitions each: xfs 10
-/// s, ext4 12 s, btrfs 20 s, f2fs idle.
+/// Returns the benchmark "copy users=4" on hp-c2447 with the phase copy and five repetitions: xfs
+/// takes 10 s, ext4 12 s, btrfs 20 s, and f2fs is idle.
 SyntheticBench four_filesystems();
 /// Returns a benchmark with several devices, workloads and numbers of users, and with every kind of
 /// defect.

@@ -10,8 +10,8 @@
 namespace headcrash::report {
 namespace {
 
-using Random =
-    std::mt19937_64;  // the standard fixes its sequence, but not those of the distributions
+// The standard defines the sequence of this generator, but not those of the distributions.
+using Random = std::mt19937_64;
 
 double uniform(Random& random) {
   return static_cast<double>(random() >> 11) / 9007199254740992.0;
@@ -73,8 +73,8 @@ void add_phases(db::TrialRecord& trial, Random& random, const SyntheticCell& cel
   trial.phases.push_back(phase("mount", "real", mount, mount + 40));
 }
 
-/// Adds a circular log, data that moves up the disk, low scattered metadata, flushes, and a
-/// recovery.
+/// Adds a circular log, data that moves up the disk, scattered metadata at low addresses, flushes,
+/// and a recovery.
 void add_io(db::TrialRecord& trial, Random& random, int requests) {
   constexpr std::int64_t kDisk = 2'100'000;
   constexpr double kFlushUs = 21'000;

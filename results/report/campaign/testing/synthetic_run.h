@@ -1,5 +1,5 @@
 #pragma once
-// A synthetic run for the report's tests. The same shape always gives the same run.
+// A synthetic run for the report's tests. The same shape always yields the same run.
 
 #include <stdexcept>
 #include <string>
@@ -13,8 +13,8 @@ namespace headcrash::report {
 
 struct SyntheticCell {
   std::string filesystem, device, workload, expected;
-  std::vector<std::string> verdicts;  ///< one per trial
-  double speed = 1;                   ///< multiplies recovery times
+  std::vector<std::string> verdicts;  ///< one for each trial
+  double speed = 1;                   ///< factor for recovery times
 };
 
 struct SyntheticShape {
@@ -25,24 +25,25 @@ struct SyntheticShape {
   bool timings = true;  ///< phases, latency and I/O
 };
 
-/// Returns a run of three cells with five trials each. ext4 and xfs keep their promises; the
-/// control ext4-nobarrier loses data.
+/// Returns a run of three cells with five trials each: ext4 and xfs, which keep their promises, and
+/// the control ext4-nobarrier, which loses data.
 SyntheticShape three_cells();
 /// Returns a run for visual checks of the page: six file systems on two drives.
 SyntheticShape a_real_campaign();
 
-/// Returns the value of a result that cannot fail with synthetic data; throws if it fails.
+/// Returns the value of a result that cannot be an error, because the data is synthetic. Throws if
+/// it is an error.
 template <typename T>
 T certain(Result<T> result) {
   if (!result) throw std::runtime_error(result.error().message());
   if constexpr (!std::is_void_v<T>) return std::move(*result);
 }
 
-/// Sets fixed times, because golden pages must not contain the current time. Every run then began
-/// in the same second. `ended` is a time of day on the same date; empty if the run has not ended.
+/// Sets fixed times, because golden pages must not contain the current time. All runs begin in the
+/// same second. `ended` is a time of day on the same date; empty if the run has not ended.
 void set_times(db::Database& database, std::int64_t run, const std::string& ended);
 
-/// Records the run and returns its number; throws on any failure.
+/// Records the run and returns its number. Throws if anything fails.
 std::int64_t fill(db::Database& database, const SyntheticShape& shape);
 
 }  // namespace headcrash::report

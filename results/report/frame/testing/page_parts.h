@@ -1,5 +1,5 @@
 #pragma once
-// Test helpers for pages: check IDs and links, and that the page contains no foreign scripts.
+// Test helpers for pages: check IDs and links, and check that the page contains no foreign scripts.
 
 #include <gtest/gtest.h>
 
