@@ -34,9 +34,9 @@ std::string example_of(const CLI::App& command) {
 std::string commands_page(const CLI::App& app) {
   std::string text =
       "# Which command do I need?\n\n"
-      "By the end of this page, you will know which command does your task, and how to call it.\n"
-      "`headcrash help COMMAND` shows all options of a command. The build makes this page from the\n"
-      "same texts.\n";
+      "By the end of this page, you will know which command to use and how to call it.\n"
+      "`headcrash help COMMAND` shows all options of a command. The build generates this page\n"
+      "from the help texts.\n";
   std::string task;
   for (const CLI::App* command : shown_subcommands(app)) {
     if (command->get_group() != task) {
