@@ -15,6 +15,7 @@
 //                                             (os/fiber_schedule.h)
 //   ufs-schemes/chains/shared-names/7:3       a history of users who change the same names
 //                                             (workload/shared_names.h)
+//   ufs-schemes/chains/enumerated/7           a short one, under all schedules with one deviation
 //   ufs-schemes/chains/io-errors              a dozen histories with faults
 //   ufs-schemes/chains/io-errors/7            histories/7^7
 //   ufs-schemes/chains/damage/7               number 7 of a family, unmounted; its image is then
@@ -71,9 +72,12 @@ struct SchemesWorkload {
   std::uint64_t order = 0;
   std::uint64_t schedule = 0;           ///< seed for the order of fibers; 0 for FIFO
   std::optional<std::uint64_t> shared;  ///< number of a shared history
+  /// number of a short shared history whose schedules are enumerated
+  std::optional<std::uint64_t> enumerated;
   std::optional<std::uint64_t> faults;  ///< seed for the faults
   std::optional<std::uint64_t> damage;  ///< number that determines the seeds of the damage
 
+  bool shares_names() const { return shared || enumerated; }
   /// Fails if the list is unknown.
   Result<std::vector<workload::Operation>> operations() const;
 };
