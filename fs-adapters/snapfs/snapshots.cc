@@ -31,6 +31,7 @@ VfsResult<void> Store::change_snapshots(SnapshotChange change) {
     if (!has_room(2 * blocks_of_maps() + kOperationBlocks)) return refuse(ENOSPC);
   }
   copies_all_data_ = !change.drops;
+  const LiftBarrier lifted{*this};
   auto done = spawn();
   snapshot_change_ = std::move(change);
   if (done) done = commit_closing(Clean::no);

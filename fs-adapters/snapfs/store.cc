@@ -339,6 +339,7 @@ Operation* Store::current_operation() const {
 }
 
 void Store::begin_operation(Operation& operation) {
+  invariant(!barrier_ || stopped_, "snapfs: no operation begins while a barrier is up");
   operation.has_reserve = true;
   ++reserving_;
   operations_[executor.current()] = &operation;

@@ -3,9 +3,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <random>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "harness/workload/stamp.h"
@@ -186,10 +188,75 @@ class SharedDrawing {
   std::vector<Operation> list_;
 };
 
+/// Lists: the set-up, then each user.
+constexpr std::array<std::string_view, kShortSharedLists> kShortLists{
+    "create a | rename a b | unlink a",
+    "create a | rename a b | rename a c",
+    "create a, create b | rename a b | rename b a",
+    "create a | link a b | unlink a",
+    "create a | unlink a, create a | fsync a, unlink a",
+    "create a | open a %f, write %f 0 1024 1 1, close %f | unlink a, create b",
+    "create a | open a %f, write %f 0 1024 1 1 | open a %g, truncate %g 512, fsync %g",
+    "mkdir d | create d/a | rmdir d",
+    "mkdir d, create a | rename a d/b | rmdir d",
+    "mkdir d, create a | link a d/b | rmdir d",
+    "mkdir d, mkdir e | rename e d/f | rmdir d",
+    "mkdir d, create d/a | rename d/a d/b | rename d e",
+    "mkdir d, mkdir e, create d/a | rename d/a e/a | unlink d/a, rmdir d",
+    "mkdir d, mkdir e | rename d e/x | rename e d/y",
+    "create a, mkdir d | rename-exchange a d | rmdir d",
+    "create a | fsync a, unlink a | sync, create b",
+    "create a | sync, unlink a | sync, create b | sync, create a",
+    // The replaced file is removed slowly, while a commit ends and the moved one loses its name.
+    "create a, create b | rename a b | sync | unlink b",
+    // Several commits without changes follow each other while users wait for them.
+    "create a | create a, create b | sync, sync | create c | create a, mkdir d",
+    "create a | mkdir d, create d/a | mkdir e, create e/a | mkdir f, create f/a",
+    // The first use of a block of inodes on the disk tiny.
+    "files 28 | create a, create b | create c, create d | mkdir e, create e/a",
+    // A file without a name is read again and removed by a commit.
+    "create a | open a %f, unlink a, close %f | sync, evict | create a, sync",
+};
+
+/// Returns an operation's line; "files N" makes N files.
+std::string lines_of(const std::string& operation) {
+  constexpr std::string_view kManyFiles = "files ";
+  if (!operation.starts_with(kManyFiles)) return operation + "\n";
+  std::string lines;
+  const int count = std::stoi(operation.substr(kManyFiles.size()));
+  for (int i = 0; i < count; ++i) lines += fmt::format("create n{}\n", i);
+  return lines;
+}
+
+/// Returns the parts of a text without the blanks around them.
+std::vector<std::string> parts_of(std::string_view text, char separator) {
+  std::vector<std::string> parts;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find(separator), text.size());
+    std::string part(text.substr(0, end));
+    part.erase(0, part.find_first_not_of(' '));
+    part.erase(part.find_last_not_of(' ') + 1);
+    parts.push_back(part);
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return parts;
+}
+
 }  // namespace
 
 std::vector<Operation> shared_names(std::uint64_t number) {
   return SharedDrawing(number).take();
+}
+
+std::vector<Operation> short_shared_names(std::size_t number) {
+  std::string lines;
+  const auto parts = parts_of(kShortLists.at(number), '|');
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    for (const std::string& line : parts_of(parts[i], ','))
+      lines += (i > 1 ? fmt::format("@{} ", i - 1) : "") + lines_of(line);
+    if (i == 0) lines += "sync\njoin\n";
+  }
+  return *parse_operations(lines + "join\nsync\n", "list");
 }
 
 }  // namespace headcrash::workload

@@ -58,6 +58,7 @@ void Journal::begin(Operation& operation) {
     if (has_room()) break;
     (void)commit_through(running_);
   }
+  invariant(!closed_, "journal: no operation joins a closed transaction");
   ++active_;
   operation.transaction = running_;
 }

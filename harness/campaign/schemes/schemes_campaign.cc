@@ -11,6 +11,7 @@
 #include "harness/explorer/in_process/disk_explorers.h"
 #include "harness/explorer/in_process/io_errors.h"
 #include "harness/explorer/in_process/minimise_history.h"
+#include "harness/explorer/in_process/search_schedules.h"
 #include "harness/run/text_hash.h"
 #include "plugin/base/scratch_folder.h"
 #include "plugin/base/stopwatch.h"
@@ -28,6 +29,8 @@ constexpr std::size_t kFailuresOfControls = 3;
 constexpr std::uint64_t kStatesWithFaults = 150;
 /// Small, because most of these states are already checked in other runs of the same list.
 constexpr std::uint64_t kStatesUnderASchedule = 100;
+/// Number of random schedules of a shared history whose states are not checked.
+constexpr std::size_t kSchedulesWithoutStates = 8;
 /// Even on small disks, the smallest cache has to evict buffers.
 constexpr std::array<std::uint64_t, 3> kCacheBytes{4 << 20, 512 << 10, 192 << 10};
 /// State limits for runs whose final image is damaged. They are low because other workloads already
@@ -80,12 +83,8 @@ class SchemesRun {
                                      scratch_ / "again.hcrec", minimise, *explored));
     confirm_ms_ = again.ms();
     faults_ = workload->faults ? faults_of(*workload, how.run, operations, *explored) : Faults{};
-    if (workload->shared && explored->run.failure) {
-      TRY(const auto minimised,
-          in_process::minimise_history(disk->formatted, *trial.system, operations, how.run,
-                                       scratch_ / "again.hcrec"));
-      explored->run.failure = minimised.text();
-    }
+    if (workload->shares_names())
+      TRY(search(trial, *workload, disk->formatted, operations, how.run, *explored));
     db::TrialRecord record = row(trial, *explored);
     record.operations = static_cast<std::int64_t>(operations.size());
     record.wall_ms = watch.ms();
@@ -119,7 +118,7 @@ class SchemesRun {
 
   std::uint64_t budget(const SchemeTrial& trial, const SchemesWorkload& workload) const {
     std::uint64_t most = campaign_.budget;
-    if (workload.schedule != 0) most = kStatesUnderASchedule;
+    if (workload.schedule != 0 || workload.enumerated) most = kStatesUnderASchedule;
     if (workload.faults) most = kStatesWithFaults;
     if (workload.damage)
       most = trial.system->control() ? kStatesOfDamagedControls : kStatesWithDamage;
@@ -138,15 +137,42 @@ class SchemesRun {
         .order = workload.order,
         .unmount = workload.damage.has_value(),
         .schedule = workload.schedule,
-        .shared_names = workload.shared.has_value()};
-    if (workload.shared) run.pause_ns_max = 0;  // users overlap
+        .shared_names = workload.shares_names()};
+    if (workload.shares_names()) run.pause_ns_max = 0;  // users overlap
     if (!workload.faults) return run;
     TRY(auto faults, in_process::draw_faults(formatted, *workload.faults));
     run.faults = std::move(faults);
     return run;
   }
 
-  /// Texts for the report of a failed trial.
+  /// Runs a shared history under more schedules, and minimises a failure.
+  Result<void> search(const SchemeTrial& trial, const SchemesWorkload& workload,
+                      const in_process::FormattedDisk& formatted,
+                      std::span<const workload::Operation> operations,
+                      const in_process::RunOptions& run,
+                      in_process::ExplorationResult& explored) const {
+    const fs::path recording = scratch_ / "again.hcrec";
+    std::optional<in_process::RunOptions> failed;
+    if (explored.run.failure) {
+      failed = run;
+    } else {
+      in_process::StateDisk disk(formatted.bytes, formatted.log_at);
+      TRY(const auto searched,
+          in_process::search_schedules(
+              formatted, disk, *trial.system, operations, run,
+              {.deviations = workload.enumerated ? 1U : 0U, .random = kSchedulesWithoutStates},
+              recording));
+      explored.run.failure = searched.failure;
+      failed = searched.failed_run;
+    }
+    if (!failed) return {};
+    TRY(const auto minimised,
+        in_process::minimise_history(formatted, *trial.system, operations, *failed, recording));
+    explored.run.failure = minimised.text();
+    return {};
+  }
+
+  /// Texts for a failed trial's report.
   struct Faults {
     std::string summary, operations;
   };

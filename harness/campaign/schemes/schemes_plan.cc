@@ -88,6 +88,8 @@ constexpr std::array kFamilies = std::to_array<FamilyShare>({
     {"shared-names", "plain", 120, 0, 4, false},
     {"shared-names", "tiny", 120, 0, 4, false},
     {"shared-names", "deep", 60, 0, 4, false},
+    {"enumerated", "plain", workload::kShortSharedLists, 1, 0, false},
+    {"enumerated", "tiny", workload::kShortSharedLists, 1, 0, false},
     {"io-errors", "plain", 8, 1, 0, false, false},
     {"io-errors", "tiny", 4, 1, 0, false, false},
 });
@@ -97,6 +99,8 @@ constexpr std::string_view kIoErrors = "io-errors/", kWithIoErrors = "histories/
 constexpr std::string_view kDamage = "damage/", kDamageFamily = "damage";
 /// Workload N is the history shared_names(N).
 constexpr std::string_view kShared = "shared-names/";
+/// Number N is short_shared_names(N).
+constexpr std::string_view kEnumerated = "enumerated/";
 constexpr auto kDamaged = std::to_array<std::string_view>(
     {"histories", "large-directories", "nearly-full", "directories", "indirect", "moves", "crumbs",
      "renames", "fragments", "many-users", "truncation", "replacements"});
@@ -266,6 +270,15 @@ Result<SchemesWorkload> parse_schemes_workload(std::string_view text) {
     if (workload.faults)
       return fail(whole, "has results that faults would change", "use histories/7^7");
   }
+  if (text.starts_with(kEnumerated)) {
+    std::string_view number = text;
+    TRY(workload.enumerated, parse_suffix(number, '/', "number"));
+    if (*workload.enumerated >= workload::kShortSharedLists)
+      return fail(whole, "there is no such list",
+                  fmt::format("use a number below {}", workload::kShortSharedLists));
+    if (workload.faults)
+      return fail(whole, "has results that faults would change", "use histories/7^7");
+  }
   if (!workload.disk.empty()) return workload;
   const auto family =
       std::ranges::find(kFamilies, text.substr(0, text.find('/')), &FamilyShare::name);
@@ -275,6 +288,7 @@ Result<SchemesWorkload> parse_schemes_workload(std::string_view text) {
 
 Result<std::vector<workload::Operation>> SchemesWorkload::operations() const {
   if (shared) return workload::shared_names(*shared);
+  if (enumerated) return workload::short_shared_names(*enumerated);
   return workload::make_workload({.name = name});
 }
 

@@ -15,6 +15,7 @@
 //                                             (os/fiber_schedule.h)
 //   ufs-schemes/chains/shared-names/7:3       a history of users who change the same names
 //                                             (workload/shared_names.h)
+//   ufs-schemes/chains/enumerated/7           a short one, under all schedules with one deviation
 //   ufs-schemes/chains/io-errors              a dozen histories with faults
 //   ufs-schemes/chains/io-errors/7            the same as histories/7^7
 //   ufs-schemes/chains/damage/7               number 7 of a family, unmounted; its image is then
@@ -72,11 +73,14 @@ struct SchemesWorkload {
   std::uint64_t order = 0;
   std::uint64_t schedule = 0;           ///< seed for the order of fibers; 0 for FIFO
   std::optional<std::uint64_t> shared;  ///< number of a shared history, if it is one
+  /// Number of a short shared history whose schedules are enumerated, if it is one.
+  std::optional<std::uint64_t> enumerated;
   std::optional<std::uint64_t> faults;  ///< seed of the faults, if there are any
   /// Number that determines the seeds of the damage, if the image is damaged.
   std::optional<std::uint64_t> damage;
 
-  /// Returns the operations. Fails if the workload is unknown.
+  bool shares_names() const { return shared || enumerated; }
+  /// Fails if the list is unknown.
   Result<std::vector<workload::Operation>> operations() const;
 };
 /// Parses a workload's name. Fails if an order or a seed is not a number, or if the disk is

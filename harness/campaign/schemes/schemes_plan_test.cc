@@ -127,6 +127,13 @@ TEST(SchemesPlan, SelectsSchedulesAndSharedHistories) {
   EXPECT_GT(workload::threads_of(*shared->operations()), 1U);
   EXPECT_FALSE(parse_schemes_workload("shared-names/x"));
   EXPECT_FALSE(parse_schemes_workload("shared-names/4^7"));
+  const auto enumerated = parse_schemes_workload("enumerated/4@tiny~1");
+  ASSERT_TRUE(enumerated) << enumerated.error().message();
+  EXPECT_EQ(enumerated->enumerated, 4U);
+  EXPECT_TRUE(enumerated->shares_names());
+  EXPECT_GT(workload::threads_of(*enumerated->operations()), 1U);
+  EXPECT_FALSE(parse_schemes_workload("enumerated/999"));
+  EXPECT_FALSE(parse_schemes_workload("enumerated/4^7"));
   const SchemesPlan plan = plan_of("ufs-schemes/chains/shared-names");
   std::set<std::string> schedules;
   for (std::uint64_t i = 0; i < plan.size(); ++i) {

@@ -1,5 +1,6 @@
 #pragma once
-// The file system type to which the variable HEADCRASH_HISTORIES_TYPE restricts tests of histories.
+// The type, or first part of the full name, of the systems to which HEADCRASH_HISTORIES_TYPE
+// restricts tests of histories, such as "lfs" or "ufs-netra".
 
 #include <cstdlib>
 #include <string_view>
@@ -8,14 +9,14 @@
 
 namespace headcrash::in_process {
 
-/// Returns the type to which the test is restricted, or an empty string for all types.
+/// Returns the restriction, or an empty string for all systems.
 inline std::string_view only_type() {
   const char* const type = std::getenv("HEADCRASH_HISTORIES_TYPE");
   return type == nullptr ? std::string_view() : type;
 }
 
 inline bool is_of_wanted_type(const adapters::SystemUnderTest& system) {
-  return only_type().empty() || system.type().name() == only_type();
+  return system.full_name().starts_with(only_type());
 }
 
 }  // namespace headcrash::in_process

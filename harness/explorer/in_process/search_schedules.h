@@ -1,0 +1,38 @@
+#pragma once
+// Searches the schedules of a shared history (record_run.h) for one that breaks a rule.
+//
+// A run without crash states takes about a millisecond, a hundredth of the time of a run whose
+// states are checked. So many schedules are run, and each must have a serial order, an unmounted
+// image with the same tree, and no broken invariant. States are checked only for one schedule.
+
+#include <cstddef>
+#include <optional>
+#include <string>
+
+#include "harness/explorer/in_process/record_run.h"
+
+namespace headcrash::in_process {
+
+struct ScheduleSearch {
+  /// All schedules that differ from FIFO order in at most this many places
+  /// (os::ScheduleEnumerator), with requests in the elevator's order,
+  std::size_t deviations = 0;
+  /// then schedules drawn from seeds, each with the next order of requests.
+  std::size_t random = 0;
+  std::size_t enumerated_most = 2'000;  ///< maximum number of enumerated schedules
+};
+
+struct SearchedSchedules {
+  std::size_t schedules = 0;             ///< number of runs
+  std::optional<std::string> failure;    ///< of the first run that fails; names its schedule
+  std::optional<RunOptions> failed_run;  ///< the failed run, unless its schedule was enumerated
+};
+
+/// `options` are those of a shared history. Replaces `recording`. Fails as record_run() does.
+Result<SearchedSchedules> search_schedules(const FormattedDisk& formatted, StateDisk& disk,
+                                           const adapters::SystemUnderTest& system,
+                                           std::span<const workload::Operation> operations,
+                                           const RunOptions& options, const ScheduleSearch& search,
+                                           const std::filesystem::path& recording);
+
+}  // namespace headcrash::in_process
