@@ -229,7 +229,7 @@ TEST(Exploration, TheDigestCoversTheApplicationsText) {
       "filesystems = ['ext4']\ntrials = 1\n[explore]\nbudget = 5\n[workload]\napplication = 'sqlite+wal-off'");
   ASSERT_TRUE(campaign.explore->cells[0].application);
   const std::string before = campaign_digest(campaign);
-  campaign.explore->cells[0].application->verify.emplace_back("true");
+  campaign.explore->cells[0].application->verify.push_back({.words = {"true"}});
   EXPECT_NE(campaign_digest(campaign), before);
 }
 
