@@ -115,6 +115,23 @@ json rules_as_json(const Explored& explored) {
   return list;
 }
 
+void print_issuers(const explorer::RecordedWorkload& workload) {
+  if (!workload.issuers) return;
+  const auto& [requests, known, lost_events] = *workload.issuers;
+  fmt::print("issuers: known for {} of {} writes and flushes ({:.1f} %){}\n", known, requests,
+             requests > 0 ? 100.0 * static_cast<double>(known) / static_cast<double>(requests)
+                          : 100.0,
+             lost_events > 0 ? fmt::format("; the guest's buffer lost {} events", lost_events)
+                             : "");
+}
+
+json issuers_as_json(const explorer::RecordedWorkload& workload) {
+  if (!workload.issuers) return nullptr;
+  return {{"requests", workload.issuers->requests},
+          {"known", workload.issuers->known},
+          {"lost_events", workload.issuers->lost_events}};
+}
+
 void print_rules(const Explored& explored) {
   if (explored.rules_checked_on == 0) return;
   const std::string& stack = explored.filesystem.stack->name;
@@ -204,6 +221,7 @@ json describe(const Explored& explored) {
            explored.workload.application ? json(explored.workload.application->name) : json()},
           {"judged", result.judged},
           {"workload_failure", explored.workload.failure.value_or("")},
+          {"issuers", issuers_as_json(explored.workload)},
           {"coverage", coverage},
           {"checked", result.checked},
           {"clean", result.clean},
@@ -242,6 +260,7 @@ void print_text(const Explored& explored) {
   for (const auto& [verdict, count] : explored.verdicts) fmt::print(" {} {}", count, verdict);
   fmt::print("\n");
   print_failures(result);
+  print_issuers(explored.workload);
   print_rules(explored);
   if (!explored.attribution.empty()) fmt::print("attributed to {}\n", explored.attribution);
   fmt::print("steps:");

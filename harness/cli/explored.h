@@ -28,6 +28,10 @@ inline constexpr const char* kFormattedName = "formatted.hcrec";
 /// Default name of the recording of the workload in that folder.
 inline constexpr const char* kWorkloadName = "workload.hcrec";
 
+inline constexpr const char* kStacksHelp =
+    "Also record the kernel's stack of each write and flush; a lost write is then shown with the "
+    "function and the thread that issued it";
+
 struct ExploreArguments {
   std::string recording, filesystem, stack, workload, application, size, keep, html, csv;
   std::string recording_name = kWorkloadName;  ///< name of a new recording

@@ -195,8 +195,16 @@ class FailureText {
     }
     if (lost.write.fua) what += " (FUA)";
     text_ += wrapped(std::string(11, ' '), what);
+    issuers("issued by ", lost.issuers.issued);
+    issuers("dirtied by ", lost.issuers.dirtied);
     if (const auto* mark = last_mark(lost.write.submitted_event))
       text_ += fmt::format("           submitted after the mark \"{}\"\n", mark->text);
+  }
+  void issuers(const std::string& how, const std::vector<Issuer>& issuers) {
+    if (issuers.empty()) return;
+    text_ += wrapped(std::string(11, ' '), how + issuers_text(issuers));
+    if (const std::string stack = stack_text(issuers.front()); !stack.empty())
+      text_ += wrapped(std::string(13, ' '), stack);
   }
   const states::RecordedMark* last_mark(std::uint64_t before_event) const {
     const states::RecordedMark* last = nullptr;

@@ -149,9 +149,11 @@ Result<LostWrites> lost_writes(const RunHistory& run, const CrashState& state,
   }
   LostWrites lost{.unflushed = unflushed_writes(run, state).size()};
   TRY(const auto reader, record::RecordingReader::open(run.path()));
+  TRY(const auto issuers, Issuers::read(run.path()));
   const auto devices = run.devices_of(state);
   for (const auto& [device, write, torn] : missing) {
     LostWrite each{.write = *write, .torn = torn};
+    if (const auto* known = issuers.find(device, write->request)) each.issuers = *known;
     if (devices.size() > 1) each.disk = run.header().devices[device].name;
     if (write->op == model::Op::write) {
       TRY(const auto sent, described_bytes(reader, write->bytes_at, write->sectors));

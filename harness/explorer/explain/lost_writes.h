@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "harness/explorer/explain/issuers.h"
 #include "harness/explorer/guests/known_disks.h"
 #include "plugin/states/run_history.h"
 
@@ -28,6 +29,7 @@ struct LostWrite {
   model::TimeNs submitted_at = 0;
   std::optional<model::TimeNs> acked_at;  ///< time of its acknowledgement, if before the cut
   std::string what;                       ///< description of the contents (block_kind.h)
+  IssuersOfRequest issuers;               ///< empty if they were not recorded
 };
 
 struct LostWrites {

@@ -15,6 +15,9 @@
 // (harness/oracle/list_of_tree.h), followed by the operations since. The previous leg judges that
 // tree.
 //
+// With DiskOptions::issuers, the guest's kernel traces its writes from the mount to the end of the
+// workload, and NAME.issuers.txt next to the recording holds the result (explain/issuers.h).
+//
 // NAME.operations.txt next to a workload's recording holds the list that the agent executed, one
 // operation per line (harness/workload/operation.h), with lines "#failed N skipped|partial" for
 // operations that the file system did not execute. A recording without it can be explored, but the
@@ -27,8 +30,8 @@
 
 namespace headcrash::explorer {
 
-/// How the disk behaves on which a workload is recorded. Arrays ignore these options: their members
-/// are empty, and they have their own timing.
+/// How a workload is recorded, and how its disk behaves. Arrays ignore the options of the disk: their
+/// members are empty, and they have their own timing.
 struct DiskOptions {
   /// Fills the disk with recognisable bytes before mkfs. Trims do not change these bytes. This
   /// exposes blocks on which the file system relies but which it did not write.
@@ -43,6 +46,8 @@ struct DiskOptions {
   /// twice: the first recording determines which writes are of this kind.
   std::string slow = {};
   std::uint32_t slow_us = 100'000;
+  /// Also records who issued each write and flush (explain/issuers.h), from the guest's kernel.
+  bool issuers = false;
 };
 
 struct FormattedDisk {
@@ -60,6 +65,12 @@ Result<FormattedDisk> format_disk(StageGuest& guest, const adapters::LinuxAdapte
 FormattedDisk formatted_disk(const std::filesystem::path& recording, std::uint64_t events,
                              const StageMachine& machine, const DiskOptions& options = {});
 
+/// How many writes and flushes of a recording have an issuer.
+struct IssuerShare {
+  std::size_t requests = 0, known = 0;
+  std::uint64_t lost_events = 0;  ///< number of events that the guest's buffer could not hold
+};
+
 struct RecordedWorkload {
   std::filesystem::path recording;
   std::vector<workload::Operation> operations;  ///< empty if unknown; then there is no oracle
@@ -72,6 +83,7 @@ struct RecordedWorkload {
   std::uint64_t from_event = 0;
   std::uint64_t to_event = 0;  ///< event of the mark "phase end", before the unmount
   std::optional<std::string> failure;
+  std::optional<IssuerShare> issuers = {};  ///< if they were recorded
   bool disk_full = false;  ///< the file system had almost no free space after the failure
 };
 /// Checks that a correct file system can execute the list `text`, up to the first crash in it.
