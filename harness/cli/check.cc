@@ -74,6 +74,8 @@ Result<Verdict> check_one(const CheckArguments& arguments, const std::string& fi
                                  (fs::path(arguments.folder) / adapter.name).string() + "/", left));
     verdict.headline = std::move(loss.headline);
     verdict.about = std::move(loss.about);
+    if (explored.workload.issuers)
+      verdict.about.push_back("issuers   " + share_text(*explored.workload.issuers));
     TRY(attribute_failures(explore, explored));
     if (!explored.attribution.empty())
       verdict.about.push_back("attributed to " + explored.attribution);

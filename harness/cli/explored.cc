@@ -115,16 +115,6 @@ json rules_as_json(const Explored& explored) {
   return list;
 }
 
-void print_issuers(const explorer::RecordedWorkload& workload) {
-  if (!workload.issuers) return;
-  const auto& [requests, known, lost_events] = *workload.issuers;
-  fmt::print("issuers: known for {} of {} writes and flushes ({:.1f} %){}\n", known, requests,
-             requests > 0 ? 100.0 * static_cast<double>(known) / static_cast<double>(requests)
-                          : 100.0,
-             lost_events > 0 ? fmt::format("; the guest's buffer lost {} events", lost_events)
-                             : "");
-}
-
 json issuers_as_json(const explorer::RecordedWorkload& workload) {
   if (!workload.issuers) return nullptr;
   return {{"requests", workload.issuers->requests},
@@ -168,6 +158,18 @@ std::size_t confirmed_kinds(const explorer::ExplorationResult& result) {
 
 std::string kept_recording(const Explored& explored, const std::filesystem::path& recording) {
   return explored.kept.empty() ? "" : (explored.kept / recording.filename()).string();
+}
+
+std::string share_text(const explorer::IssuerShare& issuers) {
+  const double share =
+      issuers.requests > 0
+          ? static_cast<double>(issuers.known) / static_cast<double>(issuers.requests)
+          : 1;
+  return fmt::format("known for {} of {} writes and flushes ({:.1f} %){}", issuers.known,
+                     issuers.requests, 100 * share,
+                     issuers.lost_events > 0
+                         ? fmt::format("; the guest's buffer lost {} events", issuers.lost_events)
+                         : "");
 }
 
 std::string headline(const Explored& explored) {
@@ -260,7 +262,7 @@ void print_text(const Explored& explored) {
   for (const auto& [verdict, count] : explored.verdicts) fmt::print(" {} {}", count, verdict);
   fmt::print("\n");
   print_failures(result);
-  print_issuers(explored.workload);
+  if (explored.workload.issuers) fmt::print("issuers: {}\n", share_text(*explored.workload.issuers));
   print_rules(explored);
   if (!explored.attribution.empty()) fmt::print("attributed to {}\n", explored.attribution);
   fmt::print("steps:");

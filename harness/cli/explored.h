@@ -82,6 +82,9 @@ struct Explored {
 /// been removed.
 std::string kept_recording(const Explored& explored, const std::filesystem::path& recording);
 
+/// Returns the share of requests whose issuer is known, for a result's text.
+std::string share_text(const explorer::IssuerShare& issuers);
+
 /// Returns a summary of the result in one sentence.
 std::string headline(const Explored& explored);
 nlohmann::json describe(const Explored& explored);

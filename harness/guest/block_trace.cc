@@ -87,6 +87,30 @@ void make_printable(std::string& text) {
       text.begin(), text.end(), [](char c) { return c != '\n' && (c < ' ' || c > '~'); }, '?');
 }
 
+/// Passes the whole file to `receive`, in pieces of complete lines. The buffer of a trace cannot be
+/// freed while the file is open.
+VfsResult<void> read_trace(const fs::path& file,
+                           const std::function<void(std::string_view)>& receive) {
+  const base::Descriptor trace(::open(file.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!trace.is_open()) return tl::unexpected(Errno{.value = errno});
+  std::string piece, buffer(kPieceBytes, '\0');
+  for (;;) {
+    const ssize_t got = ::read(trace.get(), buffer.data(), buffer.size());
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return tl::unexpected(Errno{.value = errno});
+    piece.append(buffer, 0, static_cast<std::size_t>(got));
+    const std::size_t end = got == 0 ? piece.size() : piece.rfind('\n') + 1;
+    if (end >= kPieceBytes || got == 0) {
+      std::string sent = piece.substr(0, end);
+      piece.erase(0, end);
+      make_printable(sent);
+      if (!sent.empty()) receive(sent);
+    }
+    if (got == 0) break;
+  }
+  return {};
+}
+
 }  // namespace
 
 VfsResult<void> start_block_trace(std::size_t buffer_kib, const std::string& folder) {
@@ -106,24 +130,7 @@ VfsResult<void> stop_block_trace(const std::function<void(std::string_view)>& re
                                  const std::string& folder) {
   TRY(write_setting(fs::path(folder) / "tracing_on", "0"));
   stop_events(folder);
-  const base::Descriptor trace(
-      ::open((fs::path(folder) / "trace").c_str(), O_RDONLY | O_CLOEXEC));
-  if (!trace.is_open()) return tl::unexpected(Errno{.value = errno});
-  std::string piece, buffer(kPieceBytes, '\0');
-  for (;;) {
-    const ssize_t got = ::read(trace.get(), buffer.data(), buffer.size());
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return tl::unexpected(Errno{.value = errno});
-    piece.append(buffer, 0, static_cast<std::size_t>(got));
-    const std::size_t end = got == 0 ? piece.size() : piece.rfind('\n') + 1;
-    if (end >= kPieceBytes || got == 0) {
-      std::string sent = piece.substr(0, end);
-      piece.erase(0, end);
-      make_printable(sent);
-      if (!sent.empty()) receive(sent);
-    }
-    if (got == 0) break;
-  }
+  TRY(read_trace(fs::path(folder) / "trace", receive));
   return write_setting(fs::path(folder) / "buffer_size_kb", std::to_string(kFreedBufferKib));
 }
 

@@ -168,6 +168,8 @@ class FailureText {
                            lost_.flushes_ignored, *of_.state.lies_from);
     text_ += fmt::format("  unflushed writes {}; lost or torn {}\n", lost_.unflushed,
                          lost_.writes.size());
+    if (!lost_.last_flush.empty())
+      text_ += wrapped("  ", "last flush issued by " + issuers_text(lost_.last_flush));
     if (lost_.writes.empty()) return;
     text_ += "\n   request         LBA  sectors     submitted  acknowledged\n";
     for (std::size_t i = 0; i < lost_.writes.size() && i < kWritesShown; ++i)

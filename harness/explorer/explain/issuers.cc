@@ -19,13 +19,13 @@ constexpr std::size_t kIssuersShown = 3;
 
 /// Beginnings of the names of general functions, which say nothing about the cause of a request:
 /// the tracer, the block layer, buffers, pages, and writeback.
-constexpr std::array<std::string_view, 38> kGeneral{
+constexpr std::array<std::string_view, 39> kGeneral{
     "trace_", "__traceiter_", "stack_trace_", "event_trigger", "__event_trigger", "stacktrace_",
     "do_trace_event", "__do_trace_event", "perf_", "__ftrace", "submit_bio", "__submit_bio",
     "submit_bh", "__submit_bh", "blk_", "__blk_", "blkdev_issue_", "__blkdev_issue_", "bio_",
     "mark_buffer_dirty", "__mark_buffer_dirty", "__set_page_dirty", "write_dirty_buffer",
     "sync_dirty_buffer", "__sync_dirty_buffer", "__block_", "block_", "mpage_", "__mpage_",
-    "iomap_", "write_cache_pages", "do_writepages", "generic_", "__filemap_", "filemap_",
+    "iomap_", "__writepage", "write_cache_pages", "do_writepages", "generic_", "__filemap_", "filemap_",
     "file_write_and_wait", "file_fdatawrite", "blockdev_"};
 
 std::string function_of(const std::string& frame) {

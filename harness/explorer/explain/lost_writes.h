@@ -37,6 +37,8 @@ struct LostWrites {
   std::size_t unflushed = 0;        ///< number of writes that no completed flush covered at the cut
   std::size_t flushes_ignored = 0;  ///< completed flushes that the state ignores
   model::TimeNs cut_at = 0;         ///< time of the last event before the cut
+  /// Issuers of the last flush that completed before the cut, if they were recorded.
+  std::vector<Issuer> last_flush = {};
 };
 
 /// Returns the missing writes. `disks` describes the state's devices. For a physical state, the
