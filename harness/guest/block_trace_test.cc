@@ -52,7 +52,7 @@ TEST_F(BlockTrace, StartsEventsWithStacksAndACounterAsClock) {
 
 TEST_F(BlockTrace, StopsAndReturnsWholeLines) {
   std::string text;
-  for (int line = 0; line < 20'000; ++line) text += "line " + std::to_string(line) + "\n";
+  for (int line = 0; line < 60'000; ++line) text += "line " + std::to_string(line) + "\n";
   put("trace", text + "task \x01\xff\n");
   std::string received;
   int pieces = 0;

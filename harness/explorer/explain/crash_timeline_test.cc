@@ -47,15 +47,15 @@ TEST(CrashTimeline, NamesTheIssuers) {
   const TemporaryFolder folder;
   const auto run = a_short_run(folder);
   Issuers issuers;
-  issuers.add_issued(0, 3, {"sh", {"submit_bio+0x1/0x2", "ext4_io_submit+0x3/0x4", "f+0x1/0x2"}});
+  issuers.add_issued(0, 3, {"sh", {"submit_bio+0x1/0x2", "ext4_writepages+0x3/0x4", "f+0x1/0x2"}});
   std::ofstream(issuers_file(run->path())) << issuers.text();
   const auto page = crash_timeline(*run, options_of("w12-3~5:0x1"));
   ASSERT_TRUE(page) << page.error().message();
   EXPECT_EQ(page->requests[0].issuer, "");
-  EXPECT_EQ(page->requests[1].issuer, "ext4_io_submit from sh");
-  EXPECT_EQ(page->requests[1].stack, "ext4_io_submit < f");
+  EXPECT_EQ(page->requests[1].issuer, "ext4_writepages from sh");
+  EXPECT_EQ(page->requests[1].stack, "ext4_writepages < f");
   const std::string html = report::crash_page(*page);
-  EXPECT_NE(html.find("issued by ext4_io_submit from sh"), std::string::npos);
+  EXPECT_NE(html.find("issued by ext4_writepages from sh"), std::string::npos);
 }
 
 TEST(CrashTimeline, DescribesEachWrite) {

@@ -6,7 +6,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <map>
+#include <set>
 
 #include "harness/explorer/explain/lost_writes.h"
 #include "harness/explorer/guests/array_cut.h"
@@ -202,10 +202,12 @@ class FailureText {
     if (const auto* mark = last_mark(lost.write.submitted_event))
       text_ += fmt::format("           submitted after the mark \"{}\"\n", mark->text);
   }
+  /// Names the issuers. Shows a stack only once.
   void issuers(const std::string& how, const std::vector<Issuer>& issuers) {
     if (issuers.empty()) return;
     text_ += wrapped(std::string(11, ' '), how + issuers_text(issuers));
-    if (const std::string stack = stack_text(issuers.front()); !stack.empty())
+    const std::string stack = stack_text(issuers.front());
+    if (!stack.empty() && stacks_shown_.insert(stack).second)
       text_ += wrapped(std::string(13, ' '), stack);
   }
   const states::RecordedMark* last_mark(std::uint64_t before_event) const {
@@ -269,6 +271,7 @@ class FailureText {
   const DescribedFailure& of_;
   LostWrites lost_;
   std::optional<ArrayCut> array_;
+  std::set<std::string> stacks_shown_;
   std::string text_;
 };
 

@@ -154,7 +154,7 @@ TEST(Account, NamesTheIssuersOfLostWritesAndOfTheLastFlush) {
   const auto run = a_run(folder);
   Issuers issuers;
   issuers.add_issued(0, 2, {"sh", {"submit_bio+0x1/0x2", "ext4_sync_file+0x1/0x2"}});
-  issuers.add_issued(0, 3, {"kworker/0:1", {"submit_bio+0x1/0x2", "ext4_io_submit+0x3/0x4"}});
+  issuers.add_issued(0, 3, {"kworker/0:1", {"submit_bio+0x1/0x2", "ext4_writepages+0x3/0x4"}});
   issuers.add_dirtied(0, 3, {"agent", {"mark_buffer_dirty+0x1/0x2", "ext4_setattr+0x3/0x4"}});
   std::ofstream(issuers_file(run->path())) << issuers.text();
   const adapters::LinuxAdapter filesystem{.name = "ext4", .title = "ext4", .type = "ext4"};
@@ -167,8 +167,8 @@ TEST(Account, NamesTheIssuersOfLostWritesAndOfTheLastFlush) {
                                   .outcome = &outcome});
   ASSERT_TRUE(text) << text.error().message();
   EXPECT_NE(text->find("\n  last flush issued by ext4_sync_file from sh\n"), std::string::npos);
-  EXPECT_NE(text->find("\n           issued by ext4_io_submit from kworker/0:1\n"
-                       "             ext4_io_submit\n"
+  EXPECT_NE(text->find("\n           issued by ext4_writepages from kworker/0:1\n"
+                       "             ext4_writepages\n"
                        "           dirtied by ext4_setattr from agent\n"),
             std::string::npos)
       << *text;

@@ -70,7 +70,7 @@ std::string telling_function(const Issuer& issuer);
 std::string issuers_text(std::span<const Issuer> issuers);
 
 /// Returns the functions of a stack, without offsets, joined by " < ": the innermost first, from
-/// the telling function.
+/// the telling function to the system call or the thread's function.
 std::string stack_text(const Issuer& issuer);
 
 }  // namespace headcrash::explorer

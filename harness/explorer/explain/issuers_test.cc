@@ -10,7 +10,8 @@ namespace {
 const Issuer kCommit{"jbd2/vda-8",
                      {"__traceiter_block_bio_queue+0x1/0x2", "submit_bio+0x7e/0x90",
                       "submit_bh_wbc+0x100/0x130",
-                      "jbd2_journal_commit_transaction+0x1174/0x1f90 [jbd2]", "kjournald2+0xa0/0x2"}};
+                      "jbd2_journal_commit_transaction+0x1174/0x1f90 [jbd2]", "kjournald2+0xa0/0x2",
+                      "kthread+0x1/0x2", "ret_from_fork+0x1/0x2"}};
 const Issuer kAgent{"headcrash agent", {"mark_buffer_dirty+0x1/0x2", "ext4_mark_iloc_dirty+0x1/0x2"}};
 
 Issuers sample() {

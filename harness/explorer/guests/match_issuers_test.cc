@@ -17,7 +17,7 @@ RecordedDisk::Data sectors(std::size_t count) {
 }
 
 class MatchIssuers : public testing::Test {
- protected:
+ public:
   MatchIssuers& queue(const std::string& task, std::uint64_t sector, std::uint32_t count,
                       Op op = Op::write, const std::string& device = "254,0") {
     events_.push_back({.kind = Kind::queued,
