@@ -161,10 +161,9 @@ std::string kept_recording(const Explored& explored, const std::filesystem::path
 }
 
 std::string share_text(const explorer::IssuerShare& issuers) {
-  const double share =
-      issuers.requests > 0
-          ? static_cast<double>(issuers.known) / static_cast<double>(issuers.requests)
-          : 1;
+  const double share = issuers.requests > 0 ? static_cast<double>(issuers.known) /
+                                                  static_cast<double>(issuers.requests)
+                                            : 1;
   return fmt::format("known for {} of {} writes and flushes ({:.1f} %){}", issuers.known,
                      issuers.requests, 100 * share,
                      issuers.lost_events > 0
@@ -262,7 +261,8 @@ void print_text(const Explored& explored) {
   for (const auto& [verdict, count] : explored.verdicts) fmt::print(" {} {}", count, verdict);
   fmt::print("\n");
   print_failures(result);
-  if (explored.workload.issuers) fmt::print("issuers: {}\n", share_text(*explored.workload.issuers));
+  if (explored.workload.issuers)
+    fmt::print("issuers: {}\n", share_text(*explored.workload.issuers));
   print_rules(explored);
   if (!explored.attribution.empty()) fmt::print("attributed to {}\n", explored.attribution);
   fmt::print("steps:");

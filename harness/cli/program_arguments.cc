@@ -179,8 +179,8 @@ Result<LossText> describe_loss(const ProgramArguments& arguments, Explored& expl
       : count == 1 ? "1 lost write is enough"
                    : fmt::format("{} lost writes are enough", count);
   for (std::size_t i = 0; i < std::min(count, kLostWritesShown); ++i)
-    writes += fmt::format("{} {}{}", i == 0 ? ":" : ";", lost.writes[i].what,
-                          issued_by(lost.writes[i]));
+    writes +=
+        fmt::format("{} {}{}", i == 0 ? ":" : ";", lost.writes[i].what, issued_by(lost.writes[i]));
   if (count > kLostWritesShown) writes += "; ...";
   text.about.push_back(writes);
   text.about.push_back("page      " + page.string());

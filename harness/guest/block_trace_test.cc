@@ -17,8 +17,8 @@ namespace fs = std::filesystem;
 class BlockTrace : public testing::Test {
  protected:
   BlockTrace() {
-    for (const char* file : {"tracing_on", "trace_clock", "buffer_size_kb", "trace",
-                             "options/sym-offset"})
+    for (const char* file :
+         {"tracing_on", "trace_clock", "buffer_size_kb", "trace", "options/sym-offset"})
       put(file, "");
     for (const char* event : {"block_bio_queue", "block_dirty_buffer", "block_rq_issue"})
       for (const char* file : {"enable", "trigger", "filter"})

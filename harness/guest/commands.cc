@@ -308,9 +308,8 @@ Answer start_trace(const json& request, const Sender&) {
 }
 
 Answer stop_trace(const json&, const Sender& send) {
-  const auto stopped = stop_block_trace([&](std::string_view piece) {
-    send({{"event", "trace"}, {"text", piece}});
-  });
+  const auto stopped = stop_block_trace(
+      [&](std::string_view piece) { send({{"event", "trace"}, {"text", piece}}); });
   if (!stopped) return refuse(kTraceFolder, stopped.error());
   json devices = json::object();
   for (const BlockDeviceNumber& device : block_device_numbers())

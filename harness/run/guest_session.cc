@@ -310,11 +310,11 @@ Result<void> GuestSession::start_trace() {
   const auto answer = ask({{"do", "start-trace"}, {"buffer_kib", kTraceBufferKib}}, timeout_);
   if (answer) return {};
   if (answer.error().kind != ErrorKind::refused) return failed("start-trace", answer.error());
-  return fail(ErrorKind::unsupported, "--stacks",
-              base::printable("the guest's kernel cannot trace its writes: " +
-                              answer.error().problem),
-              "use a kernel with CONFIG_ENABLE_DEFAULT_TRACERS and CONFIG_STACKTRACE, in user-mode "
-              "Linux also CONFIG_FRAME_POINTER, or omit --stacks");
+  return fail(
+      ErrorKind::unsupported, "--stacks",
+      base::printable("the guest's kernel cannot trace its writes: " + answer.error().problem),
+      "use a kernel with CONFIG_ENABLE_DEFAULT_TRACERS and CONFIG_STACKTRACE, in user-mode "
+      "Linux also CONFIG_FRAME_POINTER, or omit --stacks");
 }
 
 Result<WriteTrace> GuestSession::stop_trace() {

@@ -288,8 +288,7 @@ class Timeline {
       if (known == nullptr || known->issued.empty()) continue;
       request.issuer = issuers_text(known->issued);
       request.stack = stack_text(known->issued.front());
-      if (!known->dirtied.empty())
-        request.issuer += "; dirtied by " + issuers_text(known->dirtied);
+      if (!known->dirtied.empty()) request.issuer += "; dirtied by " + issuers_text(known->dirtied);
     }
     return {};
   }

@@ -19,29 +19,64 @@ constexpr std::size_t kIssuersShown = 3;
 
 /// Beginnings of the names of general functions, which say nothing about the cause of a request:
 /// the tracer, the block layer, buffers, pages, writeback, and a file system's submission.
-constexpr std::array<std::string_view, 46> kGeneral{
-    "trace_", "__traceiter_", "stack_trace_", "event_trigger", "__event_trigger", "stacktrace_",
-    "do_trace_event", "__do_trace_event", "perf_", "__ftrace", "submit_bio", "__submit_bio",
-    "submit_bh", "__submit_bh", "blk_", "__blk_", "blkdev_issue_", "__blkdev_issue_", "bio_",
-    "mark_buffer_dirty", "__mark_buffer_dirty", "__set_page_dirty", "write_dirty_buffer",
-    "sync_dirty_buffer", "__sync_dirty_buffer", "__block_", "block_", "mpage_", "__mpage_",
-    "iomap_", "__writepage", "write_cache_pages", "do_writepages", "generic_", "__filemap_", "filemap_",
-    "file_write_and_wait", "file_fdatawrite", "blockdev_", "ext4_io_submit", "f2fs_submit_",
-    "__submit_merged_", "__submit_flush_wait", "xfs_submit_ioend", "btrfs_submit_",
-    "btrfs_map_bio"};
+constexpr std::array<std::string_view, 46> kGeneral{"trace_",
+                                                    "__traceiter_",
+                                                    "stack_trace_",
+                                                    "event_trigger",
+                                                    "__event_trigger",
+                                                    "stacktrace_",
+                                                    "do_trace_event",
+                                                    "__do_trace_event",
+                                                    "perf_",
+                                                    "__ftrace",
+                                                    "submit_bio",
+                                                    "__submit_bio",
+                                                    "submit_bh",
+                                                    "__submit_bh",
+                                                    "blk_",
+                                                    "__blk_",
+                                                    "blkdev_issue_",
+                                                    "__blkdev_issue_",
+                                                    "bio_",
+                                                    "mark_buffer_dirty",
+                                                    "__mark_buffer_dirty",
+                                                    "__set_page_dirty",
+                                                    "write_dirty_buffer",
+                                                    "sync_dirty_buffer",
+                                                    "__sync_dirty_buffer",
+                                                    "__block_",
+                                                    "block_",
+                                                    "mpage_",
+                                                    "__mpage_",
+                                                    "iomap_",
+                                                    "__writepage",
+                                                    "write_cache_pages",
+                                                    "do_writepages",
+                                                    "generic_",
+                                                    "__filemap_",
+                                                    "filemap_",
+                                                    "file_write_and_wait",
+                                                    "file_fdatawrite",
+                                                    "blockdev_",
+                                                    "ext4_io_submit",
+                                                    "f2fs_submit_",
+                                                    "__submit_merged_",
+                                                    "__submit_flush_wait",
+                                                    "xfs_submit_ioend",
+                                                    "btrfs_submit_",
+                                                    "btrfs_map_bio"};
 
 /// Beginnings of the names of functions at the outer end of every stack.
 constexpr std::array<std::string_view, 9> kOutermost{
-    "do_syscall_64", "x64_sys_call", "entry_SYSCALL", "ret_from_fork", "kthread",
-    "handle_syscall", "userspace", "new_thread_handler", "fork_handler"};
+    "do_syscall_64",  "x64_sys_call", "entry_SYSCALL",      "ret_from_fork", "kthread",
+    "handle_syscall", "userspace",    "new_thread_handler", "fork_handler"};
 
 std::string function_of(const std::string& frame) {
   return frame.substr(0, frame.find_first_of("+ "));
 }
 
 bool begins_with_any(const std::string& frame, std::span<const std::string_view> names) {
-  return std::ranges::any_of(names,
-                             [&](std::string_view name) { return frame.starts_with(name); });
+  return std::ranges::any_of(names, [&](std::string_view name) { return frame.starts_with(name); });
 }
 
 bool is_general(const std::string& frame) {

@@ -7,12 +7,13 @@
 namespace headcrash::explorer {
 namespace {
 
-const Issuer kCommit{"jbd2/vda-8",
-                     {"__traceiter_block_bio_queue+0x1/0x2", "submit_bio+0x7e/0x90",
-                      "submit_bh_wbc+0x100/0x130",
-                      "jbd2_journal_commit_transaction+0x1174/0x1f90 [jbd2]", "kjournald2+0xa0/0x2",
-                      "kthread+0x1/0x2", "ret_from_fork+0x1/0x2"}};
-const Issuer kAgent{"headcrash agent", {"mark_buffer_dirty+0x1/0x2", "ext4_mark_iloc_dirty+0x1/0x2"}};
+const Issuer kCommit{
+    "jbd2/vda-8",
+    {"__traceiter_block_bio_queue+0x1/0x2", "submit_bio+0x7e/0x90", "submit_bh_wbc+0x100/0x130",
+     "jbd2_journal_commit_transaction+0x1174/0x1f90 [jbd2]", "kjournald2+0xa0/0x2",
+     "kthread+0x1/0x2", "ret_from_fork+0x1/0x2"}};
+const Issuer kAgent{"headcrash agent",
+                    {"mark_buffer_dirty+0x1/0x2", "ext4_mark_iloc_dirty+0x1/0x2"}};
 
 Issuers sample() {
   Issuers issuers;
@@ -46,9 +47,8 @@ TEST(Issuers, AreEmptyForARecordingWithoutThem) {
 TEST(Issuers, DamagedTextIsAnErrorThatNamesTheLine) {
   const std::string head = "#issuers 1\nstack 0\n  f+0x1/0x2\n";
   for (const char* line :
-       {"issued 0 1 1 sh\n", "issued 0 1\n", "issued x 1 0 sh\n", "issued 0 -1 0 sh\n",
-        "stack 2\n", "stack 1 x\n", "other 0 1 0 sh\n", "\n", "issued 0 1 0 sh",
-        "issued 0 1 0 sh\n  f\n"}) {
+       {"issued 0 1 1 sh\n", "issued 0 1\n", "issued x 1 0 sh\n", "issued 0 -1 0 sh\n", "stack 2\n",
+        "stack 1 x\n", "other 0 1 0 sh\n", "\n", "issued 0 1 0 sh", "issued 0 1 0 sh\n  f\n"}) {
     const auto read = Issuers::parse(head + line, "w.issuers.txt");
     ASSERT_FALSE(read) << line;
     EXPECT_TRUE(read.error().subject.starts_with("w.issuers.txt:")) << line;

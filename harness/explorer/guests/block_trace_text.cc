@@ -107,8 +107,7 @@ bool parse_request(std::string_view fields, BlockEvent& event, bool& has_effect)
   fields.remove_prefix(plus + 3);
   std::uint64_t sector = 0;
   // A flush has no sector; the kernel prints -1 as an unsigned number.
-  if (!parse_whole(before, sector) || !parse_whole(take_word(fields), event.sectors))
-    return false;
+  if (!parse_whole(before, sector) || !parse_whole(take_word(fields), event.sectors)) return false;
   event.sector = event.sectors == 0 ? 0 : sector;
   if (event.sectors == 0 && event.preflush) event.op = BlockEvent::Op::flush;
   return true;
@@ -183,8 +182,7 @@ class TraceParser {
     BlockEvent event{.task = std::string(origin.task)};
     bool has_effect = true;
     if (name == "block_bio_queue" || name == "block_rq_issue") {
-      event.kind =
-          name == "block_rq_issue" ? BlockEvent::Kind::issued : BlockEvent::Kind::queued;
+      event.kind = name == "block_rq_issue" ? BlockEvent::Kind::issued : BlockEvent::Kind::queued;
       if (!parse_request(fields, event, has_effect)) return false;
     } else if (name == "block_dirty_buffer") {
       event.kind = BlockEvent::Kind::dirtied;

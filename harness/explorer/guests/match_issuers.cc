@@ -30,7 +30,7 @@ SectorRange common(const SectorRange& one, const SectorRange& other) {
 /// What was queued, and the part of it that has not been issued yet.
 struct Queued {
   const BlockEvent* event = nullptr;
-  std::uint64_t left = 0;  ///< number of sectors
+  std::uint64_t left = 0;                    ///< number of sectors
   bool preflush = false, postflush = false;  ///< a flush before or after the data is missing
 };
 
@@ -189,7 +189,9 @@ class Unmatched {
     std::uint64_t next = range.first;
     while (next < range.end) {
       at = by_place_.lower_bound({op, next, 0});
-      if (at == by_place_.end() || !starts_at(*at, op, next) || at->second > range.end) return {};
+      if (at == by_place_.end() || !starts_at(*at, op, next) || at->second <= next ||
+          at->second > range.end)
+        return {};
       parts.push_back(at);
       next = at->second;
     }
@@ -239,7 +241,8 @@ void match_device(const states::RunHistory& run, const TracedDevice& device,
 
 }  // namespace
 
-MatchedIssuers match_issuers(const states::RunHistory& run, const std::vector<TracedDevice>& devices,
+MatchedIssuers match_issuers(const states::RunHistory& run,
+                             const std::vector<TracedDevice>& devices,
                              const std::vector<BlockEvent>& events) {
   MatchedIssuers matched;
   for (const TracedDevice& device : devices) match_device(run, device, events, matched);

@@ -30,7 +30,8 @@ struct MatchedIssuers {
   std::size_t matched = 0;   ///< number of those that have an issuer
 };
 
-MatchedIssuers match_issuers(const states::RunHistory& run, const std::vector<TracedDevice>& devices,
+MatchedIssuers match_issuers(const states::RunHistory& run,
+                             const std::vector<TracedDevice>& devices,
                              const std::vector<BlockEvent>& events);
 
 }  // namespace headcrash::explorer

@@ -46,15 +46,12 @@ class MatchIssuers : public testing::Test {
     return *this;
   }
   MatchIssuers& dirty(const std::string& task, std::uint64_t sector) {
-    events_.push_back({.kind = Kind::dirtied,
-                       .device = "254,0",
-                       .sector = sector,
-                       .sectors = 8,
-                       .task = task});
+    events_.push_back(
+        {.kind = Kind::dirtied, .device = "254,0", .sector = sector, .sectors = 8, .task = task});
     return *this;
   }
-  MatchedIssuers match(RecordedDisk& disk, const std::vector<TracedDevice>& devices = {
-                                               {0, "254,0"}}) {
+  MatchedIssuers match(RecordedDisk& disk,
+                       const std::vector<TracedDevice>& devices = {{0, "254,0"}}) {
     const auto run = disk.load();
     matched_ = match_issuers(*run, devices, events_);
     return matched_;

@@ -65,8 +65,8 @@ nlohmann::json columns_of_requests(const CrashPage& page, const PicturePlan& pla
                                    StringTable& texts) {
   nlohmann::json columns;
   for (const char* name :
-       {"device", "id", "op", "fua", "lba",  "sectors", "se",    "st",      "ae",  "at",
-        "de",     "dt", "me", "ce",  "what", "issuer", "stack", "file",    "bytes", "finding", "row", "y"})
+       {"device", "id", "op", "fua",  "lba",    "sectors", "se",   "st",    "ae",      "at",  "de",
+        "dt",     "me", "ce", "what", "issuer", "stack",   "file", "bytes", "finding", "row", "y"})
     columns[name] = nlohmann::json::array();
   for (std::size_t i = 0; i < page.requests.size(); ++i) {
     const TimelineRequest& request = page.requests[i];

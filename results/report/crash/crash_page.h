@@ -63,11 +63,11 @@ struct TimelineRequest {
   std::optional<std::uint64_t> on_medium;
   std::optional<std::uint64_t> cycle_ended;  ///< the event at which the power was cut
   BlockClass block = BlockClass::other;
-  std::string what;   ///< what the block is: "journal commit block of transaction 7"
+  std::string what;    ///< what the block is: "journal commit block of transaction 7"
   std::string issuer;  ///< functions and threads that issued it; empty if unknown
   std::string stack;   ///< its first issuer's functions, the innermost first
-  std::string file;   ///< names of the block's file if known; otherwise empty
-  std::string bytes;  ///< the first kShownBytes of its contents
+  std::string file;    ///< names of the block's file if known; otherwise empty
+  std::string bytes;   ///< the first kShownBytes of its contents
   std::optional<std::size_t> finding;  ///< a finding about the same file
 };
 inline constexpr std::size_t kShownBytes = 16;
