@@ -7,7 +7,7 @@
 //
 // The events are counted by a sequence number instead of the time, because reading a clock takes
 // time in a virtual guest. The text is that of the kernel's file `trace`
-// (Documentation/trace/events.rst); harness/explorer/issuers/block_trace_text.h parses it.
+// (Documentation/trace/events.rst); harness/explorer/guests/block_trace_text.h parses it.
 
 #include <functional>
 #include <string>
