@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <fstream>
 
+#include "harness/explorer/explain/issuers.h"
 #include "harness/explorer/testing/recorded_disk.h"
 #include "plugin/states/testing/random_run.h"
 
