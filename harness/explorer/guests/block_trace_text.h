@@ -38,8 +38,8 @@ struct BlockTrace {
   std::uint64_t lost = 0;          ///< number of events that the buffer could not hold
 };
 
-/// Parses the text. Ignores events of other kinds. Fails at a line that is none of the above; the
-/// error names the line. Never crashes on damaged text.
+/// Parses the text. Ignores events of other kinds. Fails at any other line; the error names the
+/// line. Never crashes on damaged text.
 Result<BlockTrace> parse_block_trace(std::string_view text);
 
 }  // namespace headcrash::explorer

@@ -27,7 +27,7 @@ SectorRange common(const SectorRange& one, const SectorRange& other) {
   return {std::max(one.first, other.first), std::min(one.end, other.end)};
 }
 
-/// What was queued, and the part of it that has not been issued yet.
+/// A queued request, and the part of it that has not been issued yet.
 struct Queued {
   const BlockEvent* event = nullptr;
   std::uint64_t left = 0;                    ///< number of sectors
@@ -116,7 +116,7 @@ class Queue {
       }
       issued.issuers.push_back(at->event);
       at->left -= std::min(at->left, part.end - part.first);
-      // The kernel has no flush of its own for a request to a disk without a cache.
+      // The kernel sends no separate flush to a disk without a cache.
       at->preflush = false;
       at = is_done(*at) ? queued_.erase(at) : std::next(at);
     }

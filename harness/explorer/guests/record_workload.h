@@ -30,8 +30,8 @@
 
 namespace headcrash::explorer {
 
-/// How a workload is recorded, and how its disk behaves. Arrays ignore the options of the disk: their
-/// members are empty, and they have their own timing.
+/// How a workload is recorded, and how its disk behaves. Arrays ignore the options of the disk:
+/// their members are empty, and they have their own timing.
 struct DiskOptions {
   /// Fills the disk with recognisable bytes before mkfs. Trims do not change these bytes. This
   /// exposes blocks on which the file system relies but which it did not write.
