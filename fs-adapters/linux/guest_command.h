@@ -54,7 +54,8 @@ struct GuestParts {
   std::vector<std::string> tools;     ///< programs and scripts; the guest finds them by file name
   std::vector<std::string> packages;  ///< Debian packages that are copied into the guest
   std::vector<std::string> application_tools;  ///< like `tools`, but for an application
-  std::string rootfs;  ///< squashfs image of an application's root file system; empty: none
+  std::string rootfs;   ///< squashfs image of an application's root file system; empty: none
+  bool stacks = false;  ///< the kernel must be able to record the stacks of its writes
   bool any() const { return !(*this == GuestParts{}); }
   bool operator==(const GuestParts&) const = default;
 };

@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 constexpr const char* kDefaultFolder = "headcrash-check";
 
 struct CheckArguments : ProgramArguments {
-  bool all = false;
+  bool all = false, stacks = false;
 };
 
 /// The result for one file system.
@@ -47,6 +47,7 @@ Result<Verdict> check_one(const CheckArguments& arguments, const std::string& fi
   TRY(const auto adapter, adapters::load_adapter(filesystem));
   ExploreArguments explore = exploration_of(arguments, filesystem, prepared);
   explore.stop_at_first = !arguments.all;
+  explore.disk.issuers = arguments.stacks;
   explore.keep = (fs::path(arguments.folder) / adapter.name).string();
   TRY(explore.size, disk_size(arguments, adapter, prepared));
   Explored explored;
@@ -73,6 +74,8 @@ Result<Verdict> check_one(const CheckArguments& arguments, const std::string& fi
                                  (fs::path(arguments.folder) / adapter.name).string() + "/", left));
     verdict.headline = std::move(loss.headline);
     verdict.about = std::move(loss.about);
+    if (explored.workload.issuers)
+      verdict.about.push_back("issuers   " + share_text(*explored.workload.issuers));
     TRY(attribute_failures(explore, explored));
     if (!explored.attribution.empty())
       verdict.about.push_back("attributed to " + explored.attribution);
@@ -210,6 +213,7 @@ void add_check(CLI::App& app, int& exit_code) {
   arguments->folder = kDefaultFolder;
   add_program_options(*command, *arguments);
   command->add_flag("--all", arguments->all, "Do not stop at the first loss of a file system");
+  command->add_flag("--stacks", arguments->stacks, kStacksHelp);
   command->footer(
       "Examples:\n  headcrash check --fs ext4 -- ./mytest\n"
       "  headcrash check --verify './verify.sh' -- ./mytest 100\n"

@@ -365,6 +365,7 @@ Result<void> check(const ExploreArguments& arguments) {
                                         {!arguments.html.empty(), "--html"},
                                         {!arguments.csv.empty(), "--csv"},
                                         {arguments.minimise, "--minimise"},
+                                        {arguments.disk.issuers, "--stacks"},
                                         {arguments.stop_at_first, "--stop-at-first"},
                                         {!arguments.kernel.kernel.empty(), "--kernel"},
                                         {!arguments.kernel.modules.empty(), "--modules"},
@@ -389,6 +390,9 @@ Result<void> check(const ExploreArguments& arguments) {
     return fail("--slow",
                 arguments.recording.empty() ? "requires a plain disk" : "requires a new recording",
                 arguments.recording.empty() ? "omit --machine" : "omit RECORDING");
+  if (arguments.disk.issuers && !arguments.recording.empty())
+    return fail("--stacks", "requires a new recording",
+                "omit RECORDING; a recording that was made with --stacks needs no option");
   if (arguments.minimise && arguments.recording.empty() && arguments.keep.empty())
     return fail("--minimise", "requires a folder for the results", "add --record FOLDER");
   return {};
@@ -468,6 +472,7 @@ explorer::DiskOptions disk_options(const ExploreArguments& arguments) {
 Result<void> record_exploration(const ExploreArguments& arguments, Explored& explored) {
   TRY(auto filesystem, adapters::load_adapter(arguments.filesystem));
   TRY(apply_kernel(arguments.kernel, filesystem));
+  filesystem.guest.stacks = arguments.disk.issuers;
   explored.filesystem = std::move(filesystem);
   explored.virtual_time = arguments.kernel.virtual_time();
   TRY(choose_workload(arguments, explored));
@@ -646,6 +651,7 @@ void add_explore(CLI::App& app, int& exit_code) {
   command->add_option("--slow-us", arguments->disk.slow_us, "With --slow: additional time")
       ->check(between(1, 1'000'000))
       ->capture_default_str();
+  command->add_flag("--stacks", arguments->disk.issuers, kStacksHelp);
   command->add_option("--record", arguments->keep, "Folder for the new recordings");
   command->add_flag(
       "--minimise", arguments->minimise,

@@ -115,6 +115,13 @@ json rules_as_json(const Explored& explored) {
   return list;
 }
 
+json issuers_as_json(const explorer::RecordedWorkload& workload) {
+  if (!workload.issuers) return nullptr;
+  return {{"requests", workload.issuers->requests},
+          {"known", workload.issuers->known},
+          {"lost_events", workload.issuers->lost_events}};
+}
+
 void print_rules(const Explored& explored) {
   if (explored.rules_checked_on == 0) return;
   const std::string& stack = explored.filesystem.stack->name;
@@ -151,6 +158,17 @@ std::size_t confirmed_kinds(const explorer::ExplorationResult& result) {
 
 std::string kept_recording(const Explored& explored, const std::filesystem::path& recording) {
   return explored.kept.empty() ? "" : (explored.kept / recording.filename()).string();
+}
+
+std::string share_text(const explorer::IssuerShare& issuers) {
+  const double share = issuers.requests > 0 ? static_cast<double>(issuers.known) /
+                                                  static_cast<double>(issuers.requests)
+                                            : 1;
+  return fmt::format("known for {} of {} writes and flushes ({:.1f} %){}", issuers.known,
+                     issuers.requests, 100 * share,
+                     issuers.lost_events > 0
+                         ? fmt::format("; the guest's buffer lost {} events", issuers.lost_events)
+                         : "");
 }
 
 std::string headline(const Explored& explored) {
@@ -204,6 +222,7 @@ json describe(const Explored& explored) {
            explored.workload.application ? json(explored.workload.application->name) : json()},
           {"judged", result.judged},
           {"workload_failure", explored.workload.failure.value_or("")},
+          {"issuers", issuers_as_json(explored.workload)},
           {"coverage", coverage},
           {"checked", result.checked},
           {"clean", result.clean},
@@ -242,6 +261,8 @@ void print_text(const Explored& explored) {
   for (const auto& [verdict, count] : explored.verdicts) fmt::print(" {} {}", count, verdict);
   fmt::print("\n");
   print_failures(result);
+  if (explored.workload.issuers)
+    fmt::print("issuers: {}\n", share_text(*explored.workload.issuers));
   print_rules(explored);
   if (!explored.attribution.empty()) fmt::print("attributed to {}\n", explored.attribution);
   fmt::print("steps:");

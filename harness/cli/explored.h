@@ -28,6 +28,10 @@ inline constexpr const char* kFormattedName = "formatted.hcrec";
 /// Default file name of the recording of the workload in the same folder.
 inline constexpr const char* kWorkloadName = "workload.hcrec";
 
+inline constexpr const char* kStacksHelp =
+    "Also record the kernel's stack of each write and flush; a lost write is then shown with the "
+    "function and the thread that issued it";
+
 struct ExploreArguments {
   std::string recording, filesystem, stack, workload, application, size, keep, html, csv;
   std::string recording_name = kWorkloadName;  ///< file name of a new recording
@@ -81,6 +85,9 @@ struct Explored {
 /// Returns the path that the recording will have after the command has ended. Returns an empty
 /// string if the recording will be removed.
 std::string kept_recording(const Explored& explored, const std::filesystem::path& recording);
+
+/// Returns the share of requests whose issuer is known, for a result's text.
+std::string share_text(const explorer::IssuerShare& issuers);
 
 /// Returns a one-sentence summary of the result.
 std::string headline(const Explored& explored);

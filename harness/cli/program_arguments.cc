@@ -31,6 +31,11 @@ constexpr std::uint64_t kRoomFactor = 4;
 // Limits for the time that is spent on minimising a failure.
 constexpr double kMinimiseSecondsLeast = 5, kMinimiseSecondsMost = 20;
 
+std::string issued_by(const explorer::LostWrite& lost) {
+  if (lost.issuers.issued.empty()) return "";
+  return ", issued by " + explorer::issuers_text(lost.issuers.issued);
+}
+
 /// Writes a script that checks the state again. The script exits with 1 if the program still loses
 /// data.
 Result<void> write_script(const ProgramArguments& arguments, const Explored& explored,
@@ -175,7 +180,8 @@ Result<LossText> describe_loss(const ProgramArguments& arguments, Explored& expl
       : count == 1 ? "1 lost write is enough"
                    : fmt::format("{} lost writes are enough", count);
   for (std::size_t i = 0; i < std::min(count, kLostWritesShown); ++i)
-    writes += fmt::format("{} {}", i == 0 ? ":" : ";", lost.writes[i].what);
+    writes +=
+        fmt::format("{} {}{}", i == 0 ? ":" : ";", lost.writes[i].what, issued_by(lost.writes[i]));
   if (count > kLostWritesShown) writes += "; ...";
   text.about.push_back(writes);
   text.about.push_back("page      " + page.string());

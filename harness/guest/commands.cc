@@ -20,6 +20,7 @@
 #include <utility>
 #include <vector>
 
+#include "harness/guest/block_trace.h"
 #include "harness/guest/dump.h"
 #include "harness/guest/exec.h"
 #include "harness/guest/inspect.h"
@@ -301,6 +302,22 @@ Answer log(const json&, const Sender&) {
   return json{{"text", kernel_log().take()}};
 }
 
+Answer start_trace(const json& request, const Sender&) {
+  const auto started = start_block_trace(request.at("buffer_kib").get<std::size_t>());
+  if (!started) return refuse(kTraceFolder, started.error());
+  return json::object();
+}
+
+Answer stop_trace(const json&, const Sender& send) {
+  const auto stopped = stop_block_trace(
+      [&](std::string_view piece) { send({{"event", "trace"}, {"text", piece}}); });
+  if (!stopped) return refuse(kTraceFolder, stopped.error());
+  json devices = json::object();
+  for (const BlockDeviceNumber& device : block_device_numbers())
+    devices[device.name] = device.number;
+  return json{{"devices", std::move(devices)}};
+}
+
 Answer inspect_disk(const json& request, const Sender& send) {
   auto seen = inspect(request, send);
   if (!seen && seen.error().unknown_type)
@@ -409,6 +426,8 @@ constexpr std::array kCommands{Command{"hello", hello},
                                Command{"log", log},
                                Command{"inspect", inspect_disk},
                                Command{"put", put},
+                               Command{"start-trace", start_trace},
+                               Command{"stop-trace", stop_trace},
                                Command{"run-application", run_application},
                                Command{"timed", timed_phase},
                                Command{"counters", counters},

@@ -20,6 +20,8 @@ using nlohmann::json;
 // If the answer is later still, the agent hangs, and not only the command.
 constexpr std::chrono::seconds kExecGrace{10};
 constexpr std::size_t kOperationShownBytes = 200;
+// About 20000 writes with their stacks. The buffer reduces the memory of the guest.
+constexpr int kTraceBufferKib = 8192;
 constexpr std::int64_t kVirtualTimeoutMs = 24LL * 3600 * 1000;
 
 constexpr const char* kBringModule =
@@ -302,6 +304,28 @@ Result<std::vector<oracle::ObservedObject>> GuestSession::dump() {
   };
   TRY(const auto answer, call({{"do", "dump"}, {"root", kMountPoint}}, on_event));
   return tree.take(answer.value("entries", std::size_t{0}));
+}
+
+Result<void> GuestSession::start_trace() {
+  const auto answer = ask({{"do", "start-trace"}, {"buffer_kib", kTraceBufferKib}}, timeout_);
+  if (answer) return {};
+  if (answer.error().kind != ErrorKind::refused) return failed("start-trace", answer.error());
+  return fail(
+      ErrorKind::unsupported, "--stacks",
+      base::printable("the guest's kernel cannot trace its writes: " + answer.error().problem),
+      "use a kernel with CONFIG_ENABLE_DEFAULT_TRACERS and CONFIG_STACKTRACE, in user-mode "
+      "Linux also CONFIG_FRAME_POINTER, or omit --stacks");
+}
+
+Result<WriteTrace> GuestSession::stop_trace() {
+  WriteTrace trace;
+  const auto on_event = [&](const json& event) {
+    if (event.value("event", "") == "trace") trace.text += event.value("text", "");
+  };
+  TRY(const auto answer, call({{"do", "stop-trace"}}, on_event));
+  for (const auto& [name, number] : answer["devices"].items())
+    if (number.is_string()) trace.devices[name] = number.get<std::string>();
+  return trace;
 }
 
 Result<Inspection> GuestSession::inspect_in_steps(

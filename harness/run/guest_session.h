@@ -14,6 +14,7 @@
 #include <atomic>
 #include <chrono>
 #include <functional>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -95,6 +96,12 @@ struct Inspection {
   std::string log;  ///< kernel log since the last inspection or call of kernel_log()
 };
 
+/// The kernel's text about the writes and flushes that it submitted, with stacks.
+struct WriteTrace {
+  std::string text;                            ///< harness/guest/block_trace.h
+  std::map<std::string, std::string> devices;  ///< number of each block device: "vda", "254,0"
+};
+
 /// Optional parts of an inspection.
 struct InspectOptions {
   bool again = false;  ///< repeat the mount cycle
@@ -167,6 +174,11 @@ class GuestSession {
   /// true if it succeeded. An error from `on_mount` ends the inspection.
   Result<Inspection> inspect_in_steps(const adapters::LinuxAdapter& filesystem, bool again,
                                       const std::function<Result<void>(bool)>& on_mount = {});
+  /// Starts a trace of the writes and flushes that the kernel submits. Fails with `unsupported` if
+  /// the kernel cannot trace them.
+  Result<void> start_trace();
+  /// Ends the trace and returns it.
+  Result<WriteTrace> stop_trace();
   /// Returns the kernel log since the last call or inspection, at all levels.
   Result<std::string> kernel_log();
 

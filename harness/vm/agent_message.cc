@@ -96,6 +96,7 @@ constexpr Field kAnswers[]{
     {"layout", Kind::object, kLayout},
     {"disk", Kind::object, kDisk},
     {"cpu", Kind::object, kCpu},
+    {"devices", Kind::object},
 };
 
 struct Required {
@@ -108,7 +109,8 @@ constexpr std::array kRequired{Required{"disk", {"bytes", "nonce", "flush"}},
                                Required{"run-application", {"done", "exit", "timed_out"}},
                                Required{"dump", {"entries"}},
                                Required{"inspect", {"mounted"}},
-                               Required{"log", {"text"}}};
+                               Required{"log", {"text"}},
+                               Required{"stop-trace", {"devices"}}};
 /// Events that report a single operation.
 constexpr std::array<std::string_view, 3> kOperationEvents{"skipped", "partial", "failed"};
 

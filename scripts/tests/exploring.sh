@@ -69,6 +69,26 @@ exits 0 "$headcrash" "${slow[@]}" --slow 'journal commit' --record slow
 exits 0 "$headcrash" recording info slow/workload.hcrec --json
 [ "$(sed -n 's/.*"last_at_ns": \([0-9]*\).*/\1/p' out)" -gt 300000000 ] || failed "no write was slow: $(cat out)"
 refuses 2 'this workload has no write of kind "node 3"; use part of one of these: ' -- "$headcrash" "${slow[@]}" --slow 'node 3'
+
+# --stacks: the issuers of lost writes, in the account and on the page, and the same requests as without it. In real time, the order of
+# requests differs between any two recordings.
+traced_guest=()
+! "$(dirname "$0")/../build-uml" --stacks --check >/dev/null 2>&1 || traced_guest=(--guest virtual)
+traced=(explore "${traced_guest[@]}" --fs ext4-nobarrier --workload overwrite-fsync --rounds 4 --strategy lose-all --budget 8 --jobs 1)
+exits 1 "$headcrash" "${traced[@]}" --stacks --record traced --minimise
+[ "$(sed -n 's/^issuers: .* (\([0-9]*\)[.0-9]* %).*/\1/p' out)" -ge 95 ] || failed "too few issuers: $(grep issuers out)"
+says 'issued by [a-z_0-9]* from ' <traced/failure-1.txt || failed "the account names no issuer: $(cat traced/failure-1.txt)"
+says 'issued by [a-z_0-9]* from ' traced/failure-1.html || failed "the page names no issuer"
+says 'jbd2_journal_commit_transaction' traced/workload.issuers.txt || failed "no commit: $(head -n 40 traced/workload.issuers.txt)"
+refuses 2 'requires a new recording' -- "$headcrash" explore traced/workload.hcrec --fs ext4-nobarrier --stacks
+exits 1 "$headcrash" "${traced[@]}" --record untraced
+in_order=sort
+[ ${#traced_guest[@]} = 0 ] || in_order=cat
+for each in traced untraced; do
+  "$headcrash" recording export "$each/workload.hcrec" -o "$each.csv" --format csv >out
+  awk -F , '$3 == "submit" { print $4, $7, $8, $9, $10 }' "$each.csv" | "$in_order" >"$each.requests"
+done
+cmp traced.requests untraced.requests || failed "tracing changes the requests: $(diff traced.requests untraced.requests | head)"
 stored=(explore "${fast_guest[@]}" --fs ext4 --workload ace-seq1 --trials 2 --budget 3 --jobs 1 --db explored.db)
 exits 0 "$headcrash" "${stored[@]}"
 exits 0 "$headcrash" "${stored[@]}" --resume

@@ -37,7 +37,7 @@ if [ "$part" = guest ]; then
 fi
 
 for file in bin/headcrash bin/mkfs.headcrash-ufs bin/fsck.headcrash-ufs bin/mount.headcrash-ufs lib/headcrash/nbdkit-headcrash-plugin.so \
-            libexec/headcrash/headcrash-agent libexec/headcrash/build-guest libexec/headcrash/build-uml libexec/headcrash/uml.config libexec/headcrash/package-lists share/man/man1/nbdkit-headcrash-plugin.1 \
+            libexec/headcrash/headcrash-agent libexec/headcrash/build-guest libexec/headcrash/build-uml libexec/headcrash/uml.config libexec/headcrash/uml-stacks.config libexec/headcrash/package-lists share/man/man1/nbdkit-headcrash-plugin.1 \
             share/headcrash/README.md share/headcrash/docs/first-crash.md share/headcrash/plugin/profiles/drives/hp-c2447.toml share/headcrash/plugin/profiles/examples/two-disks.toml \
             share/headcrash/fs-adapters/linux/ext4.toml share/headcrash/fs-adapters/stacks/md-raid1.toml share/headcrash/fs-adapters/examples/my-ext4.toml \
             share/man/man1/headcrash.1 share/man/man1/headcrash-campaign.1 share/man/man5/headcrash-adapters.5 share/man/man5/headcrash-campaigns.5 \

@@ -87,6 +87,7 @@ class Timeline {
     TRY(read_events());
     cover_by_flushes();
     TRY(describe_blocks());
+    TRY(add_issuers());
     page_.events = run_.events();
     page_.first_event = options_.from_event;
     page_.last_event = options_.to_event == 0 ? run_.events() : options_.to_event;
@@ -276,6 +277,19 @@ class Timeline {
     disks_ = std::move(known);
     page_.filesystem_type = disks_.type();
     for (std::size_t i = 0; i < page_.requests.size(); ++i) TRY(describe_block(reader, i));
+    return {};
+  }
+
+  Result<void> add_issuers() {
+    TRY(const auto issuers, Issuers::read(run_.path()));
+    for (TimelineRequest& request : page_.requests) {
+      const auto* known =
+          issuers.find(static_cast<model::DeviceId>(request.device), request.request);
+      if (known == nullptr || known->issued.empty()) continue;
+      request.issuer = issuers_text(known->issued);
+      request.stack = stack_text(known->issued.front());
+      if (!known->dirtied.empty()) request.issuer += "; dirtied by " + issuers_text(known->dirtied);
+    }
     return {};
   }
 

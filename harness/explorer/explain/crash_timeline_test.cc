@@ -3,7 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <fstream>
 
+#include "harness/explorer/explain/issuers.h"
 #include "harness/explorer/testing/recorded_disk.h"
 #include "plugin/states/testing/random_run.h"
 
@@ -41,6 +43,21 @@ TimelineOptions options_of(const std::string& state) {
               "create f\nwrite f 0 4096 1 1\nfsync f\ncreate g\nwrite g 0 4096 2 7\nrename g h\nfsync h\n",
               "ops")
               .value()};
+}
+
+TEST(CrashTimeline, NamesTheIssuers) {
+  const TemporaryFolder folder;
+  const auto run = a_short_run(folder);
+  Issuers issuers;
+  issuers.add_issued(0, 3, {"sh", {"submit_bio+0x1/0x2", "ext4_writepages+0x3/0x4", "f+0x1/0x2"}});
+  std::ofstream(issuers_file(run->path())) << issuers.text();
+  const auto page = crash_timeline(*run, options_of("w12-3~5:0x1"));
+  ASSERT_TRUE(page) << page.error().message();
+  EXPECT_EQ(page->requests[0].issuer, "");
+  EXPECT_EQ(page->requests[1].issuer, "ext4_writepages from sh");
+  EXPECT_EQ(page->requests[1].stack, "ext4_writepages < f");
+  const std::string html = report::crash_page(*page);
+  EXPECT_NE(html.find("issued by ext4_writepages from sh"), std::string::npos);
 }
 
 TEST(CrashTimeline, DescribesEachWrite) {

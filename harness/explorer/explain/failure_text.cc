@@ -6,7 +6,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <map>
+#include <set>
 
 #include "harness/explorer/explain/lost_writes.h"
 #include "harness/explorer/guests/array_cut.h"
@@ -170,6 +170,8 @@ class FailureText {
                            lost_.flushes_ignored, *of_.state.lies_from);
     text_ += fmt::format("  unflushed writes {}; lost or torn {}\n", lost_.unflushed,
                          lost_.writes.size());
+    if (!lost_.last_flush.empty())
+      text_ += wrapped("  ", "last flush issued by " + issuers_text(lost_.last_flush));
     if (lost_.writes.empty()) return;
     text_ += "\n   request         LBA  sectors     submitted  acknowledged\n";
     for (std::size_t i = 0; i < lost_.writes.size() && i < kWritesShown; ++i)
@@ -197,8 +199,18 @@ class FailureText {
     }
     if (lost.write.fua) what += " (FUA)";
     text_ += wrapped(std::string(11, ' '), what);
+    issuers("issued by ", lost.issuers.issued);
+    issuers("dirtied by ", lost.issuers.dirtied);
     if (const auto* mark = last_mark(lost.write.submitted_event))
       text_ += fmt::format("           submitted after the mark \"{}\"\n", mark->text);
+  }
+  /// Names the issuers. Shows a stack only once.
+  void issuers(const std::string& how, const std::vector<Issuer>& issuers) {
+    if (issuers.empty()) return;
+    text_ += wrapped(std::string(11, ' '), how + issuers_text(issuers));
+    const std::string stack = stack_text(issuers.front());
+    if (!stack.empty() && stacks_shown_.insert(stack).second)
+      text_ += wrapped(std::string(13, ' '), stack);
   }
   const states::RecordedMark* last_mark(std::uint64_t before_event) const {
     const states::RecordedMark* last = nullptr;
@@ -261,6 +273,7 @@ class FailureText {
   const DescribedFailure& of_;
   LostWrites lost_;
   std::optional<ArrayCut> array_;
+  std::set<std::string> stacks_shown_;
   std::string text_;
 };
 

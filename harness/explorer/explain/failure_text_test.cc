@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <fstream>
 #include <sstream>
 
 #include "harness/explorer/explain/block_kind.h"
@@ -146,6 +147,33 @@ TEST(Account, DescribesAFailure) {
   EXPECT_EQ(*text, kGolden);
   std::istringstream lines(*text);
   for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 100U) << line;
+}
+
+TEST(Account, NamesTheIssuersOfLostWritesAndOfTheLastFlush) {
+  const TemporaryFolder folder;
+  const auto run = a_run(folder);
+  Issuers issuers;
+  issuers.add_issued(0, 2, {"sh", {"submit_bio+0x1/0x2", "ext4_sync_file+0x1/0x2"}});
+  issuers.add_issued(0, 3, {"kworker/0:1", {"submit_bio+0x1/0x2", "ext4_writepages+0x3/0x4"}});
+  issuers.add_dirtied(0, 3, {"agent", {"mark_buffer_dirty+0x1/0x2", "ext4_setattr+0x3/0x4"}});
+  std::ofstream(issuers_file(run->path())) << issuers.text();
+  const adapters::LinuxAdapter filesystem{.name = "ext4", .title = "ext4", .type = "ext4"};
+  const RecordedWorkload workload{.recording = run->path()};
+  const StateOutcome outcome;
+  const auto text = failure_text({.filesystem = &filesystem,
+                                  .workload = &workload,
+                                  .run = run.get(),
+                                  .state = named("w13-3.6"),
+                                  .outcome = &outcome});
+  ASSERT_TRUE(text) << text.error().message();
+  EXPECT_NE(text->find("\n  last flush issued by ext4_sync_file from sh\n"), std::string::npos);
+  EXPECT_NE(text->find("\n           issued by ext4_writepages from kworker/0:1\n"
+                       "             ext4_writepages\n"
+                       "           dirtied by ext4_setattr from agent\n"),
+            std::string::npos)
+      << *text;
+  std::ofstream(issuers_file(run->path())) << "#issuers 1\ndamage\n";
+  EXPECT_FALSE(lost_writes(*run, named("w13-3"), "ext4"));
 }
 
 TEST(Account, ShortensLongLinesOfTools) {

@@ -149,9 +149,11 @@ Result<LostWrites> lost_writes(const RunHistory& run, const CrashState& state,
   }
   LostWrites lost{.unflushed = unflushed_writes(run, state).size()};
   TRY(const auto reader, record::RecordingReader::open(run.path()));
+  TRY(const auto issuers, Issuers::read(run.path()));
   const auto devices = run.devices_of(state);
   for (const auto& [device, write, torn] : missing) {
     LostWrite each{.write = *write, .torn = torn};
+    if (const auto* known = issuers.find(device, write->request)) each.issuers = *known;
     if (devices.size() > 1) each.disk = run.header().devices[device].name;
     if (write->op == model::Op::write) {
       TRY(const auto sent, described_bytes(reader, write->bytes_at, write->sectors));
@@ -162,11 +164,17 @@ Result<LostWrites> lost_writes(const RunHistory& run, const CrashState& state,
     }
     lost.writes.push_back(std::move(each));
   }
+  std::uint64_t last_flush = 0;
   for (const model::DeviceId device : devices) {
     for (const states::RecordedFlush& flush : run.flushes(device)) {
-      if (state.lies_from && flush.request >= *state.lies_from && flush.acked_event &&
-          *flush.acked_event < state.event)
+      if (!flush.acked_event || *flush.acked_event >= state.event) continue;
+      if (state.lies_from && flush.request >= *state.lies_from) {
         ++lost.flushes_ignored;
+      } else if (*flush.acked_event > last_flush) {
+        last_flush = *flush.acked_event;
+        const auto* known = issuers.find(device, flush.request);
+        lost.last_flush = known != nullptr ? known->issued : std::vector<Issuer>{};
+      }
     }
   }
   TRY(fill_in_times(run, state, lost));

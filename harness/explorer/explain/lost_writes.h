@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "harness/explorer/explain/issuers.h"
 #include "harness/explorer/guests/known_disks.h"
 #include "plugin/states/run_history.h"
 
@@ -28,6 +29,7 @@ struct LostWrite {
   model::TimeNs submitted_at = 0;
   std::optional<model::TimeNs> acked_at;  ///< time of the acknowledgement, if it was before the cut
   std::string what;                       ///< description of the contents (block_kind.h)
+  IssuersOfRequest issuers;               ///< empty if they were not recorded
 };
 
 struct LostWrites {
@@ -35,6 +37,8 @@ struct LostWrites {
   std::size_t unflushed = 0;        ///< number of writes that no completed flush covered at the cut
   std::size_t flushes_ignored = 0;  ///< number of completed flushes that had no effect in the state
   model::TimeNs cut_at = 0;         ///< time of the last event before the cut
+  /// Issuers of the last flush that completed before the cut, if they were recorded.
+  std::vector<Issuer> last_flush = {};
 };
 
 /// Returns the missing writes. `disks` has the facts about the state's devices. In a physical

@@ -13,10 +13,12 @@
 
 #include "harness/explorer/guests/application_run.h"
 #include "harness/explorer/guests/check_state.h"
+#include "harness/explorer/guests/match_issuers.h"
 #include "harness/explorer/guests/slow_writes.h"
 #include "harness/oracle/list_of_tree.h"
 #include "harness/oracle/oracle.h"
 #include "plugin/base/printable.h"
+#include "plugin/base/text_file.h"
 #include "plugin/record/recording.h"
 
 namespace headcrash::explorer {
@@ -154,6 +156,7 @@ void clear_way(const fs::path& recording) {
   fs::remove(recording, error);
   fs::remove(operations_file(recording), error);
   fs::remove(application_file(recording), error);
+  fs::remove(issuers_file(recording), error);
 }
 
 }  // namespace
@@ -245,6 +248,7 @@ struct Ran {
   run::RunOutcome outcome;
   Bounds bounds;
   bool disk_full = false;  // set only after a failure
+  std::optional<IssuerShare> issuers = {};
 };
 
 /// The state from which a recording starts: a formatted disk, or the state that a crash has left.
@@ -280,6 +284,23 @@ Result<bool> is_full(StageGuest& guest) {
   return done.exit_code == 0;
 }
 
+/// Matches the guest's trace with the recording, and stores the issuers next to it.
+Result<IssuerShare> store_issuers(const run::WriteTrace& trace, const fs::path& recording) {
+  TRY(const auto parsed, parse_block_trace(trace.text));
+  TRY(const auto run, states::RunHistory::load(recording));
+  std::vector<model::DeviceId> disks = run->disks();
+  if (disks.empty()) disks = {0};
+  std::vector<TracedDevice> devices;
+  for (std::size_t i = 0; i < disks.size(); ++i) {
+    const fs::path path = i == 0 ? std::string(run::kStageDisk) : adapters::disk_path(i);
+    const auto found = trace.devices.find(path.filename().string());
+    if (found != trace.devices.end()) devices.push_back({disks[i], found->second});
+  }
+  const MatchedIssuers matched = match_issuers(*run, devices, parsed.events);
+  TRY(base::write_text_file(issuers_file(recording).string(), matched.issuers.text()));
+  return IssuerShare{matched.requests, matched.matched, parsed.lost};
+}
+
 /// Mounts the disk and runs the workload. Sets one mark before the workload and one after it. Calls
 /// `prepare` before the first mark.
 Result<Ran> record_between_marks(StageGuest& guest, const adapters::LinuxAdapter& filesystem,
@@ -296,6 +317,9 @@ Result<Ran> record_between_marks(StageGuest& guest, const adapters::LinuxAdapter
                   .slow = start.slow,
                   .slow_us = disk.options.slow_us,
                   .faults = guest.machine().faults}));
+  if (disk.options.issuers) {
+    TRY(guest.start_trace());
+  }
   TRY(guest.assemble_stack(filesystem));
   TRY(mount_start(guest, filesystem, start.crashed));
   TRY(prepare());
@@ -306,6 +330,11 @@ Result<Ran> record_between_marks(StageGuest& guest, const adapters::LinuxAdapter
   TRY(auto ran, work());
   TRY(server.mark(stage, std::string(kEndMark)));
   TRY(server.seal(stage));
+  std::optional<IssuerShare> issuers;
+  if (disk.options.issuers) {
+    TRY(const auto trace, guest.stop_trace());
+    TRY(issuers, store_issuers(trace, recording));
+  }
   bool disk_full = false;
   if (ran.failure) {
     TRY(disk_full, is_full(guest));
@@ -313,7 +342,7 @@ Result<Ran> record_between_marks(StageGuest& guest, const adapters::LinuxAdapter
   TRY(guest.unmount());
 
   TRY(const auto bounds, find_bounds(recording));
-  return Ran{std::move(ran), bounds, disk_full};
+  return Ran{std::move(ran), bounds, disk_full, issuers};
 }
 
 /// Returns a list of operations that creates the tree left by a crash. Also marks this whole tree
@@ -355,6 +384,7 @@ Result<RecordedWorkload> record_leg(StageGuest& guest, const adapters::LinuxAdap
                             .from_event = ran.bounds.from,
                             .to_event = ran.bounds.to,
                             .failure = ran.outcome.failure,
+                            .issuers = ran.issuers,
                             .disk_full = ran.disk_full};
   TRY(write_operations(workload));
   return workload;
@@ -454,6 +484,7 @@ Result<RecordedWorkload> record_application(StageGuest& guest,
                                   .from_event = ran.bounds.from,
                                   .to_event = ran.bounds.to,
                                   .failure = ran.outcome.failure,
+                                  .issuers = ran.issuers,
                                   .disk_full = ran.disk_full};
         TRY(write_application_name(recording, application));
         if (!workload.failure) {

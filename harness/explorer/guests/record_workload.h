@@ -16,6 +16,9 @@
 // last leg are judged by a list that first creates this tree (harness/oracle/list_of_tree.h) and
 // then has the operations after the crash.
 //
+// With DiskOptions::issuers, the guest's kernel traces its writes from the mount to the end of the
+// workload, and NAME.issuers.txt next to the recording holds the result (explain/issuers.h).
+//
 // NAME.operations.txt, next to a workload's recording, holds the list that the agent executed, with
 // one operation on each line (harness/workload/operation.h). Lines "#failed N skipped|partial" name
 // the operations that the file system did not execute. A recording without this file can be
@@ -28,8 +31,8 @@
 
 namespace headcrash::explorer {
 
-/// The behaviour of the disk on which a workload is recorded. Arrays ignore these options: their
-/// members are empty, and their own timing applies.
+/// How a workload is recorded, and how its disk behaves. Arrays ignore the options of the disk:
+/// their members are empty, and their own timing applies.
 struct DiskOptions {
   /// If true, fills the disk with recognisable bytes before mkfs. Trims do not change these bytes.
   /// This exposes blocks on which the file system relies although it did not write them.
@@ -44,6 +47,8 @@ struct DiskOptions {
   /// twice, because the first recording determines which writes are of this kind.
   std::string slow = {};
   std::uint32_t slow_us = 100'000;
+  /// Also records who issued each write and flush (explain/issuers.h), from the guest's kernel.
+  bool issuers = false;
 };
 
 struct FormattedDisk {
@@ -62,6 +67,12 @@ Result<FormattedDisk> format_disk(StageGuest& guest, const adapters::LinuxAdapte
 FormattedDisk formatted_disk(const std::filesystem::path& recording, std::uint64_t events,
                              const StageMachine& machine, const DiskOptions& options = {});
 
+/// How many writes and flushes of a recording have an issuer.
+struct IssuerShare {
+  std::size_t requests = 0, known = 0;
+  std::uint64_t lost_events = 0;  ///< number of events that the guest's buffer could not hold
+};
+
 struct RecordedWorkload {
   std::filesystem::path recording;
   std::vector<workload::Operation> operations;  ///< empty if unknown; the oracle then cannot judge
@@ -74,6 +85,7 @@ struct RecordedWorkload {
   std::uint64_t from_event = 0;
   std::uint64_t to_event = 0;  ///< event number of the mark "phase end", which precedes the unmount
   std::optional<std::string> failure;
+  std::optional<IssuerShare> issuers = {};  ///< if they were recorded
   bool disk_full = false;  ///< at the time of `failure`, the file system had almost no free space
 };
 /// Checks that a correct file system can execute the list in `text`, up to the first `crash`

@@ -280,6 +280,14 @@ Result<std::vector<oracle::ObservedObject>> StageGuest::dump() {
   return state_->see_and_ask([](run::GuestSession& session) { return session.dump(); });
 }
 
+Result<void> StageGuest::start_trace() {
+  return state_->see_and_ask([](run::GuestSession& session) { return session.start_trace(); });
+}
+
+Result<run::WriteTrace> StageGuest::stop_trace() {
+  return state_->see_and_ask([](run::GuestSession& session) { return session.stop_trace(); });
+}
+
 Result<bool> StageGuest::recover_and_mount(const adapters::LinuxAdapter& filesystem,
                                            std::string& why, std::string& log) {
   const bool by_command = !filesystem.replay_by_mount && !filesystem.replay.argv.empty();

@@ -82,6 +82,8 @@ class StageGuest {
   Result<run::RunOutcome> run(const std::vector<workload::Operation>& operations,
                               std::span<const workload::FailedOperation> earlier = {});
   Result<std::vector<oracle::ObservedObject>> dump();
+  Result<void> start_trace();
+  Result<run::WriteTrace> stop_trace();
   Result<void> put(const std::string& path, const std::string& text);
   Result<run::RunOutcome> run_application(const workload::Application& application);
   Result<oracle::VerifierEnd> verify_application(const std::vector<std::string>& argv,

@@ -150,6 +150,7 @@ bool FailureReporter::fails_too(const std::vector<workload::Operation>& operatio
   const auto discard = [&](const fs::path& path) {
     fs::remove(path, ignored);
     fs::remove(operations_file(path), ignored);
+    fs::remove(issuers_file(path), ignored);
   };
   auto recorded = options_.record(guest_, operations, recording);
   if (!recorded) {

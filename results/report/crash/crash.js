@@ -410,6 +410,8 @@
     };
     tell('sectors', `${r.lba[i]} to ${r.lba[i] + r.sectors[i] - 1} (${bytesText(512 * r.sectors[i])})`);
     tell('holds', data.texts[r.what[i]]);
+    tell('issued by', data.texts[r.issuer[i]]);
+    tell('stack', data.texts[r.stack[i]]);
     tell('file', data.texts[r.file[i]]);
     const bytes = r.bytes[i].match(/../g) || [];
     tell('first bytes', bytes.length && `${bytes.join(' ')}  ${bytes.map((b) => { const c = parseInt(b, 16); return c > 32 && c < 127 ? String.fromCharCode(c) : '\u00b7'; }).join('')}`, 'hex');

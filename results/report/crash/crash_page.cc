@@ -67,8 +67,8 @@ nlohmann::json columns_of_requests(const CrashPage& page, const PicturePlan& pla
                                    StringTable& texts) {
   nlohmann::json columns;
   for (const char* name :
-       {"device", "id", "op", "fua", "lba",  "sectors", "se",    "st",      "ae",  "at",
-        "de",     "dt", "me", "ce",  "what", "file",    "bytes", "finding", "row", "y"})
+       {"device", "id", "op", "fua",  "lba",    "sectors", "se",   "st",    "ae",      "at",  "de",
+        "dt",     "me", "ce", "what", "issuer", "stack",   "file", "bytes", "finding", "row", "y"})
     columns[name] = nlohmann::json::array();
   for (std::size_t i = 0; i < page.requests.size(); ++i) {
     const TimelineRequest& request = page.requests[i];
@@ -87,6 +87,8 @@ nlohmann::json columns_of_requests(const CrashPage& page, const PicturePlan& pla
     columns["me"].push_back(or_none(request.on_medium));
     columns["ce"].push_back(or_none(request.cycle_ended));
     columns["what"].push_back(texts.number(request.what));
+    columns["issuer"].push_back(texts.number(request.issuer));
+    columns["stack"].push_back(texts.number(request.stack));
     columns["file"].push_back(texts.number(request.file));
     columns["bytes"].push_back(hex(request.bytes));
     columns["finding"].push_back(or_none(request.finding));
@@ -348,6 +350,9 @@ std::string writes_at_risk(const CrashPage& page) {
                              ? "<span class=\"fate-kept\">&#9679; there</span>"
                              : "<span class=\"fate-risk\">&#9671; at risk</span>";
       std::string what = escape(request.what);
+      if (!request.issuer.empty())
+        what += fmt::format("<small title=\"{}\">issued by {}</small>", escape(request.stack),
+                            escape(request.issuer));
       if (!request.file.empty()) what += fmt::format("<small>{}</small>", escape(request.file));
       const std::string device =
           page.devices.size() > 1 ? escape(page.devices[request.device].name) + " " : std::string();

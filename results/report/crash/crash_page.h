@@ -63,9 +63,11 @@ struct TimelineRequest {
   std::optional<std::uint64_t> on_medium;
   std::optional<std::uint64_t> cycle_ended;  ///< event at which the power was cut
   BlockClass block = BlockClass::other;
-  std::string what;   ///< describes the block, such as "journal commit block of transaction 7"
-  std::string file;   ///< name of the file that the block belongs to; empty if unknown
-  std::string bytes;  ///< the first kShownBytes bytes of its contents
+  std::string what;    ///< describes the block, such as "journal commit block of transaction 7"
+  std::string issuer;  ///< functions and threads that issued it; empty if unknown
+  std::string stack;   ///< its first issuer's functions, the innermost first
+  std::string file;    ///< name of the file that the block belongs to; empty if unknown
+  std::string bytes;   ///< the first kShownBytes bytes of its contents
   std::optional<std::size_t> finding;  ///< index of a finding about the same file
 };
 inline constexpr std::size_t kShownBytes = 16;

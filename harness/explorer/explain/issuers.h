@@ -1,0 +1,76 @@
+#pragma once
+// The functions and threads in the guest that issued the requests of a recording, and those that
+// dirtied the written blocks.
+//
+// `explore --stacks` and `check --stacks` store them in NAME.issuers.txt next to the recording:
+//
+//   #issuers 1
+//   stack 0
+//     submit_bio+0x7e/0x90
+//     jbd2_journal_commit_transaction+0x1174/0x1f90 [jbd2]
+//   issued 0 17 0 jbd2/vda-8        device, request, stack, task
+//   dirtied 0 17 1 headcrash-agent
+//
+// A request can have several issuers, because the kernel merges adjacent writes. Devices are those
+// of the recording.
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "plugin/base/result.h"
+#include "plugin/model/core/device.h"
+
+namespace headcrash::explorer {
+
+/// A point in the kernel that a thread reached.
+struct Issuer {
+  std::string task;                ///< name of the thread
+  std::vector<std::string> stack;  ///< the innermost function first, with offsets
+  bool operator==(const Issuer&) const = default;
+};
+
+struct IssuersOfRequest {
+  std::vector<Issuer> issued;   ///< without duplicates, in order
+  std::vector<Issuer> dirtied;  ///< the last one of each block that is known
+};
+
+class Issuers {
+ public:
+  /// Returns the issuers of a request; null if they are unknown.
+  const IssuersOfRequest* find(model::DeviceId device, model::RequestId request) const;
+  void add_issued(model::DeviceId device, model::RequestId request, const Issuer& issuer);
+  void add_dirtied(model::DeviceId device, model::RequestId request, const Issuer& issuer);
+  /// Number of requests that have an issuer.
+  std::size_t size() const { return of_.size(); }
+
+  std::string text() const;
+  /// Parses text(). Errors name `file` and the line.
+  static Result<Issuers> parse(std::string_view text, const std::string& file);
+  /// Reads the file of a recording. Returns no issuers if there is no such file.
+  static Result<Issuers> read(const std::filesystem::path& recording);
+
+ private:
+  std::map<std::pair<model::DeviceId, model::RequestId>, IssuersOfRequest> of_;
+};
+
+/// Returns the path of a recording's issuers.
+std::filesystem::path issuers_file(const std::filesystem::path& recording);
+
+/// Returns the function that explains a request: the innermost one that is not a general function
+/// of the block layer, the page cache or the tracer. Without its offset. Empty if there is no
+/// stack.
+std::string telling_function(const Issuer& issuer);
+
+/// Returns "FUNCTION from TASK" for each issuer, without duplicates, at most three.
+std::string issuers_text(std::span<const Issuer> issuers);
+
+/// Returns the functions of a stack, without offsets, joined by " < ": the innermost first, from
+/// the telling function to the system call or the thread's function.
+std::string stack_text(const Issuer& issuer);
+
+}  // namespace headcrash::explorer

@@ -1,0 +1,107 @@
+#include "harness/explorer/guests/block_trace_text.h"
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+namespace headcrash::explorer {
+namespace {
+
+using Kind = BlockEvent::Kind;
+using Op = BlockEvent::Op;
+
+/// The text of a kernel 6.1: a commit block with a flush and FUA, by a thread with a dash in its
+/// name.
+constexpr const char* kText =
+    "# tracer: nop\n"
+    "#\n"
+    "# entries-in-buffer/entries-written: 7/9   #P:1\n"
+    "#\n"
+    "#           TASK-PID     CPU#  |||||  TIMESTAMP  FUNCTION\n"
+    "     jbd2/vda-8-77      [000] .....   312: block_bio_queue: 254,0 FWFSM 8236 + 8 "
+    "[jbd2/vda-8]\n"
+    "     jbd2/vda-8-77      [000] .....   313: <stack trace>\n"
+    " => submit_bio+0x7e/0x90\n"
+    " => jbd2_journal_commit_transaction+0x1174/0x1f90 [jbd2]\n"
+    "  kworker/0:1H-31      [000] .....   314: block_rq_issue: 254,0 FF 0 () "
+    "18446744073709551615 + 0 [kworker/0:1H]\n"
+    "  kworker/0:1H-31      [000] .....   315: block_rq_issue: 254,0 WSM 4096 () "
+    "8236 + 8 be,0,4 [kworker/0:1H]\n"
+    "  a [0] b: c-12      [000] d..1.   316: block_dirty_buffer: 254,32 sector=515 size=4096\n"
+    "  a [0] b: c-12      [000] d..1.   317: <stack trace>\n"
+    " => ext4_mark_iloc_dirty+0x1/0x2\n"
+    "  sh-5      [000] d..1.   318: block_bio_queue: 254,0 RA 16 + 8 [sh]\n"
+    "  sh-5      [000] d..1.   319: <stack trace>\n"
+    " => read_pages+0x1/0x2\n"
+    "  sh-5      [000] d..1.   320: block_bio_queue: 254,0 DS 64 + 1024 [sh]\n";
+
+TEST(BlockTraceText, HasEventsWithTheirStacks) {
+  const auto trace = parse_block_trace(kText);
+  ASSERT_TRUE(trace) << trace.error().message();
+  EXPECT_EQ(trace->lost, 2U);
+  ASSERT_EQ(trace->events.size(), 5U) << "a read is no event";
+  const BlockEvent& commit = trace->events[0];
+  EXPECT_EQ(commit.kind, Kind::queued);
+  EXPECT_EQ(commit.op, Op::write);
+  EXPECT_TRUE(commit.preflush);
+  EXPECT_TRUE(commit.fua);
+  EXPECT_EQ(commit.device, "254,0");
+  EXPECT_EQ(commit.sector, 8236U);
+  EXPECT_EQ(commit.sectors, 8U);
+  EXPECT_EQ(commit.task, "jbd2/vda-8");
+  EXPECT_EQ(commit.stack,
+            (std::vector<std::string>{"submit_bio+0x7e/0x90",
+                                      "jbd2_journal_commit_transaction+0x1174/0x1f90 [jbd2]"}));
+  const BlockEvent& flush = trace->events[1];
+  EXPECT_EQ(flush.kind, Kind::issued);
+  EXPECT_EQ(flush.op, Op::flush);
+  EXPECT_EQ(flush.sectors, 0U);
+  const BlockEvent& issued = trace->events[2];
+  EXPECT_EQ(issued.sector, 8236U) << "a newer kernel has fields after the sectors";
+  EXPECT_FALSE(issued.fua);
+  EXPECT_TRUE(issued.stack.empty());
+  const BlockEvent& dirtied = trace->events[3];
+  EXPECT_EQ(dirtied.kind, Kind::dirtied);
+  EXPECT_EQ(dirtied.device, "254,32");
+  EXPECT_EQ(dirtied.sector, 515U * 8);
+  EXPECT_EQ(dirtied.task, "a [0] b: c");
+  EXPECT_EQ(dirtied.stack.size(), 1U);
+  EXPECT_EQ(trace->events[4].op, Op::trim);
+  EXPECT_TRUE(trace->events[4].stack.empty()) << "a read's stack belongs to no event";
+}
+
+TEST(BlockTraceText, AStackOfAnotherThreadIsNotUsed) {
+  const auto trace = parse_block_trace(
+      "  sh-5      [000] d..1.   318: block_bio_queue: 254,0 WS 16 + 8 [sh]\n"
+      "  sh-6      [000] d..1.   319: <stack trace>\n"
+      " => read_pages+0x1/0x2\n");
+  ASSERT_TRUE(trace);
+  EXPECT_TRUE(trace->events.at(0).stack.empty());
+}
+
+TEST(BlockTraceText, DamagedLinesAreErrorsWithTheirNumber) {
+  for (const char* line : {"garbage", "  sh-5 [000] d..1. 1: block_bio_queue: 254,0 WS 16 8 [sh]",
+                           "  sh-5 [000] d..1. 1: block_bio_queue: 254,0 WS x + 8 [sh]",
+                           "  sh-5 [000] d..1. 1: block_bio_queue: 254,0 WS 1 + 99999999999 [sh]",
+                           "  sh-5 [000] d..1. 1: block_dirty_buffer: 254,0 sector=1 size=0",
+                           "  sh [000] d..1. 1: block_bio_queue: 254,0 WS 16 + 8 [sh]",
+                           "# entries-in-buffer/entries-written: x"}) {
+    const auto trace = parse_block_trace(std::string("# tracer: nop\n") + line + "\n");
+    ASSERT_FALSE(trace) << line;
+    EXPECT_EQ(trace.error().subject, "line 2 of the guest's trace");
+  }
+}
+
+TEST(BlockTraceText, DamagedTextNeverCrashes) {
+  std::mt19937 random(1);
+  const std::string good = kText;
+  for (int round = 0; round < 20'000; ++round) {
+    std::string text = good.substr(0, random() % (good.size() + 1));
+    for (int change = 0; change < 4 && !text.empty(); ++change)
+      text[random() % text.size()] = static_cast<char>(random());
+    (void)parse_block_trace(text);
+  }
+}
+
+}  // namespace
+}  // namespace headcrash::explorer

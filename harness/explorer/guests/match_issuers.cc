@@ -1,0 +1,252 @@
+// Follows the block layer's queue of each device (match_issuers.h).
+#include "harness/explorer/guests/match_issuers.h"
+
+#include <algorithm>
+#include <iterator>
+#include <list>
+#include <map>
+#include <optional>
+#include <tuple>
+#include <utility>
+
+namespace headcrash::explorer {
+namespace {
+
+using TracedOp = BlockEvent::Op;
+
+struct SectorRange {
+  std::uint64_t first = 0, end = 0;
+  bool empty() const { return first >= end; }
+};
+
+SectorRange range_of(const BlockEvent& event) {
+  return {event.sector, event.sector + event.sectors};
+}
+
+SectorRange common(const SectorRange& one, const SectorRange& other) {
+  return {std::max(one.first, other.first), std::min(one.end, other.end)};
+}
+
+/// A queued request, and the part of it that has not been issued yet.
+struct Queued {
+  const BlockEvent* event = nullptr;
+  std::uint64_t left = 0;                    ///< number of sectors
+  bool preflush = false, postflush = false;  ///< a flush before or after the data is missing
+};
+
+struct Issued {
+  TracedOp op = TracedOp::write;
+  SectorRange range;
+  std::vector<const BlockEvent*> issuers, dirtied;
+};
+
+/// The last event that dirtied each range of a disk.
+class DirtyMap {
+ public:
+  void add(const BlockEvent& event) {
+    const SectorRange range = range_of(event);
+    // The blocks of a disk have the same size, except while a file system probes sizes.
+    auto at = last_.lower_bound(range.first);
+    while (at != last_.end() && at->first < range.end) at = last_.erase(at);
+    last_[range.first] = &event;
+  }
+  void add_overlapping(const SectorRange& range, std::vector<const BlockEvent*>& events) const {
+    auto at = last_.upper_bound(range.first);
+    if (at != last_.begin()) --at;
+    for (; at != last_.end() && at->first < range.end; ++at)
+      if (!common(range_of(*at->second), range).empty()) events.push_back(at->second);
+  }
+
+ private:
+  std::map<std::uint64_t, const BlockEvent*> last_;
+};
+
+/// The queue of one device.
+class Queue {
+ public:
+  void take(const BlockEvent& event) {
+    switch (event.kind) {
+      case BlockEvent::Kind::queued:
+        queued_.push_back({.event = &event,
+                           .left = event.sectors,
+                           .preflush = event.preflush,
+                           .postflush = event.fua && event.sectors > 0});
+        return;
+      case BlockEvent::Kind::dirtied:
+        dirty_.add(event);
+        return;
+      case BlockEvent::Kind::issued:
+        issue(event);
+        return;
+    }
+  }
+  std::vector<Issued>& issued() { return issued_; }
+
+ private:
+  void issue(const BlockEvent& event) {
+    Issued issued{.op = event.op, .range = range_of(event)};
+    if (event.op == TracedOp::flush) {
+      flush(issued);
+    } else {
+      transfer(issued);
+    }
+    // Nothing is queued for a request that the driver had rejected and that is issued again.
+    if (!issued.issuers.empty()) issued_.push_back(std::move(issued));
+  }
+
+  /// One flush serves all queued requests that wait for a flush.
+  void flush(Issued& issued) {
+    for (auto at = queued_.begin(); at != queued_.end();) {
+      bool& awaited = at->preflush ? at->preflush : at->postflush;
+      const bool after_data = !at->preflush && at->postflush && at->left == 0;
+      if (at->preflush || after_data) {
+        issued.issuers.push_back(at->event);
+        awaited = false;
+      }
+      at = is_done(*at) ? queued_.erase(at) : std::next(at);
+    }
+  }
+
+  void transfer(Issued& issued) {
+    for (auto at = queued_.begin(); at != queued_.end();) {
+      const SectorRange part = common(range_of(*at->event), issued.range);
+      if (at->event->op != issued.op || at->left == 0 || part.empty()) {
+        ++at;
+        continue;
+      }
+      issued.issuers.push_back(at->event);
+      at->left -= std::min(at->left, part.end - part.first);
+      // The kernel sends no separate flush to a disk without a cache.
+      at->preflush = false;
+      at = is_done(*at) ? queued_.erase(at) : std::next(at);
+    }
+    if (issued.op == TracedOp::write) dirty_.add_overlapping(issued.range, issued.dirtied);
+  }
+
+  static bool is_done(const Queued& queued) {
+    return queued.left == 0 && !queued.preflush && !queued.postflush;
+  }
+
+  std::list<Queued> queued_;
+  DirtyMap dirty_;
+  std::vector<Issued> issued_;
+};
+
+struct RecordedRequest {
+  std::uint64_t event = 0;
+  model::RequestId request = 0;
+  TracedOp op = TracedOp::write;
+  SectorRange range;
+};
+
+std::optional<TracedOp> traced_op(model::Op op) {
+  switch (op) {
+    case model::Op::write:
+      return TracedOp::write;
+    case model::Op::write_zeroes:
+      return TracedOp::zero;
+    case model::Op::trim:
+      return TracedOp::trim;
+    case model::Op::flush:
+      return TracedOp::flush;
+    case model::Op::read:
+      return std::nullopt;
+  }
+  return std::nullopt;
+}
+
+/// Returns the requests of a device in the order of submission.
+std::vector<RecordedRequest> requests_of(const states::RunHistory& run, model::DeviceId device) {
+  std::vector<RecordedRequest> requests;
+  for (const states::RecordedWrite& write : run.writes(device))
+    if (const auto op = traced_op(write.op))
+      requests.push_back(
+          {write.submitted_event, write.request, *op, {write.lba, write.lba + write.sectors}});
+  for (const states::RecordedFlush& flush : run.flushes(device))
+    requests.push_back({flush.submitted_event, flush.request, TracedOp::flush, {}});
+  std::ranges::sort(requests, {}, &RecordedRequest::event);
+  return requests;
+}
+
+/// The issued requests of a device that no recorded request has been matched with.
+class Unmatched {
+ public:
+  explicit Unmatched(std::vector<Issued> issued) : issued_(std::move(issued)) {
+    for (std::size_t i = 0; i < issued_.size(); ++i) {
+      const Issued& each = issued_[i];
+      by_place_.emplace(std::tuple{each.op, each.range.first, i}, each.range.end);
+    }
+  }
+  /// Removes and returns the requests that form the recorded request: the first one with exactly
+  /// its sectors; otherwise the first ones inside it, in ascending order, without gaps.
+  std::vector<const Issued*> take(const RecordedRequest& recorded) {
+    const TracedOp op = recorded.op;
+    const SectorRange& range = recorded.range;
+    auto at = by_place_.lower_bound({op, range.first, 0});
+    for (auto same = at; same != by_place_.end() && starts_at(*same, op, range.first); ++same)
+      if (same->second == range.end) return take_one(same);
+    std::vector<Places::iterator> parts;
+    std::uint64_t next = range.first;
+    while (next < range.end) {
+      at = by_place_.lower_bound({op, next, 0});
+      if (at == by_place_.end() || !starts_at(*at, op, next) || at->second <= next ||
+          at->second > range.end)
+        return {};
+      parts.push_back(at);
+      next = at->second;
+    }
+    std::vector<const Issued*> taken;
+    for (const auto part : parts) {
+      taken.push_back(&issued_[std::get<2>(part->first)]);
+      by_place_.erase(part);
+    }
+    return taken;
+  }
+
+ private:
+  /// Operation, first sector and number of each issued request, and its end.
+  using Places = std::map<std::tuple<TracedOp, std::uint64_t, std::size_t>, std::uint64_t>;
+
+  static bool starts_at(const Places::value_type& place, TracedOp op, std::uint64_t first) {
+    return std::get<0>(place.first) == op && std::get<1>(place.first) == first;
+  }
+  std::vector<const Issued*> take_one(Places::iterator at) {
+    const Issued* const taken = &issued_[std::get<2>(at->first)];
+    by_place_.erase(at);
+    return {taken};
+  }
+
+  std::vector<Issued> issued_;
+  Places by_place_;
+};
+
+void match_device(const states::RunHistory& run, const TracedDevice& device,
+                  const std::vector<BlockEvent>& events, MatchedIssuers& matched) {
+  Queue queue;
+  for (const BlockEvent& event : events)
+    if (event.device == device.number) queue.take(event);
+  Unmatched unmatched(std::move(queue.issued()));
+  for (const RecordedRequest& recorded : requests_of(run, device.device)) {
+    ++matched.requests;
+    const auto parts = unmatched.take(recorded);
+    if (!parts.empty()) ++matched.matched;
+    for (const Issued* part : parts) {
+      for (const BlockEvent* event : part->issuers)
+        matched.issuers.add_issued(device.device, recorded.request, {event->task, event->stack});
+      for (const BlockEvent* event : part->dirtied)
+        matched.issuers.add_dirtied(device.device, recorded.request, {event->task, event->stack});
+    }
+  }
+}
+
+}  // namespace
+
+MatchedIssuers match_issuers(const states::RunHistory& run,
+                             const std::vector<TracedDevice>& devices,
+                             const std::vector<BlockEvent>& events) {
+  MatchedIssuers matched;
+  for (const TracedDevice& device : devices) match_device(run, device, events, matched);
+  return matched;
+}
+
+}  // namespace headcrash::explorer

@@ -1,0 +1,37 @@
+#pragma once
+// Assigns the events of a guest's block trace to the requests of a recording.
+//
+//   queued  ------------->  issued  ------------------>  SUBMIT of the recording
+//           sectors overlap         same sectors, in the order of issue
+//
+// Times are not compared. The guest's block layer merges and splits what was queued, so an issued
+// request has several issuers, or several requests have the same. QEMU merges adjacent requests, so
+// a recorded request may consist of several issued ones. A write with a preflush or FUA becomes up
+// to three requests: flush, write, flush.
+
+#include <string>
+#include <vector>
+
+#include "harness/explorer/explain/issuers.h"
+#include "harness/explorer/guests/block_trace_text.h"
+#include "plugin/states/run_history.h"
+
+namespace headcrash::explorer {
+
+/// A device of the recording, and its number in the guest, such as "254,0".
+struct TracedDevice {
+  model::DeviceId device = 0;
+  std::string number;
+};
+
+struct MatchedIssuers {
+  Issuers issuers;
+  std::size_t requests = 0;  ///< number of writes and flushes of these devices
+  std::size_t matched = 0;   ///< number of those that have an issuer
+};
+
+MatchedIssuers match_issuers(const states::RunHistory& run,
+                             const std::vector<TracedDevice>& devices,
+                             const std::vector<BlockEvent>& events);
+
+}  // namespace headcrash::explorer

@@ -1,0 +1,182 @@
+#include "harness/explorer/guests/match_issuers.h"
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "harness/explorer/testing/recorded_disk.h"
+
+namespace headcrash::explorer {
+namespace {
+
+using Kind = BlockEvent::Kind;
+using Op = BlockEvent::Op;
+
+RecordedDisk::Data sectors(std::size_t count) {
+  return RecordedDisk::Data(count * model::kSectorBytes);
+}
+
+class MatchIssuers : public testing::Test {
+ public:
+  MatchIssuers& queue(const std::string& task, std::uint64_t sector, std::uint32_t count,
+                      Op op = Op::write, const std::string& device = "254,0") {
+    events_.push_back({.kind = Kind::queued,
+                       .op = op,
+                       .preflush = op == Op::flush,
+                       .device = device,
+                       .sector = sector,
+                       .sectors = count,
+                       .task = task});
+    return *this;
+  }
+  MatchIssuers& commit(const std::string& task, std::uint64_t sector) {
+    queue(task, sector, 8);
+    events_.back().preflush = events_.back().fua = true;
+    return *this;
+  }
+  MatchIssuers& issue(std::uint64_t sector, std::uint32_t count, Op op = Op::write,
+                      const std::string& device = "254,0") {
+    events_.push_back({.kind = Kind::issued,
+                       .op = op,
+                       .preflush = op == Op::flush,
+                       .device = device,
+                       .sector = sector,
+                       .sectors = count,
+                       .task = "kworker"});
+    return *this;
+  }
+  MatchIssuers& dirty(const std::string& task, std::uint64_t sector) {
+    events_.push_back(
+        {.kind = Kind::dirtied, .device = "254,0", .sector = sector, .sectors = 8, .task = task});
+    return *this;
+  }
+  MatchedIssuers match(RecordedDisk& disk,
+                       const std::vector<TracedDevice>& devices = {{0, "254,0"}}) {
+    const auto run = disk.load();
+    matched_ = match_issuers(*run, devices, events_);
+    return matched_;
+  }
+  /// Returns the tasks that issued a request, joined by '+'.
+  std::string tasks(model::RequestId request, model::DeviceId device = 0) const {
+    const auto* found = matched_.issuers.find(device, request);
+    return found == nullptr ? "" : joined(found->issued);
+  }
+  std::string dirtied(model::RequestId request) const {
+    const auto* found = matched_.issuers.find(0, request);
+    return found == nullptr ? "" : joined(found->dirtied);
+  }
+
+  const TemporaryFolder folder_;
+  const std::filesystem::path path_ = folder_ / "workload.hcrec";
+  std::vector<BlockEvent> events_;
+  MatchedIssuers matched_;
+
+ private:
+  static std::string joined(const std::vector<Issuer>& issuers) {
+    std::string text;
+    for (const Issuer& issuer : issuers) text += (text.empty() ? "" : "+") + issuer.task;
+    return text;
+  }
+};
+
+TEST_F(MatchIssuers, ByPlaceInTheOrderOfIssue) {
+  queue("first", 8, 8).queue("other", 64, 8).issue(64, 8).issue(8, 8);
+  queue("second", 8, 8).issue(8, 8);
+  RecordedDisk disk(path_);
+  disk.write(1, 64, sectors(8)).write(2, 8, sectors(8)).write(3, 8, sectors(8));
+  disk.write(4, 8, sectors(8));
+  match(disk);
+  EXPECT_EQ(tasks(1), "other");
+  EXPECT_EQ(tasks(2), "first");
+  EXPECT_EQ(tasks(3), "second") << "the same place, later";
+  EXPECT_EQ(tasks(4), "") << "a request that was not traced has no issuer";
+  EXPECT_EQ(matched_.requests, 4U);
+  EXPECT_EQ(matched_.matched, 3U);
+}
+
+TEST_F(MatchIssuers, OfMergedAndSplitWrites) {
+  queue("a", 8, 8).queue("b", 16, 8).issue(8, 16);
+  queue("c", 100, 20).issue(100, 12).issue(112, 8);
+  queue("d", 200, 8).issue(200, 8).queue("e", 208, 8).issue(208, 8);
+  RecordedDisk disk(path_);
+  disk.write(1, 8, sectors(16)).write(2, 100, sectors(12)).write(3, 112, sectors(8));
+  disk.write(4, 200, sectors(16));
+  match(disk);
+  EXPECT_EQ(tasks(1), "a+b");
+  EXPECT_EQ(tasks(2), "c");
+  EXPECT_EQ(tasks(3), "c");
+  EXPECT_EQ(tasks(4), "d+e") << "QEMU merges adjacent requests";
+  EXPECT_EQ(matched_.matched, 4U);
+}
+
+TEST_F(MatchIssuers, OfTheFlushesBeforeAndAfterACommit) {
+  commit("jbd2", 8).issue(0, 0, Op::flush).issue(8, 8).issue(0, 0, Op::flush);
+  queue("fsync", 0, 0, Op::flush).queue("sync", 0, 0, Op::flush).issue(0, 0, Op::flush);
+  RecordedDisk disk(path_);
+  disk.flush(1).write(2, 8, sectors(8)).flush(3).flush(4);
+  match(disk);
+  EXPECT_EQ(tasks(1), "jbd2");
+  EXPECT_EQ(tasks(2), "jbd2");
+  EXPECT_EQ(tasks(3), "jbd2");
+  EXPECT_EQ(tasks(4), "fsync+sync");
+}
+
+TEST_F(MatchIssuers, OfARequestThatTheDriverRejectedOnce) {
+  queue("a", 8, 8).issue(8, 8).issue(8, 8).queue("b", 8, 8).issue(8, 8);
+  RecordedDisk disk(path_);
+  disk.write(1, 8, sectors(8)).write(2, 8, sectors(8));
+  match(disk);
+  EXPECT_EQ(tasks(1), "a");
+  EXPECT_EQ(tasks(2), "b");
+}
+
+TEST_F(MatchIssuers, DoNotMixOperationsAndDisks) {
+  queue("trim", 8, 8, Op::trim).queue("write", 8, 8).issue(8, 8).issue(8, 8, Op::trim);
+  queue("log", 8, 8, Op::write, "254,32").issue(8, 8, Op::write, "254,32");
+  RecordedDisk disk(path_, 4096, true, 4096);
+  disk.write(1, 8, sectors(8)).trim(2, 8, 8).on(1).write(3, 8, sectors(8));
+  match(disk, {{0, "254,0"}, {1, "254,32"}});
+  EXPECT_EQ(tasks(1), "write");
+  EXPECT_EQ(tasks(2), "trim");
+  EXPECT_EQ(tasks(3, 1), "log");
+}
+
+TEST_F(MatchIssuers, WhoDirtiedABlockIsTheLastOneBeforeTheWrite) {
+  dirty("early", 8).dirty("late", 8).dirty("neighbour", 16).dirty("far", 64);
+  queue("w", 8, 16).issue(8, 16).dirty("after", 8);
+  RecordedDisk disk(path_);
+  disk.write(1, 8, sectors(16));
+  match(disk);
+  EXPECT_EQ(tasks(1), "w");
+  EXPECT_EQ(dirtied(1), "late+neighbour");
+}
+
+TEST_F(MatchIssuers, AnyEventsAreAccepted) {
+  std::mt19937_64 random(1);
+  RecordedDisk disk(path_);
+  for (model::RequestId id = 1; id < 40; ++id) {
+    if (id % 5 == 0)
+      disk.flush(id);
+    else
+      disk.write(id, random() % 32, sectors(1 + random() % 16));
+  }
+  const auto run = disk.load();
+  for (int round = 0; round < 200; ++round) {
+    std::vector<BlockEvent> events;
+    for (int i = 0; i < 60; ++i)
+      events.push_back({.kind = static_cast<Kind>(random() % 3),
+                        .op = static_cast<Op>(random() % 4),
+                        .preflush = random() % 2 == 0,
+                        .fua = random() % 2 == 0,
+                        .device = "254,0",
+                        .sector = random() % 8 == 0 ? random() : random() % 32,
+                        .sectors = static_cast<std::uint32_t>(random() % 20),
+                        .task = "t"});
+    const auto matched = match_issuers(*run, {{0, "254,0"}}, events);
+    EXPECT_LE(matched.matched, matched.requests);
+    EXPECT_EQ(matched.issuers.size(), matched.matched);
+  }
+}
+
+}  // namespace
+}  // namespace headcrash::explorer

@@ -1,0 +1,40 @@
+#pragma once
+// Traces the kernel's requests to disks, with the stack of the function that submitted each.
+//
+//   block_bio_queue     a file system submits a write or a flush     with stack
+//   block_dirty_buffer  a block of a disk becomes dirty in memory    with stack
+//   block_rq_issue      a request is sent to the disk's driver
+//
+// The events are counted by a sequence number instead of the time, because reading a clock takes
+// time in a virtual guest. The text is that of the kernel's file `trace`
+// (Documentation/trace/events.rst); harness/explorer/guests/block_trace_text.h parses it.
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "fs-adapters/vfs.h"
+
+namespace headcrash::guest {
+
+inline constexpr const char* kTraceFolder = "/sys/kernel/tracing";
+
+/// Starts tracing, with a buffer of `buffer_kib` for each processor. Discards earlier events.
+/// Returns ENOTSUP if the kernel has no block events or no stacks. `folder` is the tracing file
+/// system, which is mounted if necessary.
+VfsResult<void> start_block_trace(std::size_t buffer_kib, const std::string& folder = kTraceFolder);
+
+/// Stops tracing and passes the text to `receive`, in pieces that end with a complete line.
+/// Unprintable characters are replaced with '?'. Frees the buffer.
+VfsResult<void> stop_block_trace(const std::function<void(std::string_view piece)>& receive,
+                                 const std::string& folder = kTraceFolder);
+
+struct BlockDeviceNumber {
+  std::string number;  ///< "254,0", as in the events
+  std::string name;    ///< "vda"
+};
+/// Returns all block devices.
+std::vector<BlockDeviceNumber> block_device_numbers(const std::string& folder = "/sys/class/block");
+
+}  // namespace headcrash::guest
