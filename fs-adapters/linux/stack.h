@@ -53,6 +53,7 @@ struct Stack {
   std::vector<std::string> packages, modules;
   GuestCommand create;    ///< leaves the device ready for mkfs
   GuestCommand assemble;  ///< after a cut, and before a workload
+  GuestCommand degrade;   ///< takes disks away before a workload, after `assemble`; may be empty
   GuestCommand stop;      ///< releases the disks
   GuestCommand check;     ///< after assemble, in each state; may be empty
   GuestCommand scrub;     ///< like `check`, but thorough: in a sample of the states; may be empty

@@ -294,7 +294,7 @@ Result<Ran> record_between_marks(StageGuest& guest, const adapters::LinuxAdapter
                   .slow = start.slow,
                   .slow_us = disk.options.slow_us,
                   .faults = guest.machine().faults}));
-  TRY(guest.assemble_stack(filesystem));
+  TRY(guest.assemble_stack(filesystem, StageGuest::Assembly::before_workload));
   TRY(mount_start(guest, filesystem, start.crashed));
   TRY(prepare());
 

@@ -65,9 +65,12 @@ class StageGuest {
 
   /// Creates the file system's stack on empty disks. Does nothing if it has none.
   Result<void> create_stack(const adapters::LinuxAdapter& filesystem, const std::string& uuid);
+  /// `before_workload`: all disks are there, and then the stack's `degrade` runs. `after_cut`: its
+  /// absent disks are missing.
+  enum class Assembly { before_workload, after_cut };
   /// Assembles the file system's stack on the loaded disks. Does nothing if it has none. If the
   /// command fails, the error is `unmountable` and contains its output.
-  Result<void> assemble_stack(const adapters::LinuxAdapter& filesystem);
+  Result<void> assemble_stack(const adapters::LinuxAdapter& filesystem, Assembly assembly);
   /// Stops the assembled stack, if any. load() does this, too, and discards the guest on failure.
   Result<void> stop_stack();
 
