@@ -33,15 +33,14 @@ std::vector<std::string> places_of(const Stack& stack) {
 }
 
 Result<void> check_commands(const StrictTable& root, const Stack& stack) {
-  const std::pair<const char*, const GuestCommand*> commands[] = {{"create", &stack.create},
-                                                                  {"assemble", &stack.assemble},
-                                                                  {"stop", &stack.stop},
-                                                                  {"check", &stack.check},
-                                                                  {"scrub", &stack.scrub}};
+  const std::pair<const char*, const GuestCommand*> commands[] = {
+      {"create", &stack.create}, {"assemble", &stack.assemble}, {"degrade", &stack.degrade},
+      {"stop", &stack.stop},     {"check", &stack.check},       {"scrub", &stack.scrub}};
   const std::vector<std::string> places = places_of(stack);
   for (const auto& [section, command] : commands) {
     const std::string key = fmt::format("{}.command", section);
-    const bool optional = command == &stack.check || command == &stack.scrub;
+    const bool optional =
+        command == &stack.degrade || command == &stack.check || command == &stack.scrub;
     if (command->argv.empty() && !optional)
       return fail(root.subject(key), "is missing",
                   fmt::format("set the command that {}",
@@ -67,14 +66,15 @@ Result<void> read_rules(const StrictTable& root, Stack& stack) {
        {table->take("answered-after-all", rules.answered_after_all),
         table->take("flushed-on-all", rules.flushed_on_all),
         table->take("xor-is-zero", rules.xor_is_zero),
-        table->take("mirror-width", width, {.least = 2, .most = kStackDisksMost}),
+        table->take("mirror-width", width, {.least = 0, .most = kStackDisksMost}),
         table->take_size("data-offset", rules.data_offset_bytes)})
     if (!read) return read;
   rules.mirror_width = static_cast<std::size_t>(width);
-  if (rules.mirror_width != 0 && stack.disks % rules.mirror_width != 0)
-    return fail(table->subject("mirror-width"),
-                fmt::format("{} does not divide the {} disks", rules.mirror_width, stack.disks),
-                "give the number of copies");
+  if (rules.mirror_width == 1 || (rules.mirror_width != 0 && stack.disks % rules.mirror_width != 0))
+    return fail(
+        table->subject("mirror-width"),
+        fmt::format("{} is not a number of copies on {} disks", rules.mirror_width, stack.disks),
+        "give the number of copies, or 0 to omit this rule");
   if (rules.data_offset_bytes % 512 != 0)
     return fail(table->subject("data-offset"), "is not a number of sectors", "use 1M");
   return {};
@@ -125,18 +125,18 @@ Result<void> read_disks(const StrictTable& root, Stack& stack) {
 
 Result<Stack> interpret(const StrictTable& root) {
   TRY(root.only({"base", "title", "disks", "data-disks", "overhead", "device", "packages",
-                 "modules", "absent", "create", "assemble", "stop", "check", "scrub", "promise",
-                 "rules"}));
+                 "modules", "absent", "create", "assemble", "degrade", "stop", "check", "scrub",
+                 "promise", "rules"}));
   Stack stack;
-  stack.create.good_exits = stack.assemble.good_exits = stack.stop.good_exits =
-      stack.check.good_exits = stack.scrub.good_exits = {0};
+  stack.create.good_exits = stack.assemble.good_exits = stack.degrade.good_exits =
+      stack.stop.good_exits = stack.check.good_exits = stack.scrub.good_exits = {0};
   for (const auto& read :
        {root.take("title", stack.title), read_disks(root, stack), root.take("device", stack.device),
         root.take("packages", stack.packages), root.take("modules", stack.modules),
         read_command(root, "create", stack.create), read_command(root, "assemble", stack.assemble),
-        read_command(root, "stop", stack.stop), read_command(root, "check", stack.check),
-        read_command(root, "scrub", stack.scrub), read_promise(root, stack),
-        read_rules(root, stack)})
+        read_command(root, "degrade", stack.degrade), read_command(root, "stop", stack.stop),
+        read_command(root, "check", stack.check), read_command(root, "scrub", stack.scrub),
+        read_promise(root, stack), read_rules(root, stack)})
     if (!read) return forward_error(read);
   if (stack.title.empty())
     return fail(root.subject("title"), "is missing", "describe the stack in a few words");

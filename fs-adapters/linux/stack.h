@@ -57,6 +57,7 @@ struct Stack {
   std::vector<std::string> packages, modules;
   GuestCommand create;    ///< leaves the device ready for mkfs
   GuestCommand assemble;  ///< runs after a cut and before a workload
+  GuestCommand degrade;   ///< removes disks after `assemble`, before a workload; may be empty
   GuestCommand stop;      ///< releases the disks
   GuestCommand check;     ///< runs after `assemble` in each crash state; may be empty
   /// A more thorough version of `check`, which runs in a sample of the states; may be empty.

@@ -80,8 +80,27 @@ TEST(Stack, MistakesHaveOneClearError) {
   EXPECT_NE(error_of("absent = ['hd0','hd1','hd2']\n" + std::string(kMine)).find("leaves no disk"),
             std::string::npos);
   EXPECT_NE(error_of(std::string(kMine) + "[rules]\nmirror-width = 2\n")
-                .find("mirror-width: 2 does not divide the 3 disks"),
+                .find("mirror-width: 2 is not a number of copies on 3 disks"),
             std::string::npos);
+  EXPECT_NE(error_of(std::string(kMine) + "[rules]\nmirror-width = 1\n")
+                .find("mirror-width: 1 is not a number of copies on 3 disks"),
+            std::string::npos);
+  EXPECT_NE(error_of(std::string(kMine) + "[degrade]\ncommand = ['fail', '{disk3}']\n")
+                .find("unknown placeholder \"{disk3}\""),
+            std::string::npos);
+}
+
+TEST(Stack, AStackOverridesTheRulesOfItsBase) {
+  const auto stack = parse_stack_of_devices(
+      "base = 'md-raid1'\n[degrade]\ncommand = ['fail']\ngood = [3]\n[rules]\nmirror-width = 0\n",
+      "mine.toml");
+  ASSERT_TRUE(stack) << stack.error().message();
+  EXPECT_EQ(stack->rules.mirror_width, 0U);
+  EXPECT_TRUE(stack->rules.flushed_on_all) << "inherited";
+  EXPECT_EQ(stack->degrade.argv, std::vector<std::string>{"fail"});
+  EXPECT_TRUE(stack->degrade.good(3));
+  EXPECT_FALSE(stack->degrade.good(0));
+  EXPECT_TRUE(load_stack_of_devices("md-raid1")->degrade.argv.empty());
 }
 
 TEST(Stack, AFileSystemOnAStackUsesItsDevice) {

@@ -193,7 +193,7 @@ Result<void> StateCheck::load(bool fresh_guest) {
 Result<void> StateCheck::assemble_stack() {
   if (!filesystem_.stack) return {};
   const base::Stopwatch watch;
-  TRY(guest_.assemble_stack(filesystem_));
+  TRY(guest_.assemble_stack(filesystem_, StageGuest::Assembly::after_cut));
   const adapters::Stack& stack = *filesystem_.stack;
   const bool thorough = options_.wholly_in_guest && !stack.scrub.argv.empty();
   const adapters::GuestCommand& check = thorough ? stack.scrub : stack.check;

@@ -344,7 +344,8 @@ Result<fs::path> Exploration::record_recovery(StageGuest& guest, const StateOutc
                                   .record = fs::absolute(recording),
                                   .faults = guest.machine().faults_in_recovery()});
   if (!loaded) return failed(loaded.error());
-  if (const auto assembled = guest.assemble_stack(filesystem_); !assembled)
+  if (const auto assembled = guest.assemble_stack(filesystem_, StageGuest::Assembly::after_cut);
+      !assembled)
     return failed(assembled.error());
   const auto seen = guest.inspect(filesystem_, {});
   if (!seen) return failed(seen.error());

@@ -320,7 +320,7 @@ Result<Ran> record_between_marks(StageGuest& guest, const adapters::LinuxAdapter
   if (disk.options.issuers) {
     TRY(guest.start_trace());
   }
-  TRY(guest.assemble_stack(filesystem));
+  TRY(guest.assemble_stack(filesystem, StageGuest::Assembly::before_workload));
   TRY(mount_start(guest, filesystem, start.crashed));
   TRY(prepare());
 

@@ -42,7 +42,7 @@ Result<void> record_stack_probe(StageGuest& guest, const adapters::LinuxAdapter&
                   .record = std::filesystem::absolute(recording),
                   .delay_us = disk.options.delay_us,
                   .delay_seed = disk.options.seed}));
-  TRY(guest.assemble_stack(filesystem));
+  TRY(guest.assemble_stack(filesystem, StageGuest::Assembly::before_workload));
   const std::string& device = filesystem.stack->device;
   TRY(const auto bytes, device_bytes(guest, device));
   TRY(run_in_guest(guest, fmt::format("head -c {} /dev/urandom > {}", kBlockBytes * kLongestBlocks,

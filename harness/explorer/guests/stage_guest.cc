@@ -229,17 +229,21 @@ Result<void> StageGuest::create_stack(const adapters::LinuxAdapter& filesystem,
   return run::stop(ErrorKind::other, stack_failure(stack, "created", made));
 }
 
-Result<void> StageGuest::assemble_stack(const adapters::LinuxAdapter& filesystem) {
+Result<void> StageGuest::assemble_stack(const adapters::LinuxAdapter& filesystem,
+                                        Assembly assembly) {
   if (!filesystem.stack) return {};
   const adapters::Stack& stack = *filesystem.stack;
   state_->stack = filesystem.stack;
-  // A stack may specify disks that are missing after a cut. While a workload is recorded, all disks
-  // are there.
-  TRY(const auto made, exec(adapters::fill_in_stack(stack, stack.assemble.argv, {},
-                                                    /*after_cut=*/!state_->recorded)));
-  if (stack.assemble.good(made.exit_code)) return {};
-  return run::stop(made.exit_code == kNotFoundExit ? ErrorKind::other : ErrorKind::unmountable,
-                   stack_failure(stack, "assembled", made));
+  const bool after_cut = assembly == Assembly::after_cut;
+  TRY(const auto made, exec(adapters::fill_in_stack(stack, stack.assemble.argv, {}, after_cut)));
+  if (!stack.assemble.good(made.exit_code))
+    return run::stop(made.exit_code == kNotFoundExit ? ErrorKind::other : ErrorKind::unmountable,
+                     stack_failure(stack, "assembled", made));
+  if (after_cut || stack.degrade.argv.empty()) return {};
+  TRY(const auto degraded,
+      exec(adapters::fill_in_stack(stack, stack.degrade.argv, {}, /*after_cut=*/false)));
+  if (stack.degrade.good(degraded.exit_code)) return {};
+  return run::stop(ErrorKind::other, stack_failure(stack, "degraded", degraded));
 }
 
 Result<void> StageGuest::stop_stack() {
