@@ -19,7 +19,8 @@ struct BenchOptions {
   std::filesystem::path cache;
   bool resume = false;
   run::Shard shard;
-  /// Number of concurrent trials, at least 1. More than 1 requires virtual time without a charge.
+  /// Number of concurrent trials, at least 1. More than 1 requires virtual time in which processor
+  /// time is not charged.
   std::size_t jobs = 1;
   std::function<void(const campaign::CampaignProgress&)> on_progress;
   const std::atomic<bool>* interrupted = nullptr;
