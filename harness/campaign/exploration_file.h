@@ -62,9 +62,10 @@ struct ExploredCell {
   /// Name of a workload in the catalogue or in the file. If `operations` is set, it is their name.
   std::string workload = "ace-seq1";
   std::string operations;  ///< operations as text; empty to use a workload of the catalogue
-  /// Runs instead of operations; `workload` is then its name.
+  /// An application that runs instead of operations; `workload` is then its name.
   std::optional<workload::Application> application;
-  std::optional<std::int64_t> trials = 5;  ///< number of workloads; nullopt to run every number
+  /// number of workloads to run; nullopt to run all of them
+  std::optional<std::int64_t> trials = 5;
   std::int64_t rounds = 60;
   std::vector<std::string> strategies;  ///< names of strategies in plugin/states/state_enumerator.h
   std::int64_t budget = 1000;           ///< maximum number of distinct states in each trial
