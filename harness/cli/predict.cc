@@ -43,8 +43,8 @@ struct Compared {
   Step paced;
 };
 
-/// The system among our own file systems that corresponds to the adapter's commands, and when it
-/// repairs.
+/// The one of our own file systems that corresponds to the adapter's commands, and the cases in
+/// which the recovery repairs it.
 struct OurSystem {
   const adapters::SystemUnderTest* system = nullptr;
   experiment::Repair repair = experiment::Repair::always;
