@@ -37,9 +37,9 @@ struct LostWrites {
   model::TimeNs cut_at = 0;         ///< time of the last event before the cut
 };
 
-/// Returns the missing writes. `disks` has the facts about the state's devices. In a physical
-/// state, these are the unflushed writes that are not on the medium. Fails if the recording cannot
-/// be read, or if it is of an array.
+/// Returns the missing writes. For a physical state, these are the unflushed writes that are not on
+/// the medium. `disks` has the facts about the state's devices. Fails if the recording cannot be
+/// read, or if it is of an array.
 Result<LostWrites> lost_writes(const states::RunHistory& run, const states::CrashState& state,
                                const KnownDisks& disks);
 /// Does the same, but first reads the facts about the disks. `type` is the file system type as in

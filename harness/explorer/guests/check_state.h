@@ -116,7 +116,7 @@ class StateChecker {
   std::optional<std::size_t> persisted_at_start_;
   std::vector<std::string> texts_at_start_;  // the same for an application
   bool on_host_ = false;
-  /// Do not use the recovered file system further, only judge its contents.
+  /// If true, the recovered file system is only judged, and not used further.
   bool only_content_ = false;
 };
 

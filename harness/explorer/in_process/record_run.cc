@@ -315,8 +315,8 @@ class Run {
         pause();
       }
     }
-    // If the run ended early, an open transaction is committed here, because its user no longer
-    // does it.
+    // If the run ended early, an open transaction is committed here, because its user will not
+    // commit it.
     if (Transactions* const transactions = mounted_->transactions()) (void)transactions->commit();
     ++resting_;
     ++ended_;

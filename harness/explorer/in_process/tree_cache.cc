@@ -10,7 +10,7 @@ namespace headcrash::in_process {
 namespace {
 
 constexpr std::size_t kNamesMax = 1U << 24U;
-// How many entries beyond its previous position are searched for an entry.
+// Number of entries to search for an entry, starting at its previous position.
 constexpr std::size_t kLookAhead = 64;
 
 }  // namespace
