@@ -170,7 +170,8 @@ std::optional<InsideCommand> parse_inside(const std::vector<std::string>& argume
 
 int run_inside(const InsideCommand& command) {
   mount_image();
-  // A copy of this process's memory would cost a page fault for each page that either uses next.
+  // A copy of this process's memory would cost a page fault for each page that either process uses
+  // next.
   std::vector<std::byte> stack(kChildStackBytes);
   const pid_t child = ::clone(become_program, stack.data() + stack.size(),
                               CLONE_VM | CLONE_VFORK | CLONE_NEWNS | CLONE_NEWPID | SIGCHLD,
