@@ -274,7 +274,7 @@ TEST(SpecialFiles, FindsADestroyedInode) {
     EXPECT_EQ(synced.judge(tree, Promises{}), (Found{{Verdict::wrong_data, Tier::integrity}}))
         << broken;
   }
-  Tree listed = whole;  // of an unreadable whiteout, not even the type is known
+  Tree listed = whole;  // for an unreadable whiteout, not even the type is known
   listed[3] = {.path = "x", .type = FileType::other, .error = 117};
   EXPECT_EQ(synced.judge(listed, Promises{}), (Found{{Verdict::wrong_data, Tier::integrity}}));
 }

@@ -38,10 +38,10 @@ struct Permitted {
   std::vector<BlockContent> pending;      ///< contents that may have replaced `persistent` since
   std::vector<BlockContent> overwritten;  ///< stamps that were there before the persistent contents
   bool covered = false;
-  /// The allocation unit of the block may have been allocated since the point.
+  /// True if the block's allocation unit may have been allocated since the point.
   bool unit_in_flight = false;
   bool may_be_another = false;  ///< the block may have been freed and reallocated since the point
-  /// No operation since the point may have changed the block or the size of the file.
+  /// True if no operation since the point can have changed the block or the size of the file.
   bool settled = false;
   /// The block is beyond the covered size. Set only if the file may be longer than it ever was.
   bool beyond_end = false;
