@@ -20,7 +20,7 @@
 
 namespace headcrash::workload {
 
-// Has a name, because Ace::Space uses these types.
+// This namespace has a name, because Ace::Space uses its types.
 namespace ace {
 
 struct Step {
