@@ -31,7 +31,8 @@ inline constexpr std::size_t kTargetsMost = 4;
 /// Returns the sites of a run, in the order of their first calls.
 std::vector<Site> sites_of(const Trace& trace);
 
-/// How often a run called a site, and how many of these calls the tracer skipped.
+/// The number of times that a run called a site, and the number of these calls that the tracer
+/// skipped.
 struct SiteCounts {
   std::uint64_t calls = 0, skipped = 0;
 };
