@@ -30,7 +30,8 @@ struct BenchOptions {
 struct CellOutcome {
   std::string key;
   std::int64_t trials = 0, failed = 0;
-  /// Why the most recent failed trial of this run_bench() failed; empty if none failed.
+  /// The reason for the most recent failure of a trial in this call of run_bench(); empty if none
+  /// failed.
   std::string failure;
   struct Phase {
     std::string label;
