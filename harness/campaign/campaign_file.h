@@ -91,7 +91,8 @@ class TrialPlans {
 
   std::size_t size() const { return size_; }
   TrialPlan operator[](std::size_t index) const;  ///< requires `index` < size()
-  /// Maximum over all trials; a trial with one power cut counts as 0.
+  /// Returns the maximum number of states of all trials together. A trial with one power cut counts
+  /// as 0.
   std::uint64_t states_most() const;
   std::optional<TrialPlan> find(const std::string& key) const;
 
