@@ -21,7 +21,7 @@ constexpr std::size_t kRangesShown = 3;
 constexpr std::size_t kNameBytesShown = 40;
 // Maximum number of directory blocks that are searched for existing names.
 constexpr std::size_t kFolderBlocksMost = 4096;
-constexpr int kDepthMost = 5;  // more than the maximum depth of an extent tree
+constexpr int kDepthMost = 5;  // greater than the maximum depth of an extent tree
 constexpr int kPathMost = 24;
 constexpr std::uint64_t kRoot = 2, kJournalMagic = 0xc03b3998;
 // Maximum number of blocks that one request may zero.

@@ -11,7 +11,7 @@
 
 namespace headcrash::explorer {
 
-/// A write that no completed flush covered at the cut, and that is lost or torn.
+/// A write that is lost or torn, and that was not covered by a completed flush at the cut.
 struct MissingWrite {
   model::RequestId request = 0;
   std::optional<states::TornWrite> torn;  ///< nullopt if the whole write is lost

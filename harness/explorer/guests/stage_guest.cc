@@ -234,7 +234,7 @@ Result<void> StageGuest::assemble_stack(const adapters::LinuxAdapter& filesystem
   const adapters::Stack& stack = *filesystem.stack;
   state_->stack = filesystem.stack;
   // A stack may specify disks that are missing after a cut. While a workload is recorded, all disks
-  // are there.
+  // are present.
   TRY(const auto made, exec(adapters::fill_in_stack(stack, stack.assemble.argv, {},
                                                     /*after_cut=*/!state_->recorded)));
   if (stack.assemble.good(made.exit_code)) return {};

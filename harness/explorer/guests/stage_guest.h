@@ -108,8 +108,8 @@ class StageGuest {
   std::size_t stage() const;
   /// Returns a load request for empty disks, which have the sizes that the guest assumes.
   device::StageLoad empty_disks() const;
-  /// Returns a message about damage that the file system has logged since load(); nullopt if it has
-  /// logged nothing of the kind.
+  /// Returns a message in which the file system has reported damage since load(); nullopt if there
+  /// is none.
   std::optional<std::string> damage_message() const;
   std::size_t restores() const;  ///< number of guests used so far
 

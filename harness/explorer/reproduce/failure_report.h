@@ -19,8 +19,8 @@
 
 namespace headcrash::explorer {
 
-/// Records these operations on a fresh file system, under the conditions under which the failed
-/// workload was recorded.
+/// Records these operations on a fresh file system, under the same conditions as the failed
+/// workload.
 using Recorder = std::function<Result<RecordedWorkload>(
     StageGuest& guest, const std::vector<workload::Operation>& operations,
     const std::filesystem::path& recording)>;
