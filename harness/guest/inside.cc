@@ -29,7 +29,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr int kCannotStart = 126, kNotFound = 127;  // exit codes of env(1)
-/// The child shares this process's memory until it executes the program, but needs a stack.
+/// The child shares this process's memory until it executes the program, but needs a separate
+/// stack.
 constexpr std::size_t kChildStackBytes = 256 << 10;
 const std::string kImage = "/run/rootfs/image";
 const std::string kMemory = "/run/rootfs/memory";
