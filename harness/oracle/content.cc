@@ -253,7 +253,7 @@ bool could_be_partial(const Permitted& permitted, std::uint64_t block,
   const bool ends_inside = permitted.any([&](const BlockContent& held) {
     contents.push_back(head_of(held, block));
     const std::size_t known = std::min<std::size_t>(length, held.bytes);
-    // As `held`, but with zeroes after the end of the stamp.
+    // The same content as `held`, but with zeroes after the end of the stamp.
     BlockHead cut = contents.back();
     if (held.bytes < cut.size()) std::fill(cut.begin() + held.bytes, cut.end(), std::byte{0});
     const bool same =

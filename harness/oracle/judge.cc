@@ -466,8 +466,7 @@ void Judge::judge_tokens() {
   }
 }
 
-/// Each name is permitted when it is considered alone. Checks whether all names together match one
-/// point.
+/// Checks whether all names together match one point. Each name alone is permitted.
 void Judge::judge_one_point() {
   std::map<const ObservedObject*, const std::vector<TokenId>*> tokens;
   for (const Shown& each : shown_) tokens[each.observed] = &each.name.tokens;
