@@ -68,7 +68,7 @@ struct SiteVerdict {
 /// A change after which the changed file or folder must be flushed.
 struct MissingFlush {
   ChangeSite site;
-  std::string target;  ///< the first file or folder
+  std::string target;  ///< first file or folder that was changed
   std::vector<Frame> frames;
 };
 

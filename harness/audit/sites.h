@@ -36,7 +36,7 @@ std::vector<Site> sites_of(const Trace& trace);
 struct SiteCounts {
   std::uint64_t calls = 0, skipped = 0;
 };
-/// Counts the calls of `site`, which may come from another run than `trace`.
+/// Counts the calls of `site` in `trace`. The site may come from a different run.
 SiteCounts counts_of(const Trace& trace, const Site& site);
 
 /// Returns the mean duration of an executed call in milliseconds. Returns nullopt if no call was
