@@ -53,7 +53,7 @@ Result<BenchOutcome> run_bench(const Bench& bench, const BenchOptions& options);
 
 /// The expected amount of work for a benchmark.
 struct BenchForecast {
-  std::size_t cells = 0, least = 0, most = 0;  ///< number of trials
+  std::size_t cells = 0, least = 0, most = 0;  ///< `least` and `most` are numbers of trials
   struct CellForecast {
     std::string key, parameters, scale;
     std::optional<double> trial_s;
