@@ -146,7 +146,7 @@ Result<void> parse_faults(const base::StrictTable& table, explorer::StageMachine
 /// Parses the key `application`, which is a name or a list of names. Returns an empty list if the
 /// key is absent.
 Result<std::vector<workload::Application>> parse_applications(const base::StrictTable& table);
-/// Replaces the cell's workload by an application.
+/// Replaces the cell's workload with an application.
 void set_application(const workload::Application& application, ExploredCell& cell);
 
 /// Fails if the workload is unknown, with a hint that suggests a known one. Also fails if the cell
