@@ -355,7 +355,7 @@ std::optional<ExtHistory::Explanation> ExtHistory::in_journal(std::size_t reques
     if (type == 3 || type == 4) learn_journal(data);
     if (type == 1) return descriptor(place, data);
     copies_.erase(place);
-    return std::nullopt;  // the magic number is description enough
+    return std::nullopt;  // the magic number is a sufficient description
   }
   const auto copy = copies_.find(place);
   if (copy == copies_.end()) return std::nullopt;

@@ -16,8 +16,8 @@ struct MissingWrite {
   model::RequestId request = 0;
   std::optional<states::TornWrite> torn;  ///< nullopt if the whole write is lost
 };
-/// Returns how a state of base `writes` lacks the write `unflushed`. Returns nullopt if the state
-/// contains the complete write.
+/// Returns which part of the write `unflushed` is missing in a state of base `writes`: all of it,
+/// or a part. Returns nullopt if the state contains the complete write.
 std::optional<MissingWrite> missing_write(const states::CrashState& state,
                                           model::RequestId unflushed);
 
@@ -42,8 +42,8 @@ struct LostWrites {
 /// read, or if it is of an array.
 Result<LostWrites> lost_writes(const states::RunHistory& run, const states::CrashState& state,
                                const KnownDisks& disks);
-/// Does the same, but first reads the facts about the disks. `type` is the file system type as in
-/// mount(2).
+/// Like the function above, but first reads the facts about the disks. `type` is the file system
+/// type as in mount(2).
 Result<LostWrites> lost_writes(const states::RunHistory& run, const states::CrashState& state,
                                std::string_view type);
 

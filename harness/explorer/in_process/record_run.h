@@ -104,8 +104,8 @@ struct MetFaults {
   /// The operation that failed with EIO and thereby ended the run; empty without one.
   std::string ended_by;
   std::optional<std::uint64_t> first_failure;  ///< the cut directly after the first failure
-  /// Cuts at which a wrong content of the medium is most likely: after a failure, after the next
-  /// successful syncs, and before and after the unmount.
+  /// Cuts at which the medium is most likely to have wrong contents: after a failure, after the
+  /// next successful syncs, and before and after the unmount.
   std::vector<std::uint64_t> informative;
 };
 
