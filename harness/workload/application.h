@@ -54,7 +54,7 @@ struct ApplicationSetting {
 /// A command of an application: a line for a shell, with the placeholders {root}, {files} and
 /// {setting}, or an argv, in which only {setting} is replaced.
 struct Command {
-  std::vector<std::string> words;  ///< the line alone if `shell` is true
+  std::vector<std::string> words;  ///< if `shell` is true, a single element: the line
   bool shell = true;
   bool operator==(const Command&) const = default;
 };

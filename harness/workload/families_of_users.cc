@@ -35,7 +35,7 @@ std::vector<std::string> all_below(const Drawing& list, const std::string& direc
 std::vector<Operation> paths(std::uint64_t number) {
   Drawing list(number);
   const std::uint64_t users = number % 2 == 0 ? 1 : 3;
-  // So long that one name fills a chunk of a directory.
+  // In half of the lists, each name is so long that it fills a chunk of a directory.
   const std::string tail(number / 2 % 2 == 0 ? 0 : 240, 'x');
   for (std::uint64_t user = 0; user < users; ++user) {
     const std::string home = fmt::format("u{}", user);
