@@ -84,7 +84,8 @@ struct ExploredCell {
 /// "new-disk", "netra-raid5", "dead:hd0.3", "after-cut:dead:hd0.3" or "lose-all". Several
 /// differences are joined by '+'. Returns an empty string if the cell does not differ.
 std::string variant(const ExploredCell& cell);
-/// Returns the names of the adapter and the variant, for example "xfs+write-through".
+/// Returns the cell's name, which consists of the adapter's name and the variant, for example
+/// "xfs+write-through".
 std::string cell_name(const ExploredCell& cell);
 
 struct Exploration {
