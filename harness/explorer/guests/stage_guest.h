@@ -7,7 +7,7 @@
 //                                                 are switched together with vda
 //
 // After a hang, an oops, a refused unmount or any doubt, the guest is discarded, and a fresh one is
-// restored from the saved state (0.15 to 0.7 s). The caller does not notice this.
+// restored from the saved state (0.15 to 0.7 s). This is transparent to the caller.
 
 #include <atomic>
 #include <filesystem>
