@@ -17,7 +17,7 @@ namespace {
 using nlohmann::json;
 
 // Time that the host waits beyond the time limit of a command. The agent enforces that limit
-// itself. If no answer arrives within this time, the agent hangs, and not only the command.
+// itself. If no answer arrives within this time, the agent itself hangs, and not only the command.
 constexpr std::chrono::seconds kExecGrace{10};
 constexpr std::size_t kOperationShownBytes = 200;
 constexpr std::int64_t kVirtualTimeoutMs = 24LL * 3600 * 1000;
