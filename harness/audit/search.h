@@ -55,7 +55,7 @@ struct SiteVerdict {
     proven,       ///< without it, the disk receives the same requests
     together,     ///< redundant alone, but needed if all other redundant sites are dropped
     unclear,      ///< the run never called it, or no state was checked
-    unskippable,  ///< it cannot be skipped, such as a flush from io_uring
+    unskippable,  ///< its calls cannot be skipped; for example, a flush through io_uring
   };
   Site site;
   Need need = Need::unclear;
@@ -68,7 +68,7 @@ struct SiteVerdict {
 /// A change after which the changed file or folder must be flushed.
 struct MissingFlush {
   ChangeSite site;
-  std::string target;  ///< the first file or folder
+  std::string target;  ///< first file or folder that was changed
   std::vector<Frame> frames;
 };
 

@@ -15,7 +15,7 @@ using Verdict = ExperimentOutcome::Verdict;
 class Program {
  public:
   std::vector<std::string> sites{"a", "b", "c"};
-  std::vector<std::string> unflushed;  ///< stacks of changes that no flush follows
+  std::vector<std::string> unflushed;  ///< stacks of changes that are not followed by a flush
   std::function<bool(const Experiment&)> loses = [](const Experiment&) { return false; };
   std::set<std::string> never_skipped;
   std::vector<Experiment> experiments;

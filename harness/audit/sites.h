@@ -31,11 +31,12 @@ inline constexpr std::size_t kTargetsMost = 4;
 /// Returns the sites of a run, in the order of their first calls.
 std::vector<Site> sites_of(const Trace& trace);
 
-/// How often a run called a site, and how many of these calls the tracer skipped.
+/// The number of times that a run called a site, and the number of these calls that the tracer
+/// skipped.
 struct SiteCounts {
   std::uint64_t calls = 0, skipped = 0;
 };
-/// Counts the calls of `site`, which may come from another run than `trace`.
+/// Counts the calls of `site` in `trace`. The site may come from a different run.
 SiteCounts counts_of(const Trace& trace, const Site& site);
 
 /// Returns the mean duration of an executed call in milliseconds. Returns nullopt if no call was

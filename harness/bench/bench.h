@@ -19,7 +19,8 @@ struct BenchOptions {
   std::filesystem::path cache;
   bool resume = false;
   run::Shard shard;
-  /// Number of concurrent trials, at least 1. More than 1 requires virtual time without a charge.
+  /// Number of concurrent trials, at least 1. More than 1 requires virtual time in which processor
+  /// time is not charged.
   std::size_t jobs = 1;
   std::function<void(const campaign::CampaignProgress&)> on_progress;
   const std::atomic<bool>* interrupted = nullptr;
@@ -29,7 +30,8 @@ struct BenchOptions {
 struct CellOutcome {
   std::string key;
   std::int64_t trials = 0, failed = 0;
-  /// Why the most recent failed trial of this run_bench() failed; empty if none failed.
+  /// The reason for the most recent failure of a trial in this call of run_bench(); empty if none
+  /// failed.
   std::string failure;
   struct Phase {
     std::string label;
@@ -51,7 +53,7 @@ Result<BenchOutcome> run_bench(const Bench& bench, const BenchOptions& options);
 
 /// The expected amount of work for a benchmark.
 struct BenchForecast {
-  std::size_t cells = 0, least = 0, most = 0;  ///< number of trials
+  std::size_t cells = 0, least = 0, most = 0;  ///< `least` and `most` are numbers of trials
   struct CellForecast {
     std::string key, parameters, scale;
     std::optional<double> trial_s;

@@ -27,7 +27,8 @@ namespace {
 using base::StrictTable;
 using model::kSectorBytes;
 
-constexpr std::size_t kWorkloadsMost = 1000;  // because lists of parameter values multiply
+/// needed because the lengths of lists of parameter values multiply
+constexpr std::size_t kWorkloadsMost = 1000;
 constexpr double kNarrowest = 0.001, kWidest = 1;
 
 /// Prefixes an error with the key whose value is wrong.

@@ -325,7 +325,7 @@ std::optional<double> fixed_time_s(const ToolJob& job, const std::string& text) 
   const json all = json::parse(begin == std::string::npos ? text : text.substr(begin));
   for (const json& one : all.at("jobs"))
     if (one.value("job_runtime", 0.0) >= job.fio.runtime_s * 1000)
-      // The job ended because this duration was over, not because its work was done.
+      // The job ended because this duration had passed, not because its work was done.
       return job.fio.runtime_s;
   return std::nullopt;
 }

@@ -60,8 +60,8 @@ Result<void> check_profiles(const StrictTable& device, const Campaign& campaign)
   return {};
 }
 
-/// Parses the [device] table of a campaign that explores. Its stage takes the place of a drive. It
-/// has a size, and may be one of several arrays.
+/// Parses the [device] table of a campaign that explores. Such a campaign uses a stage instead of a
+/// drive. The stage has a size, and may be one of several arrays.
 Result<void> read_stage(const StrictTable& root, Campaign& campaign,
                         ExplorationDefaults& defaults) {
   TRY(const auto table, root.table("device"));

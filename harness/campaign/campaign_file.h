@@ -91,19 +91,21 @@ class TrialPlans {
 
   std::size_t size() const { return size_; }
   TrialPlan operator[](std::size_t index) const;  ///< requires `index` < size()
-  /// Maximum over all trials; a trial with one power cut counts as 0.
+  /// Returns the maximum number of states of all trials together. A trial with one power cut counts
+  /// as 0.
   std::uint64_t states_most() const;
   std::optional<TrialPlan> find(const std::string& key) const;
 
  private:
-  /// One of the parts of the campaign that alternate: a cell, or a file system on a device.
+  /// A part of the campaign: a cell, or a file system on one device. Consecutive trials belong to
+  /// different parts.
   struct Place {
     const adapters::LinuxAdapter* filesystem = nullptr;
     std::string profile;
     const ExploredCell* cell = nullptr;
     CellWorkloads workloads;
   };
-  /// A series of rounds. In each of them, the same places still have trials to run.
+  /// A series of consecutive rounds in which the same places still have trials to run.
   struct Round {
     std::size_t first_index = 0;
     std::uint64_t first_turn = 0;

@@ -131,8 +131,8 @@ Result<void> parse_budget(const StrictTable& table, ExploredCell& cell) {
   return {};
 }
 
-/// Adds the cell. If the table or else the campaign lists kernels, adds one cell for each kernel
-/// instead.
+/// Adds the cell. If the table lists kernels, adds one cell for each kernel instead. A table
+/// without such a list uses that of the campaign.
 Result<void> add_under_kernels(const StrictTable& root, const StrictTable& table,
                                const ExploredCell& cell, std::vector<ExploredCell>& cells) {
   std::vector<std::string> kernels;

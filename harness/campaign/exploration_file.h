@@ -62,9 +62,10 @@ struct ExploredCell {
   /// Name of a workload in the catalogue or in the file. If `operations` is set, it is their name.
   std::string workload = "ace-seq1";
   std::string operations;  ///< operations as text; empty to use a workload of the catalogue
-  /// Runs instead of operations; `workload` is then its name.
+  /// An application that runs instead of operations; `workload` is then its name.
   std::optional<workload::Application> application;
-  std::optional<std::int64_t> trials = 5;  ///< number of workloads; nullopt to run every number
+  /// number of workloads to run; nullopt to run all of them
+  std::optional<std::int64_t> trials = 5;
   std::int64_t rounds = 60;
   std::vector<std::string> strategies;  ///< names of strategies in plugin/states/state_enumerator.h
   std::int64_t budget = 1000;           ///< maximum number of distinct states in each trial
@@ -83,7 +84,8 @@ struct ExploredCell {
 /// "new-disk", "netra-raid5", "dead:hd0.3", "after-cut:dead:hd0.3" or "lose-all". Several
 /// differences are joined by '+'. Returns an empty string if the cell does not differ.
 std::string variant(const ExploredCell& cell);
-/// Returns the names of the adapter and the variant, for example "xfs+write-through".
+/// Returns the cell's name, which consists of the adapter's name and the variant, for example
+/// "xfs+write-through".
 std::string cell_name(const ExploredCell& cell);
 
 struct Exploration {
@@ -145,7 +147,7 @@ Result<void> parse_faults(const base::StrictTable& table, explorer::StageMachine
 /// Parses the key `application`, which is a name or a list of names. Returns an empty list if the
 /// key is absent.
 Result<std::vector<workload::Application>> parse_applications(const base::StrictTable& table);
-/// Replaces the cell's workload by an application.
+/// Replaces the cell's workload with an application.
 void set_application(const workload::Application& application, ExploredCell& cell);
 
 /// Fails if the workload is unknown, with a hint that suggests a known one. Also fails if the cell

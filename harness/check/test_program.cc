@@ -24,7 +24,7 @@ namespace fs = std::filesystem;
 
 using Environment = std::vector<std::pair<std::string, std::string>>;
 
-constexpr std::size_t kLineBytesMost = 200;  // the same as kPersistedTextMost in harness/guest
+constexpr std::size_t kLineBytesMost = 200;  // equal to kPersistedTextMost in harness/guest
 constexpr fs::perms kTraversable =
     fs::perms::owner_all | fs::perms::group_exec | fs::perms::others_exec;
 constexpr const char* kLineBuffering = "/usr/libexec/coreutils/libstdbuf.so";
@@ -68,8 +68,8 @@ std::string last_words(const HostRun& run) {
   return said.empty() ? said : ": " + said;
 }
 
-/// Returns advice for a command that failed without a power cut. Commands run in an empty folder,
-/// and a name without '/' in a line for the shell is not taken for a file of the user's folder.
+/// Returns advice for a command that failed without a power cut. Commands run in an empty folder.
+/// In a shell command, a name without '/' does not refer to a file in the user's folder.
 std::string advice(const std::vector<std::string>& argv) {
   std::istringstream words(argv.back());
   std::error_code error;
@@ -128,8 +128,8 @@ Result<PreparedProgram> run_all(const TestProgram& program, std::set<fs::path>& 
   const fs::path folder = scratch.path() / kTestFolder;
   std::error_code error;
   fs::create_directory(folder, error);
-  // The program may drop root's privileges, and must still reach its folder. It cannot list the
-  // scratch folder.
+  // The program may drop root's privileges, but must still be able to enter its folder. It cannot
+  // list the scratch folder.
   if (!error) fs::permissions(scratch.path(), kTraversable, error);
   if (error) return fail(folder.string(), error.message());
   HostCommand command{.argv = {},

@@ -65,8 +65,8 @@ Result<campaign::Campaign> load_selection(const std::string& name,
   return loaded;
 }
 
-/// Rejects a selection if the campaign is a survey or a schemes campaign, because the names of
-/// these select parts already.
+/// Rejects a selection if the campaign is a survey or a schemes campaign, because the name of such
+/// a campaign already selects a part of it.
 Result<void> check_selection(const std::string& name, const campaign::Selection& selection) {
   if ((selection.whole() && selection.kernels.empty() && selection.guest.empty()) ||
       !(campaign::parse_schemes_campaign(name) || campaign::parse_io_errors_campaign(name) ||

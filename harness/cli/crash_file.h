@@ -27,7 +27,7 @@ struct CrashFile {
   std::vector<explorer::JudgedState> states;
   /// If set, the page also shows heads, caches and other series over time.
   explorer::FindGeometry hardware;
-  /// If the recording is of a recovery, the state that was recovered; otherwise empty.
+  /// Name of the state that was recovered, if the recording is of a recovery; otherwise empty.
   std::string recovery_of;
   std::vector<std::string> reproduce;
 };
@@ -40,7 +40,7 @@ Result<void> check_output_path(const std::filesystem::path& path, const std::str
 /// not writable.
 Result<void> save_crash_file(const CrashFile& of, const std::filesystem::path& path);
 
-/// Does the same, and prints the path of the page to standard error.
+/// Writes the page like the function above, and prints the path of the page to standard error.
 Result<void> write_crash_file(const CrashFile& of, const std::filesystem::path& path);
 
 /// Returns how many writes are lost or torn in a state or, for a state of base `member`, how many

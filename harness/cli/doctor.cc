@@ -133,7 +133,8 @@ std::vector<Finding> examine() {
   const Finding user_mode = examine_user_mode_guest(cache);
   findings.push_back(examine_guest(cache));
   findings.back().needed_for = kQemu;
-  // `headcrash check` needs either kind of guest, so it needs QEMU only without the other kind.
+  // `headcrash check` can use either kind of guest, so it needs QEMU only if the other kind is
+  // missing.
   if (user_mode.missing_for != 0) {
     findings.back().needed_for |= kCheck;
     for (Finding& finding : findings)

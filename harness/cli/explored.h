@@ -67,10 +67,10 @@ struct Explored {
   explorer::ExplorationResult result;
   std::map<std::string, std::uint64_t> verdicts;
   std::vector<explorer::JudgedState> states;
-  /// Rules of the stack that the recorded requests to its disks break.
+  /// Rules of the stack that are broken by the recorded requests to its disks.
   std::vector<explorer::BrokenRule> broken_rules;
   std::size_t rules_checked_on = 0;  ///< number of recordings in which the rules were checked
-  /// States whether the stack or the file system failed; may be empty.
+  /// A sentence that attributes the failures to the stack or to the file system; may be empty.
   std::string attribution;
   double cpu_s = 0;
   bool virtual_time = false;  ///< the guests run user-mode Linux

@@ -32,7 +32,8 @@ constexpr std::uint64_t kSectorsPerMib = 2048;
 constexpr double kBytesPerMb = 1e6;
 constexpr const char* kOldBenchmarks = "benches";  ///< still accepted instead of "benchmarks"
 
-/// Returns the value. Returns null if it is 0, because it does not apply to this kind of device.
+/// Returns the value, or null if it is 0. A 0 means that the value does not apply to this kind of
+/// device.
 json unless_zero(double value) {
   return value == 0 ? json() : json(value);
 }

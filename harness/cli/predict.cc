@@ -39,12 +39,12 @@ struct Step {
 struct Compared {
   std::string what;
   Step guest, model;
-  /// As `model`, but each request is preceded by a pause as long as the guest's mean pause.
+  /// Like `model`, but each request is preceded by a pause whose length is the guest's mean pause.
   Step paced;
 };
 
-/// The system among our own file systems that corresponds to the adapter's commands, and when it
-/// repairs.
+/// Our own file system that corresponds to the adapter's commands, and when the recovery repairs
+/// it.
 struct OurSystem {
   const adapters::SystemUnderTest* system = nullptr;
   experiment::Repair repair = experiment::Repair::always;

@@ -62,7 +62,7 @@ struct OpenedState {
   std::filesystem::path recording;
   std::shared_ptr<const states::RunHistory> run;
   states::CrashState state;
-  /// If the recording is of a recovery, the state that was recovered; otherwise empty.
+  /// Name of the state that was recovered, if the recording is of a recovery; otherwise empty.
   std::string recovery_of;
 };
 Result<OpenedState> open_state(const StoredTrial& trial);

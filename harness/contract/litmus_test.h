@@ -21,8 +21,8 @@
 //
 // A test without a persistence point ends with "rest 1". This operation flushes nothing, but its
 // report shows that the calls before it have returned. A test without fsync ends with "rest 40" and
-// "sync". During the rest, the kernel writes old data and metadata in its own order; the sync then
-// writes what is left, for example by f2fs, which waits longer than 40 s.
+// "sync". During the rest, the kernel writes old data and metadata in its own order. The sync then
+// writes the data that is left, for example on f2fs, which waits longer than 40 s.
 
 #include <cstdint>
 #include <map>

@@ -38,7 +38,7 @@ struct ServedDeviceSpec {
   /// Socket through which the disks are served; by default nbd.sock or vhost.sock in the scratch
   /// folder.
   std::optional<std::filesystem::path> socket;
-  /// By default control.sock in the scratch folder.
+  /// The control socket; by default control.sock in the scratch folder.
   std::optional<std::filesystem::path> control_socket;
 };
 

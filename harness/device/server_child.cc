@@ -22,7 +22,8 @@ using std::chrono::steady_clock;
 constexpr std::chrono::seconds kStartLimit{20};
 constexpr std::chrono::seconds kStopLimit{10};
 
-/// nbdkit runs one thread per request. No client here has that many requests in flight.
+/// nbdkit uses one thread for each request in flight. No client here has more requests in flight
+/// than this.
 constexpr const char* kThreads = "64";
 
 /// Returns the server's last error on one line, without the server's prefix.

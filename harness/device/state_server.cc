@@ -17,7 +17,7 @@ namespace fs = std::filesystem;
 
 /// A long limit, because the first access to a long recording is slow.
 constexpr std::chrono::seconds kAnswerLimit{300};
-/// The server accepts 16 clients. This leaves some connections for users.
+/// Less than the server's limit of 16 clients, so that some connections are left for users.
 constexpr std::size_t kConversationsMax = 8;
 
 std::uint64_t number_of(const nlohmann::json& hex) {

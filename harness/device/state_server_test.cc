@@ -62,7 +62,7 @@ TEST(StateServer, ForwardsTheServersErrors) {
 }
 
 TEST(StateServer, ServesManyThreads) {
-  constexpr std::size_t kStages = 12;  // more than the number of connections
+  constexpr std::size_t kStages = 12;  // greater than the number of connections
   const auto folder = base::ScratchFolder::make();
   ASSERT_TRUE(folder);
   const auto server = start(*folder, kStages);

@@ -57,8 +57,9 @@ struct Child {
   base::Descriptor handle, output, errors;
 };
 
-/// Starts the program in a new process group, with the default action for SIGPIPE and no
-/// blocked signals. posix_spawn() copies no memory, which would be slow in user-mode Linux.
+/// Starts the program in a new process group, with the default action for SIGPIPE and no blocked
+/// signals. Uses posix_spawn(), which does not copy memory; copying would be slow in user-mode
+/// Linux.
 int start(char* const* argv, int input, int output, int errors, pid_t& pid) {
   posix_spawn_file_actions_t files;
   ::posix_spawn_file_actions_init(&files);

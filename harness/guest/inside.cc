@@ -29,7 +29,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr int kCannotStart = 126, kNotFound = 127;  // exit codes of env(1)
-/// The child shares this process's memory until it executes the program, but needs a stack.
+/// The child shares this process's memory until it executes the program, but needs a separate
+/// stack.
 constexpr std::size_t kChildStackBytes = 256 << 10;
 const std::string kImage = "/run/rootfs/image";
 const std::string kMemory = "/run/rootfs/memory";
@@ -170,7 +171,8 @@ std::optional<InsideCommand> parse_inside(const std::vector<std::string>& argume
 
 int run_inside(const InsideCommand& command) {
   mount_image();
-  // A copy of this process's memory would cost a page fault for each page that either uses next.
+  // A copy of this process's memory would cost a page fault for each page that either process uses
+  // next.
   std::vector<std::byte> stack(kChildStackBytes);
   const pid_t child = ::clone(become_program, stack.data() + stack.size(),
                               CLONE_VM | CLONE_VFORK | CLONE_NEWNS | CLONE_NEWPID | SIGCHLD,

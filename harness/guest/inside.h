@@ -20,7 +20,7 @@ struct InsideCommand {
   /// Path in the image at which the program sees the file system under test. The file system also
   /// appears at the path `root`, unless the image has files there.
   std::string disk;
-  std::string files;                     ///< folder that is /.headcrash/files there
+  std::string files;                     ///< folder that the program sees as /.headcrash/files
   std::string folder;                    ///< working folder of the program
   std::vector<std::string> environment;  ///< "NAME=VALUE"; if empty, that of the caller
   std::vector<std::string> argv;         ///< a name without '/' is searched in PATH

@@ -13,7 +13,7 @@ inline constexpr std::size_t kPersistedTextMost = 200;
 
 class PersistedLines {
  public:
-  /// With `every_line`, each nonempty line is such a line, even without the word "persisted".
+  /// If `every_line` is true, each nonempty line is a promise, even without the word "persisted".
   explicit PersistedLines(bool every_line) : every_line_(every_line) {}
   /// Adds output. Returns the texts of all lines that are now complete, in order. Lines that are
   /// too long or not printable ASCII are counted as refused. They must not be ignored, because

@@ -19,7 +19,7 @@ std::vector<std::byte> bytes(std::string_view text) {
   return {data, data + text.size()};
 }
 
-// Tests every operation of vfs.h on the host's file system. Exceptions are drop_caches, which
+// Tests every operation of vfs.h on the host's file system. The exceptions are drop_caches, which
 // affects the whole machine, and cpu, which has no visible effect.
 class PosixVfsTest : public testing::Test {
  protected:

@@ -25,9 +25,9 @@ struct PhaseMeasure {
 /// Runs a phase. Fails if a thread cannot be created, or if caches cannot be dropped although the
 /// phase requires it.
 ///
-/// If the guest's processor time is charged in virtual time, its clock lags until it waits for a
-/// disk. If `clock_disk` is not empty, that disk is therefore read before the phase, and again
-/// before the end time is taken.
+/// If the guest's processor time is charged in virtual time, the guest's clock lags until the guest
+/// waits for a disk. If `clock_disk` is not empty, that disk is therefore read before the phase,
+/// and again before the end time is taken.
 VfsResult<PhaseMeasure> run_timed_phase(const timed::Phase& phase,
                                         const timed::Arguments& arguments, std::uint64_t seed,
                                         Vfs& vfs, const std::string& clock_disk = {});

@@ -121,7 +121,7 @@ TEST(AmbiguousDirectories, LinksIdentifyDirectories) {
   const auto tree_with = [](std::uint32_t wrong) {
     Tree tree;
     for (std::uint32_t i = 0; i < kDirectories; ++i) {
-      const std::uint32_t shown = (i + 1) % kDirectories;  // as after all exchanges
+      const std::uint32_t shown = (i + 1) % kDirectories;  // the state after all exchanges
       tree.push_back(directory(fmt::format("d{}", i), 100 + shown));
       tree.push_back(directory(fmt::format("d{}/e", i), 200 + shown));
       tree.push_back(file(fmt::format("d{}/e/f", i), 0, 0, 0, 300 + (i == wrong ? 5 : shown), 2));
@@ -274,7 +274,7 @@ TEST(SpecialFiles, FindsADestroyedInode) {
     EXPECT_EQ(synced.judge(tree, Promises{}), (Found{{Verdict::wrong_data, Tier::integrity}}))
         << broken;
   }
-  Tree listed = whole;  // of an unreadable whiteout, not even the type is known
+  Tree listed = whole;  // for an unreadable whiteout, not even the type is known
   listed[3] = {.path = "x", .type = FileType::other, .error = 117};
   EXPECT_EQ(synced.judge(listed, Promises{}), (Found{{Verdict::wrong_data, Tier::integrity}}));
 }

@@ -4,7 +4,7 @@
 // run. A block may show its contents at p, or the contents after any operation in (p, Q]: a version
 // of the file, or zeroes if a hole was punched, if the file was truncated, or if the block has not
 // been written yet. If a write to the block is in flight, the block may also be torn: the beginning
-// of one permitted content and the rest of another. The size may be the size at p, any later one,
+// of one permitted version and the rest of another. The size may be the size at p, any later one,
 // or any size between these.
 #include "harness/oracle/content.h"
 
@@ -38,10 +38,11 @@ struct Permitted {
   std::vector<BlockContent> pending;      ///< contents that may have replaced `persistent` since
   std::vector<BlockContent> overwritten;  ///< stamps that were there before the persistent contents
   bool covered = false;
-  /// The allocation unit of the block may have been allocated since the point.
+  /// True if the block's allocation unit may have been allocated since the persistence point.
   bool unit_in_flight = false;
   bool may_be_another = false;  ///< the block may have been freed and reallocated since the point
-  /// No operation since the point may have changed the block or the size of the file.
+  /// True if no operation since the persistence point can have changed the block or the size of the
+  /// file.
   bool settled = false;
   /// The block is beyond the covered size. Set only if the file may be longer than it ever was.
   bool beyond_end = false;
@@ -244,8 +245,8 @@ bool shows_a_hole(const BlockContent& held, std::uint64_t block) {
                                       [](std::byte each) { return each != std::byte{0}; });
 }
 
-/// Returns true if the observed bytes are the beginning of a permitted content that ends inside the
-/// block, or a torn mixture of two permitted contents.
+/// Returns true if the observed bytes are the beginning of a permitted version that ends inside the
+/// block, or a torn mixture of two permitted versions.
 bool could_be_partial(const Permitted& permitted, std::uint64_t block,
                       const std::vector<std::byte>& observed) {
   std::vector<BlockHead> contents;
@@ -253,7 +254,7 @@ bool could_be_partial(const Permitted& permitted, std::uint64_t block,
   const bool ends_inside = permitted.any([&](const BlockContent& held) {
     contents.push_back(head_of(held, block));
     const std::size_t known = std::min<std::size_t>(length, held.bytes);
-    // As `held`, but with zeroes after the end of the stamp.
+    // The same content as `held`, but with zeroes after the end of the stamp.
     BlockHead cut = contents.back();
     if (held.bytes < cut.size()) std::fill(cut.begin() + held.bytes, cut.end(), std::byte{0});
     const bool same =
@@ -611,7 +612,7 @@ std::vector<Finding> judge_attributes_by(const ObjectHistory& object,
   return findings;
 }
 
-/// Assigns a tier to each finding. If POSIX alone would permit it, it violates a documented
+/// Assigns a tier to each finding. A finding that POSIX alone would permit violates a documented
 /// promise.
 std::vector<Finding> tiered(std::vector<Finding> findings, const std::vector<Finding>& by_posix) {
   for (Finding& each : findings) {

@@ -24,8 +24,8 @@ struct ContentTerms {
   /// blocks that it finds.
   bool ends_anywhere = false;
   /// Selects the blocks that may contain stale data. If true, these are all blocks with a change in
-  /// flight. If false, these are only blocks that may have been allocated since; a truncation in
-  /// flight then leaves no other data than the file's own.
+  /// flight. If false, these are only blocks that may have been allocated since the persistence
+  /// point; a truncation in flight then leaves no data other than the file's own.
   bool stale_anywhere_in_flight = false;
   /// When the file grows, the units at its old and its new end are allocated.
   bool fills_last_unit = false;

@@ -141,7 +141,8 @@ struct ObjectHistory {
   std::vector<MoveEvent> moves;
   std::vector<AllocationEvent> allocations;
   std::vector<std::pair<std::size_t, std::uint64_t>> sizes;  ///< (operation, bytes)
-  /// For each change of the size: the operation, and the first block after the smaller size.
+  /// One pair for each change of the size: the operation, and the first block beyond the smaller of
+  /// the two sizes.
   std::vector<std::pair<std::size_t, std::uint64_t>> truncations;
   std::vector<DataCover> data_covers;
   std::map<std::string, std::vector<std::pair<std::size_t, std::optional<std::string>>>> attributes;

@@ -49,8 +49,8 @@ class Horizon {
   // P, the last persistence point that was reported; nullopt if no point was reported
   std::optional<std::size_t> persisted_;
   std::vector<std::size_t> reached_;  // for each thread, the last operation that may have run
-  // For each thread, the end of the operations that must have run: those up to its last point that
-  // is not after P.
+  // For each thread, the end of the operations that must have run. The last of these is the
+  // thread's last point up to P.
   std::vector<std::size_t> passed_;
   std::span<const std::uint8_t> thread_of_;
 };

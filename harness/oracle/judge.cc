@@ -263,7 +263,7 @@ std::vector<Finding> Judge::judge_metadata(TokenId token, const ObservedObject& 
   return findings;
 }
 
-/// Interprets the object as any of those candidates for which `findings_as` returns no findings. If
+/// Interprets the object as one of the candidates for which `findings_as` returns no findings. If
 /// there is no such candidate, reports the findings for the candidate that has the fewest.
 void Judge::show_best(const ObservedObject& observed, const std::vector<TokenId>& candidates,
                       const std::function<std::vector<Finding>(TokenId)>& findings_as) {
@@ -466,8 +466,7 @@ void Judge::judge_tokens() {
   }
 }
 
-/// Each name is permitted when it is considered alone. Checks whether all names together match one
-/// point.
+/// Checks whether all names together match one point. Each name alone is permitted.
 void Judge::judge_one_point() {
   std::map<const ObservedObject*, const std::vector<TokenId>*> tokens;
   for (const Shown& each : shown_) tokens[each.observed] = &each.name.tokens;

@@ -21,7 +21,7 @@ namespace headcrash::oracle {
 
 /// An interpretation of the ambiguous directories. Stamps identify files but not directories, so a
 /// name may refer to any of several directories. `of` maps each path to the chosen directory. The
-/// search determines the choices in `forced`, the matching all others.
+/// search determines the choices in `forced`; the matching determines all others.
 struct DirectoryReading {
   struct Ambiguous {
     std::string path;
@@ -72,7 +72,7 @@ class Judge {
   /// Everything that the arguments refer to must outlive this object.
   Judge(const Terms& terms, std::span<const ObservedObject* const> tree);
 
-  /// Returns the findings under that interpretation which has the fewest findings.
+  /// Returns the findings of the interpretation that has the fewest findings.
   std::vector<Finding> judge();
 
  private:

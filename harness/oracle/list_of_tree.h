@@ -13,9 +13,9 @@
 namespace headcrash::oracle {
 
 /// Returns a list that creates the tree. It ends with a freeze, after which the whole tree is
-/// persistent. `list` is the continuation. Of the inode fields, the result sets only those that
-/// `list` also sets somewhere, because no others are judged. File numbers and versions are taken
-/// from the stamps in the tree.
+/// persistent. `list` is the continuation. The result sets only inode fields that `list` also sets
+/// somewhere, because other fields are not judged. File numbers and versions are taken from the
+/// stamps in the tree.
 Result<std::vector<workload::Operation>> list_of_tree(const std::vector<ObservedObject>& tree,
                                                       std::span<const workload::Operation> list);
 

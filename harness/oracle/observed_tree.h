@@ -68,8 +68,8 @@ struct ObservedObject {
 };
 
 /// Describes the first object that differs, or returns an empty string if the trees are equal. Both
-/// trees must be sorted by path. Of the inode numbers, only the fact which objects share them is
-/// compared, because a file system without inodes assigns new numbers at each mount.
+/// trees must be sorted by path. For inode numbers, compares only which objects share one, because
+/// a file system without inodes assigns new numbers at each mount.
 std::string tree_difference(const std::vector<ObservedObject>& one,
                             const std::vector<ObservedObject>& other);
 

@@ -91,8 +91,8 @@ std::uint32_t PosixAcl::mode() const {
          static_cast<std::uint32_t>(group_class->permissions) << 3U | find(kOther)->permissions;
 }
 
-/// Returns the entry for which the group bits of the mode stand: the mask if there is one,
-/// otherwise the group.
+/// Returns the entry that the group bits of the mode represent: the mask if there is one, otherwise
+/// the group.
 PosixAcl::Entry* PosixAcl::group() {
   const auto mask = std::ranges::find(entries_, kMask, &Entry::tag);
   return mask != entries_.end() ? &*mask : &*std::ranges::find(entries_, kGroupObject, &Entry::tag);

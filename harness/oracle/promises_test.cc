@@ -277,7 +277,7 @@ TEST(Promises, UnorderedNamesInFlightMayShowAnotherFileAndLoseTheirSubtree) {  /
 }
 
 TEST(Promises,
-     // As on ext2, where e2fsck clears the entry.
+     // This happens on ext2, where e2fsck clears the entry.
      UnorderedDirectoryFsyncKeepsOnlySyncedObjects) {
   const adapters::Promises ext2 = adapters::load_adapter("ext2")->promises;
   const Case bare{{"mkdir d", "sync", "create d/a", "fsyncdir d"}, 3};

@@ -134,7 +134,7 @@ void SharedModel::describe(std::string& text) const {
   }
 }
 
-/// How far one user has come in its list.
+/// One user's progress in its list.
 struct UserProgress {
   std::size_t next = 0;  ///< number of the user's current call
   std::uint8_t step = 0;

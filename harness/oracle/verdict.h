@@ -70,7 +70,7 @@ struct Judgement {
 };
 Judgement judge_trial(const Recovery& recovery, const std::vector<Finding>& findings);
 
-/// Returns the verdict on a piece of work that ended with an error of this kind.
+/// Returns the verdict for work that ended with an error of this kind.
 Verdict verdict_of(ErrorKind kind);
 /// Like verdict_of(), but includes the message of the error. Unprintable characters in it are
 /// replaced, because it may contain output of the guest.

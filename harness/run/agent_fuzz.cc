@@ -11,7 +11,7 @@
 namespace headcrash::run {
 namespace {
 
-// Fits in a socket's buffer, so that the test can write it before there is a reader.
+// This many bytes fit in a socket's buffer, so the test can write them before there is a reader.
 constexpr std::size_t kBytesMost = 64 << 10;
 
 TEST(Fuzz, AgentsAnswers) {

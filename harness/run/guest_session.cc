@@ -16,8 +16,8 @@ namespace {
 
 using nlohmann::json;
 
-// How long the host waits beyond the time limit of a command. The agent enforces that limit itself.
-// If the answer is later still, the agent hangs, and not only the command.
+// Time that the host waits beyond the time limit of a command. The agent enforces that limit
+// itself. If no answer arrives within this time, the agent itself hangs, and not only the command.
 constexpr std::chrono::seconds kExecGrace{10};
 constexpr std::size_t kOperationShownBytes = 200;
 // About 20000 writes with their stacks. The buffer reduces the memory of the guest.
@@ -47,7 +47,7 @@ class Tree {
   void add(const json& entry) {
     Result<oracle::ObservedObject> object = oracle::parse_entry(entry);
     if (!object && !bad_) bad_ = object.error();
-    // Too many entries are an error in take().
+    // If there are too many entries, take() returns an error.
     if (!object || objects_.size() > kTreeObjectsMost) return;
     objects_.push_back(std::move(*object));
   }

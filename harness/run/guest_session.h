@@ -69,7 +69,7 @@ struct DiskIdentity {
   std::vector<adapters::OtherDisk> others;  ///< the disks after kStageMarks, in device order
   /// The guest assumes a write-through disk and sends no flushes.
   bool write_through = false;
-  bool others_write_through = false;  ///< the same for the other disks
+  bool others_write_through = false;  ///< the guest assumes that the other disks are write-through
   static std::string_view write_cache(bool through) {
     return through ? "write through" : "write back";
   }

@@ -37,7 +37,7 @@ enum class StepKind : std::uint8_t {
 inline constexpr std::size_t kStepKinds = 10;
 std::string_view name(StepKind step);
 
-/// The guest in which a recovery is executed. An error of a function ends the recovery, and
+/// The guest in which a recovery is executed. If a function fails, its error ends the recovery and
 /// determines the verdict.
 class RecoveryGuest {
  public:

@@ -24,7 +24,7 @@ using std::chrono::milliseconds;
 constexpr std::chrono::seconds kResumeLimit{30};
 constexpr std::chrono::seconds kHelloLimit{30};
 constexpr std::chrono::seconds kSendLimit{30};
-constexpr milliseconds kLook{200};  // how often `give_up` is polled
+constexpr milliseconds kLook{200};  // polling interval of `give_up`
 
 // Connects to each server before QEMU starts. If QEMU found that a server is missing, its error
 // message would name only an internal node.

@@ -25,7 +25,7 @@ using std::chrono::milliseconds;
 
 constexpr std::chrono::seconds kBootLimit{180};
 constexpr std::chrono::seconds kSaveLimit{120};
-// Long, because QEMU's main loop is busy at the end of a save.
+// A long limit, because QEMU's main loop is busy at the end of a save.
 constexpr std::chrono::seconds kQmpLimit{60};
 // Time that another process may need to boot a guest and save its state.
 constexpr std::chrono::seconds kLockLimit{400};
@@ -67,7 +67,7 @@ void prune(const fs::path& states) {
   for (const auto& entry : fs::directory_iterator(states, error)) {
     const std::string name = entry.path().filename().string();
     if (name.starts_with(kHalfMade))
-      // Its creator is dead, because the lock is free.
+      // The lock is free, so the process that created this folder is dead.
       fs::remove_all(entry.path(), error);
     if (!name.starts_with("."))
       folders.emplace_back(fs::last_write_time(entry.path(), error), entry.path());
@@ -108,10 +108,10 @@ Result<void> migrate(Machine& machine, const fs::path& file) {
   return fail(file.string(), "QEMU did not finish saving the guest");
 }
 
-/// Fails if the guest has too little memory: the kernel would panic. While the image is being
-/// unpacked, memory holds it twice, in addition to the kernel.
+/// Fails if the guest has so little memory that the kernel would panic. While the image is being
+/// unpacked, memory holds two copies of it, in addition to the kernel.
 Result<void> check_memory(const GuestSpec& spec) {
-  // measured: an image with 110 MiB of programs does not start with 256 MiB.
+  // Measured: with 256 MiB of memory, an image with 110 MiB of programs does not start.
   constexpr std::uint64_t kKernelMib = 48;
   std::error_code error;
   const std::uint64_t image_mib = fs::file_size(spec.image.initramfs, error) >> 20;

@@ -22,7 +22,7 @@ constexpr const char* kInitramfs = "initramfs";  // name of a symbolic link in t
 
 /// Environment variables that hide the features of the host's processor from the guest's programs,
 /// which run on it. The features would determine which library folders are searched and how much
-/// stack a call needs. These affect the kernel's pages and names, and the times at which random
+/// stack a call needs. Both affect the kernel's pages and names, and the times at which random
 /// numbers are drawn. With these settings, glibc assumes a processor with SSE2 and a cache of 1
 /// MiB. The kernel passes unknown words of its command line to init as environment variables. The
 /// names are in the glibc manual, "Hardware Capability Tunables". In version 2.36, `ld.so

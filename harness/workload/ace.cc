@@ -20,7 +20,7 @@
 
 namespace headcrash::workload {
 
-// Has a name, because Ace::Space uses these types.
+// This namespace has a name, because Ace::Space uses its types.
 namespace ace {
 
 struct Step {
@@ -417,8 +417,8 @@ std::vector<Operation> compose(const std::vector<const Step*>& steps) {
 
 struct Ace::Space {
   std::vector<Step> steps;
-  /// Numbers of continuations. The index is the number of remaining steps, the key the names in
-  /// use.
+  /// Numbers of continuations. The index is the number of remaining steps, and the key is the names
+  /// in use.
   std::array<std::map<NamesUsed, std::uint64_t>, kLongest + 1> counts;
 
   bool only_more_end;

@@ -38,7 +38,8 @@ namespace headcrash::workload {
 inline constexpr const char* kApplicationFolder = "/run/application";  ///< in the guest's memory
 /// Path of the file system under test for a program in its own root file system (`rootfs`).
 inline constexpr const char* kInsideDisk = "/.headcrash/disk";
-inline constexpr const char* kInsideBusybox = "/.headcrash/busybox";  ///< runs shell lines there
+/// runs shell commands in such a root file system
+inline constexpr const char* kInsideBusybox = "/.headcrash/busybox";
 /// Path of the agent's program in the guest. It starts commands in that root file system
 /// (harness/guest/inside.h).
 inline constexpr const char* kAgentProgram = "/init";
@@ -53,7 +54,7 @@ struct ApplicationSetting {
 /// A command of an application: a line for a shell, with the placeholders {root}, {files} and
 /// {setting}, or an argv, in which only {setting} is replaced.
 struct Command {
-  std::vector<std::string> words;  ///< the line alone if `shell` is true
+  std::vector<std::string> words;  ///< if `shell` is true, a single element: the line
   bool shell = true;
   bool operator==(const Command&) const = default;
 };
@@ -82,7 +83,7 @@ struct Application {
   /// Empty if there is no such file.
   std::string report;
   /// Path on the host of a squashfs image; all commands run in this root file system. If empty,
-  /// they run in the guest's own one.
+  /// they run in the guest's root file system.
   std::string rootfs;
   /// Folder and variables ("NAME=VALUE") of commands that need no shell. Both need a `rootfs`.
   std::string folder = "/";

@@ -170,8 +170,8 @@ void revoked_blocks(Lines& lines, std::uint32_t rounds) {
     const std::string b = fmt::format("b{}", round), d = fmt::format("d{}", round);
     const auto old = [&](std::uint64_t i) { return fmt::format("a{}-{}", round, i); };
     // The many extents and the large attribute do not fit into the inode. Further metadata blocks
-    // are therefore allocated between the data, where new data will be written later. Directory
-    // blocks are allocated elsewhere.
+    // are therefore allocated among the data blocks, at positions where new data will be written
+    // later. Directory blocks are allocated elsewhere.
     for (std::uint64_t i = 0; i < kOldFiles; ++i) {
       lines.create(old(i), 0);
       for (std::uint64_t piece = 0; piece < kPieces; ++piece)

@@ -228,14 +228,13 @@ Outcome outcome_of(const Operation& operation, const Failure& failure) {
     case ENOSYS:
     case ENOTTY:
       return Outcome::skipped;
-    // Kernels return EINVAL for two reasons. First, the file system does not support a flag of
-    // renameat2() or open().
+    // Kernels return EINVAL if the file system does not support a flag of renameat2() or open().
     case EINVAL:
       if (operation.kind == Kind::rename_exchange || operation.kind == Kind::rename_noreplace ||
           operation.kind == Kind::rename_whiteout || is_direct(operation.kind) ||
           operation.kind == Kind::flags || operation.kind == Kind::project)
         return Outcome::skipped;
-      // Second, a range is not aligned to the file system's blocks.
+      // Kernels also return EINVAL if a range is not aligned to the file system's blocks.
       if (moves_blocks(operation.kind) || shares_blocks(operation.kind)) return Outcome::skipped;
       break;
     case EPERM:  // file systems without links, devices, modes or owners return EPERM

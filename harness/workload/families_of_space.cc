@@ -269,10 +269,8 @@ std::vector<Operation> full_users(std::uint64_t number) {
 /// On a nearly full disk, fills holes below indirect blocks while other pointers are freed. Other
 /// users reuse the space that is freed.
 std::vector<Operation> holes(std::uint64_t number) {
-  constexpr std::uint64_t kUsers = 3,
-                          // Number of direct pointers, and thus of stamps, because blocks have 512
-      // bytes.
-      kFirst = 12;
+  // kFirst is the number of direct pointers. Each leads to one stamp: blocks have 512 bytes.
+  constexpr std::uint64_t kUsers = 3, kFirst = 12;
   Drawing list(number);
   const std::vector<std::string> sparse{"s0", "s1"};
   for (const std::string& file : sparse) {
@@ -382,7 +380,8 @@ std::uint64_t place_near_a_level(Drawing& list, bool triple) {
 
 std::vector<Operation> indirect(std::uint64_t number) {
   Drawing list(number);
-  // Not in every list, because fsck of a file of eight megabytes takes long.
+  // Triple indirect blocks are used in only some lists, because fsck of a file of eight megabytes
+  // takes a long time.
   const bool triple = number % 4 == 3;
   for (int i = 0; i < 2; ++i) {
     const std::string file = list.fresh();

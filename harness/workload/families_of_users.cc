@@ -35,14 +35,14 @@ std::vector<std::string> all_below(const Drawing& list, const std::string& direc
 std::vector<Operation> paths(std::uint64_t number) {
   Drawing list(number);
   const std::uint64_t users = number % 2 == 0 ? 1 : 3;
-  // So long that one name fills a chunk of a directory.
+  // In half of the lists, each name is so long that it fills a chunk of a directory.
   const std::string tail(number / 2 % 2 == 0 ? 0 : 240, 'x');
   for (std::uint64_t user = 0; user < users; ++user) {
     const std::string home = fmt::format("u{}", user);
     for (const std::string& directory : {home, home + "/a", home + "/b", home + "/a/in"})
       list.mkdir(directory);
     for (const std::string& directory : {home + "/a", home + "/b", home + "/a/in"}) {
-      // This file makes the following inodes start in another block than the inode of their
+      // Because of this file, the following inodes are in a different block from the inode of their
       // directory.
       const std::string file = list.new_file({}, 1, 3);
       list.rename(file, fmt::format("{}/{}", directory, file));

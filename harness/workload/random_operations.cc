@@ -184,7 +184,7 @@ class RandomHistory {
     }
   }
 
-  /// Selects a range of whole units (operation.h) inside the file at random.
+  /// Randomly selects a range of whole units (operation.h) inside the file.
   void draw_units(Operation& operation) {
     const auto units = [&](const std::string& path) { return draft_.size(path) / kRangeUnitBytes; };
     const bool moves = moves_blocks(operation.kind);

@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::size_t kFramesMost = 64;
 
-/// A mapping of a file with code.
+/// A file mapping that contains code.
 struct Mapping {
   std::uint64_t begin = 0, end = 0, offset = 0;
   std::string path;

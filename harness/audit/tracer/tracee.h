@@ -19,8 +19,8 @@ std::int64_t result_at_exit(pid_t thread);
 void set_call(pid_t thread, std::uint64_t number);
 void set_argument(pid_t thread, std::size_t index, std::uint64_t value);
 
-/// Returns the flags in the `open_how` structure that is at this address. openat2(2) has such an
-/// argument.
+/// Returns the flags of the `open_how` structure at this address. openat2(2) takes such a structure
+/// as an argument.
 std::uint64_t open_how_flags(pid_t thread, std::uint64_t address);
 
 /// Returns the path of a descriptor; empty if it is not a file with a path.

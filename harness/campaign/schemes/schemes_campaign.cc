@@ -27,11 +27,11 @@ constexpr std::size_t kFailuresKept = 20;
 // Maximum number of failures to store for a trial of a control, although one would suffice.
 constexpr std::size_t kFailuresOfControls = 3;
 constexpr std::uint64_t kStatesWithFaults = 150;
-/// Small, because most of these states are already checked in other runs of the same list.
+/// A low limit, because most of these states are already checked in other runs of the same list.
 constexpr std::uint64_t kStatesUnderASchedule = 100;
 /// Number of random schedules of a shared history whose states are not checked.
 constexpr std::size_t kSchedulesWithoutStates = 8;
-/// Even on small disks, the smallest cache has to evict buffers.
+/// The smallest cache has to evict buffers even if the disk is small.
 constexpr std::array<std::uint64_t, 3> kCacheBytes{4 << 20, 512 << 10, 192 << 10};
 /// State limits for runs whose final image is damaged. They are low because other workloads already
 /// check these states. For controls, the limit is higher, because a control must still be detected.

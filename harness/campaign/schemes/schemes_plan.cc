@@ -32,8 +32,8 @@ struct FamilyShare {
   /// request order.
   std::uint64_t schedules = 0;
   bool faults = true;  ///< each workload also runs once with I/O errors
-  /// If false, the family runs only on request. A control may pass if there are only a few faults,
-  /// which would invalidate a shard of the whole campaign.
+  /// If false, the family runs only on request. With only a few faults, a control may pass, and
+  /// this would invalidate a shard of the whole campaign.
   bool in_whole = true;
 };
 constexpr std::array kFamilies = std::to_array<FamilyShare>({
@@ -72,7 +72,8 @@ constexpr std::array kFamilies = std::to_array<FamilyShare>({
     {"holes", "deep", 6, 1, 2},
     {"syncs", "tiny", 6, 2, 4},
     {"fsyncs", "deep", 8, 2, 4},
-    // No faults, because an error may break the promise of a rest.
+    // These families run without faults, because an I/O error may prevent a rest from keeping its
+    // promise.
     {"rests", "tiny", 6, 1, 0, false},
     {"rests", "plain", 6, 1, 0, false},
     {"many-users", "tiny", 8, 2, 4},

@@ -104,7 +104,7 @@ class SchemesPlan {
   void set_controls_apart();
   /// The systems that run with every workload.
   std::vector<const adapters::SystemUnderTest*> systems_;
-  /// Trials of those controls that run with only one workload, in this shard.
+  /// This shard's trials of the controls that run with only one workload.
   std::vector<Trial> controls_;
   run::Shard shard_;
   std::uint64_t workloads_ = 0;      ///< number of workloads in the shard

@@ -32,8 +32,8 @@ namespace {
 // References to documents that describe the result of a cell. We have read every document that is
 // cited. A missing entry does not mean that the behaviour is undocumented.
 
-/// Returns the places that are cited, with one sentence about each; an empty string if we know of
-/// none. `type` is the file system type of the adapter.
+/// Returns the documents that describe this result, with one sentence about each; an empty string
+/// if we know of none. `type` is the file system type of the adapter.
 std::string documents_of(const IoErrorCell& cell, std::string_view type, const IoErrorOutcome& o) {
   std::vector<std::string> places;
   const bool data =
@@ -283,9 +283,9 @@ Result<void> CellRun::format_and_set_up() {
   return {};
 }
 
-/// Makes XFS write metadata to its final place, and records that cover this to its log, after the
-/// log has been idle for a second. The default is half a minute. Used only in cells that wait for
-/// such a write, because the log records would trigger the faults of other cells.
+/// Makes XFS write metadata to its final place once its log has been idle for a second; the default
+/// is half a minute. XFS then also writes log records that cover the metadata. Used only in cells
+/// that wait for such a write, because the log records would trigger the faults of other cells.
 Result<void> CellRun::write_metadata_sooner() {
   if (!waits_for_metadata()) return {};
   TRY(exec({"busybox", "sh", "-c", "echo 100 > /proc/sys/fs/xfs/xfssyncd_centisecs"}));

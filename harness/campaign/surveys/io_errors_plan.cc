@@ -22,7 +22,7 @@ struct TestedFileSystem {
   std::string_view filesystem;
   bool journals = true;          ///< has a journal, a log or checkpoints
   bool copies_metadata = false;  ///< stores metadata twice
-  /// Is an adapter with a mount option that affects only data errors.
+  /// True for an adapter with a mount option that affects only data errors.
   bool only_data = false;
 };
 constexpr std::array kSubjects{

@@ -35,8 +35,8 @@ enum class RangeContent : std::uint8_t {
 };
 std::string_view name(RangeContent content);
 
-/// Returns the worst content that any block of the range has. If the file is missing and did not
-/// exist before the write, that counts as old.
+/// Returns the worst kind of content that any block of the range has. If the file is missing and
+/// did not exist before the write either, returns `old`.
 RangeContent content_of(std::span<const oracle::ObservedObject> tree, const WrittenRange& range);
 
 /// The result of an operation is 0 for success, an errno, or one of these values.
@@ -74,7 +74,7 @@ struct IoErrorOutcome {
   int unmount = kNotReached;
   MountState state = MountState::unknown;
   RangeContent cached = RangeContent::unseen;  ///< while mounted
-  /// While mounted, after clean pages have been dropped.
+  /// Read while the file system is still mounted, after clean pages have been dropped.
   RangeContent reread = RangeContent::unseen;
   RangeContent recovered = RangeContent::unseen;  ///< after recovery
   /// Data that was synced in the setup and not written since.

@@ -1,6 +1,6 @@
 #pragma once
-// Test fixture with an emulated device and a guest. The guest uses the device and its export for
-// marks, and is started again after each power cut.
+// Test fixture with an emulated device and a guest. The guest uses the device and the device's
+// export for marks, and is started again after each power cut.
 
 #include <gtest/gtest.h>
 

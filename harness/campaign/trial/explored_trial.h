@@ -26,7 +26,7 @@ namespace headcrash::campaign {
 class FormattedDisks {
  public:
   /// `folder` is created together with the first disk. Disks that an interrupted run has left there
-  /// are used again.
+  /// are reused.
   explicit FormattedDisks(std::filesystem::path folder) : folder_(std::move(folder)) {}
 
   /// Returns the formatted disk. Unless another worker has already formatted it, formats it with

@@ -23,8 +23,8 @@ bool has(const db::CrashStateRecord& state, const KnownFinding& known) {
   });
 }
 
-/// Returns true if the state failed before its tree could be judged. The tree may then have the
-/// finding without its being known.
+/// Returns true if the state failed before its tree could be judged. Whether the tree has the
+/// finding is then unknown.
 bool hides_its_tree(const db::CrashStateRecord& state) {
   return state.findings.empty() && verdict_of(state) >= Verdict::not_repairable;
 }

@@ -405,7 +405,7 @@ Result<void> TrialRun::inspect() {
   return end();
 }
 
-/// Replays by mounting, and measures the time. The tree is judged in a later mount.
+/// Replays the log by a mount, and measures its time. The tree is judged after a later mount.
 Result<run::RecoveryGuest::MountReplay> TrialRun::replay_by_mount(const adapters::LinuxAdapter&) {
   MountReplay seen;
   TRY(session_->kernel_log());

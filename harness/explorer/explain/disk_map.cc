@@ -86,7 +86,7 @@ void DiskMap::read_f2fs(const Read& read) {
   if (!start || little(*start, 1024, 4) != 0xf2f52010) return;
   const auto number = [&](std::size_t at) { return little(*start, 1024 + at, 4); };
   const std::uint64_t segment_shift = number(20);
-  // Other block sizes than 4 KiB are not supported.
+  // Block sizes other than 4 KiB are not supported.
   if (number(16) != 12 || segment_shift > 16) return;
   const auto area = [&](std::size_t at, std::size_t count, BlockClass block, const char* what) {
     add(number(at), number(count) << segment_shift, {block, what});

@@ -1,6 +1,6 @@
 #pragma once
-// Knows a file system's on-disk layout, which is read from its superblock. Blocks without a magic
-// number, such as inode tables and bitmaps, are identified by their position.
+// A file system's on-disk layout, read from its superblock. Blocks without a magic number, such as
+// inode tables and bitmaps, are identified by their position.
 //
 // ext2, ext3, ext4: groups of blocks, each with two bitmaps and a part of the inode table (the
 // kernel's ext4.h, and "Disk Layout" in its documentation). XFS: the blocks of the log

@@ -21,7 +21,7 @@ constexpr std::size_t kRangesShown = 3;
 constexpr std::size_t kNameBytesShown = 40;
 // Maximum number of directory blocks that are searched for existing names.
 constexpr std::size_t kFolderBlocksMost = 4096;
-constexpr int kDepthMost = 5;  // more than the maximum depth of an extent tree
+constexpr int kDepthMost = 5;  // greater than the maximum depth of an extent tree
 constexpr int kPathMost = 24;
 constexpr std::uint64_t kRoot = 2, kJournalMagic = 0xc03b3998;
 // Maximum number of blocks that one request may zero.
@@ -355,7 +355,7 @@ std::optional<ExtHistory::Explanation> ExtHistory::in_journal(std::size_t reques
     if (type == 3 || type == 4) learn_journal(data);
     if (type == 1) return descriptor(place, data);
     copies_.erase(place);
-    return std::nullopt;  // the magic number is description enough
+    return std::nullopt;  // the magic number is a sufficient description
   }
   const auto copy = copies_.find(place);
   if (copy == copies_.end()) return std::nullopt;

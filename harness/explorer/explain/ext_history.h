@@ -46,8 +46,7 @@ class ExtHistory {
   /// Returns the owner of a block of file data, for example "inode 13, /foo"; an empty string for
   /// other blocks.
   std::string owner(std::size_t request, std::uint64_t lba) const;
-  /// Returns the files of which the write contains data, inodes or names. Paths have no leading
-  /// slash.
+  /// Returns the files whose data, inodes or names the write contains. Paths have no leading slash.
   std::vector<std::string> files(std::size_t request, std::uint64_t lba,
                                  std::uint64_t sectors) const;
 
@@ -107,8 +106,8 @@ class ExtHistory {
   Block before(Copy copy, std::uint64_t block) const;
   std::optional<Explanation> explain(std::size_t request, std::uint64_t block, Bytes data,
                                      Copy copy);
-  /// Returns true if a write that was added so far contains the block or, for Copy::journal, its
-  /// copy.
+  /// Returns true if a write that has been added so far contains the block or, for Copy::journal,
+  /// its copy.
   bool known(Copy copy, std::uint64_t block) const;
   Explanation inodes(std::size_t request, const Place& place, std::uint64_t block, Bytes data,
                      const Block& old, bool is_known);

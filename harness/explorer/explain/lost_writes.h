@@ -12,13 +12,13 @@
 
 namespace headcrash::explorer {
 
-/// A write that no completed flush covered at the cut, and that is lost or torn.
+/// A write that is lost or torn, and that was not covered by a completed flush at the cut.
 struct MissingWrite {
   model::RequestId request = 0;
   std::optional<states::TornWrite> torn;  ///< nullopt if the whole write is lost
 };
-/// Returns how a state of base `writes` lacks the write `unflushed`. Returns nullopt if the state
-/// contains the complete write.
+/// Returns which part of the write `unflushed` is missing in a state of base `writes`: all of it,
+/// or a part. Returns nullopt if the state contains the complete write.
 std::optional<MissingWrite> missing_write(const states::CrashState& state,
                                           model::RequestId unflushed);
 
@@ -41,13 +41,13 @@ struct LostWrites {
   std::vector<Issuer> last_flush = {};
 };
 
-/// Returns the missing writes. `disks` has the facts about the state's devices. In a physical
-/// state, these are the unflushed writes that are not on the medium. Fails if the recording cannot
-/// be read, or if it is of an array.
+/// Returns the missing writes. For a physical state, these are the unflushed writes that are not on
+/// the medium. `disks` has the facts about the state's devices. Fails if the recording cannot be
+/// read, or if it is of an array.
 Result<LostWrites> lost_writes(const states::RunHistory& run, const states::CrashState& state,
                                const KnownDisks& disks);
-/// Does the same, but first reads the facts about the disks. `type` is the file system type as in
-/// mount(2).
+/// Like the function above, but first reads the facts about the disks. `type` is the file system
+/// type as in mount(2).
 Result<LostWrites> lost_writes(const states::RunHistory& run, const states::CrashState& state,
                                std::string_view type);
 

@@ -23,7 +23,7 @@ constexpr std::size_t kValuesMost = 1500;  // per series
 constexpr std::int64_t kNarrowestNs = model::kMillisecondNs;
 constexpr std::int64_t kStretches = 600;
 constexpr std::uint64_t kRebuildGapSectors =
-    4096;  // a rebuild may skip this much because it is already correct
+    4096;  // a rebuild may skip this many, because their contents are already correct
 constexpr std::size_t kIncidentBytes = 512;
 
 using Values = std::vector<std::pair<std::int64_t, double>>;

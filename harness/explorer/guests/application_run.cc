@@ -9,10 +9,8 @@
 namespace headcrash::explorer {
 namespace {
 
-constexpr std::size_t kReportPartBytes = 48
-                                         // Fits in the last 64 KiB of an output, which is all that
-                                         // the agent returns.
-                                         << 10;
+// A part fits in the last 64 KiB of an output, which is all that the agent returns.
+constexpr std::size_t kReportPartBytes = 48 << 10;
 
 Result<void> store_files(StageGuest& guest, const workload::Application& application) {
   for (const auto& [name, text] : application.files) {

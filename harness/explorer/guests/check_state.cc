@@ -289,7 +289,7 @@ Result<void> StateCheck::write_replayed_to_stage() {
   return recovery_.exec(filesystem_.replay, StepKind::replay).map([](const run::GuestOutcome&) {});
 }
 
-/// Checks on the host what the kernel's replay has produced. Returns false if that is impossible.
+/// Checks the result of the kernel's replay on the host. Returns false if that is impossible.
 bool StateCheck::check_stage_on_host() {
   const base::Stopwatch watch;
   const auto copy = guest_.copy_stage();

@@ -114,9 +114,10 @@ class StateChecker {
   std::string recovery_of_;
   // Used for the states of a recovery, because the recording of a recovery has no marks.
   std::optional<std::size_t> persisted_at_start_;
-  std::vector<std::string> texts_at_start_;  // the same for an application
+  /// for an application: the texts of its marks before the recovery
+  std::vector<std::string> texts_at_start_;
   bool on_host_ = false;
-  /// Do not use the recovered file system further, only judge its contents.
+  /// If true, the recovered file system is only judged, and not used further.
   bool only_content_ = false;
 };
 

@@ -25,7 +25,7 @@ struct ExplorationOptions {
   states::ExploreOptions explore;
   /// Fraction of states that are checked a second time, wholly in the guest.
   double in_guest_share = 0.05;
-  /// Maximum number for each kind of failure; further failures are only counted.
+  /// Maximum number of failures of each kind to confirm; further failures are only counted.
   std::size_t failures_confirmed = 20;
   bool stop_at_first = false;  ///< end the exploration at the first confirmed failure
   /// Time limit; 0 for no limit. Afterwards, no check is started and checks in progress are

@@ -12,7 +12,7 @@ namespace {
 TEST(Exploration, OnlyOneExplorationRecordsRecoveries) {
   const TemporaryFolder folder;
   RecordedWorkload workload;
-  // Does not exist, so an exploration that gets this far fails to open it.
+  // This file does not exist, so an exploration that gets this far fails to open it.
   workload.recording = folder / "workload.hcrec";
   const adapters::LinuxAdapter filesystem;
   const auto error_with = [&](states::Strategy strategy) {

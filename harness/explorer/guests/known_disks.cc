@@ -9,7 +9,8 @@ namespace headcrash::explorer {
 namespace {
 
 constexpr std::size_t kDescribedBytes =
-    // Maximum size that is read of each write; a longer write is identified by its beginning.
+    // Maximum number of bytes to read from each write. A longer write is identified by its
+    // beginning.
     256 << 10;
 
 using states::RecordedWrite;

@@ -17,17 +17,17 @@ namespace headcrash::explorer {
 
 class KnownDisks {
  public:
-  /// Reads the writes to `devices`. Of each write, reads only as much as its description needs.
-  /// `type` is the file system type as in mount(2); if empty, the type is detected from the
-  /// superblocks. Fails if the recording cannot be read.
+  /// Reads the writes to `devices`, but only as much of each write as its description needs. `type`
+  /// is the file system type as in mount(2); if empty, the type is detected from the superblocks.
+  /// Fails if the recording cannot be read.
   static Result<KnownDisks> read(const states::RunHistory& run, std::string_view type,
                                  const std::vector<model::DeviceId>& devices);
 
   /// Returns the facts about the write to `device` that this event submitted. The result is valid
   /// as long as this object exists. REQUIRES: `device` was passed to read().
   KnownDisk at(model::DeviceId device, std::uint64_t submitted_event) const;
-  /// Returns the file system type of the first device of which it is known; an empty string if it
-  /// is unknown for all.
+  /// Returns the file system type of the first device whose type is known; an empty string if no
+  /// type is known.
   std::string type() const;
 
  private:

@@ -7,7 +7,7 @@
 //                                                 are switched together with vda
 //
 // After a hang, an oops, a refused unmount or any doubt, the guest is discarded, and a fresh one is
-// restored from the saved state (0.15 to 0.7 s). The caller does not notice this.
+// restored from the saved state (0.15 to 0.7 s). This is transparent to the caller.
 
 #include <atomic>
 #include <filesystem>
@@ -113,8 +113,8 @@ class StageGuest {
   std::size_t stage() const;
   /// Returns a load request for empty disks, which have the sizes that the guest assumes.
   device::StageLoad empty_disks() const;
-  /// Returns a message about damage that the file system has logged since load(); nullopt if it has
-  /// logged nothing of the kind.
+  /// Returns a message in which the file system has reported damage since load(); nullopt if there
+  /// is none.
   std::optional<std::string> damage_message() const;
   std::size_t restores() const;  ///< number of guests used so far
 

@@ -81,7 +81,8 @@ struct ExploredState {
 /// The result of one strategy.
 struct StrategyCoverage {
   states::Coverage found;
-  /// Numbers of distinct states. After an interruption, some states are counted in neither.
+  /// Numbers of distinct states. If the exploration was interrupted, some states are counted in
+  /// neither of the two.
   std::uint64_t checked = 0, forbidden = 0;
 };
 

@@ -18,7 +18,7 @@ struct KeptSnapshot {
   std::string name;
   std::uint64_t tree = 0;        ///< digest_of_snapshot() at the time of creation
   std::uint64_t from_event = 0;  ///< first cut at which the snapshot must exist
-  /// First cut at which the snapshot may be missing again.
+  /// First cut at which the snapshot may be missing, because its removal has begun.
   std::uint64_t to_event = std::numeric_limits<std::uint64_t>::max();
   bool is_kept_at(std::uint64_t cut) const { return cut >= from_event && cut < to_event; }
 };

@@ -10,7 +10,7 @@ namespace headcrash::in_process {
 namespace {
 
 constexpr std::size_t kHistoryRunsMost = 400;
-/// Failures are of the same kind if their texts agree in this many characters.
+/// Failures are of the same kind if this many characters at the start of their texts are equal.
 constexpr std::size_t kSameBeginning = 24;
 constexpr std::size_t kOmissibleChanges = 64;
 
@@ -46,7 +46,7 @@ class HistoryMinimiser {
     return recorded.failure.value_or("");
   }
 
-  /// Replaces `history` by `shorter` if that fails in the same way.
+  /// Replaces `history` with `shorter` if that fails in the same way.
   Result<void> try_shorter(MinimisedHistory& history, MinimisedHistory shorter) {
     if (runs_ >= kHistoryRunsMost) return {};
     TRY(auto failure, run(shorter));

@@ -315,8 +315,8 @@ class Run {
         pause();
       }
     }
-    // If the run ended early, an open transaction is committed here, because its user no longer
-    // does it.
+    // If the run ended early, an open transaction is committed here, because its user will not
+    // commit it.
     if (Transactions* const transactions = mounted_->transactions()) (void)transactions->commit();
     ++resting_;
     ++ended_;
@@ -365,7 +365,7 @@ class Run {
   }
 
   /// Rests, then waits for all requests that were issued during the rest. A promise that data is
-  /// durable after some time includes the time of these requests.
+  /// durable after some time allows for the time that these requests take.
   VfsResult<void> rest(std::int64_t seconds) {
     executor_.sleep_until(executor_.now() + seconds * model::kSecondNs);
     system_.queue.drain();
@@ -453,7 +453,7 @@ class Run {
   std::unique_ptr<adapters::MountedSystem> mounted_;
   std::optional<workload::OpenFiles> open_files_;
   std::set<std::size_t> untold_;  ///< persistence points that are neither reported nor skipped yet
-  std::size_t arrived_ = 0;       ///< how often users have arrived at joins
+  std::size_t arrived_ = 0;       ///< number of arrivals of users at joins
   /// Number of users that have ended or are waiting for another user.
   std::size_t resting_ = 0;
   std::size_t ended_ = 0, begun_ = 0, open_ = 0, telling_syncs_ = 0;

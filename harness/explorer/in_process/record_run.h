@@ -8,8 +8,9 @@
 // A SUBMIT event is recorded when a write is issued to the driver, an ACK event when it completes.
 // A completed write is durable, because the modelled disk has no write cache. Writes are therefore
 // recorded with FUA, and the unflushed writes at a cut are those that are queued or at the disk.
-// order_rules.h knows in which orders the driver may issue them. Random pauses between operations
-// let the syncer write back at any point of the workload; in virtual time they cost nothing.
+// order_rules.h defines the orders in which the driver may issue them. Random pauses between
+// operations let the syncer write back at any point of the workload; in virtual time they cost
+// nothing.
 //
 // Each thread of the list is a user on a separate fiber. As with the agent, persistence points are
 // reported in list order: after a persistence point, a user waits until all earlier ones have been
@@ -103,8 +104,8 @@ struct MetFaults {
   /// The operation that failed with EIO and thereby ended the run; empty without one.
   std::string ended_by;
   std::optional<std::uint64_t> first_failure;  ///< the cut directly after the first failure
-  /// Cuts at which a wrong content of the medium is most likely: after a failure, after the next
-  /// successful syncs, and before and after the unmount.
+  /// Cuts at which the medium is most likely to have wrong contents: after a failure, after the
+  /// next successful syncs, and before and after the unmount.
   std::vector<std::uint64_t> informative;
 };
 

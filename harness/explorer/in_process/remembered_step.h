@@ -28,8 +28,7 @@ class StepReads {
   StepReads(const StepReads&) = delete;
   StepReads& operator=(const StepReads&) = delete;
 
-  /// Returns a number that is equal whenever the contents of all these sectors and `also` are
-  /// equal.
+  /// Returns a digest of the contents of all these sectors and of `also`.
   std::uint64_t key(std::uint64_t also) const;
   void begin();
   /// Returns true if the step has read any sector that no earlier run of the step had read.

@@ -10,7 +10,7 @@ namespace headcrash::in_process {
 namespace {
 
 constexpr std::size_t kNamesMax = 1U << 24U;
-// How many entries beyond its previous position are searched for an entry.
+// A search for an entry examines this many entries, starting at the entry's previous position.
 constexpr std::size_t kLookAhead = 64;
 
 }  // namespace

@@ -19,8 +19,8 @@
 
 namespace headcrash::explorer {
 
-/// Records these operations on a fresh file system, under the conditions under which the failed
-/// workload was recorded.
+/// Records these operations on a fresh file system, under the same conditions as the failed
+/// workload.
 using Recorder = std::function<Result<RecordedWorkload>(
     StageGuest& guest, const std::vector<workload::Operation>& operations,
     const std::filesystem::path& recording)>;
@@ -50,7 +50,7 @@ struct ReportOptions {
 
 struct FailureReport {
   bool confirmed = false;
-  /// If the failure was not confirmed: how the results of the two checks differ.
+  /// The difference between the results of the two checks, if the failure was not confirmed.
   std::string disagreement;
   std::string tier;        ///< the strongest tier of the promises that were broken
   std::string operations;  ///< the shortest failing list that was found, one operation per line
@@ -59,7 +59,8 @@ struct FailureReport {
   std::string account;     ///< plain-text account of the failure (failure_text.h)
   std::string replay;      ///< the command that reproduces minimised_state
   double minimise_ms = 0;  ///< time spent on minimising, without file I/O
-  /// If a shorter workload fails, its recording and the name of the failing state in it.
+  /// The recording of a shorter workload that fails, and the name of its failing state. Empty if no
+  /// shorter workload fails.
   std::optional<std::filesystem::path> recording;
   std::string recording_state;
 };

@@ -1,5 +1,5 @@
 #pragma once
-// Test helpers: records single events on one or more disks.
+// Test helpers that record single events on one or more disks.
 
 #include <gtest/gtest.h>
 

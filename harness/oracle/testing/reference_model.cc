@@ -502,8 +502,8 @@ std::vector<std::byte> ReferenceModel::block_before(FileId file, std::uint64_t b
 }
 
 /// Computes the contents from the last operation back to the first. If an operation in flight has
-/// moved the block, the earlier operations refer to another position. Whether it has is decided at
-/// random.
+/// moved the block, the earlier operations refer to another position. A random choice determines
+/// whether such an operation has moved the block.
 std::vector<std::byte> ReferenceModel::block_after(FileId file, std::uint64_t block, const Cut& cut,
                                                    std::mt19937_64& random) const {
   const auto& all = files_.at(file).operations;

@@ -7,8 +7,8 @@
 // directories, 70 files of 4860 bytes on average, all compiled.
 //
 // Our choices: the shape and sizes of the tree (file_tree.h) and, in the original, 20 folders and
-// 26 compiled files. No real compiler is used. At the end, all objects are read and written to one
-// program. `compile-cpu-ms` is the CPU time of a compilation. `programs` selects the programs:
+// 26 compiled files. No real compiler is used. At the end, all objects are read, and one program is
+// written. `compile-cpu-ms` is the CPU time of a compilation. `programs` selects the programs:
 //
 //   0 No program is started. A compilation reads its source, writes an intermediate file of twice
 //     the size, uses CPU time, writes an object of the source's size, and removes the intermediate

@@ -10,7 +10,7 @@ namespace headcrash::timed {
 namespace {
 
 constexpr std::uint64_t kLoadSeed = 0x6462656e6368;
-/// Maximum size of one transfer by the clients whose load this is.
+/// Maximum size of one transfer by the clients that this load represents.
 constexpr std::uint32_t kLargePiece = 65'536 - 65;
 
 /// Distributes a total evenly over a number of steps.

@@ -26,7 +26,7 @@ std::uint32_t version_of(std::uint64_t seed, std::uint32_t rewritten) {
   return static_cast<std::uint32_t>(mixed_seed(seed, 0, 0)) + rewritten;
 }
 
-/// Describes the first difference between two pieces, and what kind of bytes are at this position.
+/// Describes the first difference between two pieces, and the kind of bytes at this position.
 std::string difference(std::span<const std::byte> found, std::span<const std::byte> expected) {
   const auto at = std::mismatch(found.begin(), found.end(), expected.begin()).first - found.begin();
   const auto rest = found.subspan(static_cast<std::size_t>(at));

@@ -20,7 +20,7 @@ struct TimedFile {
   std::string path;
   std::uint32_t number = 0;  ///< unique within the workload
   std::uint64_t bytes = 0;
-  std::uint32_t rewritten = 0;  ///< how often the contents have been replaced
+  std::uint32_t rewritten = 0;  ///< number of times that the contents have been replaced
 };
 
 class FileWork {

@@ -12,7 +12,7 @@
 // computes. With `programs`, each command is a program that a shell starts, and so is each of the
 // three compilations of a make. All scripts have the same commands in different orders. The order
 // and the files follow from the seed and the user, so that `verify` can repeat the random choices
-// and knows how often each file was edited.
+// and determine how often each file was edited.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -42,7 +42,7 @@ enum class Command : std::uint8_t {
 
 struct Frequency {
   Command command;
-  int times;  ///< how often the command occurs in each script
+  int times;  ///< number of times that the command occurs in each script
 };
 constexpr Frequency kMix[] = {{Command::make, 2},  {Command::cc, 10},   {Command::cp, 8},
                               {Command::rm, 10},   {Command::mkdir, 4}, {Command::diff, 6},
@@ -116,7 +116,7 @@ class Developer {
     one.rewritten = edits_[i];
     return one;
   }
-  /// Returns a temporary file for the use of a command.
+  /// Returns a temporary file for a command to use.
   TimedFile scratch(std::string_view suffix, std::uint64_t bytes) {
     return {.path = fmt::format("{}/{}{}", temporary(), next_scratch_++, suffix),
             .number = static_cast<std::uint32_t>((1 + user_.number) * 1'000'000 + next_scratch_),
