@@ -148,7 +148,7 @@ std::string Audit::count_names(const ufs::ImageReader& reader) {
                            entry.inode);
       Counted& named = inodes_[entry.inode];
       if (ufs::entry_type(named.mode) != entry.type)
-        return fmt::format("\"{}\" has another type than inode {}", entry.name, entry.inode);
+        return fmt::format("\"{}\" has a different type from inode {}", entry.name, entry.inode);
       ++named.names;
       if ((named.mode & ufs::kTypeMask) != ufs::kTypeDirectory) continue;
       if (named.names > 1)

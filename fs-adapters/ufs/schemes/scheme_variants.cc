@@ -229,7 +229,7 @@ std::vector<SchemeVariant> whole_table() {
   table.push_back(
       with_delay(of("journal"), "journal-5s", "Journal, ordered, data written at an age of 5 s"));
   table.push_back(with_delay(of("conventional"), "late-update",
-                             "Promises 5 s, but writes everything each 30 s (periodic update)"));
+                             "Promises 5 s, but writes everything every 30 s (periodic update)"));
   table.back().control = true;
   table.back().syncer->policy = os::SyncerOptions::Policy::periodic;
   table.back().syncer->interval_ns = 30 * model::kSecondNs;
