@@ -535,9 +535,9 @@ Result<void> attribute_failures(const ExploreArguments& arguments, Explored& exp
   }
   const bool also = !explorer::first_of_each_kind(other.result.failures).empty();
   explored.attribution = fmt::format(
-      "{}: the same list on the bare disk {} in {} crash states",
+      "{}: the same list of operations {} on the bare disk, in {} crash states",
       also ? "the file system or the disks" : "the stack " + explored.filesystem.stack->name,
-      also ? "fails, too," : "does not fail", other.result.checked);
+      also ? "also fails" : "does not fail", other.result.checked);
   return {};
 }
 

@@ -52,7 +52,7 @@ refuses 2 'has 3 disks, but the stack md-raid1 has 2' -- \
 # Disks that ignore flushes must lose. That is not the stack's fault: a bare disk that ignores flushes loses, too.
 explores 1 md-raid1 --strategy lying-flush --budget 20 --stop-at-first
 has 'lost-synced-data'
-has 'attributed to the file system or the disks: the same list on the bare disk fails, too,'
+has 'attributed to the file system or the disks: the same list of operations also fails on the bare disk,'
 
 # A disk that gets no flush: no file system is needed to see it.
 explores 1 md-raid1-no-flush --budget 4
@@ -83,7 +83,7 @@ has 'sector 8192 has wrong parity'
 # The write hole is documented, and the stack's.
 explores 1 md-raid5-degraded --strategy lose-all,prefix --budget 60 --stop-at-first
 has '(documented: write hole:'
-has 'attributed to the stack md-raid5-degraded: the same list on the bare disk does not fail'
+has 'attributed to the stack md-raid5-degraded: the same list of operations does not fail on the bare disk,'
 
 # A program that a stack needs is not in the guest.
 printf 'base = "md-raid1"\n[create]\ncommand = ["sh", "-c", "no-such-program {disks}"]\n' >lacking.toml

@@ -15,7 +15,7 @@ std::vector<ClaimAnswer> fairness(Context&) {
        .rows = {
            {"1. rows are grouped by the data that a cut may lose, with one delay, and the loss "
             "is measured",
-            "yes", "part loss; it also shows that soft updates may lose two delays"},
+            "yes", "part loss; it also shows that soft updates may lose the changes of two delays"},
            {"2. allocation initialisation is on for all", "yes",
             "UFS: +init; the other systems always initialise"},
            {"3. memory is equal, and in-core structures are charged", "yes",
