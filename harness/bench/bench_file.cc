@@ -136,7 +136,8 @@ Result<std::vector<timed::Arguments>> combinations(const StrictTable& table,
       }
     }
     if (longer.size() > kWorkloadsMost)
-      return fail(table.subject(key), fmt::format("makes more than {} workloads", kWorkloadsMost));
+      return fail(table.subject(key),
+                  fmt::format("results in more than {} workloads", kWorkloadsMost));
     all = std::move(longer);
   }
   return all;
@@ -248,7 +249,7 @@ Result<void> read_workloads(const StrictTable& root, const std::filesystem::path
     if (!read) return read;
     if (bench.workloads.size() > kWorkloadsMost)
       return fail(root.subject("workload"),
-                  fmt::format("makes more than {} workloads", kWorkloadsMost));
+                  fmt::format("results in more than {} workloads", kWorkloadsMost));
     for (std::size_t i = before; i < bench.workloads.size(); ++i) {
       bench.workloads[i].devices = devices;
       bench.workloads[i].filesystems = filesystems;

@@ -187,7 +187,7 @@ std::string_view need_text(audit::SiteVerdict::Need need) {
                                                    "redundant, proven,",
                                                    "needed if the redundant ones are removed",
                                                    "unclear",
-                                                   "seen, cannot be skipped"};
+                                                   "executed, but cannot be skipped"};
   return kWords.at(static_cast<std::size_t>(need));
 }
 
@@ -497,7 +497,7 @@ Result<int> audit_all(const ProgramArguments& arguments) {
     print_text(arguments, rows, all);
     if (!sees)
       fmt::print(
-          "In {} s no loss was found without any flush; a larger --time shows whether the "
+          "In {} s, no loss was found even without any flush; a larger --time shows whether the "
           "verifier can see one.\n",
           arguments.time_s);
   }

@@ -209,7 +209,7 @@ std::string Audit::compare_group(const ufs::ImageReader& reader, std::uint32_t g
   }
   for (std::uint32_t length = 1; length < width; ++length)
     if (little_endian::load32(header, kRunsField + 4 * std::size_t{length}) != runs.at(length))
-      return fmt::format("it has {} runs of {} free fragments, but claims another number",
+      return fmt::format("it has {} runs of {} free fragments, but claims a different number",
                          runs.at(length), length);
   if (ufs::decode_summary(header.subspan(kSummaryField)) != counted)
     return "its counts do not match its maps";

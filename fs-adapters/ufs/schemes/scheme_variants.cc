@@ -141,10 +141,11 @@ void add_netra(std::vector<SchemeVariant>& table) {
   table.back().mount.needs.foreign_block = true;
   table.push_back(netra("netra-fast", "Netra without the bmap cache",
                         {.fast_check = true, .lazy_inodes = true}));
-  table.push_back(netra("netra-bmap", "Conventional with the bmap cache, and nothing else of Netra",
+  table.push_back(netra("netra-bmap",
+                        "Conventional with the bmap cache, and no other part of Netra",
                         {.bmap_cache = true}, {.flush_interval_ns = 0}));
   table.back().mount.allocation = {};
-  table.push_back(netra("netra-check", "Conventional with fast check, and nothing else of Netra",
+  table.push_back(netra("netra-check", "Conventional with fast check, and no other part of Netra",
                         {.fast_check = true}, {.flush_interval_ns = 0}));
   table.back().mount.allocation = {};
   const auto control = [&](std::string name, std::string title, Rule broken,
