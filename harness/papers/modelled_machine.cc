@@ -175,7 +175,7 @@ Result<void> ModelledMachine::open_stores(const profiles::Plan& plan) {
       const auto& leaves = options_.image->leaves;
       if (stores_.size() >= leaves.size() ||
           leaves[stores_.size()]->sectors() != plan.all[id].sectors)
-        return fail(options_.profile, "has other drives than the image",
+        return fail(options_.profile, "has different drives from the image",
                     "use the profile and size of the image");
       base = leaves[stores_.size()];
     }
