@@ -117,7 +117,7 @@ Result<std::vector<std::int64_t>> parse_values(const StrictTable& table, const s
     const std::set<std::int64_t> different(values.begin(), values.end());
     if (values.size() == many.size() && different.size() == values.size()) return values;
   }
-  return fail(table.subject(key), "must be a whole number or a list of distinct ones",
+  return fail(table.subject(key), "must be a whole number or a list of distinct whole numbers",
               fmt::format("use {0} = 100 or {0} = [100, 200]", key));
 }
 

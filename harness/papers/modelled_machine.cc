@@ -488,7 +488,7 @@ Result<os::TimeNs> ModelledMachine::become_quiet(os::TimeNs most_ns) {
     if (now() - begun_at > most_ns) {
       return fail("the modelled machine",
                   fmt::format("is not idle after {} s", most_ns / model::kSecondNs),
-                  "this is a bug of the ordering scheme, because data remains dirty");
+                  "this is a bug in the ordering scheme, because data remains dirty");
     }
     system_->executor.run_until(now() + model::kSecondNs);
   }
