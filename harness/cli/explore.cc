@@ -634,7 +634,7 @@ void add_explore(CLI::App& app, int& exit_code) {
       ->capture_default_str();
   command
       ->add_option("--answer-delay-us", arguments->disk.delay_us,
-                   "Maximum of the random delay of each write and flush while the workload runs; "
+                   "Maximum random delay of each write and flush while the workload runs; "
                    "0: no delay")
       ->check(between(0, 1'000'000))
       ->capture_default_str();

@@ -69,18 +69,18 @@ void add_external_journals(std::vector<SchemeVariant>& table) {
   constexpr Options kDataUnbatched{.sharing = Options::Sharing::none,
                                    .contents = Options::Contents::data};
   table.push_back(
-      journal("journal-unbatched", "Journal, ordered, a commit per waiting caller", kUnbatched));
+      journal("journal-unbatched", "Journal, ordered, one commit per waiting caller", kUnbatched));
   table.push_back(journal("journal-data-unbatched",
-                          "Journal with data, a commit per waiting caller", kDataUnbatched));
+                          "Journal with data, one commit per waiting caller", kDataUnbatched));
   const auto add = [&](std::string name, std::string title, const Options& options) {
     table.push_back(external(journal({}, {}, options), std::move(name), std::move(title)));
   };
   add("journal-external", "External journal, ordered, group commit", {});
   add("journal-external-data", "External journal with data, group commit", kData);
-  add("journal-external-unbatched", "External journal, ordered, a commit per waiting caller",
+  add("journal-external-unbatched", "External journal, ordered, one commit per waiting caller",
       kUnbatched);
-  add("journal-external-data-unbatched", "External journal with data, a commit per waiting caller",
-      kDataUnbatched);
+  add("journal-external-data-unbatched",
+      "External journal with data, one commit per waiting caller", kDataUnbatched);
   using Rule = Options::Rule;
   const auto control = [&](std::string name, std::string title, Rule broken) {
     add(std::move(name), std::move(title), {.broken = broken});
