@@ -90,7 +90,7 @@ int look(const Check& check) {
   fmt::print("{} files, {} directories, {}\n", report->files, report->directories,
              !report->nothing_found() ? "not clean"
              : report->was_clean      ? "clean"
-                                      : "nothing found, but not unmounted");
+                                      : "no damage found, but not cleanly unmounted");
   return report->nothing_found() ? kFine : kLeft;
 }
 
@@ -105,7 +105,8 @@ int repair(const Check& check, Extent extent = Extent::all) {
   const bool modified = check.devices.writes() > 0;
   if (modified) fmt::print("FILE SYSTEM WAS MODIFIED\n");
   if (extent == Extent::busy)
-    fmt::print("{}\n", report->unrepaired ? "the busy areas are not sufficient" : "clean");
+    fmt::print("{}\n",
+               report->unrepaired ? "checking only the busy areas is not sufficient" : "clean");
   else
     fmt::print("{} files, {} directories, {}\n", report->files, report->directories,
                report->unrepaired ? "not all repaired" : "clean");

@@ -238,7 +238,7 @@ class Checker::State {
     }
     if (twice && owner.content != Content::inodes)
       find(FindingKind::doubly_used,
-           fmt::format("sectors {} to {}, here by inode {}, block {} of kind {}", address,
+           fmt::format("sectors {} to {}, claimed again by inode {}, block {} of kind {}", address,
                        address + owner.sectors - 1, owner.inode, owner.index,
                        static_cast<int>(owner.content)));
     owners_.emplace_back(address, owner);
@@ -269,9 +269,10 @@ class Checker::State {
         find(FindingKind::inode, fmt::format("inode {}: version {}, but {} in the map", number,
                                              inode.version, kept.entry.version));
       if (!inode.is_directory() && !inode.is_regular() && !inode.is_symlink())
-        find(FindingKind::inode, fmt::format("inode {}: mode {:o}", number, inode.mode));
+        find(FindingKind::inode, fmt::format("inode {}: invalid mode {:o}", number, inode.mode));
       if (inode.size_bytes > superblock().file_bytes_max())
-        find(FindingKind::inode, fmt::format("inode {}: {} bytes", number, inode.size_bytes));
+        find(FindingKind::inode,
+             fmt::format("inode {}: invalid size of {} bytes", number, inode.size_bytes));
       own_inode_sector(kept.entry.address);
       own_blocks(kept);
       (inode.is_directory() ? report_.directories : report_.files)++;
@@ -286,7 +287,7 @@ class Checker::State {
       return;
     }
     if (used_[address - superblock().first_segment] != 0)
-      find(FindingKind::doubly_used, fmt::format("sector {} of inodes", address));
+      find(FindingKind::doubly_used, fmt::format("sector {}, claimed again for inodes", address));
     own(address, {.content = Content::inodes, .sectors = 1}, kInodeBytes);
   }
 
@@ -347,7 +348,8 @@ class Checker::State {
   void look_at_dots(InodeNumber number, InodeNumber parent, const std::vector<NamedInode>& names) {
     const bool right = names.size() >= 2 && names[0].name == "." && names[0].inode == number &&
                        names[1].name == ".." && names[1].inode == parent;
-    if (!right) find(FindingKind::name, fmt::format("directory {}: its \".\" or \"..\"", number));
+    if (!right)
+      find(FindingKind::name, fmt::format("directory {}: its \".\" or \"..\" is wrong", number));
     ++found(number)->links;
     ++found(parent)->links;
   }
@@ -364,10 +366,10 @@ class Checker::State {
     }
     if (tree::entry_type(target->inode->mode) != one.type)
       find(FindingKind::name,
-           fmt::format("directory {}: '{}' has another type", directory, one.name));
+           fmt::format("directory {}: '{}' has the wrong type", directory, one.name));
     if (target->inode->is_directory() && target->has_parent)
-      find(FindingKind::name,
-           fmt::format("directory {}: '{}' has another name", directory, one.name));
+      find(FindingKind::name, fmt::format("directory {}: '{}' is the second name of a directory",
+                                          directory, one.name));
     ++target->links;
     return target;
   }
@@ -381,10 +383,11 @@ class Checker::State {
       if (links == 0 && inode.links == 0 && kept->entry.unlinked)
         continue;  // was unlinked while open, so it has no name
       if (links == 0)
-        find(FindingKind::unreachable, fmt::format("inode {}, with {} links", number, inode.links));
+        find(FindingKind::unreachable,
+             fmt::format("inode {} has no name, but a link count of {}", number, inode.links));
       else if (links != inode.links)
         find(FindingKind::links,
-             fmt::format("inode {}: {}, but it claims {}", number, links, inode.links));
+             fmt::format("inode {}: {} links, but it claims {}", number, links, inode.links));
     }
   }
 
@@ -447,16 +450,17 @@ class Checker::State {
     for (const std::uint32_t bytes : live_) report_.live_bytes += bytes;
     report_.clean = c.clean;
     if (c.live_bytes != report_.live_bytes)
-      find(FindingKind::totals,
-           fmt::format("{} live bytes, but it claims {}", report_.live_bytes, c.live_bytes));
+      find(FindingKind::totals, fmt::format("{} live bytes, but the checkpoint claims {}",
+                                            report_.live_bytes, c.live_bytes));
     if (c.files != inodes_found_)
-      find(FindingKind::totals, fmt::format("{} files, but it claims {}", inodes_found_, c.files));
+      find(FindingKind::totals,
+           fmt::format("{} files, but the checkpoint claims {}", inodes_found_, c.files));
     const auto clean =
         std::count_if(r().usage().begin(), r().usage().end(),
                       [](const SegmentUsage& usage) { return usage.state == SegmentState::clean; });
     if (clean != c.clean_segments)
       find(FindingKind::totals,
-           fmt::format("{} clean segments, but it claims {}", clean, c.clean_segments));
+           fmt::format("{} clean segments, but the checkpoint claims {}", clean, c.clean_segments));
   }
 
   const ImageReader& r() const { return *reader_; }

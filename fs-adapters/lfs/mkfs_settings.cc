@@ -10,7 +10,7 @@ namespace headcrash::lfs {
 namespace {
 
 constexpr auto kOptions = std::to_array<adapters::MkfsOption>({
-    {"block-size", 'b', "BYTES", "of a block, 512 to 8192 (4096)"},
+    {"block-size", 'b', "BYTES", "size of a block, 512 to 8192 (4096)"},
     {"segment-size", 's', "BYTES", "size of a segment, a multiple of the block (512K)"},
     {"align", 'a', "BYTES", "alignment of the first segment, such as an array's stripe (64K)"},
     {"bytes-per-inode", 'i', "BYTES", "density of inodes (4096)"},

@@ -61,8 +61,8 @@ class Checker {
   /// Records that `inode` owns the block. Returns false if the block already has an owner.
   bool own(BlockAddress address, InodeNumber inode, std::string_view what) {
     if (used_[address]) {
-      find(FindingKind::doubly_used, fmt::format("block {}, here by {}", address, what), inode,
-           address);
+      find(FindingKind::doubly_used, fmt::format("block {}, claimed again by {}", address, what),
+           inode, address);
       return false;
     }
     used_[address] = true;
@@ -173,7 +173,8 @@ class Checker {
     const bool right = names.size() >= 2 && names[0].name == "." && names[0].inode == number &&
                        names[1].name == ".." && names[1].inode == parent;
     if (!right)
-      find(FindingKind::name, fmt::format("directory {}: its \".\" or \"..\"", number), number);
+      find(FindingKind::name, fmt::format("directory {}: its \".\" or \"..\" is wrong", number),
+           number);
     ++links_[number];
     ++links_[number == kRootInode ? number : parent];
   }
@@ -189,10 +190,11 @@ class Checker {
     }
     if (tree::entry_type(target->second.mode) != one.type)
       find(FindingKind::name,
-           fmt::format("directory {}: '{}' has another type", directory, one.name), directory);
+           fmt::format("directory {}: '{}' has the wrong type", directory, one.name), directory);
     if (target->second.is_directory() && parents_.contains(one.inode))
       find(FindingKind::name,
-           fmt::format("directory {}: '{}' has another name", directory, one.name), directory);
+           fmt::format("directory {}: '{}' is the second name of a directory", directory, one.name),
+           directory);
     ++links_[one.inode];
     return true;
   }
@@ -205,7 +207,8 @@ class Checker {
       if (links == 0 && inode.links == 0)
         ++unlinked;  // such an inode was unlinked while it was open
       else if (links == 0)
-        find(FindingKind::unreachable, fmt::format("inode {}, with {} links", number, inode.links),
+        find(FindingKind::unreachable,
+             fmt::format("inode {} has no name, but a link count of {}", number, inode.links),
              number);
       else if (links != inode.links)
         find(FindingKind::links,

@@ -203,11 +203,11 @@ TEST_F(SnapfsCheck, ADanglingName) {
 }
 TEST_F(SnapfsCheck, ANameWithTheWrongType) {
   lead_to("", "link", inode("small").number, tree::entry_type(inode("d").mode));
-  expect(FindingKind::name, "has another type");
+  expect(FindingKind::name, "has the wrong type");
 }
 TEST_F(SnapfsCheck, ADirectoryWithTwoNames) {
   lead_to("", "link", inode("d/below").number, tree::entry_type(inode("d").mode));
-  expect(FindingKind::name, "has another name", {FindingKind::links});
+  expect(FindingKind::name, "is the second name of a directory", {FindingKind::links});
 }
 TEST_F(SnapfsCheck, ADirectoryWithAWrongDot) {
   lead_to("d", ".", inode("d/below").number);
@@ -228,7 +228,7 @@ TEST_F(SnapfsCheck, AWrongLinkCount) {
 }
 TEST_F(SnapfsCheck, AnUnreachableInodeWithALink) {
   edit_entry("d", "large", [](auto entry) { store32(entry, tree::kEntryInodeOffset, 0); });
-  expect(FindingKind::unreachable, "with 1 links");
+  expect(FindingKind::unreachable, "a link count of 1");
 }
 /// An open file may also have no name, but the superblock counts such inodes.
 TEST_F(SnapfsCheck, AnUnlinkedInodeThatTheSuperblockDoesNotCount) {

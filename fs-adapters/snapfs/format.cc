@@ -243,7 +243,7 @@ Result<std::optional<Inode>> decode_inode(std::span<const std::byte> r, InodeNum
   inode.blocks = load32(r, 52);
   for (std::size_t i = 0; i < inode.pointers.size(); ++i)
     inode.pointers[i] = load32(r, 56 + i * kPointerBytes);
-  if (inode.number != number) return refuse_it("the record has another inode number");
+  if (inode.number != number) return refuse_it("the record has a different inode number");
   if (!inode.is_directory() && !inode.is_regular() && !inode.is_symlink())
     return refuse_it("invalid mode");
   if (!inode.has_possible_size(superblock.file_bytes_max(),

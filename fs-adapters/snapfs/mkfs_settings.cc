@@ -10,7 +10,7 @@ namespace headcrash::snapfs {
 namespace {
 
 constexpr auto kOptions = std::to_array<adapters::MkfsOption>({
-    {"block-size", 'b', "BYTES", "of a block, 512 to 8192 (4096)"},
+    {"block-size", 'b', "BYTES", "size of a block, 512 to 8192 (4096)"},
     {"bytes-per-inode", 'i', "BYTES", "density of inodes (8192)"},
     {"inodes", 'N', "COUNT", "number of inodes, instead of their density"},
     {"intent-log", 'l', "BYTES",

@@ -118,7 +118,7 @@ Result<std::vector<std::int64_t>> parse_values(const StrictTable& table, const s
     const std::set<std::int64_t> different(values.begin(), values.end());
     if (values.size() == many.size() && different.size() == values.size()) return values;
   }
-  return fail(table.subject(key), "must be a whole number or a list of distinct ones",
+  return fail(table.subject(key), "must be a whole number or a list of distinct whole numbers",
               fmt::format("use {0} = 100 or {0} = [100, 200]", key));
 }
 
@@ -137,7 +137,8 @@ Result<std::vector<timed::Arguments>> combinations(const StrictTable& table,
       }
     }
     if (longer.size() > kWorkloadsMost)
-      return fail(table.subject(key), fmt::format("makes more than {} workloads", kWorkloadsMost));
+      return fail(table.subject(key),
+                  fmt::format("results in more than {} workloads", kWorkloadsMost));
     all = std::move(longer);
   }
   return all;
@@ -249,7 +250,7 @@ Result<void> read_workloads(const StrictTable& root, const std::filesystem::path
     if (!read) return read;
     if (bench.workloads.size() > kWorkloadsMost)
       return fail(root.subject("workload"),
-                  fmt::format("makes more than {} workloads", kWorkloadsMost));
+                  fmt::format("results in more than {} workloads", kWorkloadsMost));
     for (std::size_t i = before; i < bench.workloads.size(); ++i) {
       bench.workloads[i].devices = devices;
       bench.workloads[i].filesystems = filesystems;
@@ -312,7 +313,7 @@ Result<void> read_repetitions(const StrictTable& root, Bench& bench) {
   if (!table->has("most")) bench.most = std::max(bench.least, bench.most);
   if (bench.most < bench.least)
     return fail(table->subject("most"),
-                fmt::format("is less than least, which is {}", bench.least));
+                fmt::format("is less than {}, the value of least", bench.least));
   if (bench.interval < kNarrowest || bench.interval > kWidest)
     return fail(table->subject("interval"),
                 fmt::format("must be from {} to {}", kNarrowest, kWidest),

@@ -65,7 +65,7 @@ Result<db::MeasureRecord> measure_from_answer(const json& answer, double slower,
     if (answer.contains("layout")) add_layout(answer["layout"], metrics);
     return measure;
   } catch (const json::exception& error) {
-    return tl::unexpected(misfit("answer of the agent", error.what()));
+    return tl::unexpected(misfit("the agent's reply", error.what()));
   }
 }
 
@@ -84,7 +84,7 @@ Result<GuestCounters> counters_from_answer(const json& answer) {
                          .user_ms = cpu.at("user_ms").get<double>(),
                          .system_ms = cpu.at("system_ms").get<double>()};
   } catch (const json::exception& error) {
-    return tl::unexpected(misfit("answer of the agent", error.what()));
+    return tl::unexpected(misfit("the agent's reply", error.what()));
   }
 }
 

@@ -32,7 +32,7 @@ constexpr int kDeepestBase = 4;
 Result<void> check_size(const StrictTable& device, const Campaign& campaign) {
   if (campaign.size_bytes > 0 && campaign.size_bytes % kSectorBytes == 0) return {};
   return fail(device.subject("size"),
-              fmt::format("{} bytes are not whole sectors", campaign.size_bytes),
+              fmt::format("{} bytes are not a whole number of sectors", campaign.size_bytes),
               "use a multiple of 512, for example \"320M\"");
 }
 

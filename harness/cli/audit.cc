@@ -187,7 +187,7 @@ std::string_view need_text(audit::SiteVerdict::Need need) {
                                                    "redundant, proven,",
                                                    "needed if the redundant ones are removed",
                                                    "unclear",
-                                                   "seen, cannot be skipped"};
+                                                   "executed, but cannot be skipped"};
   return kWords.at(static_cast<std::size_t>(need));
 }
 
@@ -327,8 +327,9 @@ void print_losses(const std::vector<AuditRow>& rows, const std::vector<Audited>&
   for (const Audited& each : all) {
     const audit::ExperimentOutcome& baseline = each.audit.baseline;
     if (baseline.verdict != audit::ExperimentOutcome::Verdict::lost) continue;
-    fmt::print("{:<8}lost    {}{}\n", each.filesystem, baseline.loss,
-               each.audit.mended ? "" : "; no flush after a change fixes it");
+    fmt::print(
+        "{:<8}lost    {}{}\n", each.filesystem, baseline.loss,
+        each.audit.mended ? "" : "; adding flushes after the program's changes does not fix it");
     for (const std::string& line : baseline.evidence) fmt::print("{:<8}{}\n", "", line);
   }
   for (const AuditRow& row : rows) {
@@ -344,7 +345,7 @@ void print_savings(const std::vector<Audited>& all) {
   for (const Audited& each : all)
     if (each.audit.ns_without > 0)
       fmt::print(
-          "Without the redundant calls the test takes {:.3f} s in place of {:.3f} s on {}.\n",
+          "Without the redundant calls, the test takes {:.3f} s instead of {:.3f} s on {}.\n",
           static_cast<double>(each.audit.ns_without) / 1e9,
           static_cast<double>(each.audit.ns) / 1e9, each.filesystem);
 }
@@ -496,7 +497,7 @@ Result<int> audit_all(const ProgramArguments& arguments) {
     print_text(arguments, rows, all);
     if (!sees)
       fmt::print(
-          "In {} s no loss was found without any flush; a larger --time shows whether the "
+          "In {} s, no loss was found even without any flush; a larger --time shows whether the "
           "verifier can see one.\n",
           arguments.time_s);
   }

@@ -50,7 +50,8 @@ json describe(const bench::BenchForecast& forecast) {
 void print_forecast(const bench::Bench& bench, const bench::BenchForecast& forecast,
                     std::size_t jobs) {
   fmt::print(
-      "{}: {}\n{} cells, {} to {} trials each (until the mean is known to {:g} %), {} at a time\n",
+      "{}: {}\n{} cells, {} to {} trials each (until the mean is known to within {:g} %), "
+      "{} at a time\n",
       bench.name, bench.title, forecast.cells, bench.least, bench.most, bench.interval * 100,
       jobs == 1 ? "one" : std::to_string(jobs));
   for (const bench::BenchDevice& device : bench.devices)
@@ -62,8 +63,8 @@ void print_forecast(const bench::Bench& bench, const bench::BenchForecast& forec
                cell.parameters});
   fmt::print("{}", cells.text());
   if (forecast.least_s)
-    fmt::print("{} to {} in all, by these estimates\n", duration_text(*forecast.least_s),
-               duration_text(*forecast.most_s));
+    fmt::print("{} to {} in total, according to these estimates\n",
+               duration_text(*forecast.least_s), duration_text(*forecast.most_s));
   else
     fmt::print("no estimate of the total until the first trials have finished\n");
 }

@@ -109,11 +109,13 @@ void print_verdict(const Verdict& verdict) {
 void print_control(const CheckArguments& arguments, const std::optional<bool>& can_see) {
   if (!can_see)
     fmt::print(
-        "In {} s no loss was found without its flushes either; a larger --time shows whether the "
-        "verifier can see one.\n",
+        "In {} s, no loss was found even without the program's flushes; a larger --time shows "
+        "whether the verifier can see one.\n",
         arguments.time_s);
   else if (*can_see)
-    fmt::print("Without its flushes the same test loses data, so the verifier can see a loss.\n");
+    fmt::print(
+        "Without the program's flushes, the same test loses data, so the verifier can see a "
+        "loss.\n");
 }
 
 nlohmann::json as_json(const std::vector<Verdict>& verdicts, const std::optional<bool>& can_see) {

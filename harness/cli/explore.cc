@@ -540,9 +540,9 @@ Result<void> attribute_failures(const ExploreArguments& arguments, Explored& exp
   }
   const bool also = !explorer::first_of_each_kind(other.result.failures).empty();
   explored.attribution = fmt::format(
-      "{}: the same list on the bare disk {} in {} crash states",
+      "{}: the same list of operations {} on the bare disk, in {} crash states",
       also ? "the file system or the disks" : "the stack " + explored.filesystem.stack->name,
-      also ? "fails, too," : "does not fail", other.result.checked);
+      also ? "also fails" : "does not fail", other.result.checked);
   return {};
 }
 
@@ -639,7 +639,7 @@ void add_explore(CLI::App& app, int& exit_code) {
       ->capture_default_str();
   command
       ->add_option("--answer-delay-us", arguments->disk.delay_us,
-                   "Maximum of the random delay of each write and flush while the workload runs; "
+                   "Maximum random delay of each write and flush while the workload runs; "
                    "0: no delay")
       ->check(between(0, 1'000'000))
       ->capture_default_str();

@@ -279,7 +279,7 @@ void print_text(const Explored& explored) {
       result.checked, result.wall_ms / 1000, per_second(result.checked, result.wall_ms),
       explored.cpu_s * 1000 / static_cast<double>(std::max<std::uint64_t>(result.checked, 1)),
       per_second(result.checked, result.generate_ms));
-  fmt::print("{} checked wholly in the guest as well, {} disagreements; {} guests used\n",
+  fmt::print("{} also checked entirely in the guest, {} disagreements; {} guests used\n",
              result.sampled, result.disagreements, result.restores);
   std::fflush(stdout);  // because further output goes to standard error
 }

@@ -43,7 +43,7 @@ int run_gc(GcArguments arguments) {
                outcome->removed, static_cast<double>(outcome->bytes) / (1 << 20), outcome->kept);
     if (outcome->missing > 0) fmt::print("{} of them no longer had a file\n", outcome->missing);
     for (const auto& each : outcome->refused)
-      fmt::print(stderr, "headcrash gc: \"{}\" {}; left alone\n", each.path, each.why);
+      fmt::print(stderr, "headcrash gc: \"{}\" {}; not removed\n", each.path, each.why);
   }
   return outcome->refused.empty() ? kFine : kUsage;
 }

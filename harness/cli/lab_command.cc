@@ -110,7 +110,7 @@ Result<std::unique_ptr<explorer::GuestPool>> start_guests(const adapters::LinuxA
   TRY(const auto whole, campaign::disk_bytes_of(machine, filesystem, disk_bytes));
   if (whole != disk_bytes)
     return fail(machine.profile,
-                fmt::format("makes a disk of {} bytes, but {} are required", whole, disk_bytes),
+                fmt::format("provides a disk of {} bytes, but {} are required", whole, disk_bytes),
                 "use the array that the recording was made on, or omit --size");
   const std::filesystem::path cache = campaign::default_cache();
   const vm::Accelerator accelerator = run::accelerator_of(virtual_time, cache);

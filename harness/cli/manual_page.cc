@@ -69,7 +69,7 @@ std::string option_entry(const CLI::Option& option) {
   if (!option.get_default_str().empty() && option.get_items_expected_max() != 0)
     text += fmt::format(" Default: {}.", option.get_default_str());
   if (!option.get_envname().empty())
-    text += fmt::format(" ${} gives it, too.", option.get_envname());
+    text += fmt::format(" ${} also sets it.", option.get_envname());
   return fmt::format(".TP\n{}\n{}\n", names, escaped(text));
 }
 

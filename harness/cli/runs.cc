@@ -171,8 +171,8 @@ void add_runs(CLI::App& app, int& exit_code) {
 
 void add_trials(CLI::App& app, int& exit_code) {
   CLI::App* command = app.add_subcommand("trials",
-                                         "Lists the trials of a run: the numbers that replay, "
-                                         "extract and predict take");
+                                         "Lists the trials of a run, with the numbers that replay, "
+                                         "extract and predict accept");
   const auto arguments = std::make_shared<TrialsArguments>();
   add_database_option(*command, arguments->database);
   command->add_option("--run", arguments->run, "Number of the run; default: the newest")

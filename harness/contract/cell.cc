@@ -259,7 +259,7 @@ Result<Table> parse_table(const std::string& text, const std::string& file_name)
     for (const json& each : root.at("tests")) {
       const auto test = std::ranges::find(known, each.at("number").get<int>(), &LitmusTest::number);
       if (test == known.end() || test->name != each.at("name").get<std::string>())
-        return fail(file_name, fmt::format("has a test {} that this headcrash does not have",
+        return fail(file_name, fmt::format("contains test {}, which this headcrash does not have",
                                            each.at("number").get<int>()));
       table.tests.push_back(*test);
     }

@@ -68,7 +68,7 @@ void shorten_way(const std::string& disk);
 /// timed.
 void restore_ways();
 
-inline const std::string kUnknownType = "the kernel does not know the file system ";
+inline const std::string kUnknownType = "the kernel does not support the file system ";
 /// Returns true if /proc/filesystems lists the type. If mount(2) returns ENODEV, this shows whether
 /// the reason is an unknown type.
 bool kernel_knows(const std::string& file_system_type);

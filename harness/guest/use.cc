@@ -35,7 +35,7 @@ class UsabilityTest {
       if (each.directory && ++used < kDirectoriesUsed) make_in(each.path);
     for (auto each = objects_.rbegin(); each != objects_.rend(); ++each) remove(*each);
     for (const DirectoryEntry& left : list(""))
-      if (left.name != kLostAndFound) note("list of the root", left.name + " is left");
+      if (left.name != kLostAndFound) note("listing of the root", left.name + " is left");
     return refused_;
   }
 

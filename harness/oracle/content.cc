@@ -517,7 +517,7 @@ std::optional<BlockFault> BlockJudge::judge_parts(const ContentRun& run, std::ui
   const auto length = std::min<std::uint64_t>(kStampBytes, size_bytes_ - block * kStampBytes);
   if (shows_bytes(run, block, std::span(*expected).first(length))) return std::nullopt;
   return BlockFault{Verdict::wrong_data, Tier::integrity, describe(object_, block, permitted),
-                    "other bytes in a part of the block"};
+                    "different bytes in part of the block"};
 }
 
 void BlockJudge::judge_alike(const ContentRun& run, std::uint64_t first, std::uint64_t end) {
@@ -558,7 +558,7 @@ std::vector<Finding> judge_content_by(const ObjectHistory& object, const Observe
   }
   if (described_end < judge.end() && !observed.cut) {
     findings.push_back({Verdict::wrong_data, Tier::integrity, observed.path,
-                        fmt::format("{} blocks of 512 bytes, as its size says", judge.end()),
+                        fmt::format("{} blocks of 512 bytes, according to its size", judge.end()),
                         fmt::format("reading ends at block {}", described_end)});
   }
   for (const auto& [kind, count] : judge.faults()) {

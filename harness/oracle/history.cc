@@ -121,7 +121,7 @@ Result<void> Follower::write(const Operation& operation) {
   const bool other_file = file.file != 0 && file.file != operation.file;
   const bool other_end = operation.kind == Kind::append && operation.offset != size(file);
   file.unclear |= disturbed_ && (other_file || other_end);
-  if (other_file && !file.unclear) return wrong("a file is written with two file numbers");
+  if (other_file && !file.unclear) return wrong("the same file is written with two file numbers");
   if (other_end && !file.unclear)
     return wrong(fmt::format("the append is at {}, but the file has {} bytes", operation.offset,
                              size(file)));

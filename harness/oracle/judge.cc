@@ -416,7 +416,7 @@ void Judge::judge_inodes() {
       std::erase_if(common, [&](ObjectId object) { return !here.contains(object); });
       if (!common.empty()) continue;
       report({Verdict::wrong_data, Tier::integrity, shown_[i].observed->path,
-              fmt::format("another file than \"{}\"", first.path), "the same inode"});
+              fmt::format("a different file from \"{}\"", first.path), "the same inode"});
       break;
     }
     for (const std::size_t i : names) {  // from here on, only the common candidates remain
@@ -435,7 +435,7 @@ void Judge::judge_inodes() {
     const bool one_name = !ordered() && history_.objects[object].tokens.size() < 2;
     if (fresh || at->second->inode == each.observed->inode || one_name) continue;
     report({Verdict::wrong_data, Tier::integrity, each.observed->path,
-            fmt::format("a link to the file of \"{}\"", at->second->path), "an inode of its own"});
+            fmt::format("a link to the file of \"{}\"", at->second->path), "a separate inode"});
   }
 }
 
@@ -462,7 +462,7 @@ void Judge::judge_tokens() {
     if (faulty_.contains(names[i].path)) continue;
     report({Verdict::non_atomic_rename, Tier::de_facto, names[i].path,
             words({.kind = Expectation::Kind::one_name}),
-            other == names.end() ? "no file of its own" : also_found_as(other->path)});
+            other == names.end() ? "no separate file" : also_found_as(other->path)});
   }
 }
 

@@ -97,7 +97,8 @@ Result<void> Follower::sync_range(const workload::Operation& operation) {
   if (!token) return wrong(fmt::format("there is no file \"{}\"", operation.path));
   ObjectHistory& file = object(*token);
   const std::uint64_t end = operation.offset + operation.length;
-  if (end > size(file) && !file.unclear) return wrong("a mapping ends with its file");
+  if (end > size(file) && !file.unclear)
+    return wrong("a mapping cannot extend beyond the end of its file");
   accessed(file);
   if (!workload::is_persistence_point(operation) || !promises_.fsync_persists) return {};
   file.data_covers.push_back({.operation = index_,

@@ -94,7 +94,7 @@ TEST(CutMachine, RejectsOtherHardware) {
   const auto machine =
       ModelledMachine::found_cut(options, *cut_machine_of(recorded.run, recorded.at_end));
   ASSERT_FALSE(machine);
-  EXPECT_NE(machine.error().message().find("other drives"), std::string::npos)
+  EXPECT_NE(machine.error().message().find("different drives"), std::string::npos)
       << machine.error().message();
 }
 

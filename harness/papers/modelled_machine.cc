@@ -175,7 +175,7 @@ Result<void> ModelledMachine::open_stores(const profiles::Plan& plan) {
       const auto& leaves = options_.image->leaves;
       if (stores_.size() >= leaves.size() ||
           leaves[stores_.size()]->sectors() != plan.all[id].sectors)
-        return fail(options_.profile, "has other drives than the image",
+        return fail(options_.profile, "has different drives from the image",
                     "use the profile and size of the image");
       base = leaves[stores_.size()];
     }
@@ -488,7 +488,7 @@ Result<os::TimeNs> ModelledMachine::become_quiet(os::TimeNs most_ns) {
     if (now() - begun_at > most_ns) {
       return fail("the modelled machine",
                   fmt::format("is not idle after {} s", most_ns / model::kSecondNs),
-                  "this is a bug of the ordering scheme, because data remains dirty");
+                  "this is a bug in the ordering scheme, because data remains dirty");
     }
     system_->executor.run_until(now() + model::kSecondNs);
   }

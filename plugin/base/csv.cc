@@ -49,7 +49,7 @@ class CsvReader {
     std::string cell;
     while (true) {
       const std::size_t mark = rest_.find('"');
-      if (mark == std::string_view::npos) return invalid("a quoted cell does not end");
+      if (mark == std::string_view::npos) return invalid("a quoted cell is not terminated");
       cell += rest_.substr(0, mark);
       rest_.remove_prefix(mark + 1);
       if (!skip("\"")) return cell;

@@ -27,7 +27,7 @@ Result<std::uint64_t> parse_size(std::string_view text, const std::string& subje
   constexpr auto kMost = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
   if (error != std::errc{} || !known || value > kMost >> shift) {
     return fail(subject, "\"" + std::string(text) + "\" is not a size",
-                "write a number of bytes, or one with K, M, G or T");
+                "use a number of bytes, or a number followed by K, M, G or T");
   }
   return value << shift;
 }

@@ -19,7 +19,7 @@ constexpr std::uint64_t kLbnMax = std::uint64_t{1} << 62U;
 
 constexpr const char* kTimeHint =
     "write a decimal number such as 62.687285, without sign or exponent";
-constexpr ParseError kTooManyVolumes{"exceeds 65536 volumes at this line",
+constexpr ParseError kTooManyVolumes{"exceeds the limit of 65536 volumes",
                                      "replay part of the trace"};
 constexpr ParseError kBytes{"the offset or the length is not a whole number of bytes",
                             "count from 0; a request has 1 byte to 512 MiB"};

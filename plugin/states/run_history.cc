@@ -146,7 +146,9 @@ Result<void> RunHistory::State::open_base(std::shared_ptr<const RunHistory> know
   const fs::path canonical = fs::weakly_canonical(below_path, none);
   if (std::find(chain.begin(), chain.end(), canonical) != chain.end())
     return unusable("which is based on this recording (a cycle)");
-  if (chain.size() == kBasesMax) return unusable(fmt::format("the {}th of a chain", kBasesMax));
+  if (chain.size() == kBasesMax)
+    return unusable(
+        fmt::format("which is the {}th recording of a chain, beyond the limit", kBasesMax));
   const auto state = parse_crash_state(header.base->state);
   if (!state) return unusable("which is not a valid state name: " + state.error().problem);
   const bool known = known_base && fs::weakly_canonical(known_base->path(), none) == canonical;

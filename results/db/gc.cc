@@ -89,7 +89,7 @@ class Remover {
         // With O_DIRECTORY, open() reports ENOTDIR both for a link and for any other file that is
         // not a folder.
         return tl::unexpected(errno == ELOOP || errno == ENOTDIR
-                                  ? steps[i] + " is not a folder, or a link"
+                                  ? steps[i] + " is not a folder, or is a link"
                                   : steps[i] + ": " + reason_of(errno));
       }
       folders.push_back(std::move(next));

@@ -67,7 +67,7 @@ never_said "^remove  store.c:$(line_of needed) "
 said "^add     store.c:$(line_of 'not flushed')  missing"
 said "^ext4    lost    after line [12], \"committed [12]\""
 said "the verifier: exit code 1: the counter is not"
-said "^Without the redundant calls the test takes [0-9.]+ s in place of [0-9.]+ s on ext4"
+said "^Without the redundant calls, the test takes [0-9.]+ s instead of [0-9.]+ s on ext4"
 # The cost is that of one call, which waits for two requests of at most 8 ms each.
 cost=$(sed -n "s/^store.c:$(line_of needed) .* \\([0-9.]*\\) ms$/\\1/p" out)
 [ "${cost%.*}" -lt 40 ] || failed "one flush costs $cost ms"

@@ -53,7 +53,7 @@ refuses 2 'has 3 disks, but the stack md-raid1 has 2' -- \
 # Disks that ignore flushes must lose. That is not the stack's fault: a bare disk that ignores flushes loses, too.
 explores 1 md-raid1 --strategy lying-flush --budget 20 --stop-at-first
 has 'lost-synced-data'
-has 'attributed to the file system or the disks: the same list on the bare disk fails, too,'
+has 'attributed to the file system or the disks: the same list of operations also fails on the bare disk,'
 
 # A disk that gets no flush: no file system is needed to see it.
 explores 1 md-raid1-no-flush --budget 4
@@ -84,7 +84,7 @@ has 'sector 8192 has wrong parity'
 # The write hole is documented, and the stack's.
 explores 1 md-raid5-degraded --strategy lose-all,prefix --budget 60 --stop-at-first
 has '(documented: write hole:'
-has 'attributed to the stack md-raid5-degraded: the same list on the bare disk does not fail'
+has 'attributed to the stack md-raid5-degraded: the same list of operations does not fail on the bare disk,'
 
 # A disk that failed before the workload returns with old content. The newer disk has everything, also if the copy is cut.
 explores 0 md-raid1-stale --strategy prefix,recovery --budget 12

@@ -86,7 +86,8 @@ class Check {
       }
       const Record* const target = image_.find(entry->inode);
       if (target == nullptr || tree::entry_type(target->attributes.mode) != entry->type) {
-        wrong(target == nullptr ? "points to a free inode" : "points to an inode of another type");
+        wrong(target == nullptr ? "points to a free inode"
+                                : "points to an inode of a different type");
         continue;
       }
       ++names_[entry->inode];

@@ -67,7 +67,7 @@ Result<Geometry> lay_out(std::uint64_t sectors, const Options& options) {
     return fail(
         "mkfs",
         fmt::format(
-            "a device of {} bytes has more than {} blocks of {} bytes, the maximum of a table",
+            "a device of {} bytes has more than {} blocks of {} bytes, the inode table's limit",
             sectors * kSectorBytes, kBlocksMax, geometry.block_bytes),
         "use a smaller device or larger blocks");
   geometry.blocks = static_cast<std::uint32_t>(sectors / geometry.block_sectors());

@@ -41,7 +41,7 @@ std::string format(const DiskFault& fault) {
       (fault.sectors.lba != 0 || fault.sectors.end != SectorRange().end))
     text += " of sectors " + std::to_string(fault.sectors.lba) + "-" +
             std::to_string(fault.sectors.end);
-  text += fault.times == DiskFault::kForGood ? " fails for good"
+  text += fault.times == DiskFault::kForGood ? " fails permanently"
           : fault.times == 1                 ? " fails once"
                                              : " fails " + std::to_string(fault.times) + " times";
   if (fault.leaves == DiskFault::Leaves::first_half) text += ", first half written";

@@ -94,7 +94,7 @@ TEST(FaultyDisk, FormatsAFault) {
                              .times = DiskFault::kForGood,
                              .leaves = DiskFault::Leaves::first_half,
                              .status = Status::device_failed}),
-            "read 7 of sectors 64-128 fails for good, first half written, device_failed");
+            "read 7 of sectors 64-128 fails permanently, first half written, device_failed");
 }
 
 TEST(FaultyDisk, EqualSeedsDrawEqualFaults) {

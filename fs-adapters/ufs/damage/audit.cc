@@ -148,7 +148,7 @@ std::string Audit::count_names(const ufs::ImageReader& reader) {
                            entry.inode);
       Counted& named = inodes_[entry.inode];
       if (ufs::entry_type(named.mode) != entry.type)
-        return fmt::format("\"{}\" has another type than inode {}", entry.name, entry.inode);
+        return fmt::format("\"{}\" has a different type from inode {}", entry.name, entry.inode);
       ++named.names;
       if ((named.mode & ufs::kTypeMask) != ufs::kTypeDirectory) continue;
       if (named.names > 1)
@@ -209,7 +209,7 @@ std::string Audit::compare_group(const ufs::ImageReader& reader, std::uint32_t g
   }
   for (std::uint32_t length = 1; length < width; ++length)
     if (little_endian::load32(header, kRunsField + 4 * std::size_t{length}) != runs.at(length))
-      return fmt::format("it has {} runs of {} free fragments, but claims another number",
+      return fmt::format("it has {} runs of {} free fragments, but claims a different number",
                          runs.at(length), length);
   if (ufs::decode_summary(header.subspan(kSummaryField)) != counted)
     return "its counts do not match its maps";

@@ -157,7 +157,7 @@ bool apply_second_name(Damaging& image) {
                                  ufs::entry_type(ufs::kTypeDirectory)))
     return false;
   say_name(image, *name);
-  image.say(fmt::format("has another name in {}", in));
+  image.say(fmt::format("has an additional name in {}", in));
   return true;
 }
 
@@ -180,7 +180,7 @@ bool apply_uncounted_name(Damaging& image) {
   image.take(in);
   image.may().name_stays.emplace(in, added);
   say_name(image, *name);
-  image.say(fmt::format("has another name in {}", in));
+  image.say(fmt::format("has an additional name in {}", in));
   return true;
 }
 

@@ -122,7 +122,7 @@ Result<void> DamageTrials::check_incremental(const std::string& subject) {
   if (!plain->nothing_found()) return {};
   const bool clean = plain->was_clean;
   const std::string problem = clean ? audit_->contradiction_in(disk_->bytes()) : std::string();
-  return problem.empty() ? Result<void>{} : wrong(subject, "a check has no findings: " + problem);
+  return problem.empty() ? Result<void>{} : wrong(subject, "a check finds nothing, but " + problem);
 }
 
 /// A fast check must terminate whatever the damage is, whether or not it succeeds. A full check
@@ -138,7 +138,7 @@ Result<void> DamageTrials::check_fast(const std::string& subject,
     return wrong(subject, "the full check after a fast one failed: " + full.error().message());
   const std::string problem =
       full->unrepaired ? std::string() : audit_->contradiction_in(disk_->bytes());
-  if (!problem.empty()) return wrong(subject, "after a fast check and a full one: " + problem);
+  if (!problem.empty()) return wrong(subject, "after a fast check and a full check: " + problem);
   disk_->show_base();
   apply(damage, damage.size());
   return {};

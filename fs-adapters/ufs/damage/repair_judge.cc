@@ -80,7 +80,8 @@ std::string RepairJudge::judge_unrepaired(const TrialDisk& disk, const ufs::Imag
         finding.kind != bad_root)
       return "a second check reports: " + finding.text;
   }
-  if (again->nothing_found()) return "the repair reports unrepaired findings, but a check has none";
+  if (again->nothing_found())
+    return "the repair reports unrepaired findings, but a check finds none";
   if (has_room(reader)) return "the repair left findings although there is room";
   return {};
 }
@@ -133,7 +134,7 @@ std::string RepairJudge::compare_inode(const TrialDisk& disk, InodeNumber number
   const Inode& before = survey_.inode(number);
   if (!now.allocated()) return "is free now";
   if (now.mode != before.mode && !permitted.other_mode[number])
-    return fmt::format("had mode {:o}, has {:o}", before.mode, now.mode);
+    return fmt::format("had mode {:o}, now has {:o}", before.mode, now.mode);
   if (now.user != before.user || now.group != before.group || now.flags != before.flags ||
       now.generation != before.generation || now.modified != before.modified ||
       now.changed != before.changed)
@@ -142,7 +143,7 @@ std::string RepairJudge::compare_inode(const TrialDisk& disk, InodeNumber number
   const bool grows = number == ufs::kRootInode || number == lost_found_;
   if (now.size_bytes != before.size_bytes && !permitted.other_size[number] &&
       !(grows && now.size_bytes > before.size_bytes))
-    return fmt::format("had {} bytes, has {}", before.size_bytes, now.size_bytes);
+    return fmt::format("had {} bytes, now has {}", before.size_bytes, now.size_bytes);
   if (grows) return {};
   for (std::uint32_t i = 0; i < ufs::kDirectPointers + ufs::kIndirectPointers; ++i) {
     const bool direct = i < ufs::kDirectPointers;
@@ -190,7 +191,8 @@ std::string RepairJudge::compare_names(const ufs::ImageReader& reader, InodeNumb
   const bool kept = survey_.inode(directory).is_directory() && !permitted.inode_goes[directory];
   std::map<std::string_view, InodeNumber> now;
   for (const ufs::NamedInode& entry : *names) now.emplace(entry.name, entry.inode);
-  if (now.size() != names->size() && !permitted.other_names[directory]) return "has a name twice";
+  if (now.size() != names->size() && !permitted.other_names[directory])
+    return "contains a name twice";
   std::map<std::string_view, InodeNumber> before;
   for (const std::size_t i : survey_.names_in(directory)) {
     const PlacedName& name = survey_.names()[i];

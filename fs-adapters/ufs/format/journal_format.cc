@@ -129,7 +129,7 @@ class Reader {
       return 0U;  // the power failed before the commit record was written
     JournalTransaction transaction{.epoch = contents_.super.epoch, .sequence = sequence};
     const std::string problem = load32(commit, 24) != crc32c(std::span(bytes_).first(body))
-                                    ? "has a commit record, but other contents"
+                                    ? "has a commit record that does not match its contents"
                                     : decode(d, body, transaction);
     if (!problem.empty()) {
       contents_.damage = fmt::format("transaction {} of the journal {}", sequence, problem);
@@ -210,8 +210,8 @@ Result<JournalSuperblock> decode_journal_superblock(std::span<const std::byte> s
   if (journal.fragments != superblock.journal.fragments || journal.fragments < 2 ||
       journal.tail >= journal.fragments - 1)
     return fail("journal",
-                fmt::format("{} fragments with a tail at {}, in an area of {}", journal.fragments,
-                            journal.tail, superblock.journal.fragments),
+                fmt::format("has {} fragments with a tail at {}, but its area has {}",
+                            journal.fragments, journal.tail, superblock.journal.fragments),
                 kRemedy);
   return journal;
 }

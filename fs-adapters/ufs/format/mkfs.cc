@@ -56,10 +56,10 @@ Result<void> check(const MkfsOptions& o) {
                          "use only one of them");
   if (o.features.busy_map && !o.features.fast_check)
     return refuse_option("busy-map", "a map of busy groups without busy marks",
-                         "give --fast-check 1, too");
+                         "use --fast-check 1 as well");
   if (o.features.foreign_block && !o.features.fast_check)
     return refuse_option("foreign-block", "a list of foreign inodes without busy marks",
-                         "give --fast-check 1, too");
+                         "use --fast-check 1 as well");
   if (o.journal_bytes && wants_external_journal(o))
     return refuse_option("external-journal", "both an internal and an external journal",
                          "use only one of them");

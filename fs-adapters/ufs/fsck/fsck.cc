@@ -136,7 +136,7 @@ Result<FsckReport> Fsck::State::run() {
   redo.reset();
   if (!find_superblock())
     return fail(failure ? failure->subject : "fsck",
-                failure ? failure->problem : "no UFS1 superblock, nor a replica",
+                failure ? failure->problem : "no UFS1 superblock, and no replica of it",
                 failure ? failure->hint : "use a device that was formatted as ufs");
   check_journal();
   if (options.fast && repairing()) {

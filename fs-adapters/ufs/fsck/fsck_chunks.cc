@@ -102,7 +102,7 @@ bool Fsck::State::check_dots(CheckedDirectory& directory) {
     return false;
   }
   find(FindingKind::bad_dot, directory.inode, 0, 0,
-       both ? fmt::format("directory {}: '.' is inode {}", directory.inode, dot->inode)
+       both ? fmt::format("directory {}: '.' refers to inode {}", directory.inode, dot->inode)
             : fmt::format("directory {}: '.' and '..' are missing", directory.inode));
   if (both) {
     directory.dot_dot = dot_dot->inode;
@@ -120,7 +120,8 @@ EntryFate Fsck::State::check_entry(std::size_t index, const tree::Entry& entry,
                                    FragmentAddress at) {
   const InodeNumber in = directories[index].inode;
   if (entry.is_dot() || entry.is_dot_dot()) {
-    find(FindingKind::bad_dot, in, 0, 0, fmt::format("directory {}: another '{}'", in, entry.name));
+    find(FindingKind::bad_dot, in, 0, 0,
+         fmt::format("directory {}: a second '{}'", in, entry.name));
     return EntryFate::remove;
   }
   if (entry.name.find('/') != std::string_view::npos ||

@@ -65,9 +65,9 @@ void Fsck::State::check_dot_dots() {
   for (CheckedDirectory& d : directories) {
     if (type[d.inode] == 0 || d.parent == 0 || stopped()) continue;
     if (d.dot_dot != d.parent) {
-      find(
-          FindingKind::dot_dot_elsewhere, d.inode, 0, 0,
-          fmt::format("directory {}: '..' is {}, its name is in {}", d.inode, d.dot_dot, d.parent));
+      find(FindingKind::dot_dot_elsewhere, d.inode, 0, 0,
+           fmt::format("directory {}: '..' refers to {}, but its name is in {}", d.inode, d.dot_dot,
+                       d.parent));
       set_dot_dot(d, d.parent);
     }
     ++names[d.parent];

@@ -19,9 +19,8 @@ std::string losses(const FsckReport& report, const Superblock& superblock) {
   if (report.was_clean) return given_up + "the file system was clean, so nothing is lost";
   const std::uint64_t bytes =
       std::uint64_t{superblock.journal.fragments} * superblock.fragment_bytes;
-  return fmt::format(
-      "{}synced updates that only the log contained are lost, at most {} bytes of it", given_up,
-      bytes);
+  return fmt::format("{}synced updates that only the log contained are lost, at most {} bytes",
+                     given_up, bytes);
 }
 
 }  // namespace

@@ -73,7 +73,7 @@ void Fsck::State::end_exchanges() {
       reachable[third.inode] -= itself;
       find(FindingKind::interrupted_exchange, third.inode, 0, 1,
            fmt::format(
-               "inode {}: has another name and one left by an unfinished exchange; the latter is "
+               "inode {}: has a regular name and one left by an unfinished exchange; the latter is "
                "removed",
                third.inode));
     }

@@ -85,7 +85,7 @@ std::string place_of(const Geometry& geometry, std::uint64_t lba) {
     return fmt::format("the header of group {}", group);
   if (fragment < geometry.data_start(group) && fragment >= geometry.inode_table(group)) {
     const std::uint64_t sector = lba - geometry.lba_of(geometry.inode_table(group));
-    return fmt::format("an inode from {} on",
+    return fmt::format("one of the inodes from {} on",
                        group * geometry.inodes_per_group() + sector * (kSectorBytes / kInodeBytes));
   }
   return fmt::format("fragment {}", fragment);
@@ -141,11 +141,12 @@ std::string FastCheckTrial::difference(const model::SectorStore& image) {
     again.put(writes[cut].lba, std::span(writes[cut].bytes).first(torn * kSectorBytes));
     const auto second = fast_.run(again, {.repair = true, .fast = true});
     if (!second || !second->fast)
-      return fmt::format("a fast check cut after {} of {} writes cannot be restarted", cut,
+      return fmt::format("a fast check interrupted after {} of {} writes cannot be restarted", cut,
                          writes.size());
     if (const std::string differs = first_difference(geometry, again, full); !differs.empty())
       return fmt::format(
-          "a fast check cut after {} of {} writes and restarted differs from the full one in {}",
+          "a fast check interrupted after {} of {} writes and restarted differs from the full one "
+          "in {}",
           cut, writes.size(), differs);
   }
   return {};

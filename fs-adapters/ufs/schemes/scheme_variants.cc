@@ -69,18 +69,18 @@ void add_external_journals(std::vector<SchemeVariant>& table) {
   constexpr Options kDataUnbatched{.sharing = Options::Sharing::none,
                                    .contents = Options::Contents::data};
   table.push_back(
-      journal("journal-unbatched", "Journal, ordered, a commit per waiting caller", kUnbatched));
+      journal("journal-unbatched", "Journal, ordered, one commit per waiting caller", kUnbatched));
   table.push_back(journal("journal-data-unbatched",
-                          "Journal with data, a commit per waiting caller", kDataUnbatched));
+                          "Journal with data, one commit per waiting caller", kDataUnbatched));
   const auto add = [&](std::string name, std::string title, const Options& options) {
     table.push_back(external(journal({}, {}, options), std::move(name), std::move(title)));
   };
   add("journal-external", "External journal, ordered, group commit", {});
   add("journal-external-data", "External journal with data, group commit", kData);
-  add("journal-external-unbatched", "External journal, ordered, a commit per waiting caller",
+  add("journal-external-unbatched", "External journal, ordered, one commit per waiting caller",
       kUnbatched);
-  add("journal-external-data-unbatched", "External journal with data, a commit per waiting caller",
-      kDataUnbatched);
+  add("journal-external-data-unbatched",
+      "External journal with data, one commit per waiting caller", kDataUnbatched);
   using Rule = Options::Rule;
   const auto control = [&](std::string name, std::string title, Rule broken) {
     add(std::move(name), std::move(title), {.broken = broken});
@@ -141,10 +141,11 @@ void add_netra(std::vector<SchemeVariant>& table) {
   table.back().mount.needs.foreign_block = true;
   table.push_back(netra("netra-fast", "Netra without the bmap cache",
                         {.fast_check = true, .lazy_inodes = true}));
-  table.push_back(netra("netra-bmap", "Conventional with the bmap cache, and nothing else of Netra",
+  table.push_back(netra("netra-bmap",
+                        "Conventional with the bmap cache, and no other part of Netra",
                         {.bmap_cache = true}, {.flush_interval_ns = 0}));
   table.back().mount.allocation = {};
-  table.push_back(netra("netra-check", "Conventional with fast check, and nothing else of Netra",
+  table.push_back(netra("netra-check", "Conventional with fast check, and no other part of Netra",
                         {.fast_check = true}, {.flush_interval_ns = 0}));
   table.back().mount.allocation = {};
   const auto control = [&](std::string name, std::string title, Rule broken,
@@ -229,7 +230,7 @@ std::vector<SchemeVariant> whole_table() {
   table.push_back(
       with_delay(of("journal"), "journal-5s", "Journal, ordered, data written at an age of 5 s"));
   table.push_back(with_delay(of("conventional"), "late-update",
-                             "Promises 5 s, but writes everything each 30 s (periodic update)"));
+                             "Promises 5 s, but writes everything every 30 s (periodic update)"));
   table.back().control = true;
   table.back().syncer->policy = os::SyncerOptions::Policy::periodic;
   table.back().syncer->interval_ns = 30 * model::kSecondNs;

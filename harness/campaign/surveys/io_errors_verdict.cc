@@ -69,8 +69,8 @@ void judge_failed_write(const IoErrorOutcome& o, std::vector<std::string>& said)
     said.push_back(fmt::format("fsync failed once and then succeeded, but the write is lost: {}",
                                name(o.recovered)));
   } else if (is_lost && o.recovered != RangeContent::old) {
-    said.push_back(
-        fmt::format("fsync failed, and the range is neither old nor new: {}", name(o.recovered)));
+    said.push_back(fmt::format(
+        "fsync failed, and the range has neither the old nor the new data: {}", name(o.recovered)));
   }
   if (!is_lost && o.recovered == RangeContent::fresh && o.first_fsync > 0)
     said.emplace_back("fsync failed, but the write survived");

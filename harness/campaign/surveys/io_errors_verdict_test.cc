@@ -132,7 +132,7 @@ TEST(IoErrorSurprises, DamageAndHangs) {
   o.first_fsync = o.second_fsync = EIO;
   o.reopened_fsync = o.fsync_after_sync = EIO;
   o.recovered = RangeContent::torn;
-  EXPECT_TRUE(says(o, "neither old nor new: torn"));
+  EXPECT_TRUE(says(o, "neither the old nor the new data: torn"));
 }
 
 TEST(IoErrorSurprises, AControlMustHaveNone) {

@@ -358,7 +358,8 @@ void Exploration::explore_recovery(StageGuest& guest, const StateOutcome& base, 
                                    std::uint64_t budget) {
   const auto give_up = [&](const Error& why) {
     const std::lock_guard lock(mutex_);
-    recovery_.bound += fmt::format("; {} could not be cut: {}", base.state, why.message());
+    recovery_.bound +=
+        fmt::format("; the recovery of {} could not be cut: {}", base.state, why.message());
   };
   const auto recording = record_recovery(guest, base, number);
   if (!recording) return give_up(recording.error());

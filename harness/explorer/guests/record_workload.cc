@@ -140,7 +140,7 @@ Result<void> check_belongs(const RecordedWorkload& workload,
         fmt::format(
             "has the mark \"{}\", but the list of operations {}; the list belongs to another run",
             workload::persisted_mark(number),
-            there ? fmt::format("has \"{}\" there, counted from 0",
+            there ? fmt::format("has \"{}\" at this position (counted from 0)",
                                 workload::format(workload.operations[number]))
                   : fmt::format("has only {}", workload.operations.size())),
         fmt::format("use the executed list, which was stored in {}",

@@ -42,7 +42,7 @@ Result<SlowPlaces> places_of_kind(const std::filesystem::path& recording, std::s
   std::vector<std::string> named(others.begin(), others.end());
   named.resize(std::min(named.size(), kNamedMost));
   return fail("slow", fmt::format("this workload has no write of kind \"{}\"", kind),
-              fmt::format("use part of one of these: {}", fmt::join(named, "; ")));
+              fmt::format("use a part of one of these names: {}", fmt::join(named, "; ")));
 }
 
 }  // namespace headcrash::explorer

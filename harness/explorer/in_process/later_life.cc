@@ -259,7 +259,7 @@ std::string LaterLife::use(std::uint64_t seed) {
         auto done = files.change(mounted.vfs());
         return done ? adapters::settle(mounted.vfs(), machine) : done;
       });
-  if (!failure.empty()) return "the recovered disk is used: " + failure;
+  if (!failure.empty()) return "when the recovered disk is used: " + failure;
   std::string differs;
   std::uint64_t free = 0;
   adapters::UsedSpace used;
@@ -272,9 +272,9 @@ std::string LaterLife::use(std::uint64_t seed) {
                    TRY(used, adapters::use_space(mounted.vfs(), machine, kLaterFolder, free));
                    return {};
                  });
-  if (!differs.empty()) return "the recovered disk is used: " + differs;
+  if (!differs.empty()) return "when the recovered disk is used: " + differs;
   if (failure.empty()) failure = broken_rule(free, used, free_when_new_.value_or(0));
-  return failure.empty() ? "" : "the recovered disk is emptied: " + failure;
+  return failure.empty() ? "" : "when the recovered disk is emptied: " + failure;
 }
 
 }  // namespace headcrash::in_process

@@ -41,7 +41,7 @@ Paper paper() {
             kSeeds},
            {"loss", "Age of data lost in a power cut, by policy and file system, and the cost", 1,
             loss}},
-          "A delay of the size of the cache divided by the disk's rate (1 to 10 s in 1996) is as "
+          "A delay equal to the cache size divided by the disk's rate (1 to 10 s in 1996) is as "
           "fast as an infinite delay, so the usual 30 s are too long.",
           {{"Andrew, zero delay", "CH-11", "zero delay", "elapsed"},
            {"120 MB read while 120 MB are written, zero delay", "CH-12", "zero delay",

@@ -184,20 +184,21 @@ std::vector<ClaimAnswer> loss(Context& context) {
                      .kind = RuleClass::ours};
   Plot reads{
       .name = "loss-against-reads",
-      .title = "Loss by the response time of a read, for update intervals of 0, 1, 5, 15 and 30 s",
-      .x = "mean response of a read (ms)",
+      .title =
+          "Loss versus the response time of a read, for update intervals of 0, 1, 5, 15 and 30 s",
+      .x = "mean response time of a read (ms)",
       .y = "oldest lost, 99th percentile (s)"};
   Plot changes{
       .name = "loss-against-changes",
       .title =
-          "Loss by the response time of a change, for update intervals of 0, 1, 5, 15 and 30 s",
-      .x = "mean response of a change (ms)",
+          "Loss versus the response time of a change, for update intervals of 0, 1, 5, 15 and 30 s",
+      .x = "mean response time of a change (ms)",
       .y = "oldest lost, 99th percentile (s)",
       .logarithmic_x = true};
   Plot delays{.name = "loss-by-delay",
               .title = "Interval periodic update: the oldest lost change, by delay",
               .x = "delay (s)",
-              .y = "oldest lost, of all cuts (s)"};
+              .y = "oldest lost change of all cuts (s)"};
   const auto policies = loss_policies(context.scaled);
   for (const Mounted& mounted : loss_systems()) {
     if (context.scaled && mounted.system != "conventional" && mounted.type != "lfs") continue;

@@ -199,7 +199,7 @@ ClaimAnswer rule_3(Context& context) {
                measured = context.scaled ? 10 * model::kSecondNs : 60 * model::kSecondNs;
   Plot plot{
       .name = "figure3",
-      .title = "Read and written by delay (figure 3)",
+      .title = "Data read and written, by delay (figure 3)",
       .x = "delay (s)",
       .y = "MB/s",
       .series = {

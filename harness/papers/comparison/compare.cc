@@ -24,7 +24,7 @@ Paper experiment() {
         usual_parameters()},
        {"raid5", "RAID-5 of five drives", 1, raid5, usual_parameters()},
        {"raid5-nvram", "RAID-5 of five drives behind NVRAM", 1, raid5_nvram, usual_parameters()},
-       {"aged", "One drive and arrays that were in use, 50, 75 and 90 % full", 1, aged, of_aged},
+       {"aged", "An aged drive and aged arrays, 50, 75 and 90 % full", 1, aged, of_aged},
        {"delays", "Each system's own times, and common delays of 5, 10 and 30 s", 1, delays,
         usual_parameters()},
        {"memory", "File caches of 18, 36 and 72 MB", 1, memory, usual_parameters()},

@@ -15,7 +15,7 @@ std::vector<ClaimAnswer> fairness(Context&) {
        .rows = {
            {"1. rows are grouped by the data that a cut may lose, with one delay, and the loss "
             "is measured",
-            "yes", "part loss; it also shows that soft updates may lose two delays"},
+            "yes", "part loss; it also shows that soft updates may lose the changes of two delays"},
            {"2. allocation initialisation is on for all", "yes",
             "UFS: +init; the other systems always initialise"},
            {"3. memory is equal, and in-core structures are charged", "yes",
@@ -26,7 +26,7 @@ std::vector<ClaimAnswer> fairness(Context&) {
            {"5. disks are aged by three turnovers at 50, 75 and 90 %, cleaning included", "yes",
             "part aged, on 128 MB: one drive and both arrays at each share; the other parts "
             "begin with an empty disk"},
-           {"6. user time and time until quiet are both shown", "yes",
+           {"6. user time and time to quiescence are both shown", "yes",
             "and the busy time of the drives"},
            {"7. one tree code, one cost table", "yes",
             "fs-adapters/substrate/tree; i486_33.h, or all its costs scaled by one factor"},

@@ -125,7 +125,7 @@ std::vector<ClaimAnswer> loss(Context& context) {
                           "lost changes", "fsynced, missing", "checks with damage"}};
   for (const RowLoss& one : *losses) {
     const Row& row = rows()[one.row];
-    add_sample(answer, full_name(row), "oldest lost, worst of the instants", "s", one.worst_s,
+    add_sample(answer, full_name(row), "oldest lost change, worst instant", "s", one.worst_s,
                one.error);
     add_sample(answer, full_name(row), "oldest lost, median", "s", one.median_s, one.error);
     add_sample(answer, full_name(row), "lost", "kB", one.kb, one.error);

@@ -79,8 +79,8 @@ Paper paper() {
       },
       "Soft updates keep the integrity of metadata and are as fast as delayed writes without any "
       "order (within 5 %); synchronous writes and ordering by the disk scheduler are slower.",
-      {{"4-user copy, Soft Updates, of No Order", "GP-15", "Soft Updates", "of No Order"},
-       {"4-user remove, Conventional, of No Order", "GP-21", "Conventional", "of No Order"},
+      {{"4-user copy, Soft Updates relative to No Order", "GP-15", "Soft Updates", "of No Order"},
+       {"4-user remove, Conventional relative to No Order", "GP-21", "Conventional", "of No Order"},
        {"largest ratio, Conventional by Soft Updates", "GP-28", "Conventional by Soft Updates",
         "largest ratio of elapsed times"}}};
 }

@@ -11,7 +11,8 @@ namespace headcrash::experiment::peacock98 {
 namespace {
 
 /// The reason for a missing ratio. The rows contain the details.
-constexpr const char* kNoKnee = "one of the systems has no load at 50 ms, or is not modelled";
+constexpr const char* kNoKnee =
+    "one of the systems has no load with a response time of 50 ms, or is not modelled";
 
 /// A point of a curve that is printed in the paper.
 struct Printed {

@@ -21,7 +21,7 @@ std::vector<ServerChoice> curves_of(const std::string& part) {
 Paper paper() {
   std::vector<Parameter> several = crash_parameters();
   several.push_back({"executions", 1,
-                     "runs of each row, with different seeds; the paper does not print its "
+                     "runs of each row, with different seeds; the paper does not state this "
                      "number"});
   std::vector<Parameter> repetitions = load_parameters();
   repetitions.push_back({"executions", 3, "runs of the load; 10 in the paper"});

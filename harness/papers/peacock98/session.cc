@@ -31,7 +31,7 @@ std::vector<Parameter> load_parameters() {
           {"warm-seconds", 15, "seconds of load before the measurement"},
           {"precision-percent", 8,
            "gap between the highest sustained load and the lowest load that is not sustained"},
-          {"nfsds", 64, "threads of the server; the paper does not print the number"}};
+          {"nfsds", 64, "threads of the server; the paper does not state the number"}};
 }
 
 double precision_of(const Context& context) {

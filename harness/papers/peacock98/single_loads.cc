@@ -235,7 +235,8 @@ std::vector<ClaimAnswer> batching(Context& context) {
     const Curve& curve = Session::of(context).curve(context, choice);
     const Figure ours = curve.knee_per_s() ? curve.knee_per_s() : curve.highest_per_s();
     add_row(answer, label,
-            curve.knee_per_s() ? "highest rate at 50 ms" : "highest throughput, no load at 50 ms",
+            curve.knee_per_s() ? "highest rate at 50 ms"
+                               : "highest throughput (no load has a response time of 50 ms)",
             "ops/s", paper, curve.error.empty() ? ours : std::nullopt, curve.error);
     return curve.error.empty() ? ours : std::nullopt;
   };

@@ -88,7 +88,7 @@ void add_utilization(ProductionRun& run, const lfs::Store& log) {
 /// the checker reports an error.
 Result<BlockBytes> live_blocks(const model::SectorStore& medium) {
   TRY(const auto report, lfs::check(medium));
-  if (!report.nothing_found()) return fail("the aged disk", report.text(), "this is a bug of lfs");
+  if (!report.nothing_found()) return fail("the aged disk", report.text(), "this is a bug in lfs");
   TRY(const auto reader, lfs::ImageReader::open(medium));
   BlockBytes live{};
   const lfs::Superblock& s = reader.superblock();

@@ -42,7 +42,7 @@ Paper paper() {
         0}},
       "Snapshots of metadata keep a file system consistent at a cost of at most 4 %, and are up to "
       "109 % faster than a write-ahead journal.",
-      {{"empty files, snapshots over none", "MS-01", "KFS+snap over KFS", "more time"},
+      {{"empty files, with snapshots over without", "MS-01", "KFS+snap over KFS", "more time"},
        {"dbench, 32 clients, snapshots over a journal", "MS-04", "KFS+snap over ext3, 32 clients",
         "rate"},
        {"crash states that break a rule, snapshots", "MS-07", "snapshots", "break a rule"}}};

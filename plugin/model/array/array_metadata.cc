@@ -345,7 +345,7 @@ void ArrayController::adopt(const Slots& found, std::uint64_t dead, const Superb
     if (states_[m] == MemberState::rebuilding)
       rebuilt_stripes_ = noted_stripes_ = progress_of(found[m], newest, m);
     if (gone && (newest.failed >> m & 1) == 0) {
-      incident(fmt::format("member {} does not answer", m));
+      incident(fmt::format("member {} does not respond", m));
       news = true;
     }
     if (!found[m] && !gone && (newest.failed >> m & 1) == 0) news = true;

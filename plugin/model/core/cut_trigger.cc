@@ -10,7 +10,7 @@ namespace headcrash::model {
 namespace {
 
 constexpr std::string_view kForms =
-    "write after-requests:N, after-writes:N, at-flush:N, at-lba:[DEVICE/]N, after-ms:X or after-mark:TEXT+X";
+    "use after-requests:N, after-writes:N, at-flush:N, at-lba:[DEVICE/]N, after-ms:X or after-mark:TEXT+X";
 
 std::string cut_subject(std::string_view text) {
   return fmt::format("power cut '{}'", text);
@@ -29,7 +29,7 @@ Result<CutTrigger> parse_after_mark(std::string_view whole, std::string_view tex
     return fail(
         cut_subject(whole),
         plus == 0 ? "the text of the mark is missing" : "the '+' before the time is missing",
-        "write after-mark:TEXT+X, for example after-mark:persisted 12+30");
+        "use after-mark:TEXT+X, for example after-mark:persisted 12+30");
   }
   TRY(const auto delay_ns, parse_milliseconds(cut_subject(whole), text.substr(plus + 1)));
   CutTrigger trigger;

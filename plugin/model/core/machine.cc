@@ -105,7 +105,7 @@ struct Machine::State {
     for (const Entry& entry : devices) consider(entry.name, entry.device.get());
     for (const auto& [name, part] : parts) consider(name, part);
     const std::string hint =
-        "write at-lba:DEVICE/N with a drive of the machine, which has " + known;
+        "use at-lba:DEVICE/N, where DEVICE is a drive of this machine: " + known;
     if (device == nullptr)
       return fail(subject, fmt::format("unknown device '{}'", wanted.device), hint);
     const std::uint64_t sectors = device->characteristics().sectors;

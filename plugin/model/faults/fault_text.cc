@@ -119,7 +119,7 @@ Result<std::vector<std::byte>> parse_data(const std::string& subject, std::strin
     return fail(subject,
                 fmt::format("the data '{}' must be 1 to {} hexadecimal bytes", text.substr(0, 160),
                             kDataBytesMax),
-                "write two digits per byte, as in data=c03b3998");
+                "use two digits per byte, as in data=c03b3998");
   return bytes;
 }
 
@@ -172,7 +172,7 @@ Result<FaultSpec> parse_fault(std::string_view text) {
   const std::size_t colon = text.find(':');
   if (colon == std::string_view::npos)
     return fail(subject, "the ':' between the kind and the device is missing",
-                "write KIND:DEVICE, for example lost-write:hd0,lba=4096; " + kind_list());
+                "use KIND:DEVICE, for example lost-write:hd0,lba=4096; " + kind_list());
   const std::string_view kind = text.substr(0, colon);
   const auto* const row = std::find_if(kKinds.begin(), kKinds.end(),
                                        [kind](const KindRow& k) { return k.name == kind; });

@@ -113,7 +113,7 @@ Result<Command> parse_fault_command(const json& object) {
   if (verb != "add")
     return fail("fault", fmt::format("unknown command \"{}\"", verb.substr(0, 64)), kHint);
   TRY(only_keys(object, {"fault", "spec"}));
-  TRY(auto spec, text_of(object, "spec", "write KIND:DEVICE,... as in the man page"));
+  TRY(auto spec, text_of(object, "spec", "use KIND:DEVICE,... as in the man page"));
   auto fault = model::parse_fault(spec);
   if (!fault) return tl::unexpected(base::within("spec", fault.error()));
   return AddFault{std::move(*fault)};

@@ -21,7 +21,7 @@ Result<Message> parse_message(std::span<const std::byte, kMessageBytes> bytes) {
     default:
       return fail(
           "time-travel message", fmt::format("operation {} is invalid for a guest", op),
-          "use a kernel whose include/uapi/linux/um_timetravel.h ends with GET_TOD, as Linux 6.1 and 6.12");
+          "use a kernel whose include/uapi/linux/um_timetravel.h ends with GET_TOD, as in Linux 6.1 and 6.12");
   }
 }
 

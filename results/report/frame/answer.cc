@@ -73,7 +73,7 @@ std::string breach(const Facts& facts, const std::string& filesystem) {
     lost += cell.lost;
     lost_synced += cell.lost_synced;
   }
-  return lost == 0         ? "was neither clean nor lost data"
+  return lost == 0         ? "was not clean, but lost no data"
          : lost_synced > 0 ? "lost synced data"
                            : "lost data";
 }

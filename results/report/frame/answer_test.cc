@@ -89,7 +89,7 @@ TEST(Answer, DistinguishesOtherFailuresFromLosses) {
   f.trials[0].verdict = "hang";
   const auto said = answer(f);
   EXPECT_EQ(said.status,
-            "0 of 1 file systems kept their promises; btrfs was neither clean nor lost data");
+            "0 of 1 file systems kept their promises; btrfs was not clean, but lost no data");
   EXPECT_EQ(said.systems.at(0).verdicts, "1 hang, 4 replayed");
 }
 

@@ -268,7 +268,7 @@ TEST_F(BrokenRepair, IsDetectedByItsResult) {
          change_inode(store, number_of(store, kUntouched),
                       [](ufs::Inode& inode) { inode.mode ^= 0111; });
        })},
-      {"sectors-too-high", "bytes, has", and_then([](auto& store, auto&) {
+      {"sectors-too-high", "bytes, now has", and_then([](auto& store, auto&) {
          change_inode(store, number_of(store, kUntouched),
                       [](ufs::Inode& inode) { --inode.size_bytes; });
        })},
@@ -285,7 +285,7 @@ TEST_F(BrokenRepair, IsDetectedByItsResult) {
          change_sector(store, ufs::kSuperblockByte + 144,  // fs_id
                        [](auto sector, auto at) { sector[at] ^= std::byte{1}; });
        })},
-      {"sectors-too-high", "but a check has none", and_then([&](auto& store, auto& report) {
+      {"sectors-too-high", "but a check finds none", and_then([&](auto& store, auto& report) {
          report.unrepaired = true;
          flag(0)(store, report);
        })},
