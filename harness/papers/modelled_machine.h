@@ -56,7 +56,7 @@ struct MachineDisk {
 /// used to start machines with the same drives in the same array, with or without NVRAM. A copy
 /// uses memory only for the sectors that it overwrites.
 struct MachineImage {
-  /// In the order of the ids of the drives and flash devices.
+  /// Media in the order of the ids of their devices, which are drives and flash devices.
   std::vector<std::shared_ptr<const model::SectorStore>> leaves;
   // Set only in images created by image_of(): the contents of each array from its host's point of
   // view.
@@ -145,7 +145,7 @@ enum class Repair : std::uint8_t {
 struct RecoveryStep {
   bool done = false;  ///< false if the step was unnecessary; the other members are then 0
   os::TimeNs elapsed_ns = 0, cpu_ns = 0, device_busy_ns = 0;
-  std::uint64_t requests = 0, sectors = 0;  ///< at the disk, after concatenation
+  std::uint64_t requests = 0, sectors = 0;  ///< counted at the disk, after concatenation
 };
 struct Recovery {
   /// `mount` excludes a failed mount, which reads only a few blocks.

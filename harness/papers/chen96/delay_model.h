@@ -34,8 +34,8 @@ OptimalDelay optimal_delay(double file_set_mb, double write_mb_s, double cache_m
 
 /// The data rates in figure 2, in MB/s.
 struct Traffic {
-  double write_cache = 0;  ///< into the file cache
-  double read_cache = 0;   ///< out of the file cache
+  double write_cache = 0;  ///< rate of writes into the file cache
+  double read_cache = 0;   ///< rate of reads from the file cache
   double read_disk = 0;    ///< the part of `read_cache` that misses the cache
 };
 /// Equation 2: the part of the cache that is available for writes, divided by the disk rate that

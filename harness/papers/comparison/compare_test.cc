@@ -1,5 +1,5 @@
-// Tests the rules of the summary, an aged disk, and synchronous calls, and runs each part scaled
-// down.
+// Tests the summary's rules, an aged disk and synchronous calls. Also runs a scaled-down version of
+// each part.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 

@@ -76,7 +76,7 @@ struct MachineChoice {
   Device device = Device::drive;
   bool pentium = false;
   os::TimeNs delay_ns = 30 * model::kSecondNs;
-  /// Use the write times from each system's paper, and a sweep of 30 s for buffers.
+  /// Use the write times in each system's paper. Buffers are then written by a sweep of 30 s.
   bool own_times = false;
   std::optional<std::uint64_t> size_bytes = {};   ///< nullopt to use the whole device
   std::optional<std::uint64_t> cache_bytes = {};  ///< nullopt selects 36 MB

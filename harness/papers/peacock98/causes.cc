@@ -16,7 +16,7 @@ struct Change {
   ServerChoice choice;
 };
 
-/// The knee for one tuning, of the unchanged server and after each change.
+/// The knee of one tuning: that of the unchanged server, and that after each change.
 struct Knees {
   const char* id;
   const char* title;
@@ -121,7 +121,8 @@ ClaimAnswer answer_of(Context& context, const Knees& knees) {
   return answer;
 }
 
-/// Measures a check that repairs nothing, as a function of the number of group headers to read.
+/// Measures the duration of a check that repairs nothing, as a function of the number of group
+/// headers to read.
 ClaimAnswer constant_of_fast_fsck(Context& context) {
   ClaimAnswer answer{
       .id = "PK-13, causes", .part = "causes", .title = "Fast fsck of an empty file system, 44 GB"};
@@ -142,7 +143,7 @@ ClaimAnswer constant_of_fast_fsck(Context& context) {
   return answer;
 }
 
-/// For each change, adds the recovery time after a cut at this load and, optionally, the number of
+/// For each change, adds the recovery time after a cut at this load. Optionally adds the number of
 /// requests.
 void add_recoveries(Context& context, ClaimAnswer& answer, Figure paper_s, double per_s,
                     const std::vector<Change>& changes, bool requests = false) {

@@ -148,7 +148,7 @@ TEST(Production, SwapFilesAreSparseAndWrittenInPlace) {
   ProductionOptions never = options;
   never.load.in_place = 0;
   const ProductionRun usual = run_production(options), whole = run_production(never);
-  // If blocks die independently of each other, fewer segments become empty by themselves.
+  // If blocks die independently of each other, fewer segments become empty without cleaning.
   EXPECT_LE(usual.empty_share(), whole.empty_share());
   ProductionOptions dense = options;
   dense.load.sparseness = 1;
