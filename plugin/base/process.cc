@@ -64,7 +64,7 @@ bool confine(const Confinement& confinement) {
   const bool confined = prepared.confinement == nullptr || confine(*prepared.confinement);
   const int confining = errno;
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  ::setpgid(0, 0);  // ensures that a terminal's Ctrl-C reaches only the harness
+  ::setpgid(0, 0);  // so that Ctrl-C in a terminal reaches only the harness
   // The parent may have died before the prctl call.
   if (::getppid() != prepared.parent) ::_exit(127);
   ::dup2(prepared.null, STDIN_FILENO);
