@@ -44,7 +44,8 @@ TEST(ArrayRegions, AreOnEveryMemberBeforeTheFirstWrite) {
   b.observer.log.clear();
   // The write covers a whole stripe, so nothing is read first.
   ASSERT_EQ(b.write(300, counted(12, 1)), Status::ok);
-  // "device id" of each write of the map that is in flight
+  // Writes of the map that are in flight. Each is identified by text that consists of its device
+  // and its id.
   std::set<std::string> map_writes;
   std::size_t maps = 0;
   std::size_t writes = 0;

@@ -143,8 +143,8 @@ void Nvram::State::power_cut() {
   update_busy();
 }
 
-/// Stops the copy at `now`. Sectors that have been copied are kept. Whether the sector that is
-/// being copied is kept is random.
+/// Stops the copy at `now`. Sectors that have been copied are kept. The sector that is being copied
+/// is kept or lost at random.
 void Nvram::State::keep_part_of_copy() {
   if (!current || current->request.op == Op::read || route(current->request) != Route::cache)
     return;
