@@ -432,8 +432,8 @@ TEST(TimeTravelCalendar, RequestsAreSubmittedAfterTheComputing) {
   EXPECT_EQ(guest.clock.wait_run(), at) << "it must now have the machine's time";
 }
 
-/// A read while the guest computes for 30 ms. The guest receives the completion only when it stops
-/// computing.
+/// A read completes while the guest computes for 30 ms. The guest receives the completion only when
+/// it stops computing.
 TEST(TimeTravelCalendar, CompletionsDuringComputingAreHandedOverAfterwards) {
   Charged all(1);
   Guest guest(all.machine);
