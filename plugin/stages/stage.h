@@ -2,7 +2,7 @@
 // A stage: its current content, the connections that have it open, and their lock.
 //
 //   connections --serve()--> [lock] SUBMIT, work [unlock] .. [lock] ACK [unlock]
-//   control     --load()---> [lock] other content, other nonce [unlock]    only without requests
+//   control     --load()---> [lock] new content, new nonce [unlock]        only while idle
 //
 // Requests are performed in the order of their SUBMITs, so the recording and the overlay have the
 // same order of writes. An ACK is recorded only after every request that has arrived so far has
