@@ -105,8 +105,8 @@ class CutContent {
   struct Atom {
     std::uint64_t lba = 0, sectors = 0;
     std::uint32_t first_writer = 0, writers = 0;  ///< range in writers_
-    std::uint64_t anchored = 0;                   ///< sum in the anchor state
-    /// Sum of the content below all of the atom's writers; unset until needed.
+    std::uint64_t anchored = 0;                   ///< content sum in the anchor state
+    /// Content sum without any of the atom's writers; unset until needed.
     std::optional<std::uint64_t> below;
   };
 
