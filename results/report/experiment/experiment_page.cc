@@ -210,8 +210,8 @@ std::string key_label(const std::string& text) {
   return label;
 }
 
-/// Returns the hue of each line, which is that of its file system if no other line of the plot has
-/// the same hue.
+/// Returns the hue of each line. It is the hue of the line's file system, unless another line of
+/// the plot already has this hue.
 std::vector<std::size_t> hues_of(const std::vector<OwnSeries>& series) {
   std::vector<std::size_t> hues;
   std::set<std::size_t> taken;
