@@ -47,7 +47,7 @@ struct PhaseOutcome {
   double elapsed_s = 0;
   double longest_s = 0;    ///< elapsed time of the slowest user
   double quiescent_s = 0;  ///< time until the machine is idle; 0 if the run did not wait for this
-  double user_cpu_s = 0;   ///< sum over all users, each until the user ends
+  double user_cpu_s = 0;   ///< sum over all users; each user's time is counted until the user ends
   /// Components of `user_cpu_s` according to the cost table, summed over all users.
   os::Charged user_charged = {};
   double user_wait_s = 0;

@@ -19,7 +19,7 @@
 namespace headcrash::experiment::compare {
 
 struct AgeingOptions {
-  double full = .5;      ///< fraction of the space available to files that is used
+  double full = .5;      ///< used fraction of the space that is available to files
   double turnovers = 3;  ///< bytes rewritten, as a multiple of the used space
   std::uint64_t seed = 1;
 };

@@ -44,7 +44,7 @@ struct Row {
   Durability durability = Durability::within_delay;
   std::shared_ptr<const adapters::SystemUnderTest> system;
   adapters::Settings mkfs;
-  /// The fastest kind of recovery before a mount that the format permits.
+  /// The fastest kind of recovery that the format permits before a mount.
   Repair first_mount = Repair::as_needed;
   /// Campaign in results/reference that tests the system, and the name of the system in that
   /// campaign.

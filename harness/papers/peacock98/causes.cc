@@ -228,8 +228,8 @@ ClaimAnswer responses(Context& context) {
   return answer;
 }
 
-/// Measures the recovery of VxFS at 600 ops/s on 5 GB, as a function of the size of the replayed
-/// log.
+/// Measures the recovery of VxFS, with 5 GB and 600 ops/s, as a function of the size of the
+/// replayed log.
 ClaimAnswer recovery_by_log(Context& context) {
   ClaimAnswer answer{.id = "PK-16, causes",
                      .part = "causes",
@@ -242,8 +242,8 @@ ClaimAnswer recovery_by_log(Context& context) {
   return answer;
 }
 
-/// Measures fast fsck without Presto at 600 ops/s on 5 GB, as a function of the number and size of
-/// reads.
+/// Measures fast fsck without Presto, with 5 GB and 600 ops/s, as a function of the number and size
+/// of reads.
 ClaimAnswer fast_fsck_of_table1(Context& context) {
   ClaimAnswer answer{
       .id = "PK-16, fast fsck",

@@ -14,8 +14,8 @@ namespace {
 
 constexpr std::uint64_t kBlockSectors = 16;
 
-/// Number of reads and writes at the drives for each write of a block at a random place. The writes
-/// are issued one after another, without a file system.
+/// Number of reads and writes at the drives for each write of a random block. The writes are issued
+/// one after another, without a file system.
 struct BlockWrites {
   Figure ios, ms;
   std::string remark;

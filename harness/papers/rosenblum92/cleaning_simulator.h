@@ -130,7 +130,7 @@ struct SimulatorCounts {
   std::uint64_t accesses_to_runs = 0;  ///< number of runs that were written with a separate access
   /// Number of live slots between the runs that were written in one pass.
   std::uint64_t slots_passed = 0;
-  /// Number of ranges of live slots in such passes that were too short.
+  /// Number of revolutions lost in such passes, one at each range of live slots that is too short.
   std::uint64_t revolutions_lost = 0;
   /// Number of segments in `segments_read` that were read while the disk was idle.
   std::uint64_t idle_segments_read = 0;
