@@ -105,7 +105,8 @@ struct ReadBufferProfile {
   /// Number of segments for written data, which may then be read.
   std::uint32_t write_segments = 0;
   ReadAheadEnd read_ahead_end = ReadAheadEnd::segment_full;
-  /// If true, data that has been sent can be read again. If false, only data of the read-ahead can.
+  /// If true, data that has been sent can be read from the buffer again. If false, only data of the
+  /// read-ahead can be read from the buffer.
   bool keeps_requested = true;
   bool writes_take_over = false;  ///< a write uses the whole buffer, and read data is discarded
   /// If true, only a read that begins where the previous one ended is followed by read-ahead.

@@ -100,7 +100,8 @@ class NvramBlocks {
   struct Block {
     std::uint64_t index = 0;  ///< the block's first sector is origin + index * block_sectors
     SectorMask present = 0;   ///< sectors whose newest version is in this block
-    SectorMask dirty = 0;     ///< subset of `present`: sectors newer than in the device below
+    /// Subset of `present`: sectors that are newer than those of the device below.
+    SectorMask dirty = 0;
     /// Subset of `present`: sectors of which an older or equal version is in flight.
     SectorMask leaving = 0;
     /// Subset of `dirty` or `leaving`: sectors that were dirty at the last power-on.

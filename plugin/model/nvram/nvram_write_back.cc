@@ -57,7 +57,8 @@ void Nvram::State::consider_destage() {
   }
 }
 
-/// Returns the least recently written dirty block that may be sent, combined with adjacent blocks.
+/// Returns a range that consists of the least recently written dirty block that may be sent, and of
+/// adjacent blocks.
 std::optional<SectorRange> Nvram::State::next_destage() const {
   for (const std::uint32_t slot : blocks.dirty_order()) {
     if (!blocks.may_leave(slot)) continue;

@@ -1,6 +1,6 @@
 #pragma once
-// Fixtures for array tests: a member with delays from a seed, an array of such members on
-// persistent stores, and an independent check of the members' stores.
+// Fixtures for array tests: a member whose delays are derived from a seed, an array of such members
+// on persistent stores, and an independent check of the members' stores.
 
 #include <memory>
 #include <random>
