@@ -98,8 +98,8 @@ TEST_F(FormatsTest, DmLogWritesIsReadByAnIndependentReader) {
     drive.write(3, filled(2, 0xaa));
     other.write(9, filled(1, 0xee));
     (*log)->marked(0, "persisted 1");
-    // A write is acknowledged before the flush but was submitted after it. The flush covers only
-    // the first write.
+    // A write is acknowledged before the flush, although it was submitted after the flush. The
+    // flush covers only the first write.
     (*log)->submitted(0, 5, {.id = 500, .op = model::Op::flush});
     drive.write(8, filled(1, 0xbb), true);
     (*log)->acknowledged(0, {.id = 500});
