@@ -140,7 +140,7 @@ class Guest {
     clock.ask(Op::update, now);
     timetravel::kick(disk, clock);
   }
-  /// Waits for a completion, and handles it in the way of Linux's interrupt handler.
+  /// Waits for a completion, and handles it like Linux's interrupt handler.
   TimeNs wait_interrupt() {
     std::array<std::uint32_t, 5> call = {};
     pollfd there = {channel_.get(), POLLIN, 0};
