@@ -42,7 +42,7 @@ struct AnswerDelay {
 
   /// Returns the delay of the request with this sequence number.
   std::chrono::microseconds of(std::uint64_t number) const;
-  /// Returns of(number), plus `slow_us` for a write to a slow range.
+  /// Returns `of(number)`, plus `slow_us` for a write to a slow range.
   std::chrono::microseconds of(std::uint64_t number, std::size_t disk_index,
                                const model::Request& request) const;
 };
