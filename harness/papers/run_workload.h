@@ -78,7 +78,8 @@ struct WorkloadOutcome {
   std::string parameters;  ///< "files=535 users=4"
   std::string operation;   ///< unit of the counts
   std::vector<PhaseOutcome> phases;
-  double modelled_s = 0;  ///< model time of all phases; in a mean, summed over all executions
+  /// Model time of all phases; for a mean outcome, summed over all executions.
+  double modelled_s = 0;
 
   /// Returns the measured phase with that name, or null if there is no such phase.
   const PhaseOutcome* phase(std::string_view name) const;

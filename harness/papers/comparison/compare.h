@@ -29,7 +29,7 @@ std::vector<ClaimAnswer> laddis(Context& context);  ///< laddis.cc: the load of 
 /// loss.cc: losses after cuts at random instants.
 std::vector<ClaimAnswer> loss(Context& context);
 std::vector<ClaimAnswer> recovery(
-    /// Recovery.cc: time until the first mount, and until the file system is fully consistent.
+    /// recovery.cc: time until the first mount, and until the file system is fully consistent.
     Context& context);
 std::vector<ClaimAnswer> fairness(
     Context& context);  ///< fairness.cc: the conditions, and how each of them is met
