@@ -278,7 +278,7 @@ void Disk::begin_flush() {
     consider_destage();
     return;
   }
-  // While the flush waited, it was decoded, so only the completion time remains.
+  // The flush was decoded while it waited, so only the completion time remains.
   const TimeNs decoded = command.begun_at + write_command_ns();
   command.breakdown.overhead_ns = write_command_ns() + o.write_completion_ns;
   finish_at(std::max(simulation_.now(), decoded) + o.write_completion_ns);

@@ -111,7 +111,7 @@ struct ReadBufferProfile {
   bool writes_take_over = false;  ///< a write uses the whole buffer, and read data is discarded
   /// If true, only a read that begins where the previous one ended is followed by read-ahead.
   bool after_sequential = false;
-  /// If true, read-ahead begins when the head arrives at the track and lasts one revolution, so
+  /// If true, read-ahead begins when the head arrives at the track. It lasts one revolution, so
   /// that the sectors before the request are also buffered.
   bool whole_track = false;
   /// If true, a read joins the read-ahead if its first sector is just arriving under the head. If
