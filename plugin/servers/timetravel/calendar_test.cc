@@ -368,7 +368,7 @@ TEST(TimeTravelCalendar, ANewGuestContinuesAfterADeadOne) {
   EXPECT_GT(next.read(1000, next.clock.ask(Op::get)), 0);
 }
 
-/// Marks complete before the kick is acknowledged. The guest sees the completion or is called at
+/// A mark completes before the kick is acknowledged. The guest sees the completion or is called at
 /// once, and needs no run message.
 TEST(TimeTravelCalendar, MarksCompleteAtTheirInstant) {
   Machine machine;
