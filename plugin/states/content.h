@@ -51,7 +51,7 @@ class WriteSums {
   std::size_t kept_totals_ = 0;
 };
 
-/// Content digests of one device, from the host's writes.
+/// Content digests of one device, computed from the host's writes.
 class WrittenContent {
  public:
   WrittenContent(std::shared_ptr<const RunHistory> run, model::DeviceId device)
@@ -83,7 +83,7 @@ struct TornPart {
   std::uint32_t first = 0, count = 0;
 };
 
-/// Content digests of the states at one cut that are built from the host's writes.
+/// Content digests of those states at one cut that are built from the host's writes.
 class CutContent {
  public:
   enum class Queries : std::uint8_t {

@@ -66,7 +66,7 @@ struct SourceContext {
   Result<std::uint64_t> everything_at(std::uint64_t event) const;
   /// Returns the combined digest, at a cut, of the media that are not chosen.
   Result<std::uint64_t> others_at(std::uint64_t event) const;
-  /// Returns the unflushed writes of the chosen devices at a cut, by device.
+  /// Returns the unflushed writes of the chosen devices at a cut, grouped by device.
   std::vector<UnflushedWrite> unflushed_at(std::uint64_t event) const {
     return run->unflushed_of(state_at(event));
   }
