@@ -1,5 +1,5 @@
 // Tests contests of jobs with a fixed duration. Their elapsed times would all be equal, so they are
-// ranked otherwise.
+// ranked by the time per operation.
 #include <gtest/gtest.h>
 
 #include "results/report/bench/baseline.h"
