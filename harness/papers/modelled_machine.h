@@ -239,7 +239,8 @@ class ModelledMachine : private os::DiskTracer {
   /// array.
   const model::Array* array() const;
 
-  /// Counters of the driver's requests since the last clear_trace(), defined as in the paper.
+  /// Counters of the driver's requests since the last clear_trace(). They are defined as in the
+  /// paper.
   struct Trace {
     std::uint64_t completed = 0;
     /// Time in the queue and at the device, summed over all issued requests.
