@@ -1,5 +1,6 @@
 #pragma once
-// Content digests of many states of one run, each at the cost of its differences (digest.h).
+// Content digests of many states of one run. The cost of each digest is proportional to the
+// differences between states (digest.h).
 //
 //   writes       1   2   3   4   5   6   7   8  | cut    all(8): accumulated once per run
 //   unflushed            *       *   *       *

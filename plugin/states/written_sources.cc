@@ -13,8 +13,8 @@
 namespace headcrash::states {
 namespace {
 
-// Content digests of the states at one cut that are built from the host's writes, for one device or
-// for several disks together.
+// Content digests of those states at one cut that are built from the host's writes, for one device
+// or for several disks together.
 //
 //   hd0   ..W1....W4..F5..|     unflushed, by submission:  1   4   3   7
 //   log   ....F2.W3....W7.|     digest of a subset = sum over the disks' digests (content.h)
