@@ -228,7 +228,7 @@ class ModelledMachine : private os::DiskTracer {
   /// Returns the sums of the counters over all drives and flash devices, which are below any cache.
   model::DeviceCounters device_counters() const;
 
-  /// Returns the sums of the counters over all NVRAM in that position since the start.
+  /// Returns the sums of the counters over all NVRAM in the given position since the start.
   model::NvramCounters nvram_counters(NvramPlace place) const;
   /// Returns the counts summed over all NVRAM above devices since the first mount, with one element
   /// per kind in the order of block_kinds(). The kind of a cached block is the kind of the running

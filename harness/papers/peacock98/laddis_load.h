@@ -105,8 +105,8 @@ class LaddisLoad {
   LaddisLoad(ModelledMachine& machine, const LaddisOptions& options, std::uint64_t seed);
   ~LaddisLoad();
 
-  /// Reads data, looks up handles, and starts the load. Returns true if the load has begun. The
-  /// outcome contains the error otherwise.
+  /// Reads data, looks up handles, and starts the load. Returns true if the load has begun.
+  /// Otherwise, the outcome contains the error.
   bool begin();
   /// Runs until the measurement has ended and all requests have been answered.
   LaddisOutcome run_out();
