@@ -290,7 +290,7 @@ TEST(Disk, AReadEndsAWriteStream) {
 TEST(Disk, ACutTearsOneSectorAndKeepsEarlierOnes) {
   DiskFixture b(kCacheOff, 2);  // with this seed, the sector becomes a mix of old and new bytes
   const auto data = DiskFixture::pattern(12, 9);
-  b.submit_write(0, data);  // its sectors pass from 2.5 ms on, one every 0.625 ms
+  b.submit_write(0, data);  // the sectors pass the head from 2.5 ms on, one every 0.625 ms
   b.run_for(2'500'000 + 3 * 625'000 + 300'000);
   b.machine.power_cut();
   b.drain();

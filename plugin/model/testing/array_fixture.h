@@ -233,7 +233,8 @@ struct ArrayFixture {
     }
     return o;
   }
-  /// Opens a new server on the same stores. `prepare` may inject failures before that.
+  /// Opens a new server on the same stores. `prepare` is called before the array is created, and
+  /// may inject failures.
   template <typename Prepare>
   Result<void> open(Prepare prepare, bool bytes = true) {
     array.reset();
