@@ -357,7 +357,8 @@ TEST_F(FormatsTest, UncountedEntriesAreImported) {
     expect(super(1) + write, 1, 0, false);
     expect(super(1) + write + later, 2, 1, false);
     expect(super(0) + write + later, 2, 2, false);
-    expect(super(1) + write + later.substr(0, unit + 40), 1, 0, false);  // its data is incomplete
+    /// the data of the second entry is incomplete
+    expect(super(1) + write + later.substr(0, unit + 40), 1, 0, false);
     expect(super(1) + write + later.substr(0, 20), 1, 0, false);
     expect(super(1) + write + none + later, 1, 0, false);  // the length of the hole is unknown
     expect(super(1) + write + entry(9, 1, 64) + later, 1, 0, false);
