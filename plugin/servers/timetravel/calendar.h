@@ -160,7 +160,7 @@ class Calendar {
   std::uint32_t unanswered_ = 0;
   bool stopping_ = false;
   std::size_t waiting_within_ = 0;  ///< nesting depth of wait_for_input()
-  bool sleeps_forever_ = false;     ///< it has been logged that the guest sleeps forever
+  bool sleeps_forever_ = false;     ///< the log already says that the guest sleeps forever
   /// Number of power cuts when the guest connected. If the number has changed since, the guest is
   /// dead.
   std::uint64_t cuts_ = 0;
