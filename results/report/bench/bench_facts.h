@@ -127,7 +127,7 @@ struct Contest {
     return scale == "scaled" || has_own_sizes() ? scale : std::string();
   }
   std::string setting() const;  ///< returns text such as "copy files=535 users=4" or "fio-mine"
-  /// Returns text that identifies the contest, also in other runs.
+  /// Returns text that identifies the contest. It is the same in all runs.
   std::string identity() const;
 };
 
