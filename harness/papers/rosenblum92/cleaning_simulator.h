@@ -152,8 +152,8 @@ double foreground_cost(const SimulatorCounts& counts, std::uint32_t files_per_se
 /// calls this quantity u.
 double utilization_cleaned(const SimulatorCounts& counts, std::uint32_t files_per_segment);
 
-/// Number of segments by utilization. Bin i of kBins begins at i / kBins. The last bin also
-/// contains full segments.
+/// Number of segments for each range of utilization. Bin i of kBins begins at i / kBins. The last
+/// bin also contains full segments.
 struct UtilizationHistogram {
   static constexpr std::size_t kBins = 50;
   std::vector<std::uint64_t> segments = std::vector<std::uint64_t>(kBins, 0);
