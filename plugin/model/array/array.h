@@ -13,8 +13,8 @@ namespace headcrash::model {
 
 class ArrayController;
 
-/// How long an array must have been without writes before it marks its members clean (Linux md's
-/// safe_mode_delay is also 200 ms).
+/// Time without writes after which an array marks its members clean (Linux md's safe_mode_delay is
+/// also 200 ms).
 inline constexpr TimeNs kArrayIdleCleanNs = 200 * kMillisecondNs;
 
 /// Options of an array. The objects that they refer to must outlive the array.

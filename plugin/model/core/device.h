@@ -63,7 +63,7 @@ enum class Status : std::uint8_t {
   ok,
   power_lost,    ///< the device is off, or lost power before the request completed
   medium_error,  ///< a sector could not be read or written
-  out_of_range,  ///< the request exceeds the last sector
+  out_of_range,  ///< the request extends past the last sector
   /// The host's own storage failed (disk full); the run's results are invalid.
   store_error,
   device_failed,  ///< the device is dead, or the array has lost too many members
