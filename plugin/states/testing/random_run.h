@@ -37,7 +37,7 @@ struct RunEvent {
   model::Op op = model::Op::write;
   bool fua = false, ok = true;
   std::uint64_t lba = 0, sectors = 0;
-  Bytes data;  ///< the contents that a submitted write, trim or write_zeroes leads to
+  Bytes data;  ///< contents after the submitted write, trim or write_zeroes
 };
 
 class RandomRun {
