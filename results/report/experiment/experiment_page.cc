@@ -69,8 +69,8 @@ std::string figure(const std::optional<double>& value) {
   return std::abs(*value) >= 1000 ? fmt::format("{:.0f}", *value) : fmt::format("{:.4g}", *value);
 }
 
-/// Returns the claim of a row, which is created at its first row. The title of a claim comes from
-/// its numbers.
+/// Returns the claim to which a row belongs. The claim is created when its first row is read, and
+/// its title comes from its numbers.
 Claim& claim_of(std::vector<Claim>& claims, const Row& row) {
   const std::string id = row.text("claim");
   const auto at = std::ranges::find(claims, id, &Claim::id);
