@@ -25,8 +25,9 @@ struct Cell {
   Setup setup;
   WorkloadRun run;
   std::uint32_t executions = 1;
-  std::optional<WorkloadOutcome> outcome;  ///< mean over all executions
-  double spread = 0;                       ///< of the elapsed times: (longest - shortest) / mean
+  std::optional<WorkloadOutcome> outcome;  ///< mean of the outcomes of all executions
+  /// Spread of the elapsed times: (longest - shortest) / mean.
+  double spread = 0;
   std::string remark;  ///< the reason if there is no outcome: "not built", or the error message
   double host_s = 0;   ///< CPU time on this host
 

@@ -1,5 +1,5 @@
-// Tests machines in virtual time that start from a recording made with hardware in front of a
-// stage.
+// Tests machines in virtual time that start from a recording. The recording was made on a stage
+// with an array and caches above its media.
 #include "harness/papers/cut_machine.h"
 
 #include "fs-adapters/registry.h"

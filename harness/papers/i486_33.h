@@ -33,16 +33,16 @@ namespace headcrash::experiment {
 
 /// Costs that depend on the machine and its kernel.
 inline constexpr os::MachineCosts kI486At33MhzMachine{
-    // Estimate: 3 300 cycles for trap, copy of arguments and dispatch.
+    // Estimate: 3 300 cycles to trap, copy the arguments and dispatch.
     .system_call = 100 * model::kMicrosecondNs,
-    // Estimate: memory of 1993 copies 15 MB per second.
+    // Estimate: memory in 1993 copied 15 MB per second.
     .copy_per_kib = 66 * model::kMicrosecondNs,
     // Calibrated (transfer): a page of 4 KiB takes 1.05 ms. Mapping and page fault cost far more
     // than the copy.
     .transfer_per_kib = 263 * model::kMicrosecondNs,
     // Estimate: half the time of a copy.
     .clear_per_kib = 33 * model::kMicrosecondNs,
-    // Calibrated (remove): 1 300 cycles for hash chain, lock and list.
+    // Calibrated (remove): 1 300 cycles for the hash chain, the lock and the list.
     .buffer_found = 40 * model::kMicrosecondNs,
     // Calibrated (request).
     .request_issued = 1000 * model::kMicrosecondNs,

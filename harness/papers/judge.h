@@ -1,5 +1,5 @@
 #pragma once
-// Helpers for claims, which add rows of numbers, and rules that compare numbers.
+// Helpers that add rows of numbers to claims, and rules that compare numbers.
 
 #include <fmt/format.h>
 

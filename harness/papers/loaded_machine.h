@@ -54,7 +54,7 @@ class LoadedMachine {
     machine_->system().executor.run();
   }
 
-  /// Creates a file of that size, which is on the disk but not in the cache.
+  /// Creates a file of the given size. Its data is on the disk but not in the cache.
   void make_cold_file(const std::string& path, std::uint64_t bytes) {
     run({[&] {
       const auto file = vfs().open(path, {.create = true});

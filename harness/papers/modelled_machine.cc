@@ -24,7 +24,7 @@ namespace {
 
 constexpr std::uint32_t kLoadSectors = 2048, kLoadPieceSectors = 16;
 constexpr std::uint64_t kPlaceSectors =
-    2;  // granularity in sectors at which kinds are stored: the smallest fragment in any experiment
+    2;  // in sectors: the smallest fragment in any experiment; one block kind is stored for each
 
 /// The disk from a checker's point of view: requests take time, and each processed byte is charged
 /// once to the processor.

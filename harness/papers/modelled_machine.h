@@ -56,7 +56,7 @@ struct MachineDisk {
 /// used to start machines with the same drives in the same array, with or without NVRAM. A copy
 /// uses memory only for the sectors that it overwrites.
 struct MachineImage {
-  /// In the order of the ids of the drives and flash devices.
+  /// Media in the order of the ids of their devices, which are drives and flash devices.
   std::vector<std::shared_ptr<const model::SectorStore>> leaves;
   // Set only in images created by image_of(): the contents of each array from its host's point of
   // view.
@@ -145,7 +145,7 @@ enum class Repair : std::uint8_t {
 struct RecoveryStep {
   bool done = false;  ///< false if the step was unnecessary; the other members are then 0
   os::TimeNs elapsed_ns = 0, cpu_ns = 0, device_busy_ns = 0;
-  std::uint64_t requests = 0, sectors = 0;  ///< at the disk, after concatenation
+  std::uint64_t requests = 0, sectors = 0;  ///< counted at the disk, after concatenation
 };
 struct Recovery {
   /// `mount` excludes a failed mount, which reads only a few blocks.
@@ -228,7 +228,7 @@ class ModelledMachine : private os::DiskTracer {
   /// Returns the sums of the counters over all drives and flash devices, which are below any cache.
   model::DeviceCounters device_counters() const;
 
-  /// Returns the sums of the counters over all NVRAM in that position since the start.
+  /// Returns the sums of the counters over all NVRAM in the given position since the start.
   model::NvramCounters nvram_counters(NvramPlace place) const;
   /// Returns the counts summed over all NVRAM above devices since the first mount, with one element
   /// per kind in the order of block_kinds(). The kind of a cached block is the kind of the running
@@ -239,7 +239,8 @@ class ModelledMachine : private os::DiskTracer {
   /// array.
   const model::Array* array() const;
 
-  /// Counters of the driver's requests since the last clear_trace(), defined as in the paper.
+  /// Counters of the driver's requests since the last clear_trace(). They are defined as in the
+  /// paper.
   struct Trace {
     std::uint64_t completed = 0;
     /// Time in the queue and at the device, summed over all issued requests.

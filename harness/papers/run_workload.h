@@ -45,15 +45,15 @@ struct PhaseOutcome {
   std::size_t users = 1;
   /// Time from the start of the phase until a user's last call returns, averaged over the users.
   double elapsed_s = 0;
-  double longest_s = 0;    ///< time of the slowest user
+  double longest_s = 0;    ///< elapsed time of the slowest user
   double quiescent_s = 0;  ///< time until the machine is idle; 0 if the run did not wait for this
-  double user_cpu_s = 0;   ///< sum over all users, each until the user ends
+  double user_cpu_s = 0;   ///< sum over all users; each user's time is counted until the user ends
   /// Components of `user_cpu_s` according to the cost table, summed over all users.
   os::Charged user_charged = {};
   double user_wait_s = 0;
-  double syncer_cpu_s = 0, interrupt_cpu_s = 0;  ///< until the machine is idle
+  double syncer_cpu_s = 0, interrupt_cpu_s = 0;  ///< measured until the machine is idle
   double cpu_busy_s = 0;       ///< total until the machine is idle, including the other daemons
-  std::uint64_t requests = 0;  ///< at the disk, after concatenation
+  std::uint64_t requests = 0;  ///< counted at the disk, after concatenation
   std::uint64_t requests_while_elapsed = 0;  ///< number of requests before the slowest user ended
   std::uint64_t issued_reads = 0, issued_writes = 0;
   std::uint64_t sectors = 0, queued_most = 0, lock_waits = 0;
@@ -63,7 +63,7 @@ struct PhaseOutcome {
   /// Requests sent to all drives until the machine is idle. Includes the drives in an array.
   std::uint64_t drive_writes = 0;
   std::uint64_t operations = 0, bytes_read = 0, bytes_written = 0;
-  /// Only for snapfs: number committed before the slowest user ended.
+  /// Only for snapfs: number of generations committed before the slowest user ended.
   std::uint64_t generations = 0;
   /// Latency of single operations from the users' point of view: the mean and the 99th percentile.
   /// 0 if not recorded.
@@ -78,7 +78,8 @@ struct WorkloadOutcome {
   std::string parameters;  ///< "files=535 users=4"
   std::string operation;   ///< unit of the counts
   std::vector<PhaseOutcome> phases;
-  double modelled_s = 0;  ///< model time of all phases; in a mean, summed over all executions
+  /// Model time of all phases; for a mean outcome, summed over all executions.
+  double modelled_s = 0;
 
   /// Returns the measured phase with that name, or null if there is no such phase.
   const PhaseOutcome* phase(std::string_view name) const;

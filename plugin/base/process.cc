@@ -26,7 +26,7 @@ namespace {
 // threads, so the child must restrict itself to system calls.
 struct Preparation {
   std::vector<char*> argv;
-  // Duplicates of inherited descriptors, above every number that dup2 will use.
+  // Duplicates of the inherited descriptors. Their numbers are above all those that dup2 will use.
   std::vector<int> moved;
   int null = -1, output = -1, errors = -1, failure = -1;
   pid_t parent = -1;
@@ -64,7 +64,7 @@ bool confine(const Confinement& confinement) {
   const bool confined = prepared.confinement == nullptr || confine(*prepared.confinement);
   const int confining = errno;
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  ::setpgid(0, 0);  // ensures that a terminal's Ctrl-C reaches only the harness
+  ::setpgid(0, 0);  // so that Ctrl-C in a terminal reaches only the harness
   // The parent may have died before the prctl call.
   if (::getppid() != prepared.parent) ::_exit(127);
   ::dup2(prepared.null, STDIN_FILENO);

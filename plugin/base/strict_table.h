@@ -7,7 +7,7 @@
 //   if (auto r = file->take("seed", seed); !r) ...          // without the key `seed` is unchanged
 //
 // Errors name file and key: `demo.toml: device.profil: unknown key; did you mean "profile"? known:
-// ...`. Threads: const calls may run at once.
+// ...`. Const calls may run concurrently.
 
 #include <cstdint>
 #include <memory>

@@ -1,4 +1,4 @@
-// Fuzzes profiles. Any input must either be rejected with a reason, or build a drive that serves
+// Fuzzes profiles. Any input must either be rejected with a reason, or describe a drive that serves
 // requests on its whole surface in finite time.
 #include <gtest/gtest.h>
 
@@ -69,7 +69,7 @@ TEST(Fuzz, Profile) {
   });
 }
 
-/// Any stack must either be rejected with a reason, or can be planned, built and read at its first
+/// Each stack is either rejected with a reason, or it can be planned, built, and read at its first
 /// and last sectors.
 TEST(Fuzz, Stack) {
   fuzz::Options options;

@@ -53,8 +53,9 @@ void check_nvram(const model::NvramProfile& profile, std::uint64_t below_sectors
 
 /// The text of a profile and its origin.
 struct FoundProfile {
-  std::string file;              ///< name for errors
-  std::string identity;          ///< identifies the file, however its path is written
+  std::string file;  ///< name for errors
+  /// Identifies the file, even if its path can be written in several ways.
+  std::string identity;
   std::filesystem::path folder;  ///< relative paths in the file start here; empty if built in
   std::string text;
   std::string variant;  ///< empty for the profile itself

@@ -50,9 +50,10 @@ struct MachineDevice {
   std::string name;  ///< letters, digits, '-', '_'; "hd0" without a machine file
   std::shared_ptr<const Stack> stack;
   std::optional<std::uint64_t> size_bytes;  ///< nullopt for the full capacity
-  /// Setting of the drives below this device; nullopt for the profile's setting.
+  /// Whether the drives below this device use their write caches; nullopt for the profile's
+  /// setting.
   std::optional<bool> write_cache = {};
-  /// Setting of the drives below this device; nullopt for the profile's setting.
+  /// Kind of tearing of the drives below this device; nullopt for the profile's setting.
   std::optional<model::Tear> tear = {};
 };
 

@@ -1,6 +1,6 @@
 #pragma once
-// Simulated rates of long sequential streams through a stack of devices. They include the effects
-// of its bus, caches and skews.
+// Simulated rates of long sequential streams through a stack of devices. The rates include the
+// effects of the stack's buses, caches and skews.
 
 #include <cstdint>
 #include <memory>

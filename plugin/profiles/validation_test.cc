@@ -30,8 +30,8 @@ struct Bar {
 
 class RealDrives : public testing::TestWithParam<Bar> {};
 
-// The limits are slightly above the figures in VALIDATION.md, so that changes that do not make the
-// model worse pass.
+// The limits are slightly above the figures in VALIDATION.md, so that a change passes unless it
+// makes the model worse.
 TEST_P(RealDrives, WithinTheRecordedAccuracy) {
   const Bar& bar = GetParam();
   const auto file =

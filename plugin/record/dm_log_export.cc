@@ -1,5 +1,5 @@
-// Exports to the dm-log-writes format (dm_log_writes.h) in two passes. The log has a flush at the
-// place of its submission, where its outcome is not yet known. The first pass therefore finds the
+// Exports to the dm-log-writes format (dm_log_writes.h) in two passes. In the log, a flush is
+// placed at its submission, where its outcome is not yet known. The first pass therefore finds the
 // flushes that were acknowledged; the second pass writes the log.
 #include <fmt/core.h>
 

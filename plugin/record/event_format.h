@@ -65,7 +65,7 @@ struct CheckpointSlot {
   std::uint64_t offset = 0;
   /// 0 if the slot is empty; the slot with the higher generation is used
   std::uint64_t generation = 0;
-  std::uint64_t end = 0;  ///< size that the file must have at least
+  std::uint64_t end = 0;  ///< minimum size of the file
   std::uint32_t reserved = 0;
   std::uint32_t crc = 0;
 };

@@ -98,8 +98,8 @@ TEST_F(FormatsTest, DmLogWritesIsReadByAnIndependentReader) {
     drive.write(3, filled(2, 0xaa));
     other.write(9, filled(1, 0xee));
     (*log)->marked(0, "persisted 1");
-    // A write is acknowledged before the flush but was submitted after it. The flush covers only
-    // the first write.
+    // A write is acknowledged before the flush, although it was submitted after the flush. The
+    // flush covers only the first write.
     (*log)->submitted(0, 5, {.id = 500, .op = model::Op::flush});
     drive.write(8, filled(1, 0xbb), true);
     (*log)->acknowledged(0, {.id = 500});
@@ -357,7 +357,8 @@ TEST_F(FormatsTest, UncountedEntriesAreImported) {
     expect(super(1) + write, 1, 0, false);
     expect(super(1) + write + later, 2, 1, false);
     expect(super(0) + write + later, 2, 2, false);
-    expect(super(1) + write + later.substr(0, unit + 40), 1, 0, false);  // its data is incomplete
+    /// the data of the second entry is incomplete
+    expect(super(1) + write + later.substr(0, unit + 40), 1, 0, false);
     expect(super(1) + write + later.substr(0, 20), 1, 0, false);
     expect(super(1) + write + none + later, 1, 0, false);  // the length of the hole is unknown
     expect(super(1) + write + entry(9, 1, 64) + later, 1, 0, false);

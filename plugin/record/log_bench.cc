@@ -1,5 +1,5 @@
-// Measures a log, as observer and store together, with sequential 128 KiB writes, against plain
-// pwrite(2) of the same bytes to a file, alternating in one run:
+// Compares the speed of a log, as observer and store together, with that of plain pwrite(2) calls
+// to a file. Both write the same bytes, in sequential writes of 128 KiB, alternating in one run:
 //
 //   log_bench FOLDER [MiB [rounds]]        default: 2048 MiB, 3 rounds
 //

@@ -16,7 +16,8 @@ namespace {
 
 /// Chunks with fewer extents are not moved in the first scan.
 constexpr std::size_t kFragmentedExtents = 32;
-/// Chunks are moved again once the index has grown by its limit divided by this number.
+/// If no move helps, the next attempt is made when the index has grown by its limit divided by this
+/// number.
 constexpr std::size_t kIndexBytesPerTry = 64;
 
 Result<void> same_devices(const std::filesystem::path& path, const RecordingHeader& found,

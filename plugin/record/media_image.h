@@ -23,8 +23,8 @@ struct MediaImage {
   model::TimeNs at = 0;                  ///< time of the last applied event
   std::uint64_t media_events = 0;        ///< applied MEDIA events of the device
   std::uint64_t sectors = 0;             ///< sectors written at least once
-  std::uint64_t torn_sectors = 0;        ///< number of torn sectors among them
-  std::uint64_t unreadable_sectors = 0;  ///< number of unreadable sectors among them
+  std::uint64_t torn_sectors = 0;        ///< number of written sectors that are torn
+  std::uint64_t unreadable_sectors = 0;  ///< number of written sectors that are unreadable
   std::uint64_t truncated_bytes = 0;     ///< as RecordingReader::truncated_bytes
 };
 

@@ -2,10 +2,13 @@
 // Generated requests: uniformly random positions, a share of reads, and optionally some sequential
 // requests.
 //
-// Text form: KEY=VALUE,... with
-//   count=N       number of requests (required)  size=BYTES  of each, 4K      reads=SHARE  0..1, 1
-//   seed=N        1                              depth=N     in flight in a closed loop, 1
-//   sequential=S  share of requests that continue where the previous one ended, 0
+// Text form: KEY=VALUE,... with these keys (defaults in parentheses; only `count` is required):
+//   count=N       number of requests
+//   size=BYTES    size of each request (4K)
+//   reads=SHARE   share of reads, 0 to 1 (1)
+//   seed=N        seed of the random choices (1)
+//   depth=N       number of requests in flight in a closed loop (1)
+//   sequential=S  share of requests that continue where the previous one ended (0)
 //   rate=X        instead of the closed loop: random (Poisson) arrivals, X per second
 
 #include <string_view>

@@ -317,7 +317,7 @@ TEST(Replay, AClosedLoopThinksAfterEachCompletion) {
   EXPECT_EQ(c.measured.count(), 2U);
   EXPECT_EQ(c.within_1ms, 1U);
   EXPECT_DOUBLE_EQ(c.error_sum_ns, -2e6 + 1e5);
-  // In sorted order, the measured times are 0.9 and 3, the modelled ones 1 and 1. The demerit is
+  // In sorted order, the measured times are 0.9 and 3. Both modelled times are 1. The demerit is
   // sqrt((0.1^2 + 2^2) / 2) / 1.95.
   EXPECT_NEAR(c.demerit(), std::sqrt((0.01 + 4) / 2) / 1.95, 0.001);
 }

@@ -4,7 +4,8 @@
 //   8,0    3        1 0.000000000  697  Q  WS 223490 + 8 [kjournald]
 //
 // Requests are the lines with action Q (queued), as in fio's replay; the other actions are later
-// stages of the same requests. The summary at the end begins with the first CPU.
+// stages of the same requests. The summary at the end begins with a line for the first
+// CPU.
 #include "plugin/replay/trace_fields.h"
 
 namespace headcrash::replay {

@@ -7,9 +7,9 @@
 //   /dev/sda wait 1000 0               250239 /dev/sda write 4096 4096
 //   /dev/sda close                     250301 /dev/sda close
 //
-// Offsets and lengths are in bytes, times in microseconds. Version 2 has no arrivals: each request
-// follows the previous one after the waits between them (fio ignores those below 100 us). A file is
-// a volume.
+// Offsets and lengths are in bytes, times in microseconds. Version 2 has no arrival times: each
+// request follows the previous one after the waits between them (fio ignores waits below 100 us). A
+// file is a volume.
 #include "plugin/replay/trace_fields.h"
 
 namespace headcrash::replay {

@@ -90,8 +90,7 @@ std::optional<TraceFormat> trace_format_named(std::string_view name);
 std::string trace_format_names();
 /// Returns the format for the extension .trace or .closed. Fails for other names.
 Result<TraceFormat> trace_format_of(const std::string& path);
-/// Returns the format that is certain from the beginning of a file; nullopt if no format is
-/// certain.
+/// Returns a format if the beginning of the file can be in no other format; otherwise nullopt.
 std::optional<TraceFormat> recognise_trace(std::string_view beginning);
 
 // ---- the parsers, one file per family

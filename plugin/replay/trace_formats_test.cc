@@ -158,8 +158,8 @@ TEST(TraceFormats, FindsWaitsInTheNextPiece) {
   }
 }
 
-/// The times of DiskSim's traces remain unchanged. If the first request arrives later than one day,
-/// however, the device would seem to be idle until then.
+/// The times in DiskSim's traces are kept unchanged, unless the first request arrives more than one
+/// day after time zero. The device would otherwise appear to be idle until that request.
 TEST(TraceFormats, ArrivalsCountFromTheFirstOne) {
   const auto late =
       parse("1577808144360.767 0 17173304 32 0\n1577808144361.767 0 8 8 1\n", TraceFormat::trace);

@@ -1,4 +1,4 @@
-// Tests how control-socket requests are parsed, and the messages of rejected ones.
+// Tests how control-socket requests are parsed, and the messages for rejected requests.
 #include "plugin/stages/order.h"
 
 #include <gtest/gtest.h>

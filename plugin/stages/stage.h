@@ -2,7 +2,7 @@
 // A stage: its current content, the connections that have it open, and their lock.
 //
 //   connections --serve()--> [lock] SUBMIT, work [unlock] .. [lock] ACK [unlock]
-//   control     --load()---> [lock] other content, other nonce [unlock]    only without requests
+//   control     --load()---> [lock] new content, new nonce [unlock]        only while idle
 //
 // Requests are performed in the order of their SUBMITs, so the recording and the overlay have the
 // same order of writes. An ACK is recorded only after every request that has arrived so far has
@@ -42,7 +42,7 @@ struct AnswerDelay {
 
   /// Returns the delay of the request with this sequence number.
   std::chrono::microseconds of(std::uint64_t number) const;
-  /// Returns of(number), plus `slow_us` for a write to a slow range.
+  /// Returns `of(number)`, plus `slow_us` for a write to a slow range.
   std::chrono::microseconds of(std::uint64_t number, std::size_t disk_index,
                                const model::Request& request) const;
 };

@@ -35,7 +35,7 @@ class StageRecording final : public model::MachineObserver {
   /// Writes everything to the kernel and closes the file, which is then complete. Fails if the
   /// recording is already sealed, or if the host failed to store it.
   Result<Sealed> seal();
-  /// Removes the file. For a load that is rejected after the file has been created.
+  /// Removes the file. Call this if a load is rejected after the file has been created.
   void discard();
 
   void submitted(model::DeviceId device, model::TimeNs at, const model::Request& request) override;

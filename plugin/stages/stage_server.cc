@@ -19,8 +19,8 @@ namespace {
 constexpr const char* kBlankName = "hd0";
 constexpr const char* kBlankProfile = "blank";
 
-/// Returns 16 hex digits that are unique to this server and this load. They prevent a page cached
-/// by a client during an earlier load from being mistaken for one of this load.
+/// Returns 16 hex digits that are unique to this server and this load. A client may have cached
+/// pages during an earlier load; the digits prevent it from using them for this load.
 std::string new_nonce() {
   static std::atomic<std::uint32_t> loads = 0;
   static const std::uint32_t server = std::random_device()();

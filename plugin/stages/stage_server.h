@@ -1,5 +1,5 @@
 #pragma once
-// The stages of one server, and loading of crash states.
+// The stages of one server, and the loading of crash states.
 //
 //   recording + id --RunHistory--> an image for each medium --> [machine] --> Stage::load
 

@@ -226,8 +226,8 @@ TEST(StageServer, TwoDisksAreRecordedAndSwitchedTogether) {
   EXPECT_NE(one.error().message().find("stage 0/log"), std::string::npos) << one.error().message();
 }
 
-/// Digests are computed from the difference to the previous load. Whatever the order of loads, they
-/// must equal the images' digests.
+/// Digests are computed from the difference from the previous load. Whatever the order of loads,
+/// they must equal the images' digests.
 TEST(StageServer, DigestsEqualTheDigestsOfTheImages) {
   TemporaryFolder folder;
   const auto server = start_stages(1);

@@ -14,7 +14,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// A content that records the order of calls and blocks a write until the test releases it.
+/// A StageContent that records the order of calls and blocks a write until the test releases it.
 class BlockingContent final : public StageContent {
  public:
   explicit BlockingContent(std::vector<DiskInfo> disk_infos = {{"hd0", 64}})

@@ -82,7 +82,7 @@ TEST(UnreadableMedia, RolledForwardSectorsAreReadable) {
   const auto path = folder / "torn.hcrec";
   RecordedStack stack(path, kLogging);
   const LoggingArray array(stack.plan);
-  stack.write(0, filled('a', 8));  // logged; written in place before the next request
+  stack.write(0, filled('a', 8));  // logged now, and written in place before the next request
   for (const std::uint32_t role : {0U, array.layout.data}) {
     const auto [device, lba] = array.home(role);
     stack.make_unreadable(device, lba);

@@ -129,8 +129,8 @@ Result<CutContent> CutContent::create(WrittenContent& content, std::uint64_t eve
   for (const std::size_t unflushed : cut.unflushed_) cut.fates_[unflushed - cut.first_] = 0;
   const std::size_t durable = cut.fates_.size() - cut.unflushed_.size();
   const bool on_all = use == Queries::many || cut.unflushed_.size() <= durable;
-  // Marks the writes whose sectors must be summed. These are the unflushed writes; or the present
-  // ones, if the digest is computed from the content before them.
+  // Marks the writes whose sectors must be summed: the present writes if the digest is computed
+  // from the content before them, and otherwise the unflushed writes.
   std::vector<std::uint8_t> wanted(cut.fates_.size());
   std::vector<std::size_t> taking_part;
   for (std::size_t i = 0; i < wanted.size(); ++i) {

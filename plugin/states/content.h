@@ -1,5 +1,6 @@
 #pragma once
-// Content digests of many states of one run, each at the cost of its differences (digest.h).
+// Content digests of many states of one run. The cost of each digest is proportional to the
+// differences between states (digest.h).
 //
 //   writes       1   2   3   4   5   6   7   8  | cut    all(8): accumulated once per run
 //   unflushed            *       *   *       *
@@ -51,7 +52,7 @@ class WriteSums {
   std::size_t kept_totals_ = 0;
 };
 
-/// Content digests of one device, from the host's writes.
+/// Content digests of one device, computed from the host's writes.
 class WrittenContent {
  public:
   WrittenContent(std::shared_ptr<const RunHistory> run, model::DeviceId device)
@@ -83,7 +84,7 @@ struct TornPart {
   std::uint32_t first = 0, count = 0;
 };
 
-/// Content digests of the states at one cut that are built from the host's writes.
+/// Content digests of those states at one cut that are built from the host's writes.
 class CutContent {
  public:
   enum class Queries : std::uint8_t {
@@ -105,8 +106,8 @@ class CutContent {
   struct Atom {
     std::uint64_t lba = 0, sectors = 0;
     std::uint32_t first_writer = 0, writers = 0;  ///< range in writers_
-    std::uint64_t anchored = 0;                   ///< sum in the anchor state
-    /// Sum of the content below all of the atom's writers; unset until needed.
+    std::uint64_t anchored = 0;                   ///< content sum in the anchor state
+    /// Content sum without any of the atom's writers; unset until needed.
     std::optional<std::uint64_t> below;
   };
 

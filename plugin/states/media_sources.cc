@@ -38,8 +38,8 @@ Candidate media_candidate(const SourceContext& context, CrashState state) {
   std::uint64_t event = state.event;
   for (const auto& [stopped, at] : state.stopped)
     if (stopped == context.options.device) event = at;
-  // The identity must equal that of a state with the same contents that is built from the host's
-  // writes.
+  // If a state that is built from the host's writes has the same contents, both states must have
+  // the same identity.
   if (!one) return {std::move(state), all, all};
   const std::uint64_t own = context.by_media->digest(context.options.device, event);
   const std::uint64_t others = all - share_of(context.options.device, own);
@@ -207,8 +207,9 @@ class MemberSource final : public StateSource {
   std::vector<std::vector<std::size_t>> positions_;
   std::vector<std::size_t> order_;
   std::size_t round_ = 0, next_ = 0;
-  /// Number of states. For each media write, its member stops before the write, and the others
-  /// continue for every possible number of writes. Pairs of members also stop.
+  /// Number of states. For each media write, there are states in which the write's member stops
+  /// before it, and the other members continue for each possible number of writes. There are also
+  /// states in which two members stop early.
   double space_ = 0;
 };
 

@@ -118,12 +118,12 @@ class RunHistory {
   std::vector<std::size_t> unflushed_at(model::DeviceId device, std::uint64_t event,
                                         std::optional<model::RequestId> lies_from = {}) const;
 
-  /// Returns a medium's image in a state. Fails if the state does not match this recording (the
-  /// event is beyond the end, or a request is not unflushed at that event), and for `physical` or
-  /// `members` if there are no MEDIA events. If the state is built from the host's writes, a device
+  /// Returns a medium's image in a state. If the state is built from the host's writes, a device
   /// without a medium (an array) also has an image, which consists of the host's writes to that
   /// device. If there are no MEDIA events, media that the state does not name contain all submitted
-  /// writes.
+  /// writes. Fails if the state does not match this recording: its event is beyond the end, or one
+  /// of its requests is not unflushed at that event. Also fails for `physical` and `members` if
+  /// there are no MEDIA events.
   Result<StateImage> image(const CrashState& state, model::DeviceId device) const;
 
   /// Reads a write's payload from the write's sector `skip` on. Fails if the payload was not

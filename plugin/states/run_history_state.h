@@ -1,5 +1,6 @@
 #pragma once
-// The data of a RunHistory, shared by the files that load it and make images.
+// The data of a RunHistory. It is shared by the files that load a history and those that make
+// images of its states.
 
 #include <algorithm>
 #include <map>

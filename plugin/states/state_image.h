@@ -31,7 +31,7 @@ class StateImage {
 
   /// Returns the content digest of the whole medium. Equal contents have equal digests, however
   /// they were written. The digest is a sum over sectors, so the digest of a state can be computed
-  /// from its difference to another state (digest.h).
+  /// from its difference from another state (digest.h).
   Result<std::uint64_t> digest() const { return digest(0, sectors()); }
   /// Returns the contribution of a range to the digest.
   Result<std::uint64_t> digest(std::uint64_t lba, std::uint64_t sectors) const;

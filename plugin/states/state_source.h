@@ -38,15 +38,18 @@ struct SourceContext {
   std::shared_ptr<const RunHistory> run;
   ExploreOptions options;
   std::vector<model::DeviceId> media;  ///< media in which the states differ
-  /// The media above, and an array's battery-backed caches. All of them contribute to the content
-  /// of a state.
+  /// The media above, and an array's battery-backed caches. The contents of a state are those of
+  /// all these devices.
   std::vector<model::DeviceId> contents;
   /// The devices whose writes the states keep or lose: one device, or all disks.
   std::vector<model::DeviceId> chosen;
-  std::vector<std::unique_ptr<WrittenContent>> written;  ///< contents of these devices
-  /// Contents by MEDIA events. Null if they are not needed, or if there are no MEDIA events.
+  /// Contents of these devices, computed from the host's writes.
+  std::vector<std::unique_ptr<WrittenContent>> written;
+  /// Contents computed from MEDIA events. Null if they are not needed, or if there are no MEDIA
+  /// events.
   std::unique_ptr<MediaContent> by_media;
-  /// Contents of the other media. Used if there are no MEDIA events.
+  /// Contents of the other media, computed from the host's writes. Used if there are no MEDIA
+  /// events.
   std::vector<std::unique_ptr<WrittenContent>> others;
 
   bool in_range(std::uint64_t event) const {
@@ -63,7 +66,7 @@ struct SourceContext {
   Result<std::uint64_t> everything_at(std::uint64_t event) const;
   /// Returns the combined digest, at a cut, of the media that are not chosen.
   Result<std::uint64_t> others_at(std::uint64_t event) const;
-  /// Returns the unflushed writes of the chosen devices at a cut, by device.
+  /// Returns the unflushed writes of the chosen devices at a cut, grouped by device.
   std::vector<UnflushedWrite> unflushed_at(std::uint64_t event) const {
     return run->unflushed_of(state_at(event));
   }

@@ -64,8 +64,8 @@ Disks images_of(const RunHistory& run, const CrashState& state) {
   return disks;
 }
 
-/// Checks that each state matches its name on both disks, that its digest covers the contents of
-/// both, and that no two states with the same marks have the same contents.
+/// Checks that each state matches its name on both disks, and that its digest covers the contents
+/// of both. No two states with the same marks may have the same contents.
 Images checked(const RunHistory& run, const TwoDisks& reference,
                const std::vector<FoundState>& states, const std::string& where) {
   Images all;

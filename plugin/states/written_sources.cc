@@ -13,8 +13,8 @@
 namespace headcrash::states {
 namespace {
 
-// Content digests of the states at one cut that are built from the host's writes, for one device or
-// for several disks together.
+// Content digests of those states at one cut that are built from the host's writes, for one device
+// or for several disks together.
 //
 //   hd0   ..W1....W4..F5..|     unflushed, by submission:  1   4   3   7
 //   log   ....F2.W3....W7.|     digest of a subset = sum over the disks' digests (content.h)
@@ -151,7 +151,8 @@ class RoundsSource : public StateSource {
 
  protected:
   void add_cut(std::uint64_t cut) { turns_.push_back({cut, 0, 1}); }
-  /// Adds states [from, from + count) of a cut. Returns false if the cut has no states after them.
+  /// Adds states [from, from + count) of a cut. Returns false if these are the last states of the
+  /// cut.
   virtual Result<bool> visit(std::uint64_t cut, std::size_t from, std::size_t count,
                              std::deque<Candidate>& into) = 0;
 

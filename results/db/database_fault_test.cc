@@ -61,7 +61,7 @@ class DatabaseFault : public ScratchFolder {
   }
 };
 
-/// Processes are killed at random points of their work, and each next process resumes that work.
+/// Processes are killed at random points of their work, and the next process resumes this work.
 /// Every trial must exist exactly once, with all its rows.
 TEST_F(DatabaseFault, Kill9DoesNotLoseOrDuplicateFinishedTrials) {
   constexpr int kTrials = 60;

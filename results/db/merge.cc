@@ -302,8 +302,8 @@ class Merge {
     return true;
   }
 
-  /// Converts a path relative to the folder of `database` to one relative to the folder of the
-  /// merged database.
+  /// Converts a path that is relative to the folder of `database`. The result is relative to the
+  /// folder of the merged database.
   std::string moved(const fs::path& database, const std::string& path) {
     const fs::path whole = (fs::absolute(database).parent_path() / path).lexically_normal();
     std::error_code problem;

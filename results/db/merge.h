@@ -27,11 +27,11 @@ namespace headcrash::db {
 
 struct MergeOutcome {
   std::size_t databases = 0, runs = 0, trials = 0;
-  /// Number of experiments that are in several databases; each is merged once.
+  /// Number of experiments that occur in several databases; each is merged once.
   std::size_t doubled_runs = 0;
   /// Number of trials that an earlier database already contained, with the same verdict.
   std::size_t doubled = 0;
-  /// Number of files that do not exist at the path in their database.
+  /// Number of files that are missing at the path recorded in their database.
   std::size_t artefacts_missing = 0;
   /// Sentences such as "seq2-sample: 2 of 3 shards are there; ..." or "seq2-sample: made with
   /// different versions".

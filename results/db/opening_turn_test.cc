@@ -16,7 +16,7 @@ using std::chrono::milliseconds;
 
 class OpeningTurns : public ScratchFolder {
  protected:
-  /// Locks the folder in the way that a server locks its store's folder.
+  /// Locks the folder in the same way as a server locks its store's folder.
   int lock_as_a_store() const {
     const int fd = ::open(folder().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     EXPECT_EQ(::flock(fd, LOCK_EX | LOCK_NB), 0);

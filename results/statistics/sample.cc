@@ -46,7 +46,7 @@ double stretch_for(std::size_t count) {
   constexpr double kSquare = kZ * kZ;
   const double freedom = static_cast<double>(count - 1);
   const std::array terms = {
-      // Each divided by z.
+      // Each of these terms is divided by z.
       (kSquare + 1) / 4,
       ((5 * kSquare + 16) * kSquare + 3) / 96,
       (((3 * kSquare + 19) * kSquare + 17) * kSquare - 15) / 384,
@@ -216,7 +216,7 @@ std::size_t repetitions_needed(std::span<const double> values, double relative, 
   const double wanted = relative * std::abs(summary.mean);
   if (half <= wanted || half == 0) return values.size();
   // With more values, the interval shrinks by the square root of their number, and it is stretched
-  // less. Resamples of a few values are too narrow by the factor sqrt((n - 1) / n).
+  // less. The spread of resamples of a few values is too small by the factor sqrt((n - 1) / n).
   const auto shape = [](std::size_t count) {
     const auto n = static_cast<double>(count);
     return stretch_for(count) * std::sqrt(n - 1) / n;

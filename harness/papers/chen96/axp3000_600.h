@@ -30,12 +30,12 @@ inline constexpr os::TimeNs kLongAfter = 500 * model::kSecondNs;
 /// Maximum size of a request that combines adjacent blocks.
 inline constexpr std::uint32_t kRequestBytes = 64 << 10;
 
-/// Returns the machine with interval periodic update and that write delay.
+/// Returns the machine with interval periodic update and the given write delay.
 Result<ModelledMachineOptions> axp3000_600(os::TimeNs delay_ns,
                                            std::uint32_t request_bytes = kRequestBytes);
 
-/// Returns a machine for loss measurements with any system in the registry. The disk and memory are
-/// small, so that many measurements take little time.
+/// Returns a machine for loss measurements. It can mount any system in the registry. The disk and
+/// memory are small, so that many measurements take little time.
 Result<ModelledMachineOptions> loss_machine(const std::string& type, const std::string& system,
                                             const os::SyncerOptions& syncer, std::uint64_t seed);
 

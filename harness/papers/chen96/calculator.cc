@@ -1,5 +1,5 @@
-// Evaluates the equations with the user's numbers and with the paper's, and compares the latter
-// results with the printed ones.
+// Evaluates the equations with the user's numbers and with the paper's. Compares the results for
+// the paper's numbers with those printed in the paper.
 #include <algorithm>
 #include <cmath>
 
@@ -206,7 +206,7 @@ ClaimAnswer sprite() {
 
 ClaimAnswer long_lifetime() {
   ClaimAnswer answer = claim("CH-06", "The cache for a lifetime of 100 s at 2 MB/s");
-  // Searches for the smallest integer number of megabytes for which rule 3 returns the lifetime.
+  // Searches for the smallest cache, in whole megabytes, for which rule 3 determines the delay.
   constexpr double kLifetime = 100, kWrites = 2, kDisk = 1;
   double cache = 1;
   while (optimal_delay(kWrites * kLifetime, kWrites, cache, kDisk).rule != Rule::lifetime)

@@ -22,7 +22,8 @@ TEST(DelayModel, KeepsTheThreeRules) {
 }
 
 TEST(DelayModel, SharesCacheAndDiskWithReads) {
-  // Expected: half of 100 MB, divided by 5 - 1 MB/s.
+  // Expected: half of the cache of 100 MB, divided by the disk rate that remains after reads, which
+  // is 5 MB/s minus 1 MB/s.
   EXPECT_DOUBLE_EQ(*delay_with_reads_s({.write_cache = 3, .read_cache = 3, .read_disk = 1}, 100, 5),
                    12.5);
   EXPECT_FALSE(delay_with_reads_s({.write_cache = 3, .read_cache = 6, .read_disk = 5}, 100, 5));
@@ -78,8 +79,8 @@ TEST(Calculator, RejectsInvalidParameters) {
   EXPECT_FALSE(run_experiment({.name = "chen96/calculator", .parameters = {{"memory", 1}}}));
 }
 
-/// Runs each part scaled down. All cells must succeed, and rules that are independent of the scale
-/// must hold.
+/// Runs a scaled-down version of each part. All cells must succeed, and rules that are independent
+/// of the scale must hold.
 TEST(Measurements, RunToTheEnd) {
   for (const char* part : {"chen96/writes", "chen96/rules", "chen96/policies", "chen96/loss"}) {
     const auto outcome = run_experiment({.name = part, .scaled = true});

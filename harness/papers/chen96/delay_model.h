@@ -14,8 +14,8 @@ namespace headcrash::experiment::chen96 {
 /// exceeds this time.
 double longest_delay_s(double cache_mb, double disk_mb_s);
 
-/// Section 2.1: the rule that determines the smallest delay that cancels as many writes as an
-/// infinite delay.
+/// The rules in section 2.1. The rule that applies determines the smallest delay that cancels as
+/// many writes as an infinite delay.
 enum class Rule : std::uint8_t {
   disk_keeps_up = 1,  ///< rule 1: no delay is needed
   cache_thrashes,     ///< rule 2: no delay helps
@@ -34,8 +34,8 @@ OptimalDelay optimal_delay(double file_set_mb, double write_mb_s, double cache_m
 
 /// The data rates in figure 2, in MB/s.
 struct Traffic {
-  double write_cache = 0;  ///< into the file cache
-  double read_cache = 0;   ///< out of the file cache
+  double write_cache = 0;  ///< rate of writes into the file cache
+  double read_cache = 0;   ///< rate of reads from the file cache
   double read_disk = 0;    ///< the part of `read_cache` that misses the cache
 };
 /// Equation 2: the part of the cache that is available for writes, divided by the disk rate that

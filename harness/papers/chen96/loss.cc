@@ -18,7 +18,7 @@ struct Mounted {
   /// True if the syncer measures the age of data from the time its buffer became dirty. Other
   /// systems measure the age from the first change.
   bool by_buffers = false;
-  bool in_stages = false;  ///< true if some writes wait for others
+  bool in_stages = false;  ///< true if some writes must wait for other writes
 };
 const std::vector<Mounted>& loss_systems() {
   static const std::vector<Mounted> kSystems{
@@ -34,7 +34,7 @@ std::string full_name(const Mounted& mounted) {
 struct LossPolicy {
   std::string name;
   os::SyncerOptions syncer;
-  Figure delay_s = {};  ///< only under interval periodic update
+  Figure delay_s = {};  ///< set only for interval periodic update
 };
 const char* const kClassic = "periodic, 30 s";
 const char* const kInterval = "interval, 5 s";

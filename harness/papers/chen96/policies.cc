@@ -1,5 +1,5 @@
-// CH-17, CH-18: read times during writes under each policy, and the age of data at the time when it
-// is written.
+// CH-17, CH-18: for each policy, the read times during writes, and the age of data at the time when
+// it is written.
 #include <algorithm>
 #include <cmath>
 #include <random>

@@ -3,13 +3,14 @@
 // rewritten several times.
 //
 // The used space is the number that the file system reports (df). If a format has more metadata, or
-// whole blocks instead of fragments, fewer files thus fill the disk to the same level. Sizes are
-// those of rosenblum92/ageing.h: log-normal with a mean of 23 KB, half of the files below 2 KB
-// (Irlam 1993), and no file above a megabyte. Unlike there, a new file differs in size and folder
-// from the removed file, so that it does not fit into the hole. Half of the removed files are among
-// the youngest twentieth, because most files are deleted soon (Ousterhout et al. 1985); the others
-// are random. A tenth of a second passes between two files. Contents are zeroes, which the host
-// need not store; reads are only timed, and their data is not verified.
+// whole blocks instead of fragments, fewer files are therefore needed to reach the same level.
+// Sizes are those of rosenblum92/ageing.h: log-normal with a mean of 23 KB, half of the files below
+// 2 KB (Irlam 1993), and no file above a megabyte. In rosenblum92/ageing.h, a new file has the size
+// and the folder of the file that it replaces. Here, both are different, so that the new file does
+// not fit into the hole. Half of the removed files are among the youngest twentieth, because most
+// files are deleted soon (Ousterhout et al. 1985); the others are random. A tenth of a second
+// passes between two files. Contents are zeroes, which the host need not store; reads are only
+// timed, and their data is not verified.
 
 #include <cstdint>
 
@@ -18,7 +19,7 @@
 namespace headcrash::experiment::compare {
 
 struct AgeingOptions {
-  double full = .5;      ///< fraction of the space available to files that is used
+  double full = .5;      ///< used fraction of the space that is available to files
   double turnovers = 3;  ///< bytes rewritten, as a multiple of the used space
   std::uint64_t seed = 1;
 };

@@ -20,7 +20,7 @@ std::vector<ClaimAnswer> drive_cache(Context& context);
 std::vector<ClaimAnswer> fast_drive(Context& context);
 std::vector<ClaimAnswer> raid5(Context& context);
 std::vector<ClaimAnswer> raid5_nvram(Context& context);
-std::vector<ClaimAnswer> aged(Context& context);  ///< used disks, by fill level
+std::vector<ClaimAnswer> aged(Context& context);  ///< used disks at several fill levels
 std::vector<ClaimAnswer> delays(
     Context& context);  ///< sweeps.cc: the default times of the systems, and a sweep over the delay
 /// sweeps.cc: a sweep over the size of the file cache.
@@ -29,7 +29,7 @@ std::vector<ClaimAnswer> laddis(Context& context);  ///< laddis.cc: the load of 
 /// loss.cc: losses after cuts at random instants.
 std::vector<ClaimAnswer> loss(Context& context);
 std::vector<ClaimAnswer> recovery(
-    /// Recovery.cc: time until the first mount, and until the file system is fully consistent.
+    /// recovery.cc: time until the first mount, and until the file system is fully consistent.
     Context& context);
 std::vector<ClaimAnswer> fairness(
     Context& context);  ///< fairness.cc: the conditions, and how each of them is met

@@ -1,5 +1,5 @@
-// Tests the rules of the summary, an aged disk, and synchronous calls, and runs each part scaled
-// down.
+// Tests the summary's rules, an aged disk and synchronous calls. Also runs a scaled-down version of
+// each part.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -152,8 +152,8 @@ TEST(SynchronousVfs, ReturnedCallsAreSafe) {
   EXPECT_FALSE(leaves_dirty(true));
 }
 
-/// LFS writes data that is 30 s old. The power is cut while LFS plans this write, places blocks,
-/// and waits for the disk.
+/// LFS writes data that is 30 s old. The power is cut at instants at which LFS plans this write,
+/// places blocks, or waits for the disk.
 TEST(Recovery, ACutMayHitAFlush) {
   const auto row = std::ranges::find(rows(), "LFS", &Row::name);
   for (const os::TimeNs tenths : {310, 311, 312, 330}) {

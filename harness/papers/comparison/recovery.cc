@@ -1,5 +1,5 @@
 // Measures the time from a power cut until the first mount and until the file system is fully
-// consistent, by file system size and work in progress.
+// consistent. The size of the file system and the amount of work before the cut vary.
 //
 // Uses the Pentium with its drive of 60 GB, because the other drive has only one gigabyte. A user
 // works for a few seconds after the mount (../loss_run.h, ten changes per second), and then the
@@ -31,8 +31,7 @@ std::vector<RecoveryCase> recovery_cases(const Context& context) {
           {"1 GB, three times the files, 10 s of work", 1, 750, 10}};
 }
 
-/// Returns the rows of one group, because the systems that are also in the other group recover in
-/// the same way.
+/// Returns the rows of one group. Systems that are in both groups recover in the same way in both.
 std::vector<std::size_t> recovering_rows(const Context& context) {
   std::vector<std::size_t> numbers;
   for (const std::size_t i : rows_of(context))

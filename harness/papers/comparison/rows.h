@@ -44,7 +44,7 @@ struct Row {
   Durability durability = Durability::within_delay;
   std::shared_ptr<const adapters::SystemUnderTest> system;
   adapters::Settings mkfs;
-  /// The fastest kind of recovery before a mount that the format permits.
+  /// The fastest kind of recovery that the format permits before a mount.
   Repair first_mount = Repair::as_needed;
   /// Campaign in results/reference that tests the system, and the name of the system in that
   /// campaign.
@@ -76,7 +76,7 @@ struct MachineChoice {
   Device device = Device::drive;
   bool pentium = false;
   os::TimeNs delay_ns = 30 * model::kSecondNs;
-  /// Use the write times from each system's paper, and a sweep of 30 s for buffers.
+  /// Use the write times in each system's paper. Buffers are then written by a sweep of 30 s.
   bool own_times = false;
   std::optional<std::uint64_t> size_bytes = {};   ///< nullopt to use the whole device
   std::optional<std::uint64_t> cache_bytes = {};  ///< nullopt selects 36 MB

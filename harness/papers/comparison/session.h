@@ -38,7 +38,7 @@ struct RowLoss {
   std::string error, first_damage;
 };
 
-/// The state of a file system before the cut for which the recovery is measured.
+/// The state of a file system before a cut. The recovery from this cut is measured.
 struct RecoveryCase {
   std::string name;  ///< for example "10 GB, 10 s of work"
   double gb = 1;

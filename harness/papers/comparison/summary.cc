@@ -80,7 +80,7 @@ Table who_wins(const std::vector<Contest>& contests, const std::vector<std::stri
   return shown;
 }
 
-/// Returns a table that contains how often each row beats each other row.
+/// Returns a table of how often each row beats every other row.
 Table who_beats_whom(const std::vector<Contest>& contests, const std::vector<std::string>& names,
                      Durability durability) {
   Table shown{.name = fmt::format("beats, {}", name(durability)),

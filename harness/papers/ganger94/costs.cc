@@ -27,18 +27,18 @@ constexpr struct {
   Cost cost;
   const char* name;
   double estimate_us;
-  /// False if there is no estimate, because the cost includes work of the program that uses the
-  /// name.
+  /// False if the cost cannot be estimated, because it includes work that the program itself does
+  /// for the name.
   bool is_known;
 } kFittedCosts[] = {
     {Cost::system_call, "system call", 100,
-     true},  // 3 300 cycles for trap, copy of arguments and dispatch
-    {Cost::copy_per_kib, "KiB copied", 66, true},  // memory of 1993 copies 15 MB per second
+     true},  // 3 300 cycles to trap, copy the arguments and dispatch
+    {Cost::copy_per_kib, "KiB copied", 66, true},  // memory in 1993 copied 15 MB per second
     {Cost::transfer_per_kib, "KiB for a process", 190,
-     true},  // a copy, and 500 us for a page's mapping and fault
-    // 1 300 cycles for hash chain, lock and list.
+     true},  // a copy, and 500 us to map a page and handle its fault
+    // 1 300 cycles for the hash chain, the lock and the list.
     {Cost::buffer_found, "block asked for", 40, true},
-    // Driver, two switches, and a share of the interrupts.
+    // The driver, two context switches, and a share of the interrupts.
     {Cost::request_issued, "request", 1000, true},
     {Cost::path_component, "path component", 100,
      true},  // 3 300 cycles to copy the name and to find and lock the inode

@@ -195,7 +195,7 @@ class MemorySweep {
                            "Chains (requests)", "remove-1k (%)"},
                .rows = {{"paper", "25.0", "31.0", "36.9", "4618", "> 200"}}} {}
 
-  /// Adds a memory size. `change` sets the memory size and the name of a setup.
+  /// Adds a row for one memory size. `change` sets this memory size and the name of a setup.
   void add(const std::string& room, const std::function<UfsSetup(UfsSetup)>& change) {
     const UfsSetup chains = change(usual(ComparedScheme::chains));
     const Cell& removal = cells_.get(chains.setup(), "n-user-remove", kFour, executions_);

@@ -1,5 +1,5 @@
-// Figures 5 and 6: throughput by number of users. Also checks the abstract's statements about all
-// benchmarks. The paper does not print the values in the figures.
+// Figures 5 and 6: throughput for each number of users. Also checks the abstract's statements about
+// all benchmarks. The paper does not print the values in the figures.
 #include <algorithm>
 #include <map>
 #include <span>
@@ -88,7 +88,7 @@ void add_gap_widens(ClaimAnswer& answer, const Curves& curves) {
       [&] { return *values[2].value / *values[3].value > *values[0].value / *values[1].value; });
 }
 
-/// Adds the gain of Chains from more memory for delayed writes.
+/// Adds the throughput of Chains for several amounts of memory for copied blocks.
 void add_room_for_copies(ClaimAnswer& answer, Cells& cells, const Curves& removes) {
   for (const std::uint64_t megabytes : {4U, 18U, 30U}) {
     UfsSetup setup = usual(ComparedScheme::chains);

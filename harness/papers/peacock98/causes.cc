@@ -16,7 +16,7 @@ struct Change {
   ServerChoice choice;
 };
 
-/// The knee for one tuning, of the unchanged server and after each change.
+/// The knee of one tuning: that of the unchanged server, and that after each change.
 struct Knees {
   const char* id;
   const char* title;
@@ -121,7 +121,8 @@ ClaimAnswer answer_of(Context& context, const Knees& knees) {
   return answer;
 }
 
-/// Measures a check that repairs nothing, as a function of the number of group headers to read.
+/// Measures the duration of a check that repairs nothing, as a function of the number of group
+/// headers to read.
 ClaimAnswer constant_of_fast_fsck(Context& context) {
   ClaimAnswer answer{
       .id = "PK-13, causes", .part = "causes", .title = "Fast fsck of an empty file system, 44 GB"};
@@ -142,7 +143,7 @@ ClaimAnswer constant_of_fast_fsck(Context& context) {
   return answer;
 }
 
-/// For each change, adds the recovery time after a cut at this load and, optionally, the number of
+/// For each change, adds the recovery time after a cut at this load. Optionally adds the number of
 /// requests.
 void add_recoveries(Context& context, ClaimAnswer& answer, Figure paper_s, double per_s,
                     const std::vector<Change>& changes, bool requests = false) {
@@ -227,8 +228,8 @@ ClaimAnswer responses(Context& context) {
   return answer;
 }
 
-/// Measures the recovery of VxFS at 600 ops/s on 5 GB, as a function of the size of the replayed
-/// log.
+/// Measures the recovery of VxFS, with 5 GB and 600 ops/s, as a function of the size of the
+/// replayed log.
 ClaimAnswer recovery_by_log(Context& context) {
   ClaimAnswer answer{.id = "PK-16, causes",
                      .part = "causes",
@@ -241,8 +242,8 @@ ClaimAnswer recovery_by_log(Context& context) {
   return answer;
 }
 
-/// Measures fast fsck without Presto at 600 ops/s on 5 GB, as a function of the number and size of
-/// reads.
+/// Measures fast fsck without Presto, with 5 GB and 600 ops/s, as a function of the number and size
+/// of reads.
 ClaimAnswer fast_fsck_of_table1(Context& context) {
   ClaimAnswer answer{
       .id = "PK-16, fast fsck",

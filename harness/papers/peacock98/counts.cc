@@ -14,8 +14,8 @@ namespace {
 
 constexpr std::uint64_t kBlockSectors = 16;
 
-/// Reads and writes at the drives per write of a block at a random place. The writes are issued one
-/// after another, without a file system.
+/// Number of reads and writes at the drives for each write of a random block. The writes are issued
+/// one after another, without a file system.
 struct BlockWrites {
   Figure ios, ms;
   std::string remark;
@@ -42,7 +42,8 @@ BlockWrites block_writes(Context& context, const char* profile) {
     const auto write = [&] {
       return store.write(random() % (store.sectors() / kBlockSectors) * kBlockSectors, block);
     };
-    done = write();  // not counted: this write makes the array mark itself in use on its members
+    // This write is not counted, because it makes the array mark itself in use on its members.
+    done = write();
     before = (*machine)->device_counters();
     const os::TimeNs begun_at = (*machine)->now();
     for (std::uint64_t i = 0; done && i < writes; ++i) done = write();
@@ -82,7 +83,8 @@ std::array<std::uint64_t, 10> only(NfsKind kind, std::uint64_t percent = 100) {
   return mix;
 }
 
-/// The driver's requests per measured NFS request, at a rate so low that no requests queue.
+/// Number of requests that the driver issues for each measured NFS request. The rate is so low that
+/// no request has to wait in a queue.
 struct PerRequest {
   Figure writes, reads, kib_written;
   double all_writes = 0, creates = 0, removes = 0;

@@ -45,8 +45,8 @@ struct Curves {
   }
   Figure knee(Tuning tuning) const { return of(tuning).knee_per_s(); }
   Figure highest(Tuning tuning) const { return of(tuning).highest_per_s(); }
-  /// Returns the mean response time at the point of the curve whose load differs from `per_s` by at
-  /// most 15 %.
+  /// Returns the mean response time at one point of the curve. The load of this point differs from
+  /// `per_s` by at most 15 %.
   Figure ms_near(Tuning tuning, double per_s) const {
     const CurvePoint* best = nullptr;
     for (const CurvePoint& each : of(tuning).points) {

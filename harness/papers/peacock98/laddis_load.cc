@@ -406,14 +406,14 @@ LaddisOutcome LaddisLoad::run_and_cut(TimeNs for_ns) {
   return outcome();
 }
 
-/// Returns the broken promises. A slot contains some version `found`. Another write to the slot may
-/// have been overwritten only if it arrived before the reply to the write of `found` was sent.
+/// Returns the broken promises. If a slot contains the version `found`, another acknowledged write
+/// to the slot may be missing only if it arrived before the reply to the write of `found` was sent.
 std::vector<std::string> LaddisLoad::broken_promises() {
   std::vector<std::string> broken;
   if (!options_.keeps_history) return broken;
   Vfs& vfs = machine_.vfs();
   const auto judge = [&](const Used& file, std::uint64_t slot, std::uint64_t found) {
-    // When the reply to the write of `found` was sent; 0 if this write preceded the load.
+    // Time at which the reply to the write of `found` was sent; 0 if this write preceded the load.
     TimeNs until = 0;
     for (const Written& one : file.history)
       if (one.slot == slot && one.version == found)

@@ -97,23 +97,23 @@ struct LaddisOutcome {
   Figure of(double value) const { return error.empty() ? Figure(value) : std::nullopt; }
 };
 
-/// One run of a server. Either call begin() and then run_out(), or call begin() and run_and_cut(),
-/// recover the machine, and call broken_promises().
+/// One run of a server. There are two sequences of calls. The first is begin() and run_out(). The
+/// second is begin(), run_and_cut(), recovery of the machine, and broken_promises().
 class LaddisLoad {
  public:
   /// The file system mounted on the machine must contain the file set.
   LaddisLoad(ModelledMachine& machine, const LaddisOptions& options, std::uint64_t seed);
   ~LaddisLoad();
 
-  /// Reads data, looks up handles, and starts the load. Returns true if the load has begun. The
-  /// outcome contains the error otherwise.
+  /// Reads data, looks up handles, and starts the load. Returns true if the load has begun.
+  /// Otherwise, the outcome contains the error.
   bool begin();
   /// Runs until the measurement has ended and all requests have been answered.
   LaddisOutcome run_out();
   /// Runs the load for `for_ns`, then cuts the power.
   LaddisOutcome run_and_cut(os::TimeNs for_ns);
-  /// Returns a description of each promise that a reply made and the recovered machine breaks.
-  /// Empty without `keeps_history`.
+  /// Returns a description of each promise that was made by a reply and is broken by the recovered
+  /// machine. Empty without `keeps_history`.
   std::vector<std::string> broken_promises();
 
  private:

@@ -38,7 +38,7 @@ struct Answered {
   os::TimeNs after_ns;
 };
 
-/// Issues writes to one file that arrive at the same time.
+/// Issues several writes to one file. All of them arrive at the same time.
 struct Burst {
   std::vector<Answered> answers;
   NfsCounters counters;

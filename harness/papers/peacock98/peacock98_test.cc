@@ -1,4 +1,4 @@
-// Tests the search for the knee, and runs each part scaled down.
+// Tests the search for the knee, and runs a scaled-down version of each part.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -47,10 +47,10 @@ class Session {
   /// Permission to keep a machine in memory. It ends when the object is destroyed.
   using Turn = std::shared_ptr<void>;
   static constexpr std::ptrdiff_t kMachines = 2;
-  /// Waits until there is memory for a machine. Usually two machines fit at the same time. If the
-  /// writes of this many requests need all the memory, the function waits until there is no other
-  /// machine, and later callers wait in turn. `requests` is the total number of requests in the
-  /// load. Thread-safe; a thread may hold only one permission.
+  /// Waits until there is memory for a machine. `requests` is the total number of requests in the
+  /// load. Usually two machines fit at the same time. If the writes of a load need all the memory,
+  /// the function waits until there is no other machine, and later callers wait in turn.
+  /// Thread-safe; a thread may hold only one permission.
   Turn turn(double requests);
   /// Runs loads without storing the outcomes. Returns an empty vector if interrupted.
   std::vector<LaddisOutcome> loads(Context& context, const std::vector<Load>& loads);

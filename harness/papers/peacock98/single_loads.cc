@@ -29,8 +29,8 @@ Named drives_busy(const LaddisOutcome& outcome) {
   return {"drives busy", outcome.of(100 * outcome.drives_busy / kDrives), "%"};
 }
 
-/// Returns the loads for the curves of figure 9, all at one rate, and the case in which fsflush is
-/// on.
+/// Returns the loads for the curves of figure 9, which all have the same rate, and an additional
+/// load with fsflush on.
 std::vector<Load> loads_of_tunings() {
   const ServerChoice usual{
       .raid = Raid::raid0, .presto = Presto::both, .tuning = Tuning::bmap_fast_fsck};

@@ -83,10 +83,11 @@ struct ServerChoice {
   Tuning tuning = Tuning::ufs;
   std::optional<std::uint64_t> size_bytes = {};  ///< nullopt to use the whole drives
   std::uint32_t flush_interval_s = 30, flush_percent = 10;
-  bool flushes_by_age = false;  ///< only with fast fsck: fsflush also writes, by age
+  bool flushes_by_age = false;  ///< only with fast fsck: fsflush also writes blocks by age
   /// Name of another ufs scheme in scheme_variants.h; empty to use the scheme of `tuning`.
   std::string scheme = {};
-  /// Only with fast fsck; the paper considers this map but does not implement it.
+  /// Use a map of busy groups. Only with fast fsck; the paper considers such a map but does not
+  /// implement it.
   bool busy_map = false;
   // The following members are for counterfactuals.
   bool marks_alone = false;  ///< only with fast fsck: the mark of each inode is a separate write

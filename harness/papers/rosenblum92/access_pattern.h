@@ -32,7 +32,7 @@ inline constexpr double kMeanAsNamed = 0.0086859;  ///< 0.02 / ln 10
 struct AccessPattern {
   enum class Kind : std::uint8_t { uniform, hot_and_cold, exponential };
   Kind kind = Kind::uniform;
-  double hot_files = .1;       ///< as a fraction of all files
+  double hot_files = .1;       ///< number of hot files, as a fraction of all files
   double hot_references = .9;  ///< fraction of the writes that go to hot files
   double mean = kMeanAsPrinted;
 
@@ -58,9 +58,9 @@ class AccessGenerator {
   /// Fills `out` with the numbers of the next files, which are below `files`.
   void next(std::span<std::uint32_t> out);
 
-  /// Returns the limit below which files are hot. The hot files are those of the hot group, those
-  /// that receive 90 % of the references in an exponential pattern, or half of all files in a
-  /// uniform pattern.
+  /// Returns the limit below which files are hot. In a hot-and-cold pattern, the hot files are
+  /// those of the hot group. In an exponential pattern, they are the files that receive 90 % of the
+  /// references. In a uniform pattern, they are half of all files.
   std::uint32_t hot_limit() const { return hot_limit_; }
 
  private:

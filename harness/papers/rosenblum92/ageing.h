@@ -63,8 +63,8 @@ struct AgeingOptions {
   std::uint32_t files_together = 1;  ///< number of files in a folder that live and die together
   std::uint32_t files_per_folder = 20;
   double busy_share = 1;  ///< fraction of each hour in which all changes take place
-  /// One of this many blocks of a file exists. If the value exceeds 1, files are written block by
-  /// block in random order.
+  /// If the value is N, only one in N blocks of a file exists. If N exceeds 1, files are written
+  /// block by block in random order.
   std::uint32_t sparseness = 1;
   double in_place = 0;          ///< fraction of lives that end with a rewrite of blocks in place
   double blocks_in_place = .5;  ///< probability that a given block is then rewritten in place
@@ -97,7 +97,7 @@ class Ageing {
   struct Death {
     double at_hours;
     std::uint32_t group;
-    std::uint32_t life;  ///< number of lives that have ended, including the current one
+    std::uint32_t life;  ///< index of the life that ends; 0 for the first one
     bool operator>(const Death& other) const {
       return at_hours != other.at_hours ? at_hours > other.at_hours : group > other.group;
     }

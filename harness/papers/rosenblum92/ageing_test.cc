@@ -89,7 +89,7 @@ TEST_P(ProductionOf, CountersAgree) {
   EXPECT_NEAR(hourly / options.load.bytes_per_hour, 1, .35);
   // The log contains the users' data, except data that was overwritten or deleted in the cache.
   EXPECT_GT(part(run.log, BlockType::data), .65 * run.bytes_written);
-  // Compares the amount of live data according to the log with that according to the reader.
+  // Compares the amounts of live data that the log and the reader report.
   EXPECT_DOUBLE_EQ(all(run.live) - part(run.live, BlockType::summary), run.bytes_in_use);
   EXPECT_GT(part(run.live, BlockType::indirect), 0);
   EXPECT_GT(part(run.live, BlockType::summary), 0);
@@ -148,7 +148,7 @@ TEST(Production, SwapFilesAreSparseAndWrittenInPlace) {
   ProductionOptions never = options;
   never.load.in_place = 0;
   const ProductionRun usual = run_production(options), whole = run_production(never);
-  // If blocks die independently of each other, fewer segments become empty by themselves.
+  // If blocks die independently of each other, fewer segments become empty without cleaning.
   EXPECT_LE(usual.empty_share(), whole.empty_share());
   ProductionOptions dense = options;
   dense.load.sparseness = 1;

@@ -116,7 +116,8 @@ double cost_of(SimulatorFigures& figures, const Variant& variant, double utiliza
 }
 
 /// Returns true for variants that a file system could implement. A file system does not know how
-/// often data will be rewritten, and its disk passes over live slots where this is cheaper.
+/// often data will be rewritten. Its disk passes over live slots if that takes less time than a
+/// separate access.
 bool competes(const Variant& variant) {
   return variant.options.separation != WriteSeparation::known && !is_idle(variant) &&
          !variant.options.positioning.access_each_run;

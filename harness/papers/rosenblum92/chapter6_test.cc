@@ -1,5 +1,5 @@
-// Runs the parts of chapters 4 and 6 scaled down. Every claim must be answered, and the answers
-// must be reproducible.
+// Runs a scaled-down version of the parts about chapters 4 and 6. Every claim must be answered, and
+// the answers must be reproducible.
 #include <gtest/gtest.h>
 
 #include "harness/papers/experiment.h"

@@ -130,7 +130,7 @@ struct SimulatorCounts {
   std::uint64_t accesses_to_runs = 0;  ///< number of runs that were written with a separate access
   /// Number of live slots between the runs that were written in one pass.
   std::uint64_t slots_passed = 0;
-  /// Number of ranges of live slots in such passes that were too short.
+  /// Number of revolutions lost in such passes, one at each range of live slots that is too short.
   std::uint64_t revolutions_lost = 0;
   /// Number of segments in `segments_read` that were read while the disk was idle.
   std::uint64_t idle_segments_read = 0;
@@ -152,8 +152,8 @@ double foreground_cost(const SimulatorCounts& counts, std::uint32_t files_per_se
 /// calls this quantity u.
 double utilization_cleaned(const SimulatorCounts& counts, std::uint32_t files_per_segment);
 
-/// Number of segments by utilization. Bin i of kBins begins at i / kBins. The last bin also
-/// contains full segments.
+/// Number of segments for each range of utilization. Bin i of kBins begins at i / kBins. The last
+/// bin also contains full segments.
 struct UtilizationHistogram {
   static constexpr std::size_t kBins = 50;
   std::vector<std::uint64_t> segments = std::vector<std::uint64_t>(kBins, 0);
@@ -180,8 +180,8 @@ class CleaningSimulator {
   std::uint32_t clean_segments() const { return static_cast<std::uint32_t>(clean_.size()); }
 
   /// Returns the utilizations of all segments at the start of each pass (figures 5-4 and 5-5), and
-  /// the utilizations of cleaned segments, separately for segments with mostly hot and mostly cold
-  /// files. Requires `histograms`.
+  /// the utilizations of the cleaned segments. The latter are counted separately for mostly hot and
+  /// mostly cold segments. Requires `histograms`.
   const UtilizationHistogram& at_cleaning() const { return at_cleaning_; }
   const UtilizationHistogram& hot_cleaned() const { return hot_cleaned_; }
   const UtilizationHistogram& cold_cleaned() const { return cold_cleaned_; }

@@ -50,7 +50,7 @@ MemberRequests raw_write(std::uint32_t sectors, std::uint32_t from_sector = 0) {
     os::FiberStore store((*machine)->system().queue, {.request_sectors_max = kSegmentSectors});
     const std::uint64_t lba = (store.sectors() / kStripeSectors - 6) * kStripeSectors + from_sector;
     const std::vector<std::byte> data(std::size_t{sectors} * model::kSectorBytes, std::byte{1});
-    // Not counted, because the first write may make the array mark itself in use.
+    // This write is not counted, because the first write may make the array mark itself in use.
     Result<void> written = store.write(lba - 6 * kStripeSectors, data);
     const model::DeviceCounters before = (*machine)->device_counters();
     if (written) written = store.write(lba, data);
@@ -163,7 +163,8 @@ std::vector<ClaimAnswer> array_writes(Context& context) {
 namespace {
 
 struct SequentialWrite {
-  /// Per second of disk activity, until all data has reached its final place.
+  /// Kilobytes per second of disk activity. The activity is measured until all data has reached its
+  /// final place.
   Figure kilobytes_per_busy_s;
   Figure written_for_each_byte;
   std::string remark;

@@ -1,5 +1,5 @@
 // LFS-19 and LFS-20: the number of segments cleaned at a time, and the segment size (figures 5-8
-// and 5-9), for the cost-benefit policy with age sort at 75 %.
+// and 5-9). Both are for the cost-benefit policy with age sort at a utilization of 75 %.
 #include <algorithm>
 
 #include "harness/papers/judge.h"
@@ -11,7 +11,7 @@ namespace {
 constexpr double kFlat = .1;
 constexpr double kFileKb = 4;
 
-/// A curve over an option that is not the utilization.
+/// A curve whose horizontal axis is an option other than the utilization.
 struct Swept {
   Series series;
   double lowest = 0, highest = 0;

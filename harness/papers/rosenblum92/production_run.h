@@ -55,22 +55,22 @@ struct ProductionRun {
   double hours = 0;
   std::uint64_t files = 0;
   double bytes_in_use = 0;      ///< bytes of live data at the end, according to the log
-  double bytes_written = 0;     ///< written by users
-  double log_bytes = 0;         ///< written by the log, excluding checkpoint regions
-  double checkpoint_bytes = 0;  ///< size of the checkpoint regions that were written
+  double bytes_written = 0;     ///< bytes written by users
+  double log_bytes = 0;         ///< bytes written by the log, excluding checkpoint regions
+  double checkpoint_bytes = 0;  ///< bytes of checkpoint regions that were written
   double cleaner_read_bytes = 0;
   double cleaner_live_bytes = 0;  ///< live data of cleaned segments, which the cleaner rewrites
   double disk_busy = 0;           ///< fraction of the time in which the disk is busy
   std::uint64_t checkpoints = 0;
   std::uint64_t segments_cleaned = 0;  ///< number of nonempty segments that were cleaned
-  std::uint64_t segments_emptied = 0;  ///< number of segments that became empty by themselves
+  std::uint64_t segments_emptied = 0;  ///< number of segments that became empty without cleaning
   std::uint64_t segment_bytes = 0;
   BlockBytes log = {};  ///< bytes written by the log, by type
   /// Live bytes at the end of the run by type, according to an independent reader.
   BlockBytes live = {};
   double disk_bytes = 0;
-  /// Fraction of segments in each twentieth of utilization. The first element also counts clean
-  /// segments.
+  /// Element i is the fraction of the segments with a utilization from i / 20 to (i + 1) / 20. The
+  /// first element also counts clean segments.
   std::array<double, 20> utilization = {};
   /// Write costs in the first and in the second half of the period.
   std::array<double, 2> half_costs = {};

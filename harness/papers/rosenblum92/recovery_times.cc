@@ -181,7 +181,8 @@ ClaimAnswer many_files_a_directory(Context& context) {
   return answer;
 }
 
-/// Returns the recovery time in seconds per megabyte of files with the mean size in table 6-2.
+/// Returns the recovery time in seconds per megabyte of files. The files have the mean size in
+/// table 6-2.
 ClaimAnswer interval(Context& context) {
   ClaimAnswer answer{
       .id = "LFS-31", .part = "recovery", .title = "Recovery by the checkpoint interval (6.2.1.3)"};

@@ -39,8 +39,8 @@ class SimulatorFigures {
     options.utilization = utilization;
     return options;
   }
-  /// Converts a number of files for segments of 512 files, as in the dissertation, to the number
-  /// for the segments of this run.
+  /// Converts a number of files. The dissertation's number is for segments of 512 files; the result
+  /// is for the segments of this run.
   std::uint32_t scaled_files(std::uint32_t files) const;
 
   /// Runs all points on all curves in parallel.

@@ -1,5 +1,5 @@
-// MS-12, MS-13: the number of writes that an interval saves, the effect of snapshots on short-lived
-// files, and the space that they use.
+// MS-12, MS-13: the number of writes that a longer interval saves, the effect of snapshots on
+// short-lived files, and the space that snapshots use.
 #include "harness/papers/soares03/measures.h"
 #include "harness/papers/soares03/soares03.h"
 #include "harness/papers/soares03/steady_load.h"

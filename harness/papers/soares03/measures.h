@@ -1,5 +1,5 @@
 #pragma once
-// Helpers for the parts of the paper, which evaluate cells and compare two systems.
+// Helpers for the parts of the paper. They evaluate cells and compare two systems.
 
 #include <algorithm>
 #include <string>

@@ -1,4 +1,5 @@
-// Runs each part scaled down, and tests that its rules detect systems with deliberate errors.
+// Runs a scaled-down version of each part, and tests that its rules detect systems with deliberate
+// errors.
 #include <gtest/gtest.h>
 
 #include "harness/papers/experiment.h"

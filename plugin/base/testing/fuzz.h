@@ -12,7 +12,7 @@
 // input; insert a dictionary word (the parser's keywords) or a limit value. The seed determines
 // every input; the run lasts kFuzzSeconds per target, or HEADCRASH_FUZZ_SECONDS.
 // HEADCRASH_FUZZ_SEED changes the seed. The preset `fuzzer` runs the same targets under libFuzzer,
-// which mutates by code coverage (coverage_guided.h).
+// which selects mutations by code coverage (coverage_guided.h).
 //
 //   TEST(Fuzz, CutTrigger) {
 //     fuzz::Options options;

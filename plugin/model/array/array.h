@@ -13,8 +13,8 @@ namespace headcrash::model {
 
 class ArrayController;
 
-/// How long an array must have been without writes before it marks its members clean (Linux md's
-/// safe_mode_delay is also 200 ms).
+/// Time without writes after which an array marks its members clean (Linux md's safe_mode_delay is
+/// also 200 ms).
 inline constexpr TimeNs kArrayIdleCleanNs = 200 * kMillisecondNs;
 
 /// Options of an array. The objects that they refer to must outlive the array.
@@ -23,7 +23,7 @@ struct ArrayOptions {
   Simulation& simulation;
   Observer& observer;
   std::vector<std::unique_ptr<Device>> members;  ///< must be of equal size
-  bool bytes = true;  ///< false if members store no bytes and only times matter
+  bool bytes = true;  ///< false if members store no bytes and only timing matters
   DeviceId device = 0;
   std::uint64_t seed = 0;
   /// Seed that determines the order in which the controller executes concurrent work; 0 for FIFO.
@@ -35,7 +35,8 @@ enum class MemberState : std::uint8_t { active, failed, rebuilding };
 struct ArrayStatus {
   std::vector<MemberState> members;
   bool dirty = false;  ///< parity may be inconsistent
-  /// The reason why requests are rejected (a dirty degraded start).
+  /// Set if the array rejects requests because it was dirty and degraded when it started. The text
+  /// gives the reason.
   std::optional<std::string> refused;
   std::string background;                                   ///< "", "rebuild", "resync", "scrub"
   std::uint64_t background_done = 0, background_total = 0;  ///< progress, in sectors of a member

@@ -201,7 +201,7 @@ class ArrayController final : private EventTarget, private FinishedRequests {
   /// An update that was found in the members' logs. The key of the map is the update's sequence
   /// number.
   struct FoundUpdate {
-    std::uint64_t seen = 0;   ///< mask of members that have a record of it
+    std::uint64_t seen = 0;   ///< mask of members that have a record of the update
     std::uint64_t whole = 0;  ///< mask of members whose record is intact
     std::uint64_t parts = 0;
     std::array<PrewriteHeader, kArrayMembersMax> records{};

@@ -297,8 +297,8 @@ class ArrayHistory final : public Initiator {
     }
   }
 
-  /// Cuts the power. If members are lost at a cut, the array may refuse to start because it is
-  /// dirty and degraded; another test covers that.
+  /// Cuts the power. Returns without a cut if the array might then refuse to start because it is
+  /// dirty and degraded; another test covers this case.
   void cut() {
     const bool logs = kind_.recovery == ArrayRecovery::prewrite;
     const ArrayStatus status = bench_.array->status();

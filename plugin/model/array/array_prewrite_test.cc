@@ -56,7 +56,7 @@ TEST(PrewriteRoom, CountsTheSkippedEndOfTheRingAsUsed) {
   PrewriteLog log;
   log.open(1, 16, 24, 1, 5);
   std::vector<std::uint64_t> sequences;
-  // 2 and three times 6 sectors, that is, 20 sectors with headers
+  // Records of 2, 6, 6 and 6 sectors including their headers, 20 sectors in total.
   for (const std::uint32_t payload : {1U, 5U, 5U, 5U}) {
     const auto place = log.reserve(1, std::array{payload});
     ASSERT_TRUE(place.has_value());

@@ -116,7 +116,7 @@ void expect_loss_is_on_record(ArrayProfile p, std::uint64_t lba, std::uint32_t s
   for (auto* drive : b.drives) drive->stall_writes = true;  // commands in flight never complete
   b.array->power_cut();
   b.run_for(0);
-  ASSERT_TRUE(b.open());  // a new server, to which all members answer
+  ASSERT_TRUE(b.open());  // a new server; all members are available now
   EXPECT_EQ(b.array->status().members[m], MemberState::failed);
   EXPECT_EQ(b.read(lba, sectors), fresh);
 }

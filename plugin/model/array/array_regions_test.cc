@@ -44,7 +44,8 @@ TEST(ArrayRegions, AreOnEveryMemberBeforeTheFirstWrite) {
   b.observer.log.clear();
   // The write covers a whole stripe, so nothing is read first.
   ASSERT_EQ(b.write(300, counted(12, 1)), Status::ok);
-  // "device id" of each write of the map that is in flight
+  // Writes of the map that are in flight. Each is identified by text that consists of its device
+  // and its id.
   std::set<std::string> map_writes;
   std::size_t maps = 0;
   std::size_t writes = 0;
@@ -140,7 +141,7 @@ TEST(ArrayRegions, AgeOut) {
       EXPECT_EQ(bits_on(b, m) & std::byte{0b11}, std::byte{0b01}) << m;
     keep_writing(b, 5 * kSecondNs);
     EXPECT_EQ(bits_on(b, 0), std::byte{0b01});
-    ASSERT_EQ(b.write(40, counted(1, 1)), Status::ok);  // region 1, for the second time
+    ASSERT_EQ(b.write(40, counted(1, 1)), Status::ok);  // region 1 is written for the second time
     EXPECT_EQ(bits_on(b, 0), std::byte{0b11});
     b.drain();
     EXPECT_EQ(bits_on(b, 0), std::byte{0}) << "the whole array is idle";

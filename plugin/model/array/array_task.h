@@ -21,7 +21,8 @@
 
 namespace headcrash::model {
 
-/// Coroutine frames for reuse, by size, and a list of the running Detached coroutines.
+/// Coroutine frames that can be reused, grouped by size, and a list of the running Detached
+/// coroutines.
 class FramePool {
  public:
   struct Link {

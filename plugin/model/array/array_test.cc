@@ -113,8 +113,8 @@ TEST(ArrayCommands, TimesAreTheSameWithoutBytes) {
        {array_profile(RaidLevel::raid5, 5), with_log(array_profile(RaidLevel::raid5, 5))}) {
     std::vector<TimeNs> took[2];
     for (const bool bytes : {false, true}) {
-      // There is no jitter: assembly sends commands only if there are bytes, and these commands
-      // would shift the random delays.
+      // Jitter is off. Assembly sends commands only if there are bytes, and these commands would
+      // shift the random delays of later commands.
       ArrayFixture b(p, kMemberSectors, 1, {.delay_ns = 3 * kMillisecondNs});
       const auto opened = b.open([](ArrayFixture&) {}, bytes);
       ASSERT_TRUE(opened);

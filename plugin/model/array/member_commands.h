@@ -29,7 +29,7 @@ class MemberCommands {
         next_lba_(members.size()),
         in_flight_(members.size()) {}
 
-  /// A set of commands, owned by a coroutine. Byte pointers may be null if only times matter.
+  /// A set of commands, owned by a coroutine. Byte pointers may be null if only timing matters.
   class Batch {
    public:
     explicit Batch(MemberCommands& commands) : commands_(commands) {}

@@ -19,10 +19,10 @@ void make_parity(std::span<std::byte* const> columns, std::uint32_t parities, st
 void recover_columns(std::span<std::byte* const> columns, std::uint32_t parities,
                      std::uint64_t missing, std::size_t bytes);
 
-/// Computes into ^= from, for each byte.
+/// Computes `into ^= from` for each byte.
 void add_into(std::byte* into, const std::byte* from, std::size_t bytes);
 
-/// Computes q ^= 2^column * delta. `scratch` has the same length.
+/// Computes `q ^= 2^column * delta`. All three buffers have a length of `bytes`.
 void add_into_q(std::byte* q, const std::byte* delta, std::byte* scratch, std::uint32_t column,
                 std::size_t bytes);
 

@@ -36,7 +36,7 @@ class StripeCache {
     return true;
   }
 
-  /// Caches rows. If the new rows adjoin those already cached, the latter are kept.
+  /// Caches rows. If the new rows adjoin the cached ones, the cached rows are kept as well.
   void put(std::uint64_t stripe, std::uint32_t role, RowRange rows, const std::byte* from) {
     if (!on() || rows.empty()) return;
     Entry& entry = touch(stripe);

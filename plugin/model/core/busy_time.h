@@ -21,8 +21,8 @@ class BusyTime {
       idle_since_ = now;
     }
   }
-  /// Returns the time since which the device has been idle; nullopt while busy, and 0 if the device
-  /// has never been busy.
+  /// Returns the time at which the device became idle; nullopt while it is busy, and 0 if it has
+  /// never been busy.
   std::optional<TimeNs> idle_since() const {
     return since_ ? std::nullopt : std::optional(idle_since_);
   }

@@ -54,16 +54,16 @@ struct Request {
   bool fua = false;
   std::uint64_t lba = 0;      ///< first sector; 0 for flush
   std::uint32_t sectors = 0;  ///< length of the range; 0 for flush
-  /// For read: buffer that is filled at completion; empty if only times matter.
+  /// For read: buffer that is filled at completion; empty if only timing matters.
   std::span<std::byte> into;
-  std::span<const std::byte> data;  ///< for write: the bytes to write; empty if only times matter
+  std::span<const std::byte> data;  ///< for write: the bytes to write; empty if only timing matters
 };
 
 enum class Status : std::uint8_t {
   ok,
   power_lost,    ///< the device is off, or lost power before the request completed
   medium_error,  ///< a sector could not be read or written
-  out_of_range,  ///< the request exceeds the last sector
+  out_of_range,  ///< the request extends past the last sector
   /// The host's own storage failed (disk full); the run's results are invalid.
   store_error,
   device_failed,  ///< the device is dead, or the array has lost too many members
@@ -111,7 +111,7 @@ struct MediaWrite {
   std::uint64_t lba = 0;
   std::uint32_t sectors = 0;
   Outcome outcome = Outcome::written;
-  /// Contents of the medium. Empty for zeroes, or if only times matter.
+  /// Contents of the medium. Empty for zeroes, or if only timing matters.
   std::span<const std::byte> bytes;
 };
 

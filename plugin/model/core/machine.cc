@@ -23,7 +23,7 @@
 namespace headcrash::model {
 
 struct Machine::State {
-  /// The initiator that a device sees for one request.
+  /// The initiator of one request, as seen by the device.
   struct PendingRequest final : Initiator {
     explicit PendingRequest(State& owner) : state(owner) {}
     void completed(const Completion& completion) override { state.completed(*this, completion); }

@@ -51,8 +51,8 @@ void Platter::put(TimeNs at, const Extent& extent) {
       {extent.source, extent.lba, extent.sectors, MediaWrite::Outcome::written, extent.bytes});
 }
 
-/// Stores `bytes` and reports that the sectors of `extent` now hold these bytes, which differ from
-/// the extent's own.
+/// Stores `bytes` and reports that the sectors of `extent` now hold these bytes instead of those in
+/// `extent`.
 void Platter::store_changed(TimeNs at, const Extent& extent, MediaWrite::Outcome outcome,
                             std::span<const std::byte> bytes) {
   if (!bytes.empty()) failed_ |= !store_->write(extent.lba, bytes).has_value();

@@ -17,7 +17,7 @@
 namespace headcrash::model {
 
 struct PlatterOptions {
-  SectorStore* store = nullptr;  ///< null if only times matter
+  SectorStore* store = nullptr;  ///< null if only timing matters
   Observer& observer;
   DeviceId device = 0;
   std::uint64_t seed = 0;  ///< determines how sectors tear

@@ -1,5 +1,5 @@
 #pragma once
-// Digests of a store's sectors. For code that examines many similar versions of a store and skips
+// Digests of a store's sectors, for code that examines many similar versions of a store and skips
 // sectors that it has already seen.
 
 #include <cstdint>

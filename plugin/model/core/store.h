@@ -1,7 +1,7 @@
 #pragma once
 // Storage for the bytes of a medium. The model decides when bytes reach the medium; the store holds
-// them. A store is memory, a sparse file (plugin/media), a log with an extent index, or an overlay;
-// a run in which only times matter has no store. The contents of a volatile cache belong to its
+// them. A store is memory, a sparse file (plugin/media), a log with an extent index, or an overlay.
+// A run in which only timing matters has no store. The contents of a volatile cache belong to its
 // device and are never in the store.
 
 #include <cstddef>

@@ -1,6 +1,6 @@
 #pragma once
-// The state in which a power cut leaves the physical sector that is being written (under the head,
-// or being programmed in flash), and the names of such states in profiles, machine files and plugin
+// The state of a physical sector that was being written when the power was cut (under the head, or
+// being programmed in flash). Also the names of such states in profiles, machine files and plugin
 // parameters.
 
 #include <array>

@@ -278,7 +278,7 @@ void Disk::begin_flush() {
     consider_destage();
     return;
   }
-  // While the flush waited, it was decoded, so only the completion time remains.
+  // The flush was decoded while it waited, so only the completion time remains.
   const TimeNs decoded = command.begun_at + write_command_ns();
   command.breakdown.overhead_ns = write_command_ns() + o.write_completion_ns;
   finish_at(std::max(simulation_.now(), decoded) + o.write_completion_ns);
@@ -325,9 +325,9 @@ void Disk::stop_read_ahead() {
   }
 }
 
-/// Returns the earliest time at which the arm may move for the current command: `command_ns` after
-/// it became the current command, or later if a head switch for the read-ahead is in progress,
-/// which is finished first (as in DiskSim's results).
+/// Returns the earliest time at which the arm may move for the current command. This is
+/// `command_ns` after the command became the current one. It is later if a head switch for the
+/// read-ahead is in progress, because that is finished first (as in DiskSim's results).
 OffsetPs Disk::arm_ready_ps(TimeNs command_ns) const {
   const TimeNs begun_at = queue_.front().begun_at;
   return to_ps(std::max(simulation_.now(), std::max(begun_at, arm_free_at_) + command_ns) -

@@ -26,7 +26,7 @@ struct DiskOptions {
   const DiskProfile& profile;  ///< copied
   Simulation& simulation;
   Observer& observer;
-  /// Null if only times matter. Otherwise, the store must be at least as large as the disk.
+  /// Null if only timing matters. Otherwise, the store must be at least as large as the disk.
   SectorStore* store = nullptr;
   DeviceId device = 0;
   std::uint64_t seed = 0;  ///< determines how sectors tear

@@ -14,7 +14,8 @@ using bench::kCacheOn;
 constexpr int kOld = 1;
 constexpr int kNew = 2;
 
-/// A drive with kOld in its first 64 sectors. A fault is then added.
+/// A drive with kOld in its first 64 sectors, and with one fault, which is added after these
+/// sectors have been written.
 struct FaultyDisk : DiskFixture {
   explicit FaultyDisk(const char* fault, bool write_cache = kCacheOff, Tear tear = Tear::silent,
                       DiskProfile p = bench::small_profile(), std::uint64_t seed = 1)

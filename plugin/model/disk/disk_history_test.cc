@@ -104,8 +104,8 @@ INSTANTIATE_TEST_SUITE_P(
                     Shape{true, 8, 32, Tear::silent, true, QueuePolicy::c_look, true},
                     Shape{true, 1, 16, Tear::any, true, QueuePolicy::aged_sptf, false}));
 
-/// Runs histories of a drive with a cache. In the course of each history, the fault described by
-/// this text is added repeatedly.
+/// Runs histories of a drive with a cache. During each history, the fault whose text form is
+/// `fault` is added repeatedly.
 Sum histories_with(const std::string& fault, bool cuts, bool cache = true,
                    std::uint64_t seeds = 8) {
   Sum sum;

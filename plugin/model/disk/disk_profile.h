@@ -76,9 +76,10 @@ struct OverheadProfile {
   TimeNs read_data_preparation_ns = 0;
   TimeNs read_reselect_ns = 0;  ///< time to reconnect to the bus after a miss
   TimeNs read_completion_ns = 0;
-  ByPrevious write_command;       ///< time from arrival until the arm may move
-  ByPrevious write_near_command;  ///< the same, for a write to the arm's current cylinder
-  /// From arrival until the bus may transfer the first sector of data.
+  ByPrevious write_command;  ///< time from arrival until the arm may move
+  /// Like write_command, but for a write to the arm's current cylinder.
+  ByPrevious write_near_command;
+  /// Time from arrival until the bus may transfer the first sector of data.
   TimeNs write_data_start_ns = 0;
   /// Minimum time until the arm is ready for writing, even without a seek.
   TimeNs write_positioning_min_ns = 0;
@@ -104,12 +105,13 @@ struct ReadBufferProfile {
   /// Number of segments for written data, which may then be read.
   std::uint32_t write_segments = 0;
   ReadAheadEnd read_ahead_end = ReadAheadEnd::segment_full;
-  /// If true, data that has been sent can be read again. If false, only data of the read-ahead can.
+  /// If true, data that has been sent can be read from the buffer again. If false, only data of the
+  /// read-ahead can be read from the buffer.
   bool keeps_requested = true;
   bool writes_take_over = false;  ///< a write uses the whole buffer, and read data is discarded
   /// If true, only a read that begins where the previous one ended is followed by read-ahead.
   bool after_sequential = false;
-  /// If true, read-ahead begins when the head arrives at the track and lasts one revolution, so
+  /// If true, read-ahead begins when the head arrives at the track. It lasts one revolution, so
   /// that the sectors before the request are also buffered.
   bool whole_track = false;
   /// If true, a read joins the read-ahead if its first sector is just arriving under the head. If

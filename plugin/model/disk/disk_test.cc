@@ -39,7 +39,7 @@ TEST(Disk, ReadAheadFollowsTheHead) {
   b.run_for(kMillisecondNs);  // sector 4 has been buffered, but not the others
   const Completion next = b.finish(b.submit(Op::read, 4, 8));
   EXPECT_TRUE(next.breakdown.cache_hit);
-  // Sector 11 is at the end of the track and has passed at 10 ms; then the bus sends it.
+  // Sector 11 is at the end of the track. At 10 ms, it has passed the head, and the bus sends it.
   EXPECT_EQ(next.completed_at, 10'000'000 + 100'000 + 50'000);
 }
 
@@ -61,7 +61,7 @@ TEST(Disk, AStreamJoinsTheReadAheadWhereTheProfileAllows) {
     b.finish(b.submit(Op::read, 0, 4));
     const Completion next = b.finish(b.submit(Op::read, 4, 8));
     EXPECT_TRUE(next.breakdown.cache_hit);
-    // Sector 11 is at the end of the track and has passed at 10 ms; then the bus sends it.
+    // Sector 11 is at the end of the track. At 10 ms, it has passed the head, and the bus sends it.
     EXPECT_EQ(next.completed_at, 10'000'000 + 100'000 + 50'000);
   }
   DiskFixture b(kCacheOff, 1, p);
@@ -91,8 +91,8 @@ TEST(Disk, AfterSequentialReadsAheadOnlyForAStream) {
 }
 
 /// On the first track, LBN 0 is in slot 4, and the head arrives at slot 8. Reads two sectors at
-/// `first`, lets `later` pass, and reads two sectors at `lba`. Returns true if the second read is a
-/// hit.
+/// `first`, waits for the time `later`, and reads two sectors at `lba`. Returns true if the second
+/// read is a hit.
 bool is_hit_of_whole_track(std::uint64_t first, TimeNs later, std::uint64_t lba) {
   DiskProfile p = bench::small_profile();
   p.read_buffer.whole_track = true;
@@ -290,7 +290,7 @@ TEST(Disk, AReadEndsAWriteStream) {
 TEST(Disk, ACutTearsOneSectorAndKeepsEarlierOnes) {
   DiskFixture b(kCacheOff, 2);  // with this seed, the sector becomes a mix of old and new bytes
   const auto data = DiskFixture::pattern(12, 9);
-  b.submit_write(0, data);  // its sectors pass from 2.5 ms on, one every 0.625 ms
+  b.submit_write(0, data);  // the sectors pass the head from 2.5 ms on, one every 0.625 ms
   b.run_for(2'500'000 + 3 * 625'000 + 300'000);
   b.machine.power_cut();
   b.drain();

@@ -94,7 +94,8 @@ struct MediaAccess {
   };
   /// REQUIRES: the transfers are in LBN order
   Progress progress_at(OffsetPs now_ps, std::int64_t revolution_ps) const;
-  /// The transfers are in LBN order. False if zero-latency access begins in the middle of a track.
+  /// True if the transfers are in LBN order. False if zero-latency access begins in the middle of a
+  /// track.
   bool in_order = true;
 };
 

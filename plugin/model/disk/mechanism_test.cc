@@ -49,7 +49,7 @@ TEST(SeekCurve, HasThreeParts) {
 TEST(Rotation, DoesNotDriftOverYears) {
   const Rotation rotation(11'111'125'700);
   const TimeNs year = 365LL * 24 * 3600 * kSecondNs;
-  const TimeNs turns = 11'111'125'700;  // nanoseconds of exactly 1000 revolutions
+  const TimeNs turns = 11'111'125'700;  // duration of exactly 1000 revolutions, in nanoseconds
   for (const TimeNs base : {TimeNs{0}, TimeNs{123'456}, 200 * year}) {
     EXPECT_EQ(rotation.angle_ps(base + turns), rotation.angle_ps(base));
     EXPECT_EQ(rotation.angle_ps(base + 1),
@@ -88,7 +88,8 @@ TEST(Mechanism, LosesARevolutionIfTheBusIsTooSlow) {
   transfer.sectors = 12;
   transfer.access = Access::write;
   transfer.buffered_data = {1'000'000'000,
-                            // Sector i arrives at (i + 1) ms; the head at 2.5 + 0.625 i ms.
+                            // The data of sector i arrives at (i + 1) ms. The head arrives at
+                            // sector i at 2.5 + 0.625 i ms.
                             1'000'000'000};
   mechanism.plan(transfer, planned);
   ASSERT_EQ(planned.passes.size(), 2U);

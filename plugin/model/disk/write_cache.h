@@ -19,7 +19,7 @@ struct Extent {
   RequestId source = 0;
   bool zeroes = false;
   TimeNs since = 0;                  ///< time at which the write was acknowledged
-  std::span<const std::byte> bytes;  ///< empty for zeroes, or if only times matter
+  std::span<const std::byte> bytes;  ///< empty for zeroes, or if only timing matters
   /// Owns the memory of `bytes` if it belongs to the cache.
   std::shared_ptr<const std::vector<std::byte>> keeps;
 

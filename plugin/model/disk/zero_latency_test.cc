@@ -23,7 +23,7 @@ TEST(ZeroLatency, AWholeTrackTakesOneRevolution) {
   MediaAccess planned;
   for (TimeNs base = 0; base < 10 * kMillisecondNs; base += 130'000) {
     Transfer transfer;
-    transfer.lbn = 28;  // begins a whole track of 16 sectors
+    transfer.lbn = 28;  // the first LBN of a track of 16 sectors
     transfer.sectors = 16;
     transfer.base = base;
     mechanism.place_arm({1, 0});

@@ -22,7 +22,7 @@ struct FlashOptions {
   const FlashProfile& profile;  ///< copied; must pass validate()
   Simulation& simulation;
   Observer& observer;
-  SectorStore* store = nullptr;  ///< null if only times matter
+  SectorStore* store = nullptr;  ///< null if only timing matters
   DeviceId device = 0;
   std::uint64_t seed = 0;  ///< determines the state of the interrupted pages after a power cut
   /// If true, a write completes when it is in the buffer. If false, it completes once it has been

@@ -23,7 +23,7 @@ struct FlashProfile {
   std::uint32_t luns_per_channel = 1;
   /// Unit of programming, across all planes of a LUN. It must consist of whole physical sectors.
   std::uint32_t page_sectors = 8;
-  /// Unit of erasing, in pages of that size; 0 if erasing costs nothing.
+  /// Number of pages in the unit of erasing; 0 if erasing costs nothing.
   std::uint32_t pages_per_block = 0;
   TimeNs read_ns = 0;     ///< time from NAND to register, for up to one page
   TimeNs program_ns = 0;  ///< time for one page
@@ -35,7 +35,8 @@ struct FlashProfile {
   std::uint32_t buffer_sectors = 0;  ///< size of the write buffer, at least one page
   TimeNs buffer_write_ns = 0;        ///< firmware time of a write
   TimeNs buffer_sector_ns = 0;       ///< additional firmware time for each sector of a write
-  /// A partial page is programmed when there has been no write for this long; 0 for at once.
+  /// A partial page is programmed when there has been no write for this long; 0 to program it at
+  /// once.
   TimeNs buffer_idle_ns = 0;
   TimeNs flush_ns = 0;  ///< time that a flush takes in addition to programming the buffered data
   TimeNs trim_ns = 0;   ///< time for a trim, and for write_zeroes if trim is supported

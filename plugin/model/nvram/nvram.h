@@ -56,7 +56,7 @@ struct NvramOptions {
   Simulation& simulation;
   Observer& observer;
   std::unique_ptr<Device> below;
-  bool bytes = true;  ///< false if only times matter
+  bool bytes = true;  ///< false if only timing matters
   DeviceId device = 0;
   /// Determines whether a power cut keeps the sector that is being copied.
   std::uint64_t seed = 0;
@@ -86,7 +86,7 @@ struct NvramCounters {
   std::uint64_t replayed_sectors = 0;  ///< sectors written back because they were dirty at power-on
   /// Dirty sectors that were lost because the battery did not last.
   std::uint64_t lost_sectors = 0;
-  /// Current number, including sectors that are in flight to the device below.
+  /// Current number of dirty sectors, including those that are in flight to the device below.
   std::uint64_t dirty_sectors = 0;
 };
 

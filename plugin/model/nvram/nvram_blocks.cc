@@ -167,7 +167,7 @@ void NvramBlocks::set(std::uint32_t slot, SectorMask present, SectorMask dirty, 
     file(slot, Order::free, false);
   } else if (present != 0) {
     // A block that becomes clean is moved to the newest end of the list, because it was written
-    // later than all other clean blocks, even if these have been read since.
+    // later than all other clean blocks. This applies even if those blocks have been read since.
     const Order order = dirty != 0 ? Order::dirty : leaving != 0 ? Order::going : Order::clean;
     file(slot, order, order == Order::clean && filed_[slot] != Order::clean);
   }

@@ -22,13 +22,13 @@ using SectorMask = std::uint64_t;
 
 class NvramBlocks {
  public:
-  /// Numbers of blocks and sectors in the cache that a write has found.
+  /// Counts of the blocks that a write touched, by their state before the write.
   struct Hits {
     std::uint32_t blocks = 0, present = 0, dirty = 0;
     std::uint32_t absorbed_sectors = 0;  ///< number of dirty sectors that were overwritten
   };
 
-  /// `origin` is the LBA of the first block. `bytes` is false if only times matter.
+  /// `origin` is the LBA of the first block. `bytes` is false if only timing matters.
   NvramBlocks(std::uint64_t origin, std::uint32_t blocks, std::uint32_t block_sectors, bool bytes);
 
   // ---- queries
@@ -49,8 +49,8 @@ class NvramBlocks {
     bool sector_dirty = false;  ///< true if at least one written sector was dirty
   };
   using Seen = std::function<void(const Written&)>;
-  /// Marks the range as dirty and stores `data` (empty for zeroes, or if only times matter). Calls
-  /// `seen` for each block, unless `seen` is empty. REQUIRES: has_room_for(range).
+  /// Marks the range as dirty and stores `data` (empty for zeroes, or if only timing matters).
+  /// Calls `seen` for each block, unless `seen` is empty. REQUIRES: has_room_for(range).
   Hits write(const SectorRange& range, std::span<const std::byte> data, const Seen& seen = {});
   /// Copies the cached part of the range to `into`, which begins at range.lba.
   void overlay(const SectorRange& range, std::span<std::byte> into) const;
@@ -100,7 +100,8 @@ class NvramBlocks {
   struct Block {
     std::uint64_t index = 0;  ///< the block's first sector is origin + index * block_sectors
     SectorMask present = 0;   ///< sectors whose newest version is in this block
-    SectorMask dirty = 0;     ///< subset of `present`: sectors newer than in the device below
+    /// Subset of `present`: sectors that are newer than those of the device below.
+    SectorMask dirty = 0;
     /// Subset of `present`: sectors of which an older or equal version is in flight.
     SectorMask leaving = 0;
     /// Subset of `dirty` or `leaving`: sectors that were dirty at the last power-on.

@@ -22,7 +22,8 @@ struct CacheShape {
   std::uint32_t capacity_sectors;
   std::uint32_t depth;
   bool trim;
-  bool any_order = false;  ///< the device below takes random times instead of those of a drive
+  /// The service times of the device below are random instead of a drive's.
+  bool any_order = false;
 };
 
 NvramProfile small_cache(const CacheShape& shape) {

@@ -17,7 +17,7 @@ struct NvramProfile {
   std::uint32_t capacity_sectors = 0;  ///< a multiple of block_sectors
   std::uint32_t block_sectors = 16;    ///< unit of replacement, at most kBlockSectorsMax
   std::uint64_t range_lba = 0;         ///< first sector of the cached part of the device below
-  /// Length of that part; 0 if it extends to the end of the device.
+  /// Length of the cached part; 0 if the part extends to the end of the device.
   std::uint64_t range_sectors = 0;
   TimeNs command_ns = 0;  ///< time that one request takes
   TimeNs sector_ns = 0;   ///< time to copy one sector

@@ -18,7 +18,7 @@ struct Nvram::State final : EventTarget {
   enum class Event : std::uint64_t { serviced, idle };
   static constexpr unsigned kEventBits = 1;
   struct Command : HostCommand {
-    bool decoded = false;  ///< command_ns has passed for it
+    bool decoded = false;  ///< command_ns has passed for the command
     bool waited = false;
   };
   enum class Route : std::uint8_t { nothing, cache, through, read, outside, flush };

@@ -57,7 +57,8 @@ void Nvram::State::consider_destage() {
   }
 }
 
-/// Returns the least recently written dirty block that may be sent, combined with adjacent blocks.
+/// Returns a range that consists of the least recently written dirty block that may be sent, and of
+/// adjacent blocks.
 std::optional<SectorRange> Nvram::State::next_destage() const {
   for (const std::uint32_t slot : blocks.dirty_order()) {
     if (!blocks.may_leave(slot)) continue;
@@ -143,8 +144,8 @@ void Nvram::State::power_cut() {
   update_busy();
 }
 
-/// Stops the copy at `now`. Sectors that have been copied are kept. Whether the sector that is
-/// being copied is kept is random.
+/// Stops the copy at `now`. Sectors that have been copied are kept. The sector that is being copied
+/// is kept or lost at random.
 void Nvram::State::keep_part_of_copy() {
   if (!current || current->request.op == Op::read || route(current->request) != Route::cache)
     return;

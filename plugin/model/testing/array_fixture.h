@@ -1,6 +1,6 @@
 #pragma once
-// Fixtures for array tests: a member with delays from a seed, an array of such members on
-// persistent stores, and an independent check of the members' stores.
+// Fixtures for array tests: a member whose delays are derived from a seed, an array of such members
+// on persistent stores, and an independent check of the members' stores.
 
 #include <memory>
 #include <random>
@@ -233,7 +233,8 @@ struct ArrayFixture {
     }
     return o;
   }
-  /// Opens a new server on the same stores. `prepare` may inject failures before that.
+  /// Opens a new server on the same stores. `prepare` is called before the array is created, and
+  /// may inject failures.
   template <typename Prepare>
   Result<void> open(Prepare prepare, bool bytes = true) {
     array.reset();

@@ -106,7 +106,8 @@ class HistoryCheck final : public Initiator {
     Instant acknowledged = 0;
     RequestId write = 0;
     std::uint64_t stamp = 0;  ///< stamp that identifies the version; 0 for zeroes
-    /// Contents after a cut; otherwise, the contents follow from the stamp.
+    /// Bytes of a version that was found after a cut. The bytes of any other version follow from
+    /// its stamp.
     std::vector<std::byte> bytes;
     bool unreadable = false;
     bool durable = true;
@@ -121,7 +122,8 @@ class HistoryCheck final : public Initiator {
     std::vector<std::byte> buffer;
     Instant submitted = 0;
     std::uint64_t cuts_before = 0;
-    /// For each sector of a read: versions must not have been acknowledged before this instant.
+    /// For each sector of a read: the read must not return a version that was acknowledged before
+    /// this instant.
     std::vector<Instant> barriers;
   };
 
@@ -520,7 +522,7 @@ class HistoryCheck final : public Initiator {
   std::vector<Sector> sectors_;
   std::map<RequestId, std::unique_ptr<Pending>> pending_;
   std::vector<std::unique_ptr<Initiator>> waiters_;
-  /// For each sector: before the power-on, it had versions that were not durable.
+  /// For each sector: true if, before the last power-on, it had versions that were not durable.
   std::vector<bool> open_;
   Instant clock_ = 0;
   std::uint64_t last_stamp_ = 0;

@@ -29,8 +29,8 @@ class FailureLog {
   /// (number 4)". Returns nullopt if this failure is not to be logged.
   std::optional<std::string> note(std::string_view disk, const model::Request& request,
                                   std::string_view cause);
-  /// Counts the answer's failure, if any, and passes its log line, if any, to `log`. Returns the
-  /// answer's error.
+  /// Returns the answer's error. If there is an error, counts the failure and, if it is to be
+  /// logged, passes its log line to `log`.
   int note(std::string_view disk, const model::Request& request, const Answer& answer,
            const std::function<void(const std::string&)>& log);
 

@@ -23,9 +23,9 @@ std::chrono::steady_clock::time_point time_point(WallNs wall) {
 }
 
 /// Makes this thread's timers precise; by default, the kernel allows a slack of 50 us. Called for
-/// each request (0.1 us). It would suffice to call this once per thread, but when the plugin is
-/// unloaded, the C library frees its thread_local variables without the knowledge of
-/// ThreadSanitizer, so there is no flag.
+/// each request (0.1 us), although one call per thread would suffice. A thread_local flag is not
+/// possible: when the plugin is unloaded, the C library frees thread_local variables without the
+/// knowledge of ThreadSanitizer.
 void sharpen_timers() {
   prctl(PR_SET_TIMERSLACK, 1, 0, 0, 0);
 }
@@ -253,7 +253,7 @@ void Pacer::leave(Waiter& waiter) {
   leader_->wake.notify_one();
 }
 
-/// Delays an answer that is prepared until it may be sent, for at most kPrepareNs.
+/// Holds a prepared answer back until it may be sent, for at most kPrepareNs.
 void Pacer::hold(Lock& lock, const Waiter& waiter) {
   if (!paced() || waiter.clock_changes != clock_changes_ || shutting_down_) return;
   const WallNs due = anchor_.wall_at(waiter.completion.completed_at) - lead_ns_;

@@ -157,7 +157,7 @@ class Pacer {
   void run_ahead();       ///< also runs the events that the leader may prepare by now
   void run_one();         ///< runs the next event; REQUIRES: there is an event
   void finish_waiting();  ///< runs events until no request waits
-  void after_change();    ///< call after changes of the machine other than by a request
+  void after_change();    ///< call after any change of the machine that is not caused by a request
   void note_power();
   void rouse_leader();
   Served serve_unpaced(std::size_t device_index, const model::Request& request);

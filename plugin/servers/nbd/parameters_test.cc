@@ -1,4 +1,4 @@
-// Tests the messages of rejected parameters, the man page, and whether stores and recordings are
+// Tests the messages for rejected parameters, the man page, and whether stores and recordings are
 // checked against the parameters.
 #include <gtest/gtest.h>
 

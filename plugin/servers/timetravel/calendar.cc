@@ -32,8 +32,8 @@ constexpr TimeNs kLatest = model::kNever / 4;  ///< 73 years; a longer sleep is 
 /// guest asks repeatedly.
 constexpr TimeNs kHorizonNs = 60 * model::kSecondNs;
 /// Longest time without contact for a guest whose processor time is charged. It is short, because
-/// the guest must report when it sleeps, but long enough for the guest to read its clock a thousand
-/// times.
+/// the guest must report when it sleeps. It is nevertheless long enough for the guest to read its
+/// clock a thousand times.
 constexpr TimeNs kChargedHorizonNs = model::kMicrosecondNs;
 
 }  // namespace
@@ -185,10 +185,10 @@ TimeNs Calendar::horizon() const {
                   hardware_->next_event().value_or(model::kNever));
 }
 
-/// Called before the kick is acknowledged, because the guest continues after that. Commands that
-/// have ended are handed back at once, so the guest need not wait for them and needs no run
-/// message. If the guest's time lags the machine's, however, the guest must wait, which brings it
-/// to the machine's time.
+/// Called before the kick is acknowledged, because the guest continues after the acknowledgement.
+/// Commands that have ended are handed back at once, so the guest need not wait for them and needs
+/// no run message. There is one exception: if the guest's time lags the machine's, the guest must
+/// wait, which brings it to the machine's time.
 void Calendar::submitted(GuestDisk& disk) {
   if (disk.has_ended() && !is_behind()) give_back(disk);
   shorten_horizon();

@@ -8,8 +8,8 @@
 // same time, so the same guest on the same machine gives the same run, to the nanosecond.
 //
 // A guest that reads its clock advances time by the cost of the read. To avoid a message for each
-// read, the reply states until when the machine has no event (`free_until`). When the guest
-// notifies a disk, it also reports its time; the new requests may shorten the interval.
+// read, the reply contains the time before which the machine has no event (`free_until`). When the
+// guest notifies a disk, it also reports its time; the new requests may shorten the interval.
 //
 //   SOCKET          the machine's first disk (vhost-user-blk)   SOCKET.NAME    each of the others
 //   SOCKET.mark     4 KiB that accept marks                     SOCKET.port    the agent's disk
@@ -17,11 +17,11 @@
 //
 // With a charge, processor time counts as well: whenever the guest kicks a disk or waits, the
 // machine's clock advances by the host processor time that the guest has used, times a factor. The
-// guest's requests are submitted later by this time, and completions during this time are handed
-// over when the guest has stopped computing. The guest's own clock follows the machine's. A waiting
-// kernel accepts only the time of its next timer or, with an interrupt, the machine's time. Timers
-// that became due while the guest was computing therefore fire first, each at its own instant. Then
-// an interrupt sets the guest to the machine's time. Since processor time is measured on the host,
+// guest's requests are delayed by this time, and completions during this time are handed over when
+// the guest has stopped computing. The guest's own clock follows the machine's. A waiting kernel
+// accepts only the time of its next timer or, with an interrupt, the machine's time. Timers that
+// became due while the guest was computing therefore fire first, each at its own instant. Then an
+// interrupt sets the guest to the machine's time. Since processor time is measured on the host,
 // these results are not reproducible.
 //
 // Time stops while the agent is waiting for the host, so the host's work takes no model time. The
@@ -160,7 +160,7 @@ class Calendar {
   std::uint32_t unanswered_ = 0;
   bool stopping_ = false;
   std::size_t waiting_within_ = 0;  ///< nesting depth of wait_for_input()
-  bool sleeps_forever_ = false;     ///< it has been logged that the guest sleeps forever
+  bool sleeps_forever_ = false;     ///< the log already says that the guest sleeps forever
   /// Number of power cuts when the guest connected. If the number has changed since, the guest is
   /// dead.
   std::uint64_t cuts_ = 0;

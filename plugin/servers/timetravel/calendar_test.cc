@@ -140,7 +140,7 @@ class Guest {
     clock.ask(Op::update, now);
     timetravel::kick(disk, clock);
   }
-  /// Waits for a completion, and handles it in the way of Linux's interrupt handler.
+  /// Waits for a completion, and handles it like Linux's interrupt handler.
   TimeNs wait_interrupt() {
     std::array<std::uint32_t, 5> call = {};
     pollfd there = {channel_.get(), POLLIN, 0};
@@ -368,7 +368,7 @@ TEST(TimeTravelCalendar, ANewGuestContinuesAfterADeadOne) {
   EXPECT_GT(next.read(1000, next.clock.ask(Op::get)), 0);
 }
 
-/// Marks complete before the kick is acknowledged. The guest sees the completion or is called at
+/// A mark completes before the kick is acknowledged. The guest sees the completion or is called at
 /// once, and needs no run message.
 TEST(TimeTravelCalendar, MarksCompleteAtTheirInstant) {
   Machine machine;
@@ -432,8 +432,8 @@ TEST(TimeTravelCalendar, RequestsAreSubmittedAfterTheComputing) {
   EXPECT_EQ(guest.clock.wait_run(), at) << "it must now have the machine's time";
 }
 
-/// A read while the guest computes for 30 ms. The guest receives the completion only when it stops
-/// computing.
+/// A read completes while the guest computes for 30 ms. The guest receives the completion only when
+/// it stops computing.
 TEST(TimeTravelCalendar, CompletionsDuringComputingAreHandedOverAfterwards) {
   Charged all(1);
   Guest guest(all.machine);

@@ -7,8 +7,8 @@
 //       if it does not:      the session's thread itself
 //   the thread that executed a command (block_command.h) returns the chain and writes the call fd
 //
-// A ring without kick and call descriptors is notified by messages in both directions, if the
-// client supports that (VHOST_USER_PROTOCOL_F_INBAND_NOTIFICATIONS, like user-mode Linux in its
+// For a ring without kick and call descriptors, both sides notify each other by messages, if the
+// client supports this (VHOST_USER_PROTOCOL_F_INBAND_NOTIFICATIONS, like user-mode Linux in its
 // time-travel mode).
 //
 // While the session's thread serves a ring itself, it disables kicks and interrupts the driver only

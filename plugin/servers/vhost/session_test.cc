@@ -113,8 +113,8 @@ TEST(VhostSession, ServesSeveralQueuesAndResumesAStoppedOne) {
   EXPECT_EQ(client.command(1, kOut, 24, 512, false), 0);
   EXPECT_EQ(client.used(0), 1);
   EXPECT_EQ(disk.byte(16 * 512), std::byte{0});
-  // The ring resumes where it stopped. The chain offered in the meantime is its second one, and so
-  // is the chain's entry in `used`.
+  // The ring resumes where it stopped. The chain that was offered in the meantime is the second
+  // chain of the ring, and has the second entry in `used`.
   client.start(0, 1);
   client.kick_only(0);
   EXPECT_TRUE(client.wait_used(0, 2));

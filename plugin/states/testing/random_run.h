@@ -37,7 +37,7 @@ struct RunEvent {
   model::Op op = model::Op::write;
   bool fua = false, ok = true;
   std::uint64_t lba = 0, sectors = 0;
-  Bytes data;  ///< the contents that a submitted write, trim or write_zeroes leads to
+  Bytes data;  ///< contents after the submitted write, trim or write_zeroes
 };
 
 class RandomRun {
@@ -68,7 +68,7 @@ class RandomRun {
     return events == 0 ? before_ : snapshots_[events - 1];
   }
 
-  /// Returns the first event after the last power cut before a cut.
+  /// Returns the first event of the power cycle that contains a cut.
   std::uint64_t power_cycle(std::uint64_t event) const {
     std::uint64_t begin = 0;
     for (std::uint64_t i = 0; i < event; ++i)

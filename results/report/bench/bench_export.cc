@@ -137,7 +137,8 @@ CiCase case_of(const Contest& contest, const Entrant& entrant, const CellChange*
 
 std::vector<CiCase> bench_cases(const Benchmark& bench, const BaselineComparison* baseline) {
   std::vector<CiCase> cases;
-  for (const Contest& contest : bench.contests)  // the same order as that of the baseline's changes
+  // The contests are in the same order as the changes since the baseline.
+  for (const Contest& contest : bench.contests)
     for (const Entrant& entrant : contest.entrants)
       cases.push_back(case_of(contest, entrant,
                               baseline == nullptr ? nullptr : &baseline->changes[cases.size()]));

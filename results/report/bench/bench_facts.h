@@ -19,7 +19,7 @@
 
 namespace headcrash::report {
 
-/// A trial's clock with this prefix, which precedes a factor, is virtual time that includes
+/// Prefix of a trial's clock that precedes a factor. Such a clock is virtual time that includes
 /// processor time.
 inline constexpr std::string_view kChargedPrefix = "charged:";
 /// Minimum busy fraction of the device. If a workload kept the device busy for a smaller part of
@@ -74,8 +74,8 @@ struct Standing {
   }
   Kind kind = Kind::unmeasured;
   int rank = 0;  ///< from 1; entrants that cannot be distinguished share a rank
-  /// The times by which entrants are ranked, in milliseconds: to quiescence, or elapsed if the
-  /// contest uses elapsed times.
+  /// The times by which entrants are ranked, in milliseconds. They are the times to quiescence, or
+  /// the elapsed times if the contest uses these.
   statistics::Summary ranking;
   statistics::Summary elapsed;  ///< milliseconds
   /// Median fraction of the ranked time during which the device was busy.
@@ -84,8 +84,9 @@ struct Standing {
   double elapsed_busy_share = 0;
   /// Median of Measurement::processor_share; empty in virtual time.
   std::optional<double> processor_share;
-  /// Comparison with the best entrant; 1 for the best entrant itself. It compares the same
-  /// repetitions with each other if both have any, and means otherwise.
+  /// Comparison with the best entrant; 1 for the best entrant itself. Compares the values of the
+  /// same repetition with each other if both entrants have such values; otherwise, compares the
+  /// means.
   statistics::Comparison to_best;
   std::size_t pairs = 0;
   bool by_operation = false;  ///< times are per operation (Contest::by_operation)
@@ -126,7 +127,7 @@ struct Contest {
     return scale == "scaled" || has_own_sizes() ? scale : std::string();
   }
   std::string setting() const;  ///< returns text such as "copy files=535 users=4" or "fio-mine"
-  /// Returns text that identifies the contest, also in other runs.
+  /// Returns text that identifies the contest. It is the same in all runs.
   std::string identity() const;
 };
 

@@ -16,7 +16,8 @@ Result<std::string> bench_page(const Benchmark& bench, const BaselineComparison*
 // ---- sections of the page, each in its own file
 std::string bench_opening(const Benchmark& bench, const BenchAnswer& answer,
                           const BaselineComparison* baseline);
-Section bench_overview(const Benchmark& bench);  ///< a map of workloads by file systems
+/// A map with a row for each workload and a column for each file system.
+Section bench_overview(const Benchmark& bench);
 Section baseline_section(const BaselineComparison& comparison);
 Section ranking_section(const Benchmark& bench);
 Section measures_section(const Benchmark& bench);

@@ -160,8 +160,8 @@ TEST_F(BenchReportTest, SeparatesEntrantsBehindANoisyLeader) {
   EXPECT_EQ(entrant(contest, "btrfs").standing.rank, 2);
 }
 
-/// The three repetitions have ratios from 1.10 to 1.22. This is significant for a single pair, but
-/// not for one of 45 pairs.
+/// The ratios of the three repetitions are between 1.10 and 1.22. This is significant for a single
+/// pair of entrants, but not for one of 45 pairs.
 TEST_F(BenchReportTest, RequiresMoreEvidenceForManyPairs) {
   auto shape = four_filesystems();
   auto& entrants = shape.contests[0].entrants;

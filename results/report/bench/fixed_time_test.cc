@@ -1,5 +1,5 @@
 // Tests contests of jobs with a fixed duration. Their elapsed times would all be equal, so they are
-// ranked otherwise.
+// ranked by the time per operation.
 #include <gtest/gtest.h>
 
 #include "results/report/bench/baseline.h"
@@ -51,8 +51,8 @@ TEST(FixedTime, LeavesOtherContestsRankedByTime) {
   EXPECT_EQ(contest.entrants[0].filesystem, "b");
 }
 
-/// The baseline was recorded before fixed times existed. It is in milliseconds rather than in
-/// milliseconds per operation.
+/// The baseline was recorded before jobs with fixed times existed. Its times are in milliseconds,
+/// and not in milliseconds per operation.
 TEST(FixedTime, DoesNotCompareWithABaselineInAnotherUnit) {
   Benchmark then, now;
   for (auto& [bench, fixed] :

@@ -116,7 +116,8 @@ std::string card(const Facts& facts, const Bug& bug) {
          "</div>\n";
 }
 
-/// Returns a map of the failing trials by last operation and file system.
+/// Returns a map of the failing trials, with a row for each last operation and a column for each
+/// file system.
 std::string operations_map(const Facts& facts, const std::vector<Bug>& bugs) {
   struct System {
     std::string filesystem, variant, control;

@@ -107,7 +107,8 @@ TEST_F(ExplorationReport, ListsCandidatesBeforeControlsWithBugsCoverageAndSteps)
     EXPECT_NE(html.find("id=\"" + anchor("failure", std::string(key) + ".w24-7") + "\""),
               std::string::npos)
         << key;
-  // There must be one strip for each file system and role. The second of its two states lost data.
+  // There must be one strip for each file system and role. Each strip has two states. In the strips
+  // of btrfs and of the two controls, the second state lost data.
   const auto strips = all_between(html, "<div class=\"strip\">", "</div>\n</div>").at(0);
   EXPECT_EQ(times(strips, "<svg"), 5U);
   EXPECT_EQ(times(strips, "<rect class=\"l\""), 3U) << "btrfs and two controls";
@@ -179,7 +180,8 @@ TEST_F(ExplorationReport, GroupsFailuresOfOneKindOnACardWithTheShortestListFirst
   EXPECT_EQ(html.find("<p class=\"operations\">", bug),
             html.find("<p class=\"operations\">write a 0 4096; fsync a</p>"));
   EXPECT_NE(html.find("3 failure reports"), std::string::npos);
-  // The map shows the operations for each file system, including the promise after each operation.
+  // The map must show the operations for each file system, each with the promise after the
+  // operation.
   const auto map = all_between(html.substr(html.find("<section id=\"bugs\">")),
                                "<table class=\"heat\">", "</table>")
                        .at(0);

@@ -88,8 +88,8 @@ struct Failure {
   std::int64_t findings = 0;
 };
 
-/// The crash states of all of a file system's workloads, counted by the position of the cut (the
-/// number of events before it).
+/// The crash states of a file system in all its workloads, counted separately for each position of
+/// the cut (the number of events before it).
 struct CutPlace {
   std::string filesystem, variant, control;
   std::int64_t cut = 0, kept = 0, lost = 0, other = 0;

@@ -1,5 +1,5 @@
-// Shows outcomes as a map of workloads by file systems, if there are several of each. Also shows,
-// collapsed, the trials of each cell with their numbers.
+// Shows outcomes as a map with a row for each workload and a column for each file system, if there
+// are several of each. Also shows the trials of each cell with their numbers, as collapsed parts.
 #include <fmt/format.h>
 
 #include <algorithm>

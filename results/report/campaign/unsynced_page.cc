@@ -43,7 +43,7 @@ struct Group {
   std::vector<Age> ages;
   double most_s() const { return std::ranges::max(oldest_ms) / kMsPerS; }
   bool keeps_bound() const { return std::ranges::max(oldest_ms) <= bound_ms + kDrainMs; }
-  /// Returns the highest age of lost changes of that kind, in seconds.
+  /// Returns the highest age of lost changes of the given kind, in seconds.
   double most_s(std::string_view kind) const {
     double most = 0;
     for (const Age& age : ages)

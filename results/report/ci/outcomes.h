@@ -12,7 +12,8 @@
 
 namespace headcrash::report {
 
-/// A single test result: that of a file system under a program, or that of a trial of a campaign.
+/// A single test result. It belongs either to a file system under a program, or to a trial of a
+/// campaign.
 struct CiCase {
   enum class Verdict : std::uint8_t {
     passed,

@@ -118,7 +118,8 @@ struct TimelineState {
   bool by_members = false;
   /// Indices into media, for writes that are missing because their members stopped before the cut.
   std::vector<std::size_t> undone;
-  /// The members of an array that stopped before the others, and when.
+  /// The members of an array that stopped before the others, each with the time at which it
+  /// stopped.
   std::vector<std::pair<std::size_t, Moment>> stopped;
 };
 
@@ -170,8 +171,8 @@ struct CrashPage {
 /// The fate of a write that is at risk.
 enum class Fate : std::uint8_t { unknown, kept, torn, lost };
 
-/// Returns the fate of the page's request `request` in a state. `state` is null if there is no
-/// state.
+/// Returns the fate of the page's request with the index `request` in a state. `state` is null if
+/// there is no state.
 Fate fate_of(const TimelineState* state, std::size_t request);
 
 /// Returns true if a cut before `event` could remove the write: it was submitted before `event`, is

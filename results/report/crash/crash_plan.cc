@@ -59,8 +59,8 @@ class Lines {
   std::map<std::uint64_t, double> ranks_;
 };
 
-/// Arranges the rows of a device: first its requests by the role of their blocks, then its flushes,
-/// then the writes to its medium.
+/// Arranges the rows of a device: first its requests, with a row for each role of a block, then its
+/// flushes, then the writes to its medium.
 class Rows {
  public:
   explicit Rows(const CrashPage& page, PicturePlan& plan) : page_(page), plan_(plan) {}
@@ -205,8 +205,8 @@ void choose_window(const CrashPage& page, PicturePlan& plan) {
   plan.window_end = end + margin;
 }
 
-/// Returns the largest g for which an interval of length g does not exceed its fraction of the axis
-/// when all longer intervals are shortened to g.
+/// Returns the largest length g with the following property: if all longer intervals are shortened
+/// to g, an interval of length g does not exceed its fraction of the axis.
 double longest_stretch(const std::vector<std::int64_t>& times) {
   const auto length = [&](double most) {
     double sum = 0;

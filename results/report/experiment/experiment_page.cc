@@ -69,8 +69,8 @@ std::string figure(const std::optional<double>& value) {
   return std::abs(*value) >= 1000 ? fmt::format("{:.0f}", *value) : fmt::format("{:.4g}", *value);
 }
 
-/// Returns the claim of a row, which is created at its first row. The title of a claim comes from
-/// its numbers.
+/// Returns the claim to which a row belongs. The claim is created when its first row is read, and
+/// its title comes from its numbers.
 Claim& claim_of(std::vector<Claim>& claims, const Row& row) {
   const std::string id = row.text("claim");
   const auto at = std::ranges::find(claims, id, &Claim::id);
@@ -210,8 +210,8 @@ std::string key_label(const std::string& text) {
   return label;
 }
 
-/// Returns the hue of each line, which is that of its file system if no other line of the plot has
-/// the same hue.
+/// Returns the hue of each line. It is the hue of the line's file system, unless another line of
+/// the plot already has this hue.
 std::vector<std::size_t> hues_of(const std::vector<OwnSeries>& series) {
   std::vector<std::size_t> hues;
   std::set<std::size_t> taken;

@@ -10,8 +10,8 @@
 
 namespace headcrash::report {
 
-/// The trials, on all devices and with all workloads, of one file system and variant with one
-/// expectation.
+/// The trials of one file system and variant with one expectation, on all devices and with all
+/// workloads.
 struct SystemRow {
   std::string filesystem, variant;
   std::string place;     ///< for example "hp-c2447, small-files", or "6 cells" if there are several

@@ -20,7 +20,7 @@
 namespace headcrash::report {
 namespace {
 
-constexpr int kWidth = 400;  // close to the size at which a phone shows it
+constexpr int kWidth = 400;  // close to the width of a plot on a phone
 /// Maximum number of plots for each gnuplot process. With this number, the output of a process
 /// stays within its limit, and most pages need only one process.
 constexpr std::size_t kPlotsAtOnce = 40;

@@ -27,15 +27,16 @@ struct IoSample {
 };
 IoSample sample_of(const IoPanel& panel);
 
-/// Returns the mean number of requests in the device during each of `bins` equal intervals of
-/// [from_ms, to_ms], computed from the requests' response times.
+/// Returns the mean number of requests in the device for each of `bins` equal intervals of
+/// [from_ms, to_ms]. It is computed from the requests' response times.
 std::vector<double> queue_depth(const IoPanel& panel, double from_ms, double to_ms,
                                 std::size_t bins);
 /// Returns the number of bytes requested per second in each of these intervals.
 std::vector<double> throughput(const IoPanel& panel, double from_ms, double to_ms,
                                std::size_t bins);
-/// Returns, for each of these intervals, the mean distance in sectors from the end of one request
-/// to the start of the next; 0 if the interval has no two such requests.
+/// For each of these intervals, returns the mean distance between two successive requests, in
+/// sectors, from the end of the first to the start of the second; 0 if the interval has no two such
+/// requests.
 std::vector<double> distances(const IoPanel& panel, double from_ms, double to_ms, std::size_t bins);
 
 }  // namespace headcrash::report

@@ -57,7 +57,7 @@ TEST_F(QueryTest, JudgesCellsAsAWhole) {
   cell("f", "any", {"not-repairable", "oops"});
   const auto table = db::must(run_query(database, "cells", run));
   ASSERT_EQ(table.size(), 6U);
-  // c, d and e are first, because they are controls
+  // c, d and e come first, because they are controls
   const std::vector<std::optional<std::int64_t>> met = {1, 0, 1, 1, 0, std::nullopt};
   const std::vector<std::int64_t> unexpected = {0, 2, 0, 0, 2, 0}, lost = {3, 2, 2, 0, 1, 1},
                                   other = {0, 1, 0, 0, 1, 1};

@@ -10,7 +10,8 @@
 namespace headcrash::report {
 namespace {
 
-// The standard defines the sequence of this generator, but not those of the distributions.
+// The standard defines the sequence of this generator, but not the sequences of the standard
+// distributions.
 using Random = std::mt19937_64;
 
 double uniform(Random& random) {
