@@ -56,8 +56,8 @@ class Inodes final : public tree::InodeOwner {
  public:
   explicit Inodes(Volume& volume) : volume_(volume) {}
 
-  /// Returns an inode, not locked. If the handle turns out to be the last reference to an inode
-  /// without links, its end removes the inode within `operation`.
+  /// Returns an inode, not locked. If the returned handle becomes the last reference to an inode
+  /// without links, releasing the handle removes the inode as part of `operation`.
   VfsResult<InodeHandle> get(InodeNumber number, Operation* operation);
   /// Returns another reference to an in-core inode.
   InodeHandle share(tree::CoreInode& inode, Operation* operation);
