@@ -113,7 +113,7 @@ struct MountOptions {
   /// ends.
   bool writes_at_once = false;
   std::string snapshot = {};  ///< if not empty, this snapshot is mounted read-only
-  /// Flush a volatile cache before and after each write of a superblock.
+  /// If true, a volatile cache is flushed before and after each write of a superblock.
   bool flushes = true;
 
   // Controls. Each of these breaks one rule.
