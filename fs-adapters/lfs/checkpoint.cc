@@ -8,8 +8,8 @@
 
 namespace headcrash::lfs {
 
-/// Returns the segments that have no live bytes any longer, and that the next checkpoint therefore
-/// records as clean. The segment at the end of the log and the one after it are excluded.
+/// Returns the segments that no longer have live bytes, which the next checkpoint will therefore
+/// record as clean. Excludes the segment at the end of the log and the one after it.
 std::vector<SegmentNumber> Store::emptied_segments() const {
   std::vector<SegmentNumber> emptied;
   for (SegmentNumber i = 0; i < s_.segments; ++i)

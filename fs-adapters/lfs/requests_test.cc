@@ -97,7 +97,7 @@ TEST(LfsRequests, UsersDoNotWaitWhileTheWriterKeepsUp) {
   const auto written = counted(m, [&](Vfs& fs) {
     const auto file = fs.open("f", {.create = true});
     ASSERT_TRUE(file);
-    // Writes more than the cache of 2 MB, in small steps.
+    // Writes more data than fits in the cache of 2 MB, in small steps.
     for (int i = 0; i < 300; ++i) {
       EXPECT_TRUE(fs.append(*file, bench::bytes_of(std::string(10 * 1024, 'x'))));
       m.executor().sleep_until(m.executor().now() + 10 * model::kMillisecondNs);

@@ -518,8 +518,8 @@ VfsResult<void> SoftUpdates::fsync(Operation& operation, CoreInode& inode, SyncE
   return refuse(EIO);
 }
 
-/// Writes the new name of an inode. For a directory, also writes its "..", by which fsck decides
-/// while the directory has two names.
+/// Writes the new name of an inode. For a directory, also writes its "..": while the directory has
+/// two names, fsck uses the ".." to select the name that it keeps.
 VfsResult<void> SoftUpdates::settle_name(Operation&, CoreInode& inode) {
   const os::BufferKey first_block = Volume::block_of(inode.number, 0);
   const auto named = [&] {
