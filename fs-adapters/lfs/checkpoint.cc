@@ -114,7 +114,8 @@ class Store::UsageTable {
 
 /// Returns the numbers of the usage table blocks that must be written, except those that this
 /// checkpoint has already written. Writing the plan's map blocks and these table blocks at the end
-/// of the log may itself empty a segment, which changes further table blocks; these are included.
+/// of the log may empty a segment. The result includes table blocks that change only because of
+/// that.
 std::set<std::uint32_t> Store::changed_usage_blocks(const Plan& plan,
                                                     const std::set<std::uint32_t>& written) const {
   UsageTable table(*this);

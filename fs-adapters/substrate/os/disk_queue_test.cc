@@ -152,7 +152,7 @@ TEST(DiskQueue, LaterVersionsOfAnUnsentBlockAreNotWritten) {
     const std::vector<RequestId> names{first};
     const RequestId second = issuer.write(200, 1, 2, {.after = names});
     const RequestId newer =
-        // A later version of the same block, which names no other request.
+        // A write of a later version of the same block. It names no other request.
         issuer.write(200, 1, 3);
     const RequestId newer_bad =
         // Another write of the bad sector. It does not depend on any other request.
