@@ -19,7 +19,8 @@ TEST_P(Fuzz, Image) {
   options.name = target.name() + "-image";
   options.size_max = fuzz::kImageEditBytes * kEditsMax;
   options.corpus = {"", std::string(fuzz::kImageEditBytes, '\0')};
-  constexpr std::size_t kCorpus = 48;  // damaged_images_test.cc runs all crafted images
+  // A sample of the crafted images; damaged_images_test.cc runs all of them.
+  constexpr std::size_t kCorpus = 48;
   for (std::string& program : target.crafted(kCorpus)) options.corpus.push_back(std::move(program));
   fuzz::run(options, [&](std::string_view input) {
     return target.run(input, fuzz::novelty(input));  // the input selects the system

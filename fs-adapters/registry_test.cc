@@ -349,7 +349,7 @@ TEST_P(EverySystem, InodeNameNeverRefersToALaterFile) {
         EXPECT_TRUE(fs.unlink("a"));
         EXPECT_TRUE(fs.sync());  // before the sync, the inode number may still be reserved
         put_file(fs, "b", "b");
-        const auto again = fs.stat(name.path());  // most systems reuse the number of a
+        const auto again = fs.stat(name.path());  // most systems now use this inode number for "b"
         EXPECT_TRUE(control || (!again && again.error().value == ESTALE));
         EXPECT_TRUE(fs.sync());
       },

@@ -12,8 +12,8 @@
 
 namespace headcrash::adapters {
 
-/// Maximum number of bytes by which an emptied file system may have less free space than a new one,
-/// because its maps have grown. An estimate.
+/// Maximum difference, in bytes, between the free space of a new file system and that of an emptied
+/// one, whose maps have grown. An estimate.
 inline constexpr std::uint64_t kMapGrowthBytes = 24 << 10;
 /// Size of the pieces in which files grow; not a multiple of a block.
 inline constexpr std::size_t kPieceBytes = 3000;

@@ -1,8 +1,8 @@
 #pragma once
 // A device or an image file as a store for mkfs and fsck. Accesses go through the page cache;
 // sync() makes writes durable. During a repair, each write() is durable on return. If a repair is
-// interrupted, it is run again and may therefore assume that its earlier writes reached the device
-// in order.
+// interrupted and run again, it may therefore assume that its earlier writes reached the device in
+// order.
 
 #include <memory>
 #include <string>

@@ -31,7 +31,7 @@ bool is_block_device(const std::string& path) {
   return ::stat(path.c_str(), &status) == 0 && S_ISBLK(status.st_mode);
 }
 
-/// Request buffers. libfuse allocates the bytes of each on first use.
+/// Request buffers. libfuse allocates the memory of each buffer when the buffer is first used.
 class RequestBuffers {
  public:
   RequestBuffers() {
@@ -91,7 +91,7 @@ struct Server::State {
   RequestBuffers buffers;
   // Used only by the executor's thread.
   std::size_t active = 0;
-  os::WaitQueue idle;  ///< waited for until no request is running
+  os::WaitQueue idle;  ///< woken whenever a request ends
   bool reader_ended = false;
   bool unmounted = false;
   Result<void> outcome;

@@ -1,9 +1,9 @@
 #pragma once
 // Checks that an image is consistent at its newest checkpoint. Recomputes all redundant
 // information: owners of sectors, live bytes of each segment, link counts, the checkpoint's totals,
-// and the summaries' entries for live blocks. A sound file system has no findings, whether it has
-// been unmounted, recovered or cut at any moment, because data to which a checkpoint refers is not
-// overwritten before the next checkpoint is durable.
+// and the summaries' entries for live blocks. A sound file system has no findings, whether it was
+// unmounted, was recovered, or lost power at any moment, because data to which a checkpoint refers
+// is not overwritten before the next checkpoint is durable.
 //
 // A Checker that is given digests of the sectors (Contents) can check successive states
 // efficiently. It rereads an inode with its blocks, a directory's names or a segment's summaries

@@ -8,8 +8,8 @@
 
 namespace headcrash::lfs {
 
-/// Returns the segments that have no live bytes any longer, and that the next checkpoint therefore
-/// records as clean. The segment at the end of the log and the one after it are excluded.
+/// Returns the segments that no longer have live bytes, which the next checkpoint will therefore
+/// record as clean. Excludes the segment at the end of the log and the one after it.
 std::vector<SegmentNumber> Store::emptied_segments() const {
   std::vector<SegmentNumber> emptied;
   for (SegmentNumber i = 0; i < s_.segments; ++i)
@@ -114,7 +114,8 @@ class Store::UsageTable {
 
 /// Returns the numbers of the usage table blocks that must be written, except those that this
 /// checkpoint has already written. Writing the plan's map blocks and these table blocks at the end
-/// of the log may itself empty a segment, which changes further table blocks; these are included.
+/// of the log may empty a segment. The result includes table blocks that change only because of
+/// that.
 std::set<std::uint32_t> Store::changed_usage_blocks(const Plan& plan,
                                                     const std::set<std::uint32_t>& written) const {
   UsageTable table(*this);

@@ -38,7 +38,8 @@ std::string_view name(WriteBackOrder order);
 /// A segment that is neither clean nor currently being written.
 struct Candidate {
   std::uint32_t segment = 0;
-  /// Time since the last modification of the youngest block, in any unit that all candidates share.
+  /// Live data, in the unit of `segment_size`: bytes, or files in the simulator. At most
+  /// `segment_size`.
   std::uint32_t live = 0;
   /// Time since the youngest block was modified, in any unit that all candidates share.
   std::uint64_t age = 0;

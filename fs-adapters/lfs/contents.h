@@ -76,7 +76,7 @@ class Sources {
  public:
   using Run = tree::NotedStore::Run;
   Sources() = default;
-  /// `whole` is false if the result also depends on something else than these sectors, such as a
+  /// `whole` is false if the result also depends on something other than these sectors, such as a
   /// failed read.
   Sources(std::vector<Run> runs, bool whole, const Contents& contents);
   /// Returns true if the same computation would yield the same result now.

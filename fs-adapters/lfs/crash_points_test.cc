@@ -47,8 +47,8 @@ class Recorder {
     std::size_t writes = 0;  ///< number of disk writes issued up to that time
     bool synced = false;     ///< if true, no later power cut may show an earlier state
   };
-  /// Contents that a file has from a certain disk write on. If they were synced, no later power cut
-  /// may show older contents.
+  /// The contents of a file after a given number of disk writes. If they were synced, no later
+  /// power cut may show older contents.
   struct Content {
     std::string text;
     std::size_t writes = 0;

@@ -136,7 +136,7 @@ Result<Superblock> decode_superblock(std::span<const std::byte> sector,
 
 struct Inode : tree::Attributes {
   InodeNumber number = 0;
-  /// Version of the inode's number in the inode map when the inode was written.
+  /// The version that the inode map had for this inode number when the inode was written.
   std::uint32_t version = 0;
   std::array<SectorAddress, kPointers> pointers = {};
   std::uint32_t sectors = 0;  ///< number of sectors in the file's blocks, including index blocks

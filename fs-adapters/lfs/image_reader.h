@@ -76,8 +76,8 @@ class ImageReader {
   };
   struct Summaries {
     std::vector<Described> blocks;
-    /// Number of sectors of the regions that no summary entry describes: those of the summaries and
-    /// trailers.
+    /// Number of sectors in the regions that are not described by any summary entry, that is, the
+    /// sectors of the summaries and trailers themselves.
     std::uint64_t own_sectors = 0;
   };
   Result<Summaries> summaries(SegmentNumber number) const;

@@ -19,8 +19,8 @@ struct Recovered {
   std::uint64_t moved = 0;   ///< inodes that the cleaner moved without changing them
 };
 
-/// Mounts the image, which rolls the log forward unless the image's last mount disabled that, and
-/// unmounts it, which marks it clean. Fails if the mount fails or the store fails.
+/// Mounts the image and unmounts it. The mount rolls the log forward, unless the image's last mount
+/// disabled roll-forward; the unmount marks the image clean. Fails if the mount or the store fails.
 Result<Recovered> recover_image(model::SectorStore& store);
 
 /// A store that keeps all writes in memory, so that a recovery does not change the image.

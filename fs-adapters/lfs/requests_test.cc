@@ -97,7 +97,7 @@ TEST(LfsRequests, UsersDoNotWaitWhileTheWriterKeepsUp) {
   const auto written = counted(m, [&](Vfs& fs) {
     const auto file = fs.open("f", {.create = true});
     ASSERT_TRUE(file);
-    // Writes more than the cache of 2 MB, in small steps.
+    // Writes more data than fits in the cache of 2 MB, in small steps.
     for (int i = 0; i < 300; ++i) {
       EXPECT_TRUE(fs.append(*file, bench::bytes_of(std::string(10 * 1024, 'x'))));
       m.executor().sleep_until(m.executor().now() + 10 * model::kMillisecondNs);
@@ -217,8 +217,8 @@ TEST(LfsRequests, RecoveryFindsBlocksOfNewFilesInSummaries) {
   EXPECT_GE(reads_of_recovery(false, kFiles, 10), few + 10) << "summaries do not record truncation";
 }
 
-/// The second pass must find the inodes that the first pass has read in the cache, as each further
-/// read would cost a revolution.
+/// The inodes that the first pass has read must still be in the cache during the second pass,
+/// because each further read would cost a revolution.
 TEST(LfsRequests, TheSecondRecoveryPassRereadsNoInode) {
   constexpr int kFiles = 400;
   EXPECT_LT(recovered(false, kFiles).issued_reads, recovered(false, 2).issued_reads + kFiles / 5);

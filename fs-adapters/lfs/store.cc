@@ -446,7 +446,8 @@ VfsResult<void> Store::change(const std::function<VfsResult<void>(tree::Operatio
     end_operation();
     if (result || result.error().value != ENOSPC || passes == kPassesForOne || stopped_)
       return result;
-    // Freed space becomes usable once the free is on disk, so a long write may need several passes.
+    // Freed space becomes usable only when the change that frees it is on the disk, so a long write
+    // may need several passes.
     const auto more = clean();
     if (!more) return refuse(EIO);
     if (*more <= 0 && passes != 0) return result;

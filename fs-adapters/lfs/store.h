@@ -273,7 +273,7 @@ class Store final : public tree::InodeStore, private tree::InodeOwner, private o
   }
 
   // log_writer.cc
-  /// The caller must hold their locks.
+  /// The caller must hold the locks of the inodes.
   VfsResult<void> flush(const std::vector<CoreInode*>& inodes);
   VfsResult<void> flush_unlocked(os::TimeNs changed_before, std::uint64_t until_dirty_bytes);
   VfsResult<void> prepare(CoreInode& inode);

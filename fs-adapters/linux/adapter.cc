@@ -507,9 +507,9 @@ std::string missing_tool_hint(const LinuxAdapter& adapter) {
 
 namespace {
 
-/// Splits "ext4:md-raid1" into file system and stack; the stack is empty if absent. If the file
-/// system is given as a path, its name ends in ".toml" or in a variant after that, so a colon in a
-/// folder's name is not taken as the separator.
+/// Splits "ext4:md-raid1" into file system and stack; the stack is empty if the name has none. If
+/// the file system is given as a path, its name ends in ".toml", or in ".toml" and a variant. A
+/// colon in a folder's name is therefore not taken as the separator.
 std::pair<std::string, std::string> split_stack(const std::string& name) {
   std::size_t colon = name.find(':');
   while (colon != std::string::npos && base::is_path(name.substr(0, colon)) &&

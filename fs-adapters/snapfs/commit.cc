@@ -32,8 +32,8 @@ VfsResult<void> Store::clear_clean_flag() {
   return commit_open(Clean::no);
 }
 
-/// Writes data that belongs to no generation, and flushes the device. A commit would include the
-/// flush, but possibly no generation has changes to commit.
+/// Writes data that belongs to no generation, and flushes the device. A commit would also flush the
+/// device, but there may be no generation with changes to commit.
 VfsResult<void> Store::write_unordered() {
   if (options_.data != DataMode::unordered) return {};
   if (cache.flush_all() != model::Status::ok) return refuse(EIO);
@@ -60,9 +60,9 @@ void Store::lift_barrier() {
   if (std::exchange(barrier_, false)) operation_ended_.wake_all();
 }
 
-/// Opens a new generation and waits for the operations of the previous one, which no operation can
-/// join any longer. Requires the commit lock. The caller must lift the barrier at the end
-/// (LiftBarrier).
+/// Opens a new generation, so that no further operation can join the previous one, and waits for
+/// the operations of the previous one to end. Requires the commit lock. The caller must lift the
+/// barrier at the end (LiftBarrier).
 VfsResult<void> Store::spawn() {
   wait_for_transactions();
   barrier_ = options_.spawn != Spawn::concurrent;
@@ -130,7 +130,8 @@ VfsResult<void> Store::move_to_blocks(Generation& generation, Superblock& next) 
   return {};
 }
 
-/// Returns a leaf, held, that may be changed.
+/// Returns the leaf's buffer, held, after copying the leaf if this is necessary before it may be
+/// changed.
 VfsResult<os::HeldBuffer> Store::own_leaf(Generation& generation, BlockAddress& root,
                                           const TreeShape& shape, std::uint32_t leaf) {
   const Path path = path_to(root, shape, leaf);

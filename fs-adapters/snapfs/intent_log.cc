@@ -72,8 +72,8 @@ VfsResult<void> Store::log_closing(LogRecord& record) {
   log_.free_inodes = record.free_inodes;
   if (log_.changes) closing_->continue_after(*log_.changes);
   log_.changes = std::move(closing_);
-  // A timed commit that came due during this one was skipped if there were no open changes at that
-  // time, so it is scheduled again.
+  // A timed commit is skipped if it comes due while this record is being written and there are no
+  // open changes. It is therefore scheduled again here.
   schedule_commit();
   operation_ended_.wake_all();
   return {};

@@ -1,7 +1,7 @@
 #pragma once
-// A map of free blocks in memory; also used for inode numbers. A block is in use as long as a
-// generation contains it that is on the disk or is being written, even if the newest generation
-// does not (store.h).
+// A map of free blocks in memory; also used for inode numbers. A block is in use as long as it
+// belongs to a generation that is on the disk or is being written, even if the newest generation
+// does not contain it (store.h).
 
 #include <cstdint>
 #include <optional>

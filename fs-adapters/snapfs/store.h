@@ -113,7 +113,7 @@ struct MountOptions {
   /// ends.
   bool writes_at_once = false;
   std::string snapshot = {};  ///< if not empty, this snapshot is mounted read-only
-  /// Flush a volatile cache before and after each write of a superblock.
+  /// If true, a volatile cache is flushed before and after each write of a superblock.
   bool flushes = true;
 
   // Controls. Each of these breaks one rule.
@@ -270,9 +270,9 @@ class Store final : public tree::InodeStore, private tree::InodeOwner, private o
  private:
   using Handle = tree::Handle<CoreInode>;
   enum class Kind : std::uint8_t { metadata, data };
-  /// Maximum number of blocks that one operation may copy when the disk is full. An exchange
-  /// changes two entries in each of two directories and two entries "..", each possibly below three
-  /// address blocks, and as many record blocks.
+  /// Maximum number of blocks that one operation may copy when the disk is full. An exchange of two
+  /// names changes two entries in each of two directories, and two ".." entries. Each of these may
+  /// be below three address blocks. An exchange also changes as many record blocks as entries.
   static constexpr std::uint32_t kOperationBlocks = 24;
   Store(os::System& system, const Superblock& superblock, std::size_t slot,
         const MountOptions& options);

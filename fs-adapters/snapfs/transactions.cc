@@ -32,8 +32,8 @@ void Store::end_transactions() {
   transactions_changed_.wake_all();
 }
 
-/// Requires the commit lock. On return, no transaction is in progress, and none can begin until the
-/// caller waits for something else.
+/// Waits until no transaction is in progress. After the return, none can begin until the calling
+/// fiber waits again. Requires the commit lock.
 void Store::wait_for_transactions() {
   if (options_.splits_transactions) return;
   spawn_waits_ = true;

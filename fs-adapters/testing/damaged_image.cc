@@ -42,7 +42,7 @@ constexpr std::array<std::uint64_t, 10> kSizes = {0,
                                                   std::uint64_t{1} << 62,
                                                   UINT64_MAX};
 
-/// Kinds of edits at a position, beyond ImageEdit::overwrite().
+/// Kinds of edits at a position, in addition to ImageEdit::overwrite().
 enum class Kind : std::uint8_t {
   byte,
   word,

@@ -194,8 +194,8 @@ TEST_P(IoErrors, AStoppedFileSystemWritesNothingAndIsNotClean) {
   });
 }
 
-/// In each round, one read in a few operations fails once. If the unmount succeeds, the file system
-/// must be clean; otherwise, it must be as after a power cut.
+/// Each round runs a few operations and makes one of their reads fail once. If the unmount
+/// succeeds, the file system must be clean; otherwise, it must be as after a power cut.
 TEST_P(IoErrors, AFailedReadInsideAnOperation) {
   int stopped = 0, went_on = 0;
   for (std::uint64_t nth = 1; nth <= 14; ++nth) {
@@ -229,8 +229,8 @@ TEST_P(IoErrors, AFailedReadInsideAnOperation) {
   EXPECT_GT(went_on, 0);
 }
 
-/// In each round, one write in operations that remove a last name fails once. If an entry stays on
-/// the disk, its inode must stay, too.
+/// Each round runs operations that remove the last name of an inode, and makes one of their writes
+/// fail once. If an entry stays on the disk, its inode must stay, too.
 TEST_P(IoErrors, AFailedWriteInsideAnOperation) {
   for (std::uint64_t nth = 1; nth <= 14; ++nth) {
     Mounted m(GetParam(), only_who_asks_writes());
@@ -255,9 +255,9 @@ TEST_P(IoErrors, AFailedWriteInsideAnOperation) {
   }
 }
 
-/// In each round, one read during the removal of a file fails once. Space that cannot be freed is
-/// lost, so the file system must not be marked clean. This applies whether the space is freed by
-/// the operation, at its end, or by a later work item.
+/// Each round removes a file and makes one of the reads during the removal fail once. Space that
+/// cannot be freed is lost, so the file system must not be marked clean. This applies whether the
+/// space is freed by the operation, at its end, or by a later work item.
 TEST_P(IoErrors, AFailedReadWhileFreeingSpace) {
   for (const std::size_t size_bytes : {std::size_t{0}, std::size_t{60000}}) {
     for (std::uint64_t nth = 1; nth <= 10; ++nth) {
@@ -438,7 +438,7 @@ TEST(IoErrorsOfAJournal, FsyncReportsFailedDataOutsideTheJournal) {
   m.mount();
   m.as_user([&] {
     FileSystem& fs = *m.file_system;
-    // More than an eighth of the ring, which is 128 KiB.
+    // The file is longer than 128 KiB, which is an eighth of the ring.
     bench::put_file(fs, "f", std::string(400'000, 'x'));
     const auto file = fs.open("f", {});
     ASSERT_TRUE(file);

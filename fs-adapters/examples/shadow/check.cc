@@ -94,7 +94,7 @@ class Check {
       if (entry->is_dot() && entry->inode != directory.number)
         wrong("does not point to the directory");
       if (entry->is_dot() || !target->attributes.is_directory()) continue;
-      // Counts the ".." of the subdirectory, which refers to this directory.
+      // Counts the ".." of the subdirectory, because it is a link to this directory.
       ++names_[directory.number];
       if (!directories_.insert(entry->inode).second) {
         wrong("is the second name of a directory");

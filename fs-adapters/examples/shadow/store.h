@@ -40,7 +40,7 @@ inline constexpr std::uint32_t kReserveBlocks = 16;
 inline constexpr std::uint32_t kBlocksMin = 64;
 
 struct MountOptions {
-  // True except in controls, each of which sets one of these two options to false.
+  // Both are true, except in controls: each control sets one of them to false.
   bool flush_first = true;
   bool keep_freed = true;
   os::TimeNs commit_interval_ns = 5 * model::kSecondNs;

@@ -23,7 +23,8 @@ adapters::Promises promises() {
           .fsync_keeps_links = true,
           .fsync_keeps_moved_path = true,
           .fsync_keeps_new_name = true,
-          // One tick of the syncer and the time of an operation in progress are added.
+          // The commit interval, plus one tick of the syncer and the time that an operation in
+          // progress may take.
           .keeps_after_s = kCommitS + 2,
           .replace_keeps_content = true,
           .names = adapters::NameOrder::atomic,

@@ -69,8 +69,8 @@ struct BufferKey {
 /// The home of a buffer that does not have a place on the disk yet.
 inline constexpr std::uint64_t kUnassigned = ~std::uint64_t{0};
 
-/// The kind of a buffer's content. By default, a buffer is locked while it is written only if it
-/// contains metadata. Hooks see both kinds of writes, because a pointer may have to wait until the
+/// The kind of a buffer's content. By default, only buffers that contain metadata are locked while
+/// they are written. Hooks see both kinds of writes, because a pointer may have to wait until the
 /// data to which it refers is on the disk.
 enum class Content : std::uint8_t { metadata, data };
 

@@ -320,7 +320,7 @@ TEST(BufferHistory, AllWritesArriveAndReadersSeeTheNewest) {
     lock_waits += history.lock_waits();
     if (::testing::Test::HasFailure()) return;
   }
-  EXPECT_GT(forced, 100U);  // otherwise the histories are not hard enough
+  EXPECT_GT(forced, 100U);  // otherwise the histories do not test the cache hard enough
   EXPECT_GT(lock_waits, 100U);
 }
 

@@ -267,12 +267,12 @@ struct BufferCache::State {
   std::size_t forced_in_flight = 0;
   std::size_t writes_in_flight = 0;
   BufferOwner* owner = nullptr;
-  std::size_t unassigned_bytes = 0;  ///< dirty buffers without a home
+  std::size_t unassigned_bytes = 0;  ///< total size of dirty buffers without a home
   std::size_t charged_bytes = 0;
   std::vector<const Fiber*> with_reserve;
   WaitQueue room;
-  std::uint64_t room_made = 0;  ///< total size of dirty buffers without a home
-  /// Number of times that fibers were woken because room was made.
+  std::uint64_t room_made = 0;  ///< number of times that fibers were woken because room was made
+  /// Blocks whose last write failed, with the status of that write.
   std::map<BufferKey, model::Status> failed_writes;
 };
 

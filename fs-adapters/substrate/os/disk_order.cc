@@ -150,7 +150,7 @@ void DiskOrder::finish(RequestId id, Outcome outcome, Changes& changes) {
   if (outcome == Outcome::failed && slot.kind == Kind::write) {
     // If a write was not sent because of its chain, later writes of its sectors must fail, too.
     // They contain the changes of the failed write, but their chains name only the requests on
-    // which the changes made since then depend.
+    // which newer changes depend.
     for (const Follower& follower : followers)
       if ((follower.link == Link::chain || slot.doomed) && slots_[follower.id].kind == Kind::write)
         doom(follower.id, changes);

@@ -205,7 +205,7 @@ TEST(DiskOutstanding, OrderHoldsForAnyNumberOutstanding) {
       most = std::max(most, there);
     }
   }
-  EXPECT_GT(most, 5U);  // otherwise the test has exercised too little
+  EXPECT_GT(most, 5U);  // otherwise too few requests were outstanding at once
 }
 
 TEST(DiskOutstanding, SeveralRequestsAreOutstandingAtOnce) {

@@ -152,10 +152,11 @@ TEST(DiskQueue, LaterVersionsOfAnUnsentBlockAreNotWritten) {
     const std::vector<RequestId> names{first};
     const RequestId second = issuer.write(200, 1, 2, {.after = names});
     const RequestId newer =
-        // A later version of the same block, which names no other request.
+        // A write of a later version of the same block. It names no other request.
         issuer.write(200, 1, 3);
     const RequestId newer_bad =
-        issuer.write(100, 1, 4);  // Another write of the bad sector, which depends on nothing.
+        // Another write of the bad sector. It does not depend on any other request.
+        issuer.write(100, 1, 4);
     w.queue.drain();
     EXPECT_EQ(issuer.statuses[second], Status::medium_error);
     EXPECT_EQ(issuer.statuses[newer], Status::medium_error);

@@ -35,7 +35,7 @@ struct Account {
   /// Time that the account's fibers spent waiting for their own requests, or for a buffer that was
   /// in flight.
   TimeNs disk_wait_ns = 0;
-  Charged charged = {};  ///< how often each cost was charged; their total is `cpu_ns`
+  Charged charged = {};  ///< how often each cost was charged; the sum of all charges is `cpu_ns`
 };
 
 class Fiber;  ///< opaque; see executor.cc

@@ -161,7 +161,8 @@ TEST(FiberLock, ReportsADeadlockThroughOtherHolders) {
   w.executor.spawn(Kind::user, w.account, [&] {
     first.lock();
     w.executor.sleep_until(2);
-    // A deadlock in which the two fibers below would also be involved.
+    // Waiting for `third` would be a deadlock: its holder waits for `second`, and the holder of
+    // `second` waits for `first`, which this fiber holds.
     EXPECT_TRUE(third.would_deadlock());
     EXPECT_TRUE(first.would_deadlock());
     first.unlock();

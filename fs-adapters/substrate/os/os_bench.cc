@@ -1,6 +1,6 @@
 // Costs of the substrate on the host: rates of fiber switches, processor charges, requests through
-// the queue, and buffers found and written. Two lengths of the queue show that no cost grows with
-// it.
+// the queue, and buffers found and written. The queue is measured at two lengths, to show that no
+// cost grows with the length.
 //
 //   headcrash_os_bench
 #include <fmt/core.h>

@@ -170,8 +170,8 @@ TEST(Tree, RemovalsInACycleOfDirectoriesEnd) {
 }
 
 /// The rename locks d before e; the removal locks e before d. A third fiber holds d, so that both
-/// of them wait for d at the same time. Each round does this at another of the rename's attempts to
-/// lock d.
+/// of them wait for d at the same time. The rename tries to lock d several times, and `rounds`
+/// selects the attempt at which this happens.
 TEST(Tree, ARenameInACycleOfDirectoriesEnds) {
   for (int rounds = 1; rounds < 8; ++rounds) {
     TestMachine m(100);

@@ -129,7 +129,8 @@ class Allocator {
     /// If nullopt, the search begins at the group's rotor.
     std::optional<std::uint32_t> block = {}, fragment = {};
     bool forward = false;
-    /// Prefer fragments in partly used blocks, after the start, to breaking up a block.
+    /// If true, free fragments in partly used blocks after the start are preferred to breaking up a
+    /// whole block.
     bool fills_blocks = false;
   };
   VfsResult<std::optional<FragmentAddress>> allocate_in(std::uint32_t group, const Search& from,

@@ -30,7 +30,7 @@ TEST(CylinderGroup, ANewGroupHasItsDataFree) {
   Bench bench;
   CylinderGroup group = bench.group();
   const Summary totals = group.totals();
-  // Plus the two data blocks before the replica.
+  // The data includes the two blocks before the replica.
   EXPECT_EQ(totals.free_blocks, 900U - (3 + 1 + 4) + 2);
   EXPECT_EQ(totals.free_fragments, 0U);
   EXPECT_EQ(totals.free_inodes, 256U);

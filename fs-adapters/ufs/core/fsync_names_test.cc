@@ -17,8 +17,8 @@ using bench::Setup;
 /// More than the maximum number of unreferenced in-core inodes (inodes.cc).
 constexpr int kOtherFiles = 650;
 
-/// Returns options for groups of a megabyte, so that the inodes of directories are in different
-/// blocks, and without background writes.
+/// Returns options for a file system without background writes, whose groups have a size of one
+/// megabyte, so that the inodes of directories are in different blocks.
 bench::MountedOptions without_background_writes() {
   return {.mkfs = {.block_bytes = 4096,
                    .fragment_bytes = 1024,

@@ -3,9 +3,9 @@
 // cache.
 //
 // An inode is loaded when it is first used. A changed inode is copied back to its block when its
-// last reference ends, when a scheme needs it on the disk, by fsync and sync, and at the latest
-// half a minute after a change. Unreferenced inodes are kept up to a limit. An inode without links
-// lives until its last user releases it; it is then removed (scheme.h, 4b).
+// last reference ends, when a scheme needs it on the disk, when an fsync or a sync runs, and at the
+// latest half a minute after a change. Unreferenced inodes are kept up to a limit. An inode without
+// links lives until its last user releases it; it is then removed (scheme.h, 4b).
 
 #include <cstdint>
 #include <memory>
@@ -34,8 +34,8 @@ struct CoreInode : tree::CoreInode {
   bool loaded = false;
   /// The block that follows the last one read, to detect sequential reads.
   std::int64_t next_sequential = 0;
-  /// The most recently allocated block since the inode was loaded; 0 if no block has been
-  /// allocated.
+  /// The block that was most recently allocated to the file since the inode was loaded; 0 if none
+  /// has been allocated.
   FragmentAddress last_allocated = 0;
   std::uint16_t links_tagged = 0;  ///< for Netra: the link count to which the inode's tags apply
   /// With the feature bmap_cache: a regular file's cache. If it is empty, no pointer in the cache
@@ -56,8 +56,8 @@ class Inodes final : public tree::InodeOwner {
  public:
   explicit Inodes(Volume& volume) : volume_(volume) {}
 
-  /// Returns an inode, not locked. If the handle turns out to be the last reference to an inode
-  /// without links, its end removes the inode within `operation`.
+  /// Returns an inode, not locked. If the returned handle becomes the last reference to an inode
+  /// without links, releasing the handle removes the inode as part of `operation`.
   VfsResult<InodeHandle> get(InodeNumber number, Operation* operation);
   /// Returns another reference to an in-core inode.
   InodeHandle share(tree::CoreInode& inode, Operation* operation);

@@ -1,6 +1,6 @@
 #pragma once
-// Trials of the checker: a sound image is damaged in many ways, each is repaired, and each repair
-// is cut at many points and restarted (damage.h, repair_judge.h).
+// Trials of the checker: a sound image is damaged in many ways, each damaged image is repaired, and
+// each repair is cut at many points and restarted (damage.h, repair_judge.h).
 //
 //   sound -> damaged -> check: the incremental one must find the same as the full one
 //                    -> repair, with its writes logged -> judge

@@ -108,12 +108,12 @@ struct Superblock {
   std::uint32_t header_offset = 0;      // fs_cblkno
   std::uint32_t inodes_offset = 0;      // fs_iblkno
   std::uint32_t data_offset = 0;        // fs_dblkno
-  // Fs_cgoffset: distance by which the header shifts from one group to the next.
+  // fs_cgoffset: distance by which the header shifts from one group to the next.
   std::uint32_t stagger = 0;
   std::uint32_t stagger_mask = 0xffffffffU;  // fs_cgmask
   std::uint32_t written_at = 0;              // fs_time: seconds since the epoch
   std::uint32_t size_fragments = 0;          // fs_size
-  // Fs_dsize: number of data fragments, without superblocks, headers, inodes and summaries.
+  // fs_dsize: number of data fragments, without superblocks, headers, inodes and summaries.
   std::uint32_t data_fragments = 0;
   std::uint32_t groups = 0;           // fs_ncg
   std::uint32_t block_bytes = 0;      // fs_bsize, 4096 to 65536

@@ -184,8 +184,8 @@ class Geometry {
   std::uint64_t file_bytes_max() const {
     return std::min<std::uint64_t>(file_blocks_max(), 0x7fffffff) << block_shift_;
   }
-  /// Returns the first block whose pointer is in the same lowest-level indirect block as that of
-  /// `block`, which must not be a direct block.
+  /// Returns the first block whose pointer is in the same lowest-level indirect block as the
+  /// pointer of `block`. `block` must not be a direct block.
   std::uint64_t first_of_indirect(std::uint64_t block) const {
     return block - (block - kDirectPointers) % pointers_per_block();
   }

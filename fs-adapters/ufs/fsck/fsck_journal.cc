@@ -61,9 +61,10 @@ void Fsck::State::check_journal() {
     replay_in_memory();
 }
 
-/// Removes the journal, so that only the state on the disk remains. The replicas are written first:
-/// as long as the superblock refers to the journal, an interrupted repair is not continued unless
-/// the user confirms again that the journal is lost.
+/// Removes the journal, so that only the state on the disk remains. The replicas are written before
+/// the superblock. If the repair is interrupted, the superblock therefore still refers to the
+/// journal, and the repair resumes only after the user has confirmed again that the journal is
+/// lost.
 void Fsck::State::give_up_journal() {
   find(FindingKind::lost_journal, 0, 0, superblock.journal.fragments, losses(report, superblock));
   superblock.features.external_journal = false;

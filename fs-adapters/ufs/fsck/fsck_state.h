@@ -89,14 +89,14 @@ struct Fsck::State {
   bool again = false;        ///< a repair has changed something on which earlier phases depend
   bool duplicates = false;   ///< true if phase 1 has found a block that is claimed twice
 
-  // In the first pass of phase 1, an indirect block may still turn out to belong to another file.
-  // While `holding_back` is set, corrected indirect blocks are not written; `held_back` is then set
-  // if there was at least one.
+  // During the first pass of phase 1, an indirect block may later turn out to belong to another
+  // file. Corrected indirect blocks are therefore not written while `holding_back` is set;
+  // `held_back` records that there was at least one.
   bool holding_back = false, held_back = false;
   bool quiet = false;  ///< suppress findings, because the first pass has already reported them
 
-  // `had_no_room`: lost+found had no space for an entry. `freed_later`: space has been freed after
-  // that.
+  // `had_no_room`: lost+found had no space for an entry. `freed_later`: space has been freed since
+  // then.
   bool had_no_room = false, freed_later = false;
 
   // Results.
@@ -144,7 +144,7 @@ struct Fsck::State {
   bool read_slots(InodeNumber number, std::span<std::byte> into);
   Inode load(InodeNumber number);
   InodeExtension load_extension(InodeNumber number);  ///< empty if there are no extensions
-  /// What happens to an inode's extension when the inode is written. `stays`: it is unchanged.
+  /// What happens to an inode's extension when the inode is written. `stays`: it is left unchanged.
   /// `goes`: it is cleared. `without_tags`: only its link tags are removed, because the link count
   /// has been corrected.
   enum class ExtensionFate : std::uint8_t { stays, goes, without_tags };
@@ -194,8 +194,9 @@ struct Fsck::State {
   /// Frees an inode that phase 1 has accepted, and all its blocks.
   void free_inode(InodeNumber number);
   /// Visits all pointers of a file in order. visit(FilePointer) returns a Verdict. During a repair,
-  /// pointers to be cleared are set to 0: those in the inode and in its cache in memory (both are
-  /// then marked as changed), those in indirect blocks on the disk.
+  /// pointers to be cleared are set to 0. Pointers in the inode and in its cache are cleared in
+  /// memory, and the inode or the cache is marked as changed; pointers in indirect blocks are
+  /// cleared on the disk.
   template <typename Visit>
   void walk(CheckedInode& checked, Visit visit);
   template <typename Visit>

@@ -357,8 +357,8 @@ TEST(Fsck, ApparentPointersInAnotherFilesBlockStay) {
 TEST(Fsck, SharedPointersAreReadOnce) {
   TestTree tree;
   ImageWriter writer(*tree.store);
-  // All pointers of an indirect block refer to the block itself, under three levels of pointers.
-  // There are 2048^3 paths.
+  // Every pointer in an indirect block refers to the block itself. With three levels of
+  // indirection, there are 2048^3 paths.
   const FragmentAddress at = writer.load(tree.large).direct[1];
   std::vector<std::byte> bytes(writer.geometry().block_bytes());
   for (std::size_t i = 0; i < bytes.size(); i += 4) store32(bytes, i, at);

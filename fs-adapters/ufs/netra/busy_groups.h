@@ -14,8 +14,8 @@
 // An inode's mark reaches the disk before those of its fragments. Otherwise a torn header write
 // could leave a busy fragment whose owner is unknown, and a check would free the fragment.
 //
-// Marks of an operation stay until it ends: the operation holds its groups, by the fiber that runs
-// it.
+// The marks of an operation stay until it ends, because the fiber that runs it holds the groups of
+// the operation.
 //
 // With the feature busy-map (busy_map.h), a group's record is marked busy before its header. It is
 // marked quiet after the header, with the counts that the header then has.

@@ -27,9 +27,9 @@
 
 namespace headcrash::ufs {
 
-/// With the feature foreign_block, the continuation of the list of foreign inodes in a separate
-/// block ("the adjacent block containing any overflow", section 5.1). It is valid if the header's
-/// marks are. When a group becomes busy, it is empty. Empty places contain 0 and may be anywhere.
+/// A separate block that continues the list of foreign inodes, with the feature foreign_block ("the
+/// adjacent block containing any overflow", section 5.1). The block is valid if the header's marks
+/// are valid. It is empty when a group becomes busy. Empty places contain 0 and may be anywhere.
 class ForeignBlock {
  public:
   explicit ForeignBlock(std::span<std::byte> block) : block_(block) {}

@@ -80,7 +80,7 @@ VfsResult<void> Netra::inode_removed(Operation& operation, const InodeRemoval& r
 }
 
 /// Adds a tag, which replaces an older tag for the same place. Tags of an earlier operation are
-/// dropped: it held the inode's lock, and has therefore already written its entries.
+/// dropped: that operation held the inode's lock, and has therefore already written its entries.
 VfsResult<void> Netra::tag(Operation& operation, tree::CoreInode& inode, const LinkTag& tag) {
   TaggedInode& tagged = tagged_[inode.number];
   if (tagged.operation != &operation) tagged = {.operation = &operation};

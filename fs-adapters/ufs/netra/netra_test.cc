@@ -259,7 +259,7 @@ TEST(Netra, MarksOfAGroupShareAWrite) {
 
 TEST(Netra, AFailedWriteOfMarksFailsOneUser) {
   const MarkedAtOnce made = mark_at_once(true, 2);
-  // The users that are waiting have their marks in the third write.
+  // The third write contains the marks of the users that are waiting.
   EXPECT_EQ(made.header_writes, 3U);
   EXPECT_EQ(made.refused, 1U);
 }

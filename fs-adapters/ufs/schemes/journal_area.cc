@@ -35,8 +35,8 @@ Result<void> zero(model::SectorStore& store, const Superblock& superblock) {
                             superblock.journal.fragments * sectors);
 }
 
-/// Returns the identifier of the log that is already on a device that will become a log; 0 if there
-/// is no log on it.
+/// Returns the identifier of the log that already exists on a device on which a new log will be
+/// created; 0 if there is no such log.
 std::uint64_t old_identifier(const model::SectorStore& store, const Superblock& superblock) {
   std::array<std::byte, kSectorBytes> sector = {};
   if (!store.read(JournalRing(superblock).superblock_lba(), sector)) return 0;

@@ -62,7 +62,7 @@ TEST(JournalCommits, NothingIsWrittenInPlaceBefore) {
     Vfs& fs = *m.file_system;
     for (int i = 0; i < 8; ++i)
       bench::put_file(fs, "f" + std::to_string(i), std::string(9000, 'x'));
-    wait(m, 100);  // time for sweeps, and for writes because the cache is too small
+    wait(m, 100);  // time for sweeps, and for writes that occur because the cache is too small
     EXPECT_EQ(counters(m).commits, 0U);
     const auto raw = ImageReader::open(*m.store);
     ASSERT_TRUE(raw);

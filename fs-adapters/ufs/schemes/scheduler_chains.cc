@@ -236,8 +236,8 @@ VfsResult<void> SchedulerChains::inode_removed(Operation&, const InodeRemoval& r
 
 VfsResult<void> SchedulerChains::fsync(Operation& operation, CoreInode& inode, SyncExtent extent) {
   TRY(Scheme::fsync(operation, inode, extent));
-  // Inodes below a moved directory do not record that its path has changed, so all such writes are
-  // waited for.
+  // Inodes below a moved directory do not record that their path has changed, so fsync waits for
+  // all writes that have changed a path.
   const After moved = paths_;
   for (const os::RequestId id : moved.ids()) volume_.disk.wait_for(id);
   return {};

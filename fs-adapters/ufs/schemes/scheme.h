@@ -165,7 +165,8 @@ struct JournalOptions {
   /// The contents of the journal. `metadata`: only metadata; the data of new blocks is in place
   /// before the commit ("ordered"). `data`: data as well.
   enum class Contents : std::uint8_t { metadata, data };
-  /// `unordered` is a control for tests, which must detect it: the commit record waits for nothing.
+  /// `last`: the commit record is written after everything that it covers. `unordered`: it waits
+  /// for nothing. This is a control, which tests must detect.
   enum class CommitRecord : std::uint8_t { last, unordered };
   /// When the blocks of a file are released after it has lost its last name and its last user; this
   /// may require reads of indirect blocks. `by_user`: in the same system call. `by_syncer`: at the
@@ -312,7 +313,8 @@ class Scheme : public os::WriteHooks {
     (void)group, (void)inode, (void)is_directory;
     return {};
   }
-  /// Returns true if before_taking() has already been called for this, or would have no effect.
+  /// Returns true if before_taking() has already been called for this group and inode, or would
+  /// have no effect.
   virtual bool may_take(std::uint32_t group, InodeNumber inode) const {
     (void)group, (void)inode;
     return true;
@@ -353,9 +355,9 @@ class Scheme : public os::WriteHooks {
   /// For fsync: writes a file, and then the blocks that contain its pending names
   /// (pending_names.h).
   VfsResult<void> write_with_names(Operation& operation, CoreInode& inode);
-  /// Must be called after these writes. If all these names are on the disk, removes the notes up to
-  /// `noted` and returns true. `noted` must be the number of the newest note before the first of
-  /// the writes.
+  /// Must be called after the file and its pending names have been written. If all of these names
+  /// are on the disk, removes the notes up to `noted` and returns true. `noted` must be the number
+  /// of the newest note before the first of these writes.
   VfsResult<bool> names_arrived(Operation& operation, InodeNumber inode, std::uint64_t noted);
   /// Called when the block that contains a name has been written. Returns true if the bytes that
   /// were written contained the name, and the directory on the disk leads to that block.

@@ -348,8 +348,8 @@ VfsResult<void> SoftUpdates::link_removed(Operation& operation, const LinkRemova
   return written ? dropped : written;
 }
 
-/// Called when a directory is removed. Those of its blocks that have not been written yet never
-/// will be, so dependencies on their writes become dependencies on the write of the inode.
+/// Called when a directory is removed. Blocks of the directory that have not been written yet will
+/// never be written, so dependencies on their writes become dependencies on the write of the inode.
 void SoftUpdates::forget_directory_blocks(InodeNumber inode, FreeFile& file) {
   for (auto at = first_block_of(inode); at != blocks_.end() && at->first.object == inode;) {
     BlockDependencies& dependencies = at->second;
@@ -466,8 +466,8 @@ VfsResult<void> SoftUpdates::write_adds_of(InodeNumber inode) {
   return written;
 }
 
-/// Returns false if, in the bytes that were written, the entry was undone, or the directory's
-/// pointer to the entry's block or its size.
+/// Returns false if any of the following was undone in the bytes that were written: the entry, the
+/// directory's pointer to the entry's block, or the directory's size.
 bool SoftUpdates::shows(InodeNumber inode, const PendingName& name) const {
   if (adds_of_.contains(inode)) return false;
   const auto dependencies = inodes_.find(name.directory);
@@ -518,8 +518,8 @@ VfsResult<void> SoftUpdates::fsync(Operation& operation, CoreInode& inode, SyncE
   return refuse(EIO);
 }
 
-/// Writes the new name of an inode. For a directory, also writes its "..", by which fsck decides
-/// while the directory has two names.
+/// Writes the new name of an inode. For a directory, also writes its "..": while the directory has
+/// two names, fsck uses the ".." to select the name that it keeps.
 VfsResult<void> SoftUpdates::settle_name(Operation&, CoreInode& inode) {
   const os::BufferKey first_block = Volume::block_of(inode.number, 0);
   const auto named = [&] {

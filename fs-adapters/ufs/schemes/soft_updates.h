@@ -116,7 +116,8 @@ class SoftUpdates : public Scheme {
     WriteNumber carried = 0;
     std::vector<Extent> frees;  ///< old extents of the block, to be freed
   };
-  /// A pending size of a directory that extends beyond its direct pointers.
+  /// A new size of a directory that extends beyond the directory's direct pointers and is not on
+  /// the disk yet.
   struct GrownSize {
     std::int64_t block = 0;  ///< number of the directory's new block
     std::uint64_t old_size_bytes = 0;

@@ -1,6 +1,6 @@
 #pragma once
 // Fixture for tests of the mounted file system: an in-memory disk with a log of its writes, a small
-// operating system in virtual time, and a file system under some scheme.
+// operating system in virtual time, and a file system with one of the schemes.
 
 #include <gtest/gtest.h>
 

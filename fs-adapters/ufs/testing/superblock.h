@@ -1,6 +1,6 @@
 #pragma once
-// A superblock for tests that need only a geometry: a file system of two groups of 1000 blocks, of
-// which the second is shorter.
+// A superblock for tests that need only a geometry: a file system of two groups, of which the first
+// has 1000 blocks and the second is shorter.
 
 #include "fs-adapters/ufs/format/format.h"
 
