@@ -198,13 +198,13 @@ class Checker::State {
 
   void compare() {
     clear();
-    look_at_inodes();
-    look_at_tables();
+    check_inodes();
+    check_tables();
     check_names();
-    look_at_links();
-    look_at_segments();
-    look_at_summaries();
-    look_at_totals();
+    check_links();
+    check_segments();
+    check_summaries();
+    check_totals();
   }
 
   void clear() {
@@ -256,7 +256,7 @@ class Checker::State {
                                                        : nullptr;
   }
 
-  void look_at_inodes() {
+  void check_inodes() {
     for (const InodeNumber number : allocated_) {
       const KeptInode& kept = *inodes_[number];
       if (!kept.inode) {
@@ -304,7 +304,7 @@ class Checker::State {
                                              sectors, inode.sectors));
   }
 
-  void look_at_tables() {
+  void check_tables() {
     const auto table = [&](const std::vector<SectorAddress>& blocks, Content content) {
       for (std::uint32_t i = 0; i < blocks.size(); ++i)
         if (blocks[i] != 0)
@@ -335,7 +335,7 @@ class Checker::State {
         find(FindingKind::name, kept.problem);
         continue;
       }
-      look_at_dots(number, parent, kept.names);
+      check_dots(number, parent, kept.names);
       for (const NamedInode& one : kept.names) {
         if (one.name == "." || one.name == "..") continue;
         KeptInode* const target = check_name(number, one);
@@ -345,7 +345,7 @@ class Checker::State {
     }
   }
 
-  void look_at_dots(InodeNumber number, InodeNumber parent, const std::vector<NamedInode>& names) {
+  void check_dots(InodeNumber number, InodeNumber parent, const std::vector<NamedInode>& names) {
     const bool right = names.size() >= 2 && names[0].name == "." && names[0].inode == number &&
                        names[1].name == ".." && names[1].inode == parent;
     if (!right)
@@ -374,7 +374,7 @@ class Checker::State {
     return target;
   }
 
-  void look_at_links() {
+  void check_links() {
     for (const InodeNumber number : allocated_) {
       const KeptInode* const kept = found(number);
       if (kept == nullptr) continue;
@@ -391,7 +391,7 @@ class Checker::State {
     }
   }
 
-  void look_at_segments() {
+  void check_segments() {
     const Checkpoint& c = r().checkpoint();
     for (SegmentNumber i = 0; i < superblock().segments; ++i) {
       const SegmentUsage& usage = r().usage()[i];
@@ -406,7 +406,7 @@ class Checker::State {
     }
   }
 
-  void look_at_summaries() {
+  void check_summaries() {
     std::uint32_t described = 0;
     for (SegmentNumber i = 0; i < superblock().segments; ++i) {
       if (live_[i] == 0) continue;
@@ -445,7 +445,7 @@ class Checker::State {
     return 1;
   }
 
-  void look_at_totals() {
+  void check_totals() {
     const Checkpoint& c = r().checkpoint();
     for (const std::uint32_t bytes : live_) report_.live_bytes += bytes;
     report_.clean = c.clean;

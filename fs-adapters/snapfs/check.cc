@@ -36,15 +36,15 @@ class Checker {
   CheckReport run() {
     for (BlockAddress address = 0; address < s_.first_block(); ++address) used_[address] = true;
     if (table_ != 0) (void)own(table_, 0, "the table of snapshots");
-    look_at_map(s_.block_map, s_.block_tree(), marked_);
-    look_at_map(s_.inode_map, s_.inode_tree(), inodes_marked_);
+    check_map(s_.block_map, s_.block_tree(), marked_);
+    check_map(s_.inode_map, s_.inode_tree(), inodes_marked_);
     for (const auto& [address, in_use] : r_.logged().blocks) marked_[address] = in_use;
     for (const auto& [number, in_use] : r_.logged().numbers) inodes_marked_[number] = in_use;
-    look_at_records();
-    look_at_logged_inodes();
-    look_at_names();
-    look_at_links();
-    look_at_marks();
+    check_records();
+    check_logged_inodes();
+    check_names();
+    check_links();
+    check_marks();
     return std::move(report_);
   }
   /// Returns the blocks that the generation's map marks as used.
@@ -69,7 +69,7 @@ class Checker {
     return true;
   }
 
-  void look_at_map(BlockAddress root, const TreeShape& shape, std::vector<bool>& marked) {
+  void check_map(BlockAddress root, const TreeShape& shape, std::vector<bool>& marked) {
     const auto done = r_.each_tree_block(
         root, shape,
         [&](BlockAddress at, const std::uint32_t* leaf, std::span<const std::byte> bytes) {
@@ -91,26 +91,26 @@ class Checker {
     if (!done) find(FindingKind::tree, done.error().message());
   }
 
-  void look_at_records() {
+  void check_records() {
     const auto done = r_.each_tree_block(
         s_.record_map, s_.record_tree(),
         [&](BlockAddress at, const std::uint32_t* leaf, std::span<const std::byte> bytes) {
           if (!own(at, 0, "the record map")) return false;
           if (leaf == nullptr) return true;
           for (std::uint32_t i = 0; i < s_.records_per_block(); ++i)
-            look_at_record(bytes.subspan(std::size_t{i} * kInodeBytes, kInodeBytes),
-                           *leaf * s_.records_per_block() + i);
+            check_record(bytes.subspan(std::size_t{i} * kInodeBytes, kInodeBytes),
+                         *leaf * s_.records_per_block() + i);
           return true;
         });
     if (!done) find(FindingKind::tree, done.error().message());
   }
 
-  void look_at_logged_inodes() {
+  void check_logged_inodes() {
     for (const auto& [number, inode] : r_.logged().inodes)
       if (inode) see(*inode);
   }
 
-  void look_at_record(std::span<const std::byte> record, InodeNumber number) {
+  void check_record(std::span<const std::byte> record, InodeNumber number) {
     if (r_.logged().inodes.contains(number)) return;
     const auto inode = decode_inode(record, number, s_);
     if (!inode) return find(FindingKind::inode, inode.error().message(), number);
@@ -145,7 +145,7 @@ class Checker {
            inode.number);
   }
 
-  void look_at_names() {
+  void check_names() {
     const auto root = inodes_.find(kRootInode);
     if (root == inodes_.end() || !root->second.is_directory())
       return find(FindingKind::inode, "there is no root directory", kRootInode);
@@ -159,17 +159,17 @@ class Checker {
         find(FindingKind::name, names.error().message(), number);
         continue;
       }
-      look_at_dots(number, parent, *names);
+      check_dots(number, parent, *names);
       for (const NamedInode& one : *names) {
         if (one.name == "." || one.name == "..") continue;
-        if (look_at_name(number, one) && inodes_.at(one.inode).is_directory() &&
+        if (check_name(number, one) && inodes_.at(one.inode).is_directory() &&
             parents_.emplace(one.inode, number).second)
           to_see.emplace_back(one.inode, number);
       }
     }
   }
 
-  void look_at_dots(InodeNumber number, InodeNumber parent, const std::vector<NamedInode>& names) {
+  void check_dots(InodeNumber number, InodeNumber parent, const std::vector<NamedInode>& names) {
     const bool right = names.size() >= 2 && names[0].name == "." && names[0].inode == number &&
                        names[1].name == ".." && names[1].inode == parent;
     if (!right)
@@ -179,7 +179,7 @@ class Checker {
     ++links_[number == kRootInode ? number : parent];
   }
 
-  bool look_at_name(InodeNumber directory, const NamedInode& one) {
+  bool check_name(InodeNumber directory, const NamedInode& one) {
     const auto target = inodes_.find(one.inode);
     if (target == inodes_.end()) {
       find(FindingKind::name,
@@ -199,7 +199,7 @@ class Checker {
     return true;
   }
 
-  void look_at_links() {
+  void check_links() {
     std::uint32_t unlinked = 0;
     for (const auto& [number, inode] : inodes_) {
       const auto counted = links_.find(number);
@@ -220,7 +220,7 @@ class Checker {
                                             unlinked, s_.unlinked));
   }
 
-  void look_at_marks() {
+  void check_marks() {
     for (BlockAddress address = 0; address < s_.blocks; ++address) {
       if (!marked_[address] && !kept_[address]) ++report_.free_blocks;
       if (marked_[address] == used_[address]) continue;

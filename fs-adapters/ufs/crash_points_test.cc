@@ -187,7 +187,7 @@ class CrashStates {
     for (const Finding& finding : found->findings)
       if (replayed || !permitted(setup_, finding.kind))
         damaged(std::string(name_of(finding.kind)), where + " " + finding.text);
-    if (!replayed) look_at_link(image_, where);
+    if (!replayed) check_link(image_, where);
     const bool replays = replayed && synced;
     if (report_.states % 20 == 0 || replays) repair(where);
     if (synced)
@@ -196,7 +196,7 @@ class CrashStates {
         damaged("synced file", where + " " + problem);
   }
 
-  void look_at_link(const model::SectorStore& image, const std::string& where) {
+  void check_link(const model::SectorStore& image, const std::string& where) {
     if (const std::string problem = problem_of_link(image); !problem.empty())
       damaged("symbolic link", where + " " + problem);
   }
@@ -210,7 +210,7 @@ class CrashStates {
     if (!again || !again->nothing_found())
       damaged("repair",
               where + " " + (again ? bench::findings_of(*again) : again.error().message()));
-    look_at_link(*scratch_, where + ", repaired,");
+    check_link(*scratch_, where + ", repaired,");
   }
 
   Setup setup_;

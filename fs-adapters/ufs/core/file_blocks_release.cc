@@ -29,9 +29,10 @@ struct BlockRange {
   }
 };
 
-class Taker {
+/// Releases blocks of one inode: removes them from the cache and collects their extents.
+class BlockRelease {
  public:
-  Taker(Volume& volume, CoreInode& inode)
+  BlockRelease(Volume& volume, CoreInode& inode)
       : volume_(volume), inode_(inode), budget_(volume.geometry.size_fragments()) {}
 
   const Geometry& geometry() const { return volume_.geometry; }
@@ -213,12 +214,12 @@ VfsResult<void> free_blocks(Volume& volume, Operation& operation, CoreInode& ino
                                     static_cast<std::uint64_t>(end));
       !ended)
     return ended;
-  Taker taker(volume, inode);
+  BlockRelease release(volume, inode);
   std::vector<Extent> extents;
   const BlockRange range{static_cast<std::uint64_t>(first), static_cast<std::uint64_t>(end)};
-  auto taken = taker.take_from_inode(operation, range, inode.disk.size_bytes, extents);
+  auto taken = release.take_from_inode(operation, range, inode.disk.size_bytes, extents);
   if (!taken || extents.empty()) return taken;
-  taker.forget_sectors(extents);
+  release.forget_sectors(extents);
   return volume.scheme->blocks_removed(
       operation,
       {.inode = inode, .extents = std::move(extents), .first_block = first, .end_block = end}, {});
@@ -245,15 +246,15 @@ VfsResult<void> set_size(Volume& volume, Operation& operation, CoreInode& inode,
   const std::uint64_t first = geometry.blocks_of_size(size_bytes);
   TRY(end_cache_before(volume, inode, first, geometry.file_blocks_max()));
   if (size_bytes < old_size) TRY(cut_last_block(volume, inode, size_bytes, extents));
-  Taker taker(volume, inode);
+  BlockRelease release(volume, inode);
   auto taken =
-      taker.take_from_inode(operation, {first, geometry.file_blocks_max()}, old_size, extents);
+      release.take_from_inode(operation, {first, geometry.file_blocks_max()}, old_size, extents);
   if (!taken) return taken;
   inode.disk.size_bytes = size_bytes;
   if (first <= kDirectPointers) inode.bmap = {};
   volume.inodes.mark_changed(inode);
   if (extents.empty()) return {};
-  taker.forget_sectors(extents);
+  release.forget_sectors(extents);
   return volume.scheme->blocks_removed(
       operation,
       {.inode = inode,
@@ -264,13 +265,13 @@ VfsResult<void> set_size(Volume& volume, Operation& operation, CoreInode& inode,
 }
 
 VfsResult<std::vector<Extent>> take_all_blocks(Volume& volume, CoreInode& inode) {
-  Taker taker(volume, inode);
+  BlockRelease release(volume, inode);
   std::vector<Extent> extents;
   if (!pointers_are_text(inode.disk, volume.super.inline_target_max)) {
     // The whole tree is released, so there is no change of an indirect block to report.
     Operation none;
-    auto taken = taker.take_from_inode(none, {0, volume.geometry.file_blocks_max()},
-                                       inode.disk.size_bytes, extents);
+    auto taken = release.take_from_inode(none, {0, volume.geometry.file_blocks_max()},
+                                         inode.disk.size_bytes, extents);
     if (!taken) return forward_errno(taken);
   }
   volume.cache.discard_object(inode.number);

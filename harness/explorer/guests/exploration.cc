@@ -103,8 +103,8 @@ class Exploration {
   /// Checks states until none are left. If `strategy` is set, outcomes are reported under this
   /// strategy instead of the state's own.
   void work(StageGuest& guest, SharedEnumerator& source, std::optional<Strategy> strategy);
-  void look_at(StageGuest& guest, const StateChecker& checker, const states::FoundState& found,
-               std::optional<Strategy> strategy);
+  void check_found(StageGuest& guest, const StateChecker& checker, const states::FoundState& found,
+                   std::optional<Strategy> strategy);
   bool drawn(std::uint64_t digest) const;
   void confirm(StageGuest& guest, const StateChecker& checker, const states::CrashState& state,
                const StateOutcome& outcome);
@@ -219,7 +219,7 @@ void Exploration::work(StageGuest& guest, SharedEnumerator& source,
       return;
     }
     if (!*found) return;
-    look_at(guest, source.checker(), **found, strategy);
+    check_found(guest, source.checker(), **found, strategy);
   }
 }
 
@@ -230,8 +230,8 @@ bool Exploration::drawn(std::uint64_t digest) const {
   return static_cast<double>(random.below(1'000'000)) < options_.in_guest_share * 1e6;
 }
 
-void Exploration::look_at(StageGuest& guest, const StateChecker& checker,
-                          const states::FoundState& found, std::optional<Strategy> strategy) {
+void Exploration::check_found(StageGuest& guest, const StateChecker& checker,
+                              const states::FoundState& found, std::optional<Strategy> strategy) {
   StateOutcome outcome = checker.check(guest, found.state, {});
   if (interrupted() || given_up(outcome)) return;
   outcome.strategy = strategy.value_or(found.strategy);

@@ -501,14 +501,14 @@ TEST_F(PooledGuest, AnApplicationsVerifierJudgesItsCrashStates) {
     ASSERT_FALSE(result.failures.empty()) << "the application flushes nothing";
     // Before the first mark, only prepared files can be missing. After it, reported files can be
     // missing, too.
-    const auto lost_what_was_told = [](const StateOutcome& outcome) {
+    const auto lost_promised_data = [](const StateOutcome& outcome) {
       return !outcome.persisted_texts.empty() &&
              std::any_of(outcome.findings.begin(), outcome.findings.end(),
                          [](const oracle::Finding& finding) {
                            return finding.kind == oracle::Verdict::lost_synced_data;
                          });
     };
-    EXPECT_TRUE(std::any_of(result.outcomes.begin(), result.outcomes.end(), lost_what_was_told));
+    EXPECT_TRUE(std::any_of(result.outcomes.begin(), result.outcomes.end(), lost_promised_data));
   }
 }
 

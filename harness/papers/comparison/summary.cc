@@ -50,7 +50,7 @@ std::vector<std::string> names_of_group(const TimedTable& table, Durability dura
   return names;
 }
 
-std::string ratio_told(const Sample& slow, const Sample& fast) {
+std::string ratio_text(const Sample& slow, const Sample& fast) {
   if (!have_ratios(slow, fast)) return "-";
   const auto compared = statistics::compare_pairs(fast, slow, kTolerance);
   if (!compared.interval) return fmt::format("{:.2f}", compared.ratio);
@@ -75,7 +75,7 @@ Table who_wins(const std::vector<Contest>& contests, const std::vector<std::stri
       if (mean_of(*contest.samples[i]) > mean_of(*contest.samples[last])) last = i;
     shown.rows.push_back({contest.machine, contest.workload, winners,
                           text_of(*contest.samples[best.front()]), names[last],
-                          ratio_told(*contest.samples[last], *contest.samples[best.front()])});
+                          ratio_text(*contest.samples[last], *contest.samples[best.front()])});
   }
   return shown;
 }
@@ -121,7 +121,7 @@ Table price(const std::vector<const TimedTable*>& tables) {
           samples.push_back(&table->outcomes[place][column].of(Quantity::user));
         const auto best = Ranking(samples).unbeaten();
         cells.push_back(best.empty() ? "-" : rows()[table->row_numbers[places[best.front()]]].name);
-        cells.push_back(best.empty() ? "-" : ratio_told(*samples[best.front()], free));
+        cells.push_back(best.empty() ? "-" : ratio_text(*samples[best.front()], free));
       }
       shown.rows.push_back(std::move(cells));
     }

@@ -282,9 +282,9 @@ class ArrayHistory final : public Initiator {
     heal();
     EXPECT_EQ(bench_.array->status().background, "");
     EXPECT_FALSE(bench_.array->status().dirty);
-    look_at_stores();
+    check_stores();
   }
-  void look_at_stores() {
+  void check_stores() {
     EXPECT_EQ(bench_.wrong_stripes(), 0U);
     const RaidLayout l = bench_.layout();
     for (std::uint64_t s = 0; s < sectors_; ++s) {
@@ -332,7 +332,7 @@ class ArrayHistory final : public Initiator {
       EXPECT_TRUE(bench_.array->scrub(true));
       bench_.drain();
     }
-    look_at_stores();
+    check_stores();
   }
   void reopen() {
     std::vector<std::set<std::uint64_t>> unreadable;
