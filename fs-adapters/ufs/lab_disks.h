@@ -6,10 +6,11 @@
 //   tiny   a few hundred blocks of 2 KiB, fragments of 512 bytes; 2 or 3 groups with 2 inode blocks
 //   deep   a few hundred blocks of 512 bytes, 2 groups with 8 inode blocks; single indirect blocks
 //          from 6 KiB on, double from 70 KiB, triple from 8.07 MiB
-//   used   like deep, but directories were created and removed on it before. It was then mounted
-//          under Soft Updates. If the scheme needs a journal, it was mounted with one, which still
-//          contains these changes; if the scheme needs Netra features, it was mounted under the
-//          first Netra scheme that needs no other features.
+//   used   like deep, but directories have been created and removed on it. For these changes, the
+//          disk was mounted under Soft Updates, with two exceptions: if the scheme needs a journal,
+//          the disk was mounted with a journal, which still contains the changes; if the scheme
+//          needs Netra features, the disk was mounted under the first Netra scheme that needs no
+//          other features.
 //
 // tiny, deep and used have a journal of minimum size if the scheme uses one. With inode extensions
 // there are twice as many slots.

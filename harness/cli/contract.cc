@@ -1,4 +1,5 @@
-// headcrash contract: runs litmus tests on file systems and prints what each file system keeps.
+// headcrash contract: runs litmus tests on file systems and prints which guarantees each file
+// system keeps.
 // headcrash explain: finds litmus tests that match given words.
 #include <fmt/format.h>
 #include <fmt/ranges.h>

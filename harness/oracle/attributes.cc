@@ -38,9 +38,9 @@ void Follower::set_owner(ObjectHistory& of, std::uint32_t user, std::uint32_t gr
   history_.judged.owners = true;
 }
 
-/// Sets the mode and owner that a new object has, because execute.cc creates it as root. Symbolic
-/// links and whiteouts have no mode. The mode of a new subvolume depends on the kernel, so it is
-/// not set.
+/// Sets the expected mode and owner of a new object. The owner is root, because execute.cc runs as
+/// root. Symbolic links and whiteouts have no mode. Sets nothing for a new subvolume, because its
+/// mode depends on the kernel.
 void Follower::set_created(ObjectHistory& of) {
   const bool directory = of.type == FileType::directory;
   const bool has_mode = directory || of.type == FileType::regular || of.type == FileType::fifo;

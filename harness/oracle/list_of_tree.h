@@ -1,7 +1,7 @@
 #pragma once
-// Converts a tree to a list of operations that creates this tree. It is needed if a list contains a
-// `crash`: the rest of the list starts from the recovered tree, but the oracle can follow only
-// lists.
+// Converts a tree to a list of operations that creates this tree. The conversion is needed if a
+// workload contains a `crash`: the remaining operations start from the recovered tree, but the
+// oracle can follow only operations.
 
 #include <span>
 #include <vector>

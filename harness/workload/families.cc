@@ -129,7 +129,7 @@ const std::vector<Made>& all_families() {
         "synced and new files are renamed over others, while neighbours are synced"},
        replacements},
       {{"large-directories",
-        "synced files move while a directory grows, beyond its direct blocks too"},
+        "synced files move while a directory grows, even beyond its direct blocks"},
        large_directories},
       {{"journal-wrap", "enough name changes to wrap a small journal"}, journal_wrap},
       {{"open-files", "files lose their last names while they are open"}, open_files},

@@ -109,7 +109,7 @@ class SchemesPlan {
   run::Shard shard_;
   std::uint64_t workloads_ = 0;      ///< number of workloads in the shard
   std::vector<std::string> listed_;  ///< workloads of all shards, except those of seq-2
-  std::uint64_t seq2_ = 0;           ///< number of seq-2 workloads, which are found by number
+  std::uint64_t seq2_ = 0;           ///< count of seq-2 workloads, which are looked up by index
 };
 
 }  // namespace headcrash::campaign

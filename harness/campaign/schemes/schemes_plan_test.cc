@@ -1,4 +1,4 @@
-// Tests the names of the campaigns, and which trial has which number.
+// Tests the names of the campaigns and the numbering of their trials.
 #include "harness/campaign/schemes/schemes_plan.h"
 
 #include <fmt/format.h>

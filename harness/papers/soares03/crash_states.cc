@@ -47,7 +47,7 @@ class StateJudge {
  private:
   Result<void> add(Judged& sum, const Workload& workload, std::uint64_t budget) {
     if (folder_.path().empty())
-      return fail("crash states", "the folder for temporary files cannot be written",
+      return fail("crash states", "the folder for temporary files is not writable",
                   "set TMPDIR to a writable folder");
     const auto lab_disk = system_.lab_disk(workload.disk);
     if (!lab_disk) return fail(workload.name, "there is no disk \"" + workload.disk + "\"");

@@ -82,7 +82,7 @@ class Client {
   nbd_handle* handle_;
 };
 
-// ---- helpers of the tests
+// ---- test helpers
 
 inline const std::vector<std::string> kFast = {"hp-c2447", "size=64M", "clock=off"};
 
