@@ -124,9 +124,10 @@ def block_of(rows, figures):
             lines.append(f"| {CLASSES[kind]} | " + " | ".join(map(str, totals.values())) + " |")
     decided = [row for row in rows if row["kind"] == "rule" and row["class"] == "paper"]
     once = sum(row["executions"] == "1" for row in decided)
-    lines += ["", f"The class `paper` has {len(decided)} rules, {once} of which are judged by a single "
-              "execution. The others have five executions with different seeds, or do not depend "
-              "on a seed.", END]
+    rest = "Each" if once == 0 else "Each other rule"
+    single = f" {once} of them {'is' if once == 1 else 'are'} judged by a single execution." if once else ""
+    lines += ["", f"The class `paper` has {len(decided)} rules.{single} {rest} has been executed with "
+              "five seeds, or does not depend on a seed.", END]
     return "\n".join(lines)
 
 
