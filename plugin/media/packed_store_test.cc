@@ -27,7 +27,7 @@ std::unique_ptr<MemoryStore> some_medium() {
   return medium;
 }
 
-/// Compares the whole medium, and then as many random ranges as `ranges` says.
+/// Compares the whole medium, and then `ranges` random ranges of it.
 void expect_same(const PackedStore& packed, const model::SectorStore& medium,
                  std::mt19937_64& random, int ranges) {
   for (int i = 0; i < ranges; ++i) {

@@ -40,8 +40,8 @@ class WrittenMap {
     /// True if unwritten sectors read as zeroes, false if they hold prior contents.
     bool or_zeroes = true;
   };
-  /// Returns the run that begins at `lba`. It is at most `limit` sectors long (at least 1), all of
-  /// which must be inside the device.
+  /// Returns the run that begins at `lba`, truncated to `limit` sectors. REQUIRES: `limit` is at
+  /// least 1, and all `limit` sectors are inside the device.
   Run run(std::uint64_t lba, std::uint64_t limit) const {
     const std::uint64_t end = lba + limit;
     const bool first = written(lba / granule_);

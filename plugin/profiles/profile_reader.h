@@ -36,8 +36,8 @@ struct ArrayBox {
 /// Reads an array except for its members, whose keys are read by the caller. Does not call
 /// top.finish().
 ArrayBox read_array(ProfileTable& top, ReadErrors& errors);
-/// Checks an array whose members have `member_sectors` sectors and physical sectors of
-/// `physical_sectors`.
+/// Checks an array. Each member has `member_sectors` sectors, and a physical sector consists of
+/// `physical_sectors` sectors.
 void check_array(const model::ArrayProfile& profile, std::uint64_t member_sectors,
                  std::uint32_t physical_sectors, ReadErrors& errors);
 

@@ -1,5 +1,5 @@
-// Tests the built-in profiles, and that errors name the file, the key and a hint for each kind of
-// mistake.
+// Tests the built-in profiles. Also tests that the error for each kind of mistake names the file
+// and the key, and gives a hint.
 #include "plugin/profiles/profile.h"
 
 #include <gtest/gtest.h>

@@ -28,7 +28,7 @@ struct Agreement {
   /// RMS distance between the sorted measured and modelled response times, relative to the measured
   /// mean.
   double demerit_percent = 0;
-  /// Percentage of requests whose response time differs by at most 1 ms.
+  /// Percentage of requests whose modelled and measured response times differ by at most 1 ms.
   double within_1ms_percent = 0;
   std::size_t requests = 0;  ///< number of requests that have a measured time
 };

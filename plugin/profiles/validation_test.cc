@@ -95,8 +95,8 @@ TEST(BuiltInProfiles, MatchTheirTitles) {
     const char* name;
     double gigabytes, average_seek_ms, rpm, outer_mb_per_second;
   };
-  // The average seek times are from data sheets and measurements. Those of the extracted curves
-  // must be within a tenth of them.
+  // The average seek times come from data sheets and measurements. The averages of the extracted
+  // curves must differ from them by at most a tenth.
   for (const Known& known :
        std::initializer_list<Known>{{"hp-c2447", 1.05, 11.5, 5400, 4.4},
                                     {"hp-c2247a", 1.05, 11.5, 5400, 4.4},

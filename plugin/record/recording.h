@@ -67,7 +67,7 @@ class RecordingWriter : public model::MachineObserver {
   void write_checkpoint(std::span<const std::byte> media);
   Result<void> read(std::uint64_t offset, std::span<std::byte> into) const;
   void fail_with(Error error);  ///< simulates a host error
-  /// Time of the last event in log time, which continues across servers.
+  /// Log time of the last event. Log time continues when a new server opens the log.
   model::TimeNs last_at() const;
   model::TimeNs now() const;              ///< current time of this server
   model::RequestId last_request() const;  ///< the last request id, as numbered in the log

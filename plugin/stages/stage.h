@@ -152,7 +152,7 @@ class Stage {
   const std::string name_;  ///< "stage 3"
   StageRecording::Clock clock_;
   mutable std::mutex mutex_;
-  /// Requests so far; a request is counted before it takes the lock.
+  /// Number of requests that have arrived. A request is counted before it takes the lock.
   std::atomic<std::uint64_t> arrived_ = 0;
   std::condition_variable all_submitted_;
 

@@ -226,8 +226,9 @@ TEST(StageServer, TwoDisksAreRecordedAndSwitchedTogether) {
   EXPECT_NE(one.error().message().find("stage 0/log"), std::string::npos) << one.error().message();
 }
 
-/// Digests are computed from the difference from the previous load. Whatever the order of loads,
-/// they must equal the images' digests.
+/// Digests are computed incrementally, from what differs from the previously loaded image. Whatever
+/// the order in which images are loaded, the digests must equal those computed from the whole
+/// images.
 TEST(StageServer, DigestsEqualTheDigestsOfTheImages) {
   TemporaryFolder folder;
   const auto server = start_stages(1);

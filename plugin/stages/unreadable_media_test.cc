@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::uint64_t kStackSectors = 65536;
 
-/// A machine on blank media. The test adds the effects of a cut to its recording.
+/// A machine on blank media. The test appends the effects of a cut to the machine's recording.
 struct RecordedStack {
   RecordedStack(const std::filesystem::path& path, const char* profile) {
     auto planned = plan_machine(profile, kStackSectors);

@@ -19,8 +19,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Maximum length of a chain of recordings that are based on each other. It limits the memory used:
-/// each index takes 16 bytes for each GiB of its medium.
+/// Maximum length of a chain of recordings in which each one is based on the next. This limits the
+/// memory used, because each index takes 16 bytes for each GiB of its medium.
 constexpr std::size_t kBasesMax = 64;
 /// A key for mix(): any odd number with well-mixed bits (this is 2^64 / the golden ratio).
 constexpr std::uint64_t kFingerprintKey = 0x9e3779b97f4a7c15;

@@ -262,8 +262,8 @@ TEST(StateEnumerator, StrategiesShareTheBudgetWithoutDuplicates) {
     }
   }
   EXPECT_EQ(distinct, 600U);
-  // The same options must yield the same list, a smaller budget a prefix of the list, and a
-  // different seed a different list.
+  // The same options must yield the same list. A smaller budget must yield a prefix of it, and a
+  // different seed must yield a different list.
   const auto names = all.names();
   EXPECT_EQ(Explored(folder / "r", options).names(), names);
   options.budget = 100;
@@ -420,8 +420,8 @@ TEST(StateEnumerator, MembersStopSeparatelyButNotAcrossAPromise) {
   EXPECT_GT(found.states().size(), 60U);
   EXPECT_NE(found.coverage()[0].bound.find("one member behind"), std::string::npos);
   EXPECT_GT(found.coverage()[0].space, static_cast<double>(found.states().size()));
-  // There is a state for each media write that is not its member's last before a flush. In it, the
-  // member is behind by one write. This is the write hole.
+  // For each media write, except a member's last one before a flush, there is a state in which that
+  // member lacks exactly one write. This is the write hole.
   EXPECT_EQ(found.states().front().state.base, CrashState::Base::members);
 }
 

@@ -38,8 +38,8 @@ struct SourceContext {
   std::shared_ptr<const RunHistory> run;
   ExploreOptions options;
   std::vector<model::DeviceId> media;  ///< media in which the states differ
-  /// The media above, and an array's battery-backed caches. The contents of a state are those of
-  /// all these devices.
+  /// The devices in `media`, and an array's battery-backed caches. The contents of a state are the
+  /// contents of all these devices.
   std::vector<model::DeviceId> contents;
   /// The devices whose writes the states keep or lose: one device, or all disks.
   std::vector<model::DeviceId> chosen;
@@ -62,7 +62,7 @@ struct SourceContext {
             .all_disks = of_all_disks(),
             .event = event};
   }
-  /// Returns that state's content digest, like JointCut::digest().
+  /// Returns the content digest of state_at(event), like JointCut::digest().
   Result<std::uint64_t> everything_at(std::uint64_t event) const;
   /// Returns the combined digest, at a cut, of the media that are not chosen.
   Result<std::uint64_t> others_at(std::uint64_t event) const;
@@ -89,7 +89,8 @@ struct Cuts {
   /// still unflushed.
   std::vector<std::uint64_t> promise_kept;
   std::vector<std::uint64_t> after_fua_submitted, after_writes;
-  /// Events just before a power cut. The states there are the medium's contents at the cut.
+  /// Events just before a power cut. The states at these cuts are the contents of the medium when
+  /// the power was cut.
   std::vector<std::uint64_t> power_lost;
   std::vector<std::uint64_t> last;  ///< the events before a power cut, and the end of the run
   std::string left_out;             ///< why some cuts cannot be used

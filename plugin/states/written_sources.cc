@@ -84,7 +84,7 @@ Result<std::uint64_t> JointCut::digest(std::span<const std::uint8_t> kept,
   return sum;
 }
 
-/// Maximum number of states generated at one visit of a cut.
+/// Maximum number of states that are generated each time a cut is visited.
 constexpr std::size_t kBatchMax = 1024;
 
 // ---- one state per cut
@@ -129,8 +129,8 @@ Result<Candidate> nothing_unflushed(const SourceContext& context, std::uint64_t 
 
 // ---- many states per cut
 
-/// Visits cuts in rounds. A round takes as many states from a cut as all rounds before it, so the
-/// number doubles.
+/// Visits the cuts in rounds. In each round, a cut yields as many states as in all earlier rounds
+/// together, so the number of states doubles.
 class RoundsSource : public StateSource {
  public:
   Result<std::optional<Candidate>> next() override {

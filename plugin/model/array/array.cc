@@ -1,5 +1,5 @@
-// The public interface of an array (array.h): sizes, and checks when it is created. ArrayController
-// does the work.
+// Implements the public interface of an array (array.h): the checks at its creation, and its sizes.
+// ArrayController does everything else.
 #include "plugin/model/array/array.h"
 
 #include <fmt/core.h>

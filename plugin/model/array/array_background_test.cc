@@ -109,7 +109,7 @@ TEST(ArrayRebuild, FlushCoversTheNewMirror) {
     ArrayProfile p = array_profile(RaidLevel::raid1, 3);
     p.recovery = ArrayRecovery::resync;
     p.rebuild_bytes_per_second = 100 * kSectorBytes;
-    // Member 0 is the source of the comparison.
+    // Where the copies differ, the comparison uses that of member 0.
     Rebuilding r(p, seed * 3, {.volatile_cache = true});
     while (r.b.array->status().background_done < 256) ASSERT_TRUE(r.b.simulation->run_next());
     r.b.run_for(kSecondNs / 2);
@@ -246,8 +246,8 @@ TEST(ArrayRebuild, StartsOverOnAnotherDrive) {
   }
 }
 
-/// The drive is replaced by a copy of the same member from an earlier rebuild. The copy records
-/// more stripes, but its data is older.
+/// The drive is replaced by a copy of the same member from an earlier rebuild. The copy's
+/// superblock records more rebuilt stripes, but its data is older.
 TEST(ArrayRebuild, StartsOverOnACopyFromAnEarlierRebuild) {
   ArrayProfile p = array_profile(RaidLevel::raid5, 4);
   p.rebuild_bytes_per_second = 100 * kSectorBytes;
@@ -302,7 +302,7 @@ TEST(ArrayRebuild, ResumesAfterAnAcceptedDirtyDegradedStart) {
   ArrayProfile p = array_profile(RaidLevel::raid5, 4);
   p.rebuild_bytes_per_second = 100 * kSectorBytes;
   Rebuilding r(p, 2, {});
-  r.b.run_for(20 * kMillisecondNs);  // the array is still marked as being written
+  r.b.run_for(20 * kMillisecondNs);  // the members are still marked dirty
   r.b.array->power_cut();
   r.b.run_for(0);
   r.b.array->power_on();

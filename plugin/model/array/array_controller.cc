@@ -283,8 +283,8 @@ Result<void> ArrayController::fail_member(std::size_t index) {
                 "rebuild the lost members first");
   if (!intake_.powered())
     return fail(profile.name, "the power is off", "power the machine on first");
-  // During a start, the states of all members are read from the members, so a state set now would
-  // be lost.
+  // During a start, the states of the members are read from their superblocks, so a state that is
+  // set now would be lost.
   if (!started_) return fail(profile.name, "has not started yet", "repeat the command in a moment");
   members_failed(1ULL << index);
   runner_.drain_later();

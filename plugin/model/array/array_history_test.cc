@@ -190,7 +190,7 @@ class ArrayHistory final : public Initiator {
     if (completion.status != Status::ok) {
       EXPECT_EQ(completion.status, Status::power_lost)
           << "op " << static_cast<int>(r.op) << " " << r.lba << "+" << r.sectors;
-      return;  // the request's data may still appear until after the cut
+      return;  // until after the cut, reads may still return this request's data
     }
     ++completions_;
     if (r.op == Op::read) {

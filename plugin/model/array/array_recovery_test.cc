@@ -1,6 +1,7 @@
-// Tests the order in which metadata is written, and how it is interpreted after a cut: superblocks,
-// lost members, locks. Region maps are tested in array_regions_test.cc, and the log in
-// array_prewrite_test.cc. Each test detects a seeded defect that no earlier test detected.
+// Tests the order in which metadata is written, and what a start makes of the metadata after a cut.
+// Also tests lost members and stripe locks. Region maps are tested in array_regions_test.cc, and
+// the log in array_prewrite_test.cc. Each test detects a seeded defect that no earlier test
+// detects.
 #include <gtest/gtest.h>
 
 #include "plugin/model/array/prewrite_log.h"
@@ -231,8 +232,8 @@ TEST(ArrayStripeCache, IsEmptyAfterACut) {
   }
 }
 
-/// A start reads the states of the members, so it would forget that a member failed in the
-/// meantime.
+/// A start reads the states of the members from their superblocks, so a failure that the operator
+/// injects during the start would be lost.
 TEST(ArrayLoss, AMemberCannotBeFailedDuringTheStart) {
   ArrayFixture b(array_profile(RaidLevel::raid5, 5), kDriveSectors);
   ASSERT_TRUE(b.open());

@@ -1,8 +1,9 @@
 // The map of dirty regions (dirty_regions.h), of which every member has a copy.
 //
 // Only one coroutine at a time writes pages. A coroutine that needs a bit to be on the members
-// increments `regions_wanted_` and waits. Another coroutine clears the bits of idle regions every
-// region_idle_ns. Even on an array that is never idle, only regions in use are therefore marked.
+// increments `regions_wanted_` and waits. Every region_idle_ns, another coroutine clears the bits
+// of regions that have become idle. Therefore, only regions in use are marked, even if the array as
+// a whole is never idle.
 #include <cstring>
 
 #include "plugin/model/array/array_controller.h"
@@ -81,8 +82,8 @@ void ArrayController::age_regions_later() {
   schedule(simulation_.now() + profile.region_idle_ns, Tag::age);
 }
 
-/// Clears the bits of idle regions, except for regions that have not been written since power-on
-/// and whose parity may still be inconsistent.
+/// Clears the bits of idle regions. Keeps the bit of a region that has not been written since
+/// power-on and whose parity may still be inconsistent.
 Detached ArrayController::age_regions() {
   ageing_ = true;
   const auto unused = regions_.unused_since(simulation_.now() - profile.region_idle_ns);

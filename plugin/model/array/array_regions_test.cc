@@ -20,13 +20,14 @@ ArrayProfile with_regions(ArrayProfile p) {
   return p;
 }
 
-/// Writes a stripe's data in place, but not its parity. Then the array is dirty, one stripe is
-/// inconsistent, and the power is off.
+/// Writes a stripe's data in place, but not its parity. Afterwards, the array is dirty, one stripe
+/// is inconsistent, and the power is off.
 void leave_a_hole(ArrayFixture& b, std::uint64_t stripe) {
   const RaidLayout l = b.layout();
   const auto fresh = counted(l.unit, 2);
   b.drives[l.member_of(stripe, l.data)]->stall_writes = true;
-  // REQUIRES: the region's bit is already set. Otherwise, the stalled member would delay it.
+  // REQUIRES: the region's bit is already set. Otherwise, the stalled member would delay the write
+  // of the bit.
   b.submit_write(stripe * l.stripe_sectors(), fresh);
   b.run_for(50 * kMillisecondNs);
   b.array->power_cut();
@@ -44,8 +45,8 @@ TEST(ArrayRegions, AreOnEveryMemberBeforeTheFirstWrite) {
   b.observer.log.clear();
   // The write covers a whole stripe, so nothing is read first.
   ASSERT_EQ(b.write(300, counted(12, 1)), Status::ok);
-  // Writes of the map that are in flight. Each is identified by text that consists of its device
-  // and its id.
+  // The writes of the map that are in flight. Each is represented by a text with its device and its
+  // request id.
   std::set<std::string> map_writes;
   std::size_t maps = 0;
   std::size_t writes = 0;

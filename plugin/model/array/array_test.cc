@@ -1,5 +1,5 @@
-// Tests the member commands for each kind of write, degraded operation, metadata, the write hole
-// and the remedies for it.
+// Tests the member commands that each kind of write causes. Also tests degraded operation,
+// metadata, the write hole and its remedies.
 #include "plugin/model/array/array.h"
 
 #include <gtest/gtest.h>
@@ -113,8 +113,8 @@ TEST(ArrayCommands, TimesAreTheSameWithoutBytes) {
        {array_profile(RaidLevel::raid5, 5), with_log(array_profile(RaidLevel::raid5, 5))}) {
     std::vector<TimeNs> took[2];
     for (const bool bytes : {false, true}) {
-      // Jitter is off. Assembly sends commands only if there are bytes, and these commands would
-      // shift the random delays of later commands.
+      // Jitter is off, because assembly sends commands only if the members store bytes, and these
+      // commands would change the random delays of later ones.
       ArrayFixture b(p, kMemberSectors, 1, {.delay_ns = 3 * kMillisecondNs});
       const auto opened = b.open([](ArrayFixture&) {}, bytes);
       ASSERT_TRUE(opened);
@@ -361,8 +361,8 @@ TEST(ArraySizes, AreInverseFunctions) {
 // ---- the write hole
 
 /// Two data blocks of stripe 9 are known. One is rewritten, and the power is cut when its new data
-/// has been written in place but its new parity has not (or vice versa). Then the member with the
-/// other block fails.
+/// has been written in place but the stripe's new parity has not (or vice versa). Then the member
+/// with the other block fails.
 struct WriteHole {
   explicit WriteHole(const ArrayProfile& p) : b(p, kMemberSectors) {
     open_dirty(b);

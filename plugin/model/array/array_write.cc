@@ -52,8 +52,8 @@ void ArrayController::expect_marked(const Request& request) const {
             "array: a region is marked before its stripes are written");
 }
 
-/// Returns the host's status for a set of member writes. The superblocks must already record the
-/// members that failed.
+/// Returns the status that the host gets after a set of member writes. The superblocks must already
+/// record the members that failed.
 Status ArrayController::write_outcome(const Batch& batch, std::uint64_t stripe) {
   if (batch.store_error) return Status::store_error;
   if (layout.level == RaidLevel::raid0) return batch.dead != 0 ? Status::device_failed : Status::ok;

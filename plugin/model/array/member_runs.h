@@ -40,8 +40,8 @@ class MemberRuns {
   }
 
   /// Returns the first piece, for loops that must wait between pieces; `buffer_sector` is not set.
-  /// Computing the first piece takes four divisions. Each later piece takes only one, which
-  /// determines the member in RAID-5 and RAID-6.
+  /// Computing the first piece takes four divisions, and each later piece at most one: the division
+  /// that finds the member in RAID-5 and RAID-6.
   Piece first() const {
     const auto in_stripe = static_cast<std::uint32_t>(lba_ % layout_.stripe_sectors());
     Piece piece;

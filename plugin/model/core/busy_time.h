@@ -10,7 +10,8 @@ namespace headcrash::model {
 
 class BusyTime {
  public:
-  /// Sets whether the device is busy from `now` on. Has no effect if this does not change.
+  /// Sets whether the device is busy from `now` on. Has no effect if the device is already in that
+  /// state.
   void set(bool busy, TimeNs now) {
     if (busy == since_.has_value()) return;
     if (busy) {

@@ -1,5 +1,6 @@
-// Parses decimal numbers, which have no sign or exponent, without floating point. Digits before the
-// point are milliseconds; the digits after it, at most six, are nanoseconds.
+// Parses decimal numbers without floating point. They have no sign and no exponent. In a time, the
+// digits before the point are whole milliseconds, and the at most six digits after it are a
+// fraction of a millisecond, down to one nanosecond.
 #include "plugin/model/core/number_text.h"
 
 #include <fmt/core.h>

@@ -146,8 +146,8 @@ void Disk::begin_command() {
   if (moves_data) last_was_write_ = is_write(request);
 }
 
-/// Returns the cost of decoding a command, minus the time for which it has already been decoded
-/// while it waited in the drive's queue.
+/// Returns the remaining time for decoding the current command. The drive may already have decoded
+/// part of the command while it waited in the queue.
 TimeNs Disk::cost_of(const ByPrevious& cost) const {
   const Command& command = queue_.front();
   const TimeNs all = command.after_write ? cost.after_write_ns : cost.after_read_ns;
@@ -251,7 +251,8 @@ void Disk::begin_write() {
   if (cache_.held_sectors() + request.sectors > profile_.write_cache.capacity_sectors) {
     stage_ = Stage::room;
     consider_destage();
-    // If the extents in flight make enough room, the data can arrive in the meantime.
+    // If the media write in flight will make enough room, the data can arrive before that write
+    // ends.
     if (media_user_ != MediaUser::destage ||
         cache_.dirty_sectors() + request.sectors > profile_.write_cache.capacity_sectors)
       return;

@@ -31,7 +31,7 @@ struct DiskOptions {
   DeviceId device = 0;
   std::uint64_t seed = 0;  ///< determines how sectors tear
   bool write_cache = false;
-  /// The disk has only its first N sectors; 0 for all sectors.
+  /// If not 0, the disk has only this many of its sectors, counted from the first one.
   std::uint64_t sectors = 0;
   std::uint32_t spindle_phase_ppm = 0;  ///< angle at time 0, in millionths of a revolution
   DeviceFaults* faults = nullptr;       ///< null if there are no faults
@@ -50,7 +50,8 @@ class Disk final : public Device, private EventTarget {
   bool watch_media(std::uint64_t lba, EventTarget& target, std::uint64_t tag) override;
 
   std::uint64_t cached_dirty_sectors() const { return cache_.held_sectors(); }
-  /// Returns the time at which the disk became idle, including write-back; nullopt while busy.
+  /// Returns the time at which the disk became idle. A disk that is still writing back is not idle.
+  /// Returns nullopt while it is busy.
   std::optional<TimeNs> quiet_since() const override {
     return cached_dirty_sectors() > 0 ? std::nullopt : busy_.idle_since();
   }

@@ -151,7 +151,8 @@ TEST(DishonestFaults, FailTheCheck) {
   }
 }
 
-/// A faulty device, which acknowledges flushes but omits a sector. It tests the check itself.
+/// A faulty device that acknowledges flushes but omits a sector. With it, the check itself is
+/// tested.
 TEST(HistoryCheckItself, DetectsADeviceThatServesOldData) {
   std::uint64_t found = 0;
   for (std::uint64_t seed = 1; seed <= 10; ++seed) {

@@ -102,7 +102,7 @@ struct ReadBufferProfile {
   /// Maximum read-ahead beyond the end of the request; 0 for no read-ahead.
   std::uint32_t read_ahead_sectors_max = 0;
   std::uint32_t segments = 1;  ///< number of segments for read data
-  /// Number of segments for written data, which may then be read.
+  /// Number of segments that hold written data, from which reads can be served.
   std::uint32_t write_segments = 0;
   ReadAheadEnd read_ahead_end = ReadAheadEnd::segment_full;
   /// If true, data that has been sent can be read from the buffer again. If false, only data of the
@@ -149,7 +149,7 @@ struct DiskProfile {
   std::string title;  ///< full name of the drive, for reports
   std::uint32_t heads = 0;
   std::uint32_t cylinders = 0;
-  /// As printed on the drive; must be consistent with the zones.
+  /// The capacity printed on the drive, which must be consistent with the zones.
   std::uint64_t capacity_sectors = 0;
   std::uint32_t physical_sector_sectors = 1;
   std::uint64_t tail_unused_sectors = 0;  ///< sectors without an LBN at the end of the last zone

@@ -253,7 +253,7 @@ TEST(Disk, CacheIsBoundedAndWritesWaitForRoom) {
   EXPECT_EQ(b.on_medium(200, 65), large) << "larger than the cache: bypasses it";
 }
 
-/// Returns the time that writing twelve tracks in sequential requests takes, including the destage.
+/// Returns the time taken to write twelve tracks with sequential requests, including the destage.
 TimeNs stream_ns(std::uint32_t request_sectors) {
   DiskProfile p = bench::small_profile();
   p.zones[0].slipped_tracks.clear();

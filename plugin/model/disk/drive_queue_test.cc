@@ -1,5 +1,5 @@
-// Tests the order that each policy produces, the rules that all policies follow, and that ageing
-// bounds the waiting time.
+// Tests the order that each policy produces, and the rules that all policies follow. Also tests
+// that ageing bounds the waiting time.
 #include "plugin/model/disk/drive_queue.h"
 
 #include <gtest/gtest.h>

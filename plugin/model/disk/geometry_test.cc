@@ -66,7 +66,8 @@ TEST_P(GeometrySparing, MapsEverySectorToADistinctGoodPlace) {
   }
 }
 
-// The outer zone has 20 cylinders of 64 sectors, the inner zone 20 of 40.
+// The outer zone has 20 cylinders with 64 sectors each; the inner zone has 20 cylinders with 40
+// sectors each.
 INSTANTIATE_TEST_SUITE_P(
     All, GeometrySparing,
     testing::Values(

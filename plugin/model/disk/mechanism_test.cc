@@ -31,7 +31,7 @@ TEST(Geometry, SkewsShiftTheFirstSector) {
   EXPECT_EQ(geometry.locate(0).slot, 4U);  // after the unused front
   EXPECT_EQ(geometry.locate(0).sectors, 12U);
   EXPECT_EQ(geometry.locate(12).slot, 3U);      // next head
-  EXPECT_EQ(geometry.locate(28).cylinder, 1U);  // two tracks slipped
+  EXPECT_EQ(geometry.locate(28).cylinder, 1U);  // two tracks have been slipped
   EXPECT_EQ(geometry.locate(28).slot, (3 * 3 + 5U) % 16);
 }
 

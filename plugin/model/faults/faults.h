@@ -122,8 +122,8 @@ class DeviceFaults {
   /// Returns true if the device is dead. Must be called exactly once for each command, because
   /// calls are counted.
   bool dead(const Request& request);
-  /// Returns true if any command would now find the device dead, whatever its kind. Background work
-  /// must then also stop.
+  /// Returns true if the device is now dead for commands of every kind. Background work must then
+  /// stop, too.
   bool is_dead() const;
   TimeNs delay_ns(const Request& request);
   bool lies_about_flush(const Request& request);

@@ -28,7 +28,7 @@ struct FlashOptions {
   /// If true, a write completes when it is in the buffer. If false, it completes once it has been
   /// programmed or is protected against power loss.
   bool write_cache = true;
-  std::uint64_t sectors = 0;  ///< the device has only its first N sectors; 0 for all sectors
+  std::uint64_t sectors = 0;  ///< if not 0, the device has only its first `sectors` sectors
   DeviceFaults* faults = nullptr;
   std::optional<Tear> tear = {};  ///< nullopt for the profile's value
 };
@@ -40,8 +40,8 @@ class Flash final : public Device {
 
   const Characteristics& characteristics() const override;
   DeviceCounters counters() const override;
-  /// Returns the time at which the device became idle, which includes programming; nullopt while
-  /// busy.
+  /// Returns the time at which the device became idle. A device that is still programming is not
+  /// idle. Returns nullopt while it is busy.
   std::optional<TimeNs> quiet_since() const override;
   void submit(const Request& request, Initiator& initiator) override;
   void power_cut() override;

@@ -146,7 +146,7 @@ void NvramBlocks::set_failed(Block& block, bool failed) {
 }
 
 /// Sets the masks of a block, updates the totals, and moves the block to the list where it belongs.
-/// All masks must be changed by this function.
+/// No other code may change a mask.
 void NvramBlocks::set(std::uint32_t slot, SectorMask present, SectorMask dirty, SectorMask leaving,
                       SectorMask replay) {
   Block& block = blocks_[slot];
@@ -167,7 +167,8 @@ void NvramBlocks::set(std::uint32_t slot, SectorMask present, SectorMask dirty, 
     file(slot, Order::free, false);
   } else if (present != 0) {
     // A block that becomes clean is moved to the newest end of the list, because it was written
-    // later than all other clean blocks. This applies even if those blocks have been read since.
+    // later than every block that is already clean. This holds even if one of those blocks has been
+    // read in the meantime.
     const Order order = dirty != 0 ? Order::dirty : leaving != 0 ? Order::going : Order::clean;
     file(slot, order, order == Order::clean && filed_[slot] != Order::clean);
   }

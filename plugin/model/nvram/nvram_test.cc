@@ -147,7 +147,7 @@ TEST(Nvram, CountsHitsByKind) {
   b.write(4, 16, 3);                                   // three blocks, one of which was present
   for (int i = 0; i < 5; ++i) b.write(80, 4, 10 + i);  // kind 1
   for (int i = 0; i < 3; ++i) b.write(84, 4, 20 + i);  // other sectors of the same block
-  b.write(72, 16, 30);                                 // one request that contains kinds 0 and 1
+  b.write(72, 16, 30);                                 // one request with sectors of both kinds
   const NvramKinds& kinds = b.nvram->kinds();
   EXPECT_EQ(kinds[0].cached_writes, 1U + 3 + 1);
   EXPECT_EQ(kinds[0].dirty_hits, 1U + 1);

@@ -57,8 +57,8 @@ void Nvram::State::consider_destage() {
   }
 }
 
-/// Returns a range that consists of the least recently written dirty block that may be sent, and of
-/// adjacent blocks.
+/// Returns the range to be written back next. It includes the least recently written dirty block
+/// that may be sent, and adjacent blocks.
 std::optional<SectorRange> Nvram::State::next_destage() const {
   for (const std::uint32_t slot : blocks.dirty_order()) {
     if (!blocks.may_leave(slot)) continue;
@@ -131,7 +131,8 @@ void Nvram::State::power_cut() {
     line->clear();
   }
   for (const BackendRequest& backend : backend_requests) {
-    // The requests of an earlier power cycle to the device below have already completed.
+    // Requests to the device below that were sent in an earlier power cycle have already been
+    // answered.
     if (backend.busy && backend.job != Job::destage &&
         backend.generation + 1 == intake.generation())
       intake.lose(backend.command);

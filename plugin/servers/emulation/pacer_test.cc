@@ -231,8 +231,8 @@ TEST_F(PacerTest, ShutDownEndsAllWaits) {
   EXPECT_LT(wall_now() - before, kAtOnceNs);
 }
 
-// Runs requests, cuts, clock changes and statistics concurrently, to check that no request is lost
-// in a queue, and so that ThreadSanitizer can find races.
+// Runs requests, cuts, clock changes and statistics concurrently. No request may be lost in a
+// queue, and ThreadSanitizer can find races.
 TEST_F(PacerTest, NoRequestIsLostUnderStress) {
   make("real");
   std::atomic<bool> over = false;

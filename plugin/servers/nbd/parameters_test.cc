@@ -1,5 +1,5 @@
-// Tests the messages for rejected parameters, the man page, and whether stores and recordings are
-// checked against the parameters.
+// Tests the messages for rejected parameters, the man page, and the checks that compare existing
+// stores and recordings with the parameters.
 #include <gtest/gtest.h>
 
 #include <array>

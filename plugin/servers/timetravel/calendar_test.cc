@@ -1,4 +1,5 @@
-// Tests a calendar with a small simulated guest, which behaves like user-mode Linux or maliciously.
+// Tests a calendar with a small simulated guest that behaves either like user-mode Linux or
+// maliciously.
 #include "plugin/servers/timetravel/calendar.h"
 
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 #pragma once
-// Commands of a virtio block device (virtio 1.1, section 5.2). A chain of descriptors becomes
-// requests to a disk and a status byte.
+// Commands of a virtio block device (virtio 1.1, section 5.2). A chain of descriptors is converted
+// to requests to a disk; the results are written into the chain as data and a status byte.
 
 #include <array>
 #include <cstdint>

@@ -2,10 +2,10 @@
 // Memory that a vhost-user client shares: files that the client has sent, mapped into this process.
 // Addresses come from the client and are valid only within a region.
 //
-// A client can truncate a mapped file, after which accessing the page raises SIGBUS. The first
-// mapping installs a handler that replaces the region with zero pages and marks the region as lost.
-// The access continues with zeroes, and intact() reports that data read since then is invalid.
-// Other bus errors are passed to the previous handler.
+// A client can truncate a mapped file. Accessing a page that was lost in this way raises SIGBUS.
+// The first mapping installs a handler that replaces the region with zero pages and marks the
+// region as lost. The access continues with zeroes, and intact() reports that data read since then
+// is invalid. Other bus errors are passed to the previous handler.
 
 #include <cstddef>
 #include <cstdint>

@@ -132,7 +132,7 @@ class Session {
     try {
       workers_.emplace_back([this] { work(); });
     } catch (const std::system_error& error) {
-      // If there are other workers, continues with these workers.
+      // If there are other workers, the session continues with those.
       if (workers_.empty()) return fail("vhost-user", "cannot start a thread", error.what());
     }
     return {};

@@ -1,4 +1,4 @@
-// Tests a session with a small client, which behaves like a driver or maliciously.
+// Tests a session with a small client that behaves either like a driver or maliciously.
 #include <gtest/gtest.h>
 
 #include <algorithm>

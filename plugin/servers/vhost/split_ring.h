@@ -28,7 +28,7 @@ struct Chain {
   std::vector<Segment> writable;
 };
 
-/// The locations of a ring's parts, as addresses of the client.
+/// The locations of a ring's parts, as addresses in the client's address space.
 struct RingPlace {
   std::uint32_t size = 0;
   std::uint64_t descriptors = 0, available = 0, used = 0;
@@ -48,8 +48,8 @@ class SplitRing {
   std::uint16_t base() const { return next_available_; }
   std::uint32_t in_flight() const { return in_flight_; }
 
-  /// Asks the driver to send kicks or not to send kicks. After enabling kicks, the caller must
-  /// examine the ring once more.
+  /// Asks the driver to send kicks, or to send none. After enabling kicks, the caller must examine
+  /// the ring once more.
   Result<void> want_kicks(const GuestMemory& memory, bool wanted) const;
   std::uint32_t size() const { return place_.size; }
 

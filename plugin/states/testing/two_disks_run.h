@@ -1,6 +1,7 @@
 #pragma once
-// For tests: a recorded random run of two disks on one power cord, and a reference for each of its
-// crash states that follows every event and every sector. The seed determines the whole run.
+// For tests: a recorded random run of two disks on one power cord, and a reference that computes
+// each crash state of the run by following every event and every sector. The seed determines the
+// whole run.
 
 #include <gtest/gtest.h>
 
