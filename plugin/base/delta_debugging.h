@@ -31,7 +31,7 @@ class DeltaDebugging {
   DeltaDebugging(Predicates predicates, Limits limits)
       : predicates_(std::move(predicates)), limits_(std::move(limits)) {}
 
-  /// Searches from all `items` elements, which are known to have the property.
+  /// Starts the search with all `items` elements, which together are known to have the property.
   Chosen run(std::size_t items);
 
   std::size_t checks() const { return checks_; }

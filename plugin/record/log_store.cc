@@ -16,8 +16,8 @@ namespace {
 
 /// Chunks with fewer extents are not moved in the first scan.
 constexpr std::size_t kFragmentedExtents = 32;
-/// If no move helps, the next attempt is made when the index has grown by its limit divided by this
-/// number.
+/// After a scan in which no move helped, the next scan begins when the index has grown by its limit
+/// divided by this number.
 constexpr std::size_t kIndexBytesPerTry = 64;
 
 Result<void> same_devices(const std::filesystem::path& path, const RecordingHeader& found,

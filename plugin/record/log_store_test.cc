@@ -451,7 +451,8 @@ TEST_F(LogStoreTest, AKilledServerLosesNothingThatAFlushPromised) {
       ASSERT_TRUE(found == 0 || found % 128 == lba / 8);
       ASSERT_GE(found, promised[lba / 8]) << "life " << life << " sector " << lba;
     }
-    // Unflushed blocks of this process must have smaller numbers than all later blocks.
+    // The next process must begin with larger numbers than those of the unflushed blocks of this
+    // process.
     next += 10000;
     next -= next % 128;
   }

@@ -25,7 +25,7 @@ struct StageServerOptions {
   std::optional<std::filesystem::path> recording;          ///< the recording for `state/ID`
 };
 
-/// A request to load a stage: a state of a recording, or an empty disk.
+/// A request to load a stage with a state of a recording, or with an empty disk.
 struct LoadOrder {
   std::size_t stage = 0;
   std::optional<std::filesystem::path> recording;  ///< absolute
@@ -34,7 +34,7 @@ struct LoadOrder {
   /// Additional empty disks with unique names, which are recorded and cut together with the first.
   /// Used without a recording.
   std::vector<DiskInfo> other_disks;
-  bool used_disk = false;  ///< the empty disk is a used disk (record/used_disk.h)
+  bool used_disk = false;  ///< the disk is not empty but a used disk (record/used_disk.h)
   std::optional<std::filesystem::path> record;  ///< absolute path of the new recording
   /// Determines how long answers are delayed while the stage is recorded.
   AnswerDelay delay;

@@ -18,7 +18,7 @@ namespace headcrash::states {
 /// Returns the digest's sum over whole sectors starting at `lba`.
 std::uint64_t digest_sum(std::uint64_t lba, std::span<const std::byte> bytes);
 
-/// Returns the contribution of unreadable sectors to the digest, which is added to the sum over
+/// Returns the number that unreadable sectors contribute to the digest, in addition to the sum over
 /// their last known bytes.
 std::uint64_t unreadable_sum(std::uint64_t lba, std::uint64_t sectors);
 

@@ -90,7 +90,8 @@ void RunHistory::State::find_disks() {
     for (const RecordedWrite& write : devices[i].writes()) requests.push_back(write.request);
   }
   if (disks.size() < 2) return;
-  // A name identifies a write by its request number alone, so no two disks may use the same number.
+  // A state's name identifies a write by its request number alone, so no two disks may use the same
+  // number.
   std::sort(requests.begin(), requests.end());
   if (std::adjacent_find(requests.begin(), requests.end()) != requests.end()) disks.clear();
 }

@@ -54,12 +54,12 @@ struct DevicePhaseRecord {
   double busy_ms = 0;
 };
 
-/// Name of a metric of phases whose job runs for a fixed time; its value is that time in seconds.
-/// Such phases differ in the amount of work done rather than in time.
+/// Name of the metric that a phase has if its job runs for a fixed time; its value is that time in
+/// seconds. Such phases differ in the amount of work done rather than in time.
 inline constexpr const char* kFixedTimeMetric = "fixed_time";
 
-// Verdicts of trials that measure: benchmarks, experiments and surveys. All other verdicts come
-// from the oracle.
+// Verdicts of the trials of benchmarks, experiments and surveys, which only measure. All other
+// verdicts come from the oracle.
 inline constexpr const char* kMeasured = "measured";
 inline constexpr const char* kFailed = "failed";
 
@@ -226,7 +226,7 @@ struct ClaimRuleRecord {
   /// Number of executions with different seeds; 0 if no number depends on a seed.
   std::int64_t executions = 1;
 };
-/// The names of tables that the report draws as heat maps begin with this. A row consists of its
+/// Prefix of the names of those tables that the report draws as heat maps. A row consists of its
 /// group, its name and multiples of the row's best value, such as "1.23". kUnbeaten follows a
 /// multiple if no other value is better; "-" stands for a missing value.
 inline constexpr const char* kHeatMap = "heat map";

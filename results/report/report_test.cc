@@ -341,8 +341,8 @@ std::int64_t work_of(const std::filesystem::path& file, std::size_t trials, int 
   return thousands;
 }
 
-/// Checks that an additional trial costs as much as the previous ones, no matter how many of its
-/// requests were sampled. If so, a report of 10 000 trials takes seconds.
+/// Checks that the cost of an additional trial depends neither on the number of earlier trials, nor
+/// on how many of its requests were sampled. If so, a report of 10 000 trials takes seconds.
 TEST_F(ReportTest, HasConstantCostPerTrialWithoutSamples) {
   const auto work = [&](std::size_t trials, int requests) {
     return work_of(folder() / fmt::format("{}-{}.db", trials, requests), trials, requests);

@@ -36,10 +36,10 @@ double drawn_mean(std::span<const double> values, std::mt19937_64& random) {
   return sum / static_cast<double>(values.size());
 }
 
-/// Returns the factor by which the interval of a few values must be wider than that of its
-/// resamples (sample.h). The quantile of Student's distribution is computed by Fisher's expansion
-/// about the normal quantile (Abramowitz & Stegun, 26.7.5). The result is too small by 0.7 % for
-/// three values and by 0.1 % for four.
+/// Returns the factor by which the interval from the resamples of a few values must be widened
+/// (sample.h). The quantile of Student's distribution is computed by Fisher's expansion about the
+/// normal quantile (Abramowitz & Stegun, 26.7.5). The result is too small by 0.7 % for three values
+/// and by 0.1 % for four.
 double stretch_for(std::size_t count) {
   constexpr double kZ = 1.959963984540054;  // of kConfidence
   static_assert(kConfidence == 0.95);
@@ -61,7 +61,8 @@ double stretch_for(std::size_t count) {
   return ratio * std::sqrt(static_cast<double>(count) / freedom);
 }
 
-/// Returns the interval of the middle kConfidence of the resamples, stretched about `centre`.
+/// Returns the interval that contains the middle fraction kConfidence of the resamples, stretched
+/// about `centre`.
 Interval middle(std::vector<double> resamples, double centre, double stretch) {
   const double tail = (1 - kConfidence) / 2;
   const double low = quantile(resamples, tail);
@@ -215,8 +216,9 @@ std::size_t repetitions_needed(std::span<const double> values, double relative, 
   const double half = (summary.mean_interval->high - summary.mean_interval->low) / 2;
   const double wanted = relative * std::abs(summary.mean);
   if (half <= wanted || half == 0) return values.size();
-  // With more values, the interval shrinks by the square root of their number, and it is stretched
-  // less. The spread of resamples of a few values is too small by the factor sqrt((n - 1) / n).
+  // The interval of n values is proportional to 1 / sqrt(n), and is stretched less for a larger n.
+  // In addition, the spread of resamples of a few values is too small by the factor sqrt((n - 1) /
+  // n).
   const auto shape = [](std::size_t count) {
     const auto n = static_cast<double>(count);
     return stretch_for(count) * std::sqrt(n - 1) / n;

@@ -66,8 +66,8 @@ struct Comparison {
 ///   cannot_tell  otherwise: too few values, or too much spread
 Comparison compare(std::span<const double> baseline, std::span<const double> now, double tolerance,
                    std::uint64_t seed = 1);
-/// Compares paired values; a pair is the same repetition of an interleaved run. Pairing removes
-/// effects that the two values of a pair share. REQUIRES: both have the same number of values.
+/// Compares paired values; the two values of a pair come from the same repetition of an interleaved
+/// run. Pairing removes effects that they share. REQUIRES: both have the same number of values.
 Comparison compare_pairs(std::span<const double> baseline, std::span<const double> now,
                          double tolerance, std::uint64_t seed = 1);
 
@@ -79,8 +79,8 @@ double student_tail(double t, std::size_t freedom);
 /// Multiple Test Procedure, Scandinavian Journal of Statistics 6(2), 1979). In ascending order of
 /// p, the k-th of n comparisons remains better or worse only if p <= (1 - kConfidence) / (n - k +
 /// 1) holds for it and for all comparisons before it. All others become cannot_tell. The
-/// probability that any of the n differences is false is thus at most 1 - kConfidence. Comparisons
-/// without p do not count.
+/// probability that at least one of the reported differences is false is thus at most 1 -
+/// kConfidence. Comparisons without p do not count.
 void correct_for_number(std::span<Comparison* const> family);
 
 struct PairComparison {

@@ -45,8 +45,8 @@ using Command =
 
 Result<Command> parse_command(std::string_view line);
 
-/// Parses and executes a request. Always returns one line of JSON, without the newline. If a
-/// request has to wait, it calls `given_up` at least every 100 ms to detect that the client has
+/// Parses and executes a request. Always returns one line of JSON, without the newline. While a
+/// request has to wait, `given_up` is called at least every 100 ms, to detect that the client has
 /// disconnected.
 std::string answer(Emulation& emulation, std::string_view line,
                    const std::function<bool()>& given_up);

@@ -59,7 +59,7 @@ struct DeviceLatency {
   LatencyHistogram achieved;  ///< wall time from the callback's entry to its return, divided by K
   LatencyHistogram lateness;  ///< wall time from the modelled instant to the return, divided by K
   LatencyHistogram flush;     ///< the modelled response time of flushes
-  LoadSeries load;            ///< since the start of the interval
+  LoadSeries load;            ///< load since the statistics were last taken
 };
 
 class Pacer {

@@ -42,7 +42,7 @@ std::vector<record::Event> events_of(const std::string& path) {
   return events;
 }
 
-/// If many requests fail for the same reason, the log must name this cause only once.
+/// If many requests fail for the same reason, the log must name this cause in only a few lines.
 TEST(Plugin, TheLogNamesTheCauseOfAnError) {
   const TemporaryFolder folder;
   const ServedDisk disk(folder, with(kFast, {"fault=latent-error:hd0,lba=100+1"}));

@@ -1,4 +1,4 @@
-// Tests stages behind sockets: when clients may connect, and the cleanup after a client.
+// Tests when clients may connect to a stage's sockets. Also tests the cleanup after a client.
 #include "plugin/servers/timetravel/served_stages.h"
 
 #include <gtest/gtest.h>

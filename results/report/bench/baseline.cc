@@ -22,8 +22,8 @@ bool by_quiescence(const Entrant& entrant) {
                              [](const Measurement& m) { return m.quiescent_ms.has_value(); });
 }
 
-/// Combines the changes of the two times. If one became slower and the other faster, the result is
-/// "slower".
+/// Combines the changes of a cell's two times into one change. If one time became longer and the
+/// other shorter, the result is "slower".
 Change both(Change whole, Change elapsed) {
   if (whole == Change::worse || elapsed == Change::worse) return Change::worse;
   if (whole == Change::better || elapsed == Change::better)
@@ -32,7 +32,8 @@ Change both(Change whole, Change elapsed) {
   return whole == Change::same && elapsed == Change::same ? Change::same : Change::cannot_tell;
 }
 
-/// A cell of either run. A pointer is null if that run does not have the cell.
+/// A cell that exists in at least one of the two runs. `then` or `now` is null if that run does not
+/// have the cell.
 struct ComparedCell {
   CellChange change;
   const Entrant *then = nullptr, *now = nullptr;

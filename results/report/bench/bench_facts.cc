@@ -276,7 +276,8 @@ class BenchmarkReader {
                    .spans = {}};
       auto& all = bench_.load;
       const double begin_ms = row.real("begin_ms");
-      // Different scales of one workload may be adjacent. At the start of each, the clock restarts.
+      // Rows for different scales of one workload may be adjacent. Time restarts at the first row
+      // of each scale.
       const bool same =
           !all.empty() && all.back().device == of.device && all.back().workload == of.workload &&
           all.back().parameters == of.parameters && all.back().phase == of.phase &&

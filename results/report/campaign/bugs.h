@@ -41,8 +41,8 @@ struct Bug {
 /// Maximum number of instances shown on a card.
 inline constexpr std::size_t kInstancesMost = 200;
 
-/// Returns the bugs. Those of the kind `found` are first; within each kind, those that the most
-/// trials show are first.
+/// Returns the bugs. Those of the kind `found` are first; within a kind, the bugs that occurred in
+/// more trials are first.
 std::vector<Bug> bugs_of(const Facts& facts);
 
 /// Returns the last operation that changes something and the promise after it, such as "rename,

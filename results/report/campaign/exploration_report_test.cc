@@ -180,8 +180,8 @@ TEST_F(ExplorationReport, GroupsFailuresOfOneKindOnACardWithTheShortestListFirst
   EXPECT_EQ(html.find("<p class=\"operations\">", bug),
             html.find("<p class=\"operations\">write a 0 4096; fsync a</p>"));
   EXPECT_NE(html.find("3 failure reports"), std::string::npos);
-  // The map must show the operations for each file system, each with the promise after the
-  // operation.
+  // The map must have a column for each file system, and a row for each last operation with the
+  // promise after it, such as "write, then fsync".
   const auto map = all_between(html.substr(html.find("<section id=\"bugs\">")),
                                "<table class=\"heat\">", "</table>")
                        .at(0);

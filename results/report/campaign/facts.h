@@ -23,7 +23,8 @@ struct Run {
   bool interrupted() const { return !finished_at.has_value(); }
 };
 
-/// A file system on a device under a workload. If there are two expectations, each has a cell.
+/// A file system on a device under a workload. If its trials have two different expectations, there
+/// is a cell for each of them.
 struct Cell {
   std::string filesystem, device, workload, expected;
   std::string variant;  ///< differences from the adapter's settings

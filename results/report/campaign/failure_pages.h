@@ -1,6 +1,6 @@
 #pragma once
 // Selects the failures of a run that get their own page (crash_page.h) next to the run's report,
-// and names these pages. The report's cards link to every such file that exists.
+// and names these pages. The report's cards link to those of the pages that exist.
 // harness/cli/failure_pages.h creates the pages.
 
 #include <cstdint>

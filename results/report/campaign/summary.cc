@@ -1,4 +1,5 @@
-// Formats the page's figures as JSON. Uses the same facts and the same answer.
+// Formats the figures of a campaign's page as JSON, from the same facts and the same answer as the
+// page.
 #include <nlohmann/json.hpp>
 
 #include "results/report/campaign/facts.h"

@@ -25,7 +25,7 @@ std::string word(Verdict verdict) {
   return kWords.at(static_cast<std::size_t>(verdict));
 }
 
-/// Escapes text for XML 1.0. It also forbids U+FFFE and U+FFFF; all other forbidden characters are
+/// Escapes text for XML 1.0. XML also forbids U+FFFE and U+FFFF; the other forbidden characters are
 /// replaced by valid_utf8().
 std::string xml(const std::string& text) {
   std::string out = escape(text);

@@ -34,9 +34,9 @@ std::vector<double> queue_depth(const IoPanel& panel, double from_ms, double to_
 /// Returns the number of bytes requested per second in each of these intervals.
 std::vector<double> throughput(const IoPanel& panel, double from_ms, double to_ms,
                                std::size_t bins);
-/// For each of these intervals, returns the mean distance between two successive requests, in
-/// sectors, from the end of the first to the start of the second; 0 if the interval has no two such
-/// requests.
+/// For each of these intervals, returns the mean distance from the end of a request to the start of
+/// the next one, in sectors. A distance belongs to the interval of the later request; 0 if an
+/// interval has no distances.
 std::vector<double> distances(const IoPanel& panel, double from_ms, double to_ms, std::size_t bins);
 
 }  // namespace headcrash::report

@@ -1,5 +1,5 @@
 // The first part of the page: the verdict as a sentence, collapsed cautions, and the table of the
-// file systems. If a control failed, this precedes everything else, because it invalidates the
+// file systems. A failed control is reported before everything else, because it invalidates the
 // report.
 #include <fmt/format.h>
 
