@@ -1,5 +1,5 @@
-// Tests that events read back as written, that damage only shortens the readable part, and that a
-// rebuilt medium matches the store.
+// Tests that the events read from a recording equal those written, that damage only shortens the
+// readable part, and that a rebuilt medium matches the store.
 #include <fcntl.h>
 #include <fmt/core.h>
 #include <gtest/gtest.h>

@@ -77,8 +77,8 @@ Result<std::unique_ptr<RebuiltMachine>> RebuiltMachine::create(profiles::Plan pl
   profiles::BuildOptions options;
   options.store = [&stores = self->stores_](model::DeviceId id) { return stores.at(id).get(); };
   options.faults = with.faults;
-  // The array's recovery must encounter the unreadable sectors, except for those that a cache has
-  // written back, which are readable again.
+  // The array's recovery must encounter the unreadable sectors. Sectors that a cache has written
+  // back are readable again.
   options.mark_unreadable = [&stores = self->stores_](model::DeviceId id,
                                                       model::DeviceFaults& faults) {
     if (const auto& store = stores.at(id)) store->mark_unreadable(faults);
@@ -192,8 +192,7 @@ int RebuiltMachine::serve(std::size_t disk_index, model::Request& request) {
   return full && request.op != model::Op::read ? ENOSPC : error;
 }
 
-/// Records nothing, because the array itself reports its acknowledgements to the recording when
-/// they happen.
+/// Records nothing. The array itself reports each acknowledgement to the recording when it happens.
 int RebuiltMachine::acknowledge(std::size_t, const model::Request&, int error) {
   return error == 0 && recording_ != nullptr && recording_->is_open() && recording_->error()
              ? EIO

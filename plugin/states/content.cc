@@ -14,7 +14,7 @@ namespace {
 using model::kSectorBytes;
 using record::ExtentLocation;
 
-/// Maximum number of running totals in memory; each takes 8 bytes.
+/// Maximum number of running totals that are kept in memory. Each takes 8 bytes.
 constexpr std::size_t kTotalsMax = 8 << 20;
 
 ExtentLocation bytes_of(const RecordedWrite& write) {

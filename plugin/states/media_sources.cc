@@ -151,7 +151,8 @@ class MemberSource final : public StateSource {
     return std::min(promise, first_from(sent_, answer, end));
   }
 
-  /// Returns how many media writes of other members can still happen after this member has stopped.
+  /// Returns how many media writes the other members can still complete after this member has
+  /// stopped.
   std::size_t others_until_limit(const Step& step) const {
     const std::uint64_t limit = limit_of(step);
     const auto after = std::ranges::upper_bound(steps_, step.event, {}, &Step::event);
@@ -207,9 +208,9 @@ class MemberSource final : public StateSource {
   std::vector<std::vector<std::size_t>> positions_;
   std::vector<std::size_t> order_;
   std::size_t round_ = 0, next_ = 0;
-  /// Number of states. For each media write, there are states in which the write's member stops
-  /// before it, and the other members continue for each possible number of writes. There are also
-  /// states in which two members stop early.
+  /// Number of states. For each media write, there are states in which the member of that write
+  /// stops before it, one for each number of writes by which the other members can continue. There
+  /// are also states in which two members stop early.
   double space_ = 0;
 };
 

@@ -304,7 +304,7 @@ class ReorderSource final : public RoundsSource {
   double space_ = 0;
   std::string bound_, left_out_;
   std::uint64_t unnamed_ = 0;
-  /// Pairs of a cut and its place in the order.
+  /// The cuts, each with its place in the order.
   std::vector<std::pair<std::uint64_t, std::size_t>> numbers_;
 };
 

@@ -69,7 +69,7 @@ struct MetricRecord {
   double value = 0;
 };
 
-/// The figures of the guest's block layer for the same requests, from /proc/diskstats.
+/// The figures of the guest's block layer for the requests of a phase, from /proc/diskstats.
 struct GuestDiskRecord {
   std::int64_t reads = 0, writes = 0, flushes = 0, bytes_read = 0, bytes_written = 0, merges = 0;
   double busy_ms = 0;

@@ -49,13 +49,14 @@ ShardedDigest split_digest(const std::string& digest) {
 struct MergedRun {
   std::int64_t id = 0;
   std::string base, name, versions;
-  /// Start and end times of a run without shards. Such a run is never joined with another run.
+  /// For a run without shards: its start and end times, which identify it. Such a run is never
+  /// joined with another run.
   std::string execution;
   unsigned count = 1;
   std::map<unsigned, std::int64_t> planned;  ///< by shard
   std::set<unsigned> finished;
   bool same_count = true, same_versions = true;
-  /// The databases and shards that have already been included.
+  /// Pairs of a database and a shard that have already been included.
   std::map<std::pair<std::size_t, unsigned>, bool> from;
 
   bool whole() const { return same_count && planned.size() == count && finished.size() == count; }

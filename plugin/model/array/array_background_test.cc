@@ -101,8 +101,8 @@ TEST(ArrayRebuild, DataIsOnTheMediumBeforeTheMemberIsActive) {
   }
 }
 
-/// Flushed data must also be on the new mirror. After a cut, the rebuild resumes. After that, the
-/// copies are compared, although it is not known which one is older.
+/// Flushed data must also be on the new mirror. After a cut, the rebuild resumes. Then the copies
+/// are compared, and the comparison cannot know which of two different copies is newer.
 TEST(ArrayRebuild, FlushCoversTheNewMirror) {
   for (std::uint64_t seed = 1; seed <= 12; ++seed) {
     SCOPED_TRACE(seed);

@@ -174,7 +174,7 @@ Task ArrayController::write_stripes(HostRequest& host) {
   co_return join.status;
 }
 
-/// Gathers the data and parity of a run of full stripes, one member after the other.
+/// Copies the data and parity of a run of full stripes into a buffer that is ordered by member.
 void ArrayController::gather_full(const Request& request, const Segment& segment,
                                   std::byte* bytes) const {
   const std::size_t unit_bytes = std::size_t{layout.unit} * kSectorBytes;

@@ -1,6 +1,6 @@
 #pragma once
-// The bytes of a disk's medium. All writes to the store, and their reports to the observer, go
-// through here.
+// The bytes of a disk's medium. All writes to the store, and the reports of these writes to the
+// observer, go through this class.
 
 #include <cstdint>
 #include <functional>

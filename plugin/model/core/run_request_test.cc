@@ -8,7 +8,7 @@
 namespace headcrash::model {
 namespace {
 
-/// A device that answers a request only when the next one arrives.
+/// A device that answers each request only when the next request arrives.
 class LateDevice final : public Device {
  public:
   explicit LateDevice(Simulation& simulation) : simulation_(simulation) {

@@ -143,10 +143,10 @@ class Disk final : public Device, private EventTarget {
 
   /// The sector after the end of the host's last write.
   std::uint64_t write_end_ = ~std::uint64_t{0};
-  /// The host's last write began where the previous one ended.
+  /// True if the host's last write began where the previous one ended.
   bool streaming_ = false;
   TimeNs media_write_ended_at_ = kNever;  ///< end of the last media write
-  /// The destage is to continue until the cache is clean or a command needs the mechanism.
+  /// True if the destage continues until the cache is clean or a command needs the mechanism.
   bool destaging_ = false;
   /// Increases with each command, which invalidates older idle timers.
   std::uint64_t idle_epoch_ = 0;

@@ -174,7 +174,8 @@ TEST(HistoryCheckItself, DetectsADeviceThatServesOldData) {
   EXPECT_GE(found, 5U);
 }
 
-/// An event target that always has another event.
+/// An event target that schedules another event in each event, so that the simulation never runs
+/// out of events.
 struct EndlessTarget final : EventTarget {
   explicit EndlessTarget(Simulation& s) : simulation(s) {}
   void on_event(std::uint64_t) override { simulation.schedule(simulation.now(), *this, 0); }

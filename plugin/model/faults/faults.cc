@@ -52,7 +52,7 @@ struct DeviceFaults::State {
              std::search(request.data.begin(), request.data.end(), spec.data.begin(),
                          spec.data.end()) != request.data.end();
     }
-    /// Fixes the fault's range at its first matching write.
+    /// When the first write matches, makes the range of that write the fault's range.
     void stay_at(const Request& request) {
       if (spec.data.empty()) return;
       spec.lba = request.lba;

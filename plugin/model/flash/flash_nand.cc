@@ -19,8 +19,8 @@
 
 namespace headcrash::model {
 
-/// Reserves the LUN's channel for `sectors` more sectors. Returns the time at which they have been
-/// transferred.
+/// Reserves the LUN's channel for the transfer of another `sectors` sectors. Returns the time at
+/// which they have been transferred.
 TimeNs Flash::State::over_channel(std::uint32_t lun, std::uint32_t sectors) {
   TimeNs& free_at = channel_free_at[lun % profile.channels];
   free_at = std::max(free_at, simulation.now()) + profile.channel_sector_ns * sectors;
@@ -109,7 +109,7 @@ void Flash::State::consider_programs() {
   if (is_dead()) return update_busy();
   while (intake.powered() && programs < luns.size() && program_wanted()) {
     FlashProgram program = buffer.take(profile.page_sectors);
-    if (program.extents.empty()) break;  // for each unit, an older version is in flight
+    if (program.extents.empty()) break;  // an older version of every dirty unit is in flight
     const auto index = lun_for_program();
     invariant(index.has_value(), "a LUN is free while fewer programs than LUNs run");
     Lun& lun = luns[*index];

@@ -120,7 +120,8 @@ struct Nvram::State final : EventTarget {
   std::uint32_t destages_in_flight = 0;
 
   BatteryState battery = BatteryState::ok;
-  /// Write-back has begun at the high water mark and continues to the low one.
+  /// True if write-back has begun at the high-water mark. It then continues down to the low-water
+  /// mark.
   bool draining = false;
   bool idle_draining = false;  ///< write-back is running because the host is idle
   bool shutting_down = false;  ///< write-back is running until no data is dirty

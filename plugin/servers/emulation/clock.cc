@@ -5,8 +5,8 @@
 namespace headcrash::emulation {
 namespace {
 
-/// Maximum wall time from the anchor. It is never reached in practice; it keeps sums from
-/// overflowing.
+/// Limit on the wall time since the anchor. It is never reached in practice; it prevents overflows
+/// of sums.
 constexpr WallNs kFarthest = model::kNever / 4;
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Tests which control requests are accepted or rejected, and that the socket withstands misbehaving
-// clients.
+// Tests which control requests are accepted and which are rejected. Also tests that the socket
+// withstands misbehaving clients.
 #include "plugin/servers/emulation/control.h"
 
 #include <gtest/gtest.h>

@@ -369,8 +369,8 @@ TEST(TimeTravelCalendar, ANewGuestContinuesAfterADeadOne) {
   EXPECT_GT(next.read(1000, next.clock.ask(Op::get)), 0);
 }
 
-/// A mark completes before the kick is acknowledged. The guest sees the completion or is called at
-/// once, and needs no run message.
+/// A mark completes before the kick is acknowledged. The guest either sees the completion itself or
+/// is called at once. In both cases, it needs no run message.
 TEST(TimeTravelCalendar, MarksCompleteAtTheirInstant) {
   Machine machine;
   TestClient marks(machine.calendar->mark_socket());

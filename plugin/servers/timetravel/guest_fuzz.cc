@@ -1,5 +1,6 @@
-// Fuzzes the clock messages of a guest in virtual time, and its agent's requests to the disk. The
-// guest may be disconnected or may continue, but the next guest must work normally.
+// Fuzzes the clock messages of a guest in virtual time, and the requests that its agent sends to
+// the agent's disk. The guest may be disconnected or may continue, but the next guest must work
+// normally.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -135,7 +135,7 @@ void judge(ComparedCell& cell) {
   if (cell.change.regression) cell.change.change = Change::worse;
 }
 
-/// Lists the members whose values differ between two JSON objects.
+/// Lists the keys whose values differ between two JSON objects.
 void add_differences(const std::string& then_text, const std::string& now_text,
                      std::vector<std::string>& out) {
   const auto then = nlohmann::json::parse(then_text, nullptr, false),

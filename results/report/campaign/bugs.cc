@@ -32,7 +32,7 @@ std::vector<std::string_view> lines_of(std::string_view text) {
   return lines;
 }
 
-/// Returns the name of the operation. It may be preceded by "@1 ", which names its process.
+/// Returns the name of the operation in a line. A process name, such as "@1 ", may precede it.
 std::string_view first_word(std::string_view line) {
   if (line.starts_with('@')) line.remove_prefix(std::min(line.find(' '), line.size() - 1) + 1);
   return line.substr(0, line.find(' '));

@@ -106,7 +106,7 @@ std::string coverage_table(const Facts& facts) {
   return html_table(columns, rows, "cards");
 }
 
-/// A group of states with adjacent cuts, which are drawn together.
+/// A group of states that are drawn together, because their cuts are adjacent.
 struct Bin {
   std::int64_t kept = 0, lost = 0, other = 0;
 };

@@ -77,7 +77,7 @@ TEST(CrashPage, DistinguishesLostTornAndKeptWrites) {
       std::string::npos);
 }
 
-/// Expects one mark of each shape, at the bar of its write.
+/// Expects one mark of each shape, each at the bar of the write that it marks.
 TEST(CrashPage, DrawsEachFateAsADistinctShape) {
   const CrashPage page = a_page();
   const PicturePlan plan = plan_picture(page);
@@ -118,7 +118,8 @@ TEST(CrashPage, DerivesRiskFromFlushesAndPower) {
   EXPECT_FALSE(at_risk(page.requests[1], 6));
 }
 
-/// The page contains every text that can come from a guest, an imported recording or a file name.
+/// In the page of this test, every text that can come from a guest, an imported recording or a file
+/// name is hostile.
 TEST(CrashPage, EscapesGuestTextsEverywhere) {
   const std::string hostile =
       "</script><script>alert(1)</script><!-- \"'&<img src=x onerror=alert(2)>\xff\x1b";

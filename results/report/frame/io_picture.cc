@@ -21,7 +21,7 @@ constexpr double kBytesOfSector = 512;
 constexpr double kWidePaper = 1080, kNarrowPaper = 358;
 constexpr double kStretchGap = 26, kStripHeight = 46, kStripGap = 24, kTop = 20;
 
-/// An interval of time, and its place on the paper.
+/// An interval of time, and the part of the horizontal axis that it takes.
 struct TimeSpan {
   double from_ms, to_ms, left, right;
   const char* name;
