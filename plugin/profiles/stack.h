@@ -24,7 +24,7 @@ struct Stack {
   std::string name, title;
   std::variant<model::DiskProfile, model::FlashProfile, model::ArrayProfile, model::NvramProfile>
       profile;
-  /// One for each member of an array; one for NVRAM; otherwise empty.
+  /// For an array, one stack for each member; for NVRAM, the stack below it; otherwise empty.
   std::vector<std::shared_ptr<const Stack>> below;
   std::vector<Origin> origins;
   double nominal_rpm = 0;  ///< disks only

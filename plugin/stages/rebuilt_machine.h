@@ -73,8 +73,8 @@ class RebuiltMachine final : public StageContent {
   profiles::Plan plan_;
   StageRecording* recording_;
   model::NullObserver null_observer_;
-  /// An overlay that remembers whether it has ever been full. The array cannot report this, because
-  /// a drive reports only that a write failed.
+  /// An overlay that records whether it has ever been full. The array cannot report this, because
+  /// its drives report only that a write failed.
   class MemberStore : public model::SectorStore {
    public:
     MemberStore(const states::StateImage& image, std::uint64_t overlay_bytes_max)

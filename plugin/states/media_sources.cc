@@ -38,8 +38,8 @@ Candidate media_candidate(const SourceContext& context, CrashState state) {
   std::uint64_t event = state.event;
   for (const auto& [stopped, at] : state.stopped)
     if (stopped == context.options.device) event = at;
-  // If a state that is built from the host's writes has the same contents, both states must have
-  // the same identity.
+  // A state that is built from the host's writes may have the same contents. Both states must then
+  // have the same identity.
   if (!one) return {std::move(state), all, all};
   const std::uint64_t own = context.by_media->digest(context.options.device, event);
   const std::uint64_t others = all - share_of(context.options.device, own);

@@ -19,8 +19,8 @@ constexpr std::uint32_t kLogReadSectors = 2048;
 
 }  // namespace
 
-/// Logs an update. Fails if more members are lost than the remaining members can compensate for.
-/// Members lost while logging are included.
+/// Logs an update. Fails if the remaining members cannot compensate for those that were lost before
+/// or during the logging.
 Task ArrayController::log_update(const LogParts& parts, std::uint64_t stripe,
                                  std::uint64_t& sequence, Breakdown& breakdown) {
   std::array<std::uint32_t, kArrayMembersMax> sectors{};

@@ -218,7 +218,7 @@ Detached ArrayController::write_full(Join& join, Request request, Segment segmen
     expect_marked(request);
     array_counters.full_stripe_writes += segment.stripes;
     if (any_lost()) array_counters.degraded_writes += segment.stripes;
-    // If the rebuild has passed only a part of the run, it will rewrite the remaining stripes
+    // If the rebuild has reached only a part of the run, it will write the remaining stripes again
     // later.
     LogParts parts{};
     for (std::uint32_t m = 0; m < layout.members; ++m) {

@@ -82,8 +82,8 @@ class DirtyRegions {
   }
   /// Drops all writes in flight, after a power cut.
   void forget_writes() { uses_.clear(); }
-  /// Starts the ageing of bits that were found on the members. REQUIRES: parity is consistent
-  /// everywhere.
+  /// Treats the regions whose bits were found on the members as if they had been written at `now`,
+  /// so that these bits are cleared later. REQUIRES: parity is consistent everywhere.
   void adopt_bits(TimeNs now) {
     for (std::uint64_t r = 0; r < bits_.size() * 8; ++r) {
       if (marked(r)) uses_.try_emplace(r, RegionUse{0, now});

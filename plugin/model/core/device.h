@@ -87,7 +87,7 @@ struct Completion {
   Breakdown breakdown;
 };
 
-/// An issuer of requests. It must outlive its requests. An event calls completed() once for each
+/// An issuer of requests, which must outlive its requests. An event calls completed() once for each
 /// request. completed() may submit requests and cut the power, but must not block.
 class Initiator {
  public:

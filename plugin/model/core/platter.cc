@@ -139,7 +139,7 @@ void Platter::store_corrupted(TimeNs at, const Extent& extent, const WriteFault&
 
 Platter::Left Platter::draw_left() {
   const std::uint64_t eighth = random_.below(8);
-  // Without an object for faults, the sector could not be marked as unreadable.
+  // If there is no DeviceFaults object, the sector cannot be marked as unreadable.
   const Tear tear = faults_ == nullptr ? Tear::silent : tear_;
   switch (tear) {
     case Tear::silent:
@@ -203,8 +203,8 @@ void Platter::tear(TimeNs at, const Extent& extent, std::uint64_t new_bytes,
   store_changed(at, extent, outcome, changed_);
 }
 
-/// Makes the remaining sectors of an unreadable physical sector unreadable as well, although they
-/// were not being written.
+/// If part of a physical sector has become unreadable, makes the rest of it unreadable as well,
+/// although the rest was not being written.
 void Platter::spoil_neighbours(TimeNs at, RequestId source, std::uint64_t begin,
                                std::uint64_t end) {
   if (begin >= end) return;

@@ -14,8 +14,8 @@
 namespace headcrash::model {
 namespace {
 
-/// Time that a drive takes to answer a command if only its interface works. Origin: estimate. SCSI
-/// allows a target 250 ms to answer a selection; dead electronics return an error at once.
+/// Time that a drive takes to answer a command if only its interface still works. Origin: estimate.
+/// SCSI allows a target 250 ms to answer a selection, but dead electronics return an error at once.
 constexpr TimeNs kSelectionNs = kMillisecondNs;
 
 }  // namespace

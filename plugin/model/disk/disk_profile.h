@@ -89,7 +89,7 @@ struct OverheadProfile {
   TimeNs bus_write_sector_ns = 0;
   /// Fraction of a request that must be in the buffer before the drive requests the bus.
   std::uint32_t read_watermark_permille = 0;
-  /// The last N sectors are sent only once all of them have been read.
+  /// Number of sectors at the end of a request that are sent only once all of them have been read.
   std::uint32_t read_tail_sectors = 0;
 };
 

@@ -11,7 +11,7 @@ namespace headcrash::model {
 /// A command as the scheduler sees it. Its position is computed only once, when it is accepted, so
 /// that choosing among a thousand commands takes no more than a thousand table lookups.
 struct Candidate {
-  /// Position in the order of arrival; identifies the command to the caller.
+  /// The command's position in the order of arrival, which identifies the command to the caller.
   std::uint64_t number = 0;
   std::uint64_t lbn = 0;
   std::uint32_t slot = 0;

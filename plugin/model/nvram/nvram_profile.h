@@ -21,7 +21,7 @@ struct NvramProfile {
   std::uint64_t range_sectors = 0;
   TimeNs command_ns = 0;  ///< time that one request takes
   TimeNs sector_ns = 0;   ///< time to copy one sector
-  /// Fraction of dirty blocks at which write-back begins; 0 to write back at once.
+  /// Write-back begins when this fraction of the blocks is dirty; 0 to write back at once.
   std::uint32_t high_water_permille = 0;
   std::uint32_t low_water_permille = 0;  ///< fraction of dirty blocks at which write-back ends
   /// Write-back also begins after this long without a request; 0 disables this.

@@ -23,12 +23,12 @@ struct HistoryOptions {
   std::uint32_t in_flight_max = 4;
   std::uint32_t request_sectors_max = 12;
   std::uint32_t large_request_sectors = 0;  ///< occasional large requests of this size; 0 for none
-  /// Half of the requests begin in the first N sectors; 0 to disable this.
+  /// If not 0, half of the requests begin in the first `hot_sectors` sectors.
   std::uint64_t hot_sectors = 0;
   TimeNs pause_ns_max = 30 * kMillisecondNs;
   bool cuts = true;
   TimeNs off_ns_max = 0;  ///< maximum time from a cut to the power-on
-  /// If true, then in half of the cuts the power returns before the lost requests are answered.
+  /// If true, the power returns after half of the cuts before the lost requests are answered.
   bool power_returns_soon = false;
   bool may_tear = true;  ///< if false, only whole versions remain after a cut
   /// Returns true if an acknowledged write to the sector is durable without a flush. If this
@@ -37,7 +37,7 @@ struct HistoryOptions {
   bool unreadable_after_cut = false;  ///< needed for Tear::any and Tear::unreadable
   /// If true, requests may complete with device_failed, whether or not they were executed.
   bool may_fail = false;
-  /// Called every few steps, for example to add faults or fail members.
+  /// Called every few steps, for example to add faults or to make members fail.
   std::function<void(HistoryCheck&, Random&)> mischief;
   /// Called before the history reads all sectors back, that is, after each power_on() and at the
   /// end. After the call, these reads must succeed.

@@ -124,8 +124,8 @@ class Emulation {
 
   // ---- faults and operator commands (operator.cc)
   Result<model::TimeNs> add_fault(const model::FaultSpec& fault);
-  /// Clears the faults of one device or all devices, and of one kind or all kinds. Returns the
-  /// number of cleared faults.
+  /// Clears faults: those of one device or of all devices, and of these either one kind or all
+  /// kinds. Returns the number of cleared faults.
   Result<std::size_t> clear_faults(const std::optional<std::string>& device,
                                    std::optional<model::FaultKind> kind);
   std::vector<AddedFault> faults();

@@ -34,7 +34,7 @@ void on_bus_error(int signal, siginfo_t* info, void* context) {
     void* const base = slot.base.load();
     const auto first = reinterpret_cast<std::uintptr_t>(base);
     if (length == 0 || address < first || address - first >= length) continue;
-    // The slot may have been reused between the two loads.
+    // Another mapping may have taken over the slot between the two loads.
     if (slot.length.load() != length || slot.base.load() != base) continue;
     slot.damaged = true;
     void* replaced = ::mmap(base, length, PROT_READ | PROT_WRITE,

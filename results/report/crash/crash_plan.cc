@@ -187,7 +187,7 @@ void choose_window(const CrashPage& page, PicturePlan& plan) {
       end = std::max(end, plan.scale.place(moment.at_ns));
     };
     for (const TimelineRequest& request : page.requests) {
-      // Writes at risk may have been submitted before the workload.
+      // The writes at risk may have been submitted before the workload began.
       if (at_risk(request, page.cut))
         begin = std::min(begin, plan.scale.place(request.submitted.at_ns));
       see(request.submitted);

@@ -54,8 +54,8 @@ class TestDisk {
             .serve = [this](const model::Request& request) { return serve(request); }};
   }
   bool trim_zeroes = true;  ///< must be set before disk() is called
-  /// Takes the lock even after a completion. The test learns of completions through the guest's
-  /// memory, and ThreadSanitizer does not recognise this as synchronisation.
+  /// Takes the lock even if the test knows that the request is complete. The test learns this from
+  /// the guest's memory, which ThreadSanitizer does not recognise as synchronisation.
   std::byte byte(std::size_t at) {
     const std::lock_guard lock(mutex_);
     return bytes_[at];
