@@ -150,7 +150,8 @@ TEST_P(EverySystem, KeepsSyncedDataAfterAbandon) {
   expect_something();
 }
 
-/// Without fsync or sync, changes must be written by the syncer's policy or by the changing call.
+/// Without fsync or sync, a change must be written when the syncer's policy requires it, or by the
+/// call that makes it.
 TEST_P(EverySystem, EachSyncerPolicyWritesChanges) {
   using Policy = os::SyncerOptions::Policy;
   constexpr os::TimeNs kSecond = model::kSecondNs, kAllSweeps = 400 * kSecond, kAtOnce = 0;
