@@ -1,4 +1,5 @@
-// In-core inodes, the generation to which an operation belongs, and the space for it (store.h).
+// In-core inodes, the generation to which an operation belongs, and the space reserved for the
+// operation (store.h).
 #include "fs-adapters/snapfs/store.h"
 
 #include <algorithm>
@@ -194,8 +195,8 @@ void Store::mark_changed(tree::CoreInode& tree_inode) {
   generation.record_leaves.insert(inode.number / s_.records_per_block());
 }
 
-/// For a control that breaks a rule: stores attributes from the next generation in the inode's
-/// record of the generation that is being written.
+/// For a control that breaks a rule: copies the inode's attributes, which belong to the next
+/// generation, to the generation that is being written.
 void Store::mix_into_closing(const Inode& inode) {
   const auto older = closing_->inodes.find(inode.number);
   if (older == closing_->inodes.end() || !older->second.allocated()) return;

@@ -205,8 +205,8 @@ class BufferCache {
   ~BufferCache();
 
   void hooks(WriteHooks* hooks);
-  /// Sets the owner; null for none. The owner must outlive the cache, or must not be removed before
-  /// every dirty buffer has a home.
+  /// Sets the owner, or removes it if null. An owner must be removed before it is destroyed, unless
+  /// it outlives the cache. It must not be removed while a dirty buffer has no home.
   void owner(BufferOwner* owner);
 
   // The following functions must be called from a fiber. Lengths are multiples of 512 bytes. get()

@@ -335,8 +335,8 @@ void DiskQueue::State::complete(const std::vector<RequestId>& ids, model::Status
   const std::vector<RequestId> failed = std::exchange(changes.failed, {});
   take_ready();
   for (const RequestId id : ids) tell(id, status);
-  // These requests were not sent, because they had to follow a failed write. They had to wait for
-  // earlier writes of their sectors; even if those succeeded, these report an error.
+  // These requests were not sent, because they had to follow a failed write. They waited for
+  // earlier writes of their sectors, but report an error even if all of those succeeded.
   const auto unsent = status == model::Status::ok ? model::Status::medium_error : status;
   for (const RequestId id : failed) tell(id, unsent);
 }

@@ -84,7 +84,7 @@ class InodeStore {
   virtual InodeNumber root() const = 0;
   /// Returns true if the number is a valid inode number, whether or not the inode is allocated.
   virtual bool is_inode(std::uint64_t number) const = 0;
-  /// Returns the number of inodes. No path can be deeper.
+  /// Returns the number of inodes, which also limits the depth of paths.
   virtual std::uint64_t inodes_max() const = 0;
   virtual std::uint32_t block_bytes() const = 0;     ///< a power of 2, at least one directory chunk
   virtual std::uint64_t file_bytes_max() const = 0;  ///< a multiple of the block size
@@ -157,8 +157,8 @@ class InodeStore {
   /// Marks a block from block_to_change() or block_for_writing() as changed. The store decides when
   /// to write it.
   virtual void write_delayed(os::HeldBuffer buffer) = 0;
-  /// Like write_delayed(), but for a block of a file whose last byte has been written. A store with
-  /// write-behind issues the write now, and may wait.
+  /// Like write_delayed(), but for a file block that has been written up to its last byte. A store
+  /// with write-behind issues the write now, and may wait.
   virtual void write_filled(CoreInode& inode, os::HeldBuffer buffer) {
     (void)inode;
     write_delayed(std::move(buffer));
