@@ -105,7 +105,8 @@ class CylinderGroup {
   /// directory count.
   void recount();
 
-  /// Return the bytes of a map in the header, for callers that compare whole maps.
+  /// The following functions return the bytes of a map in the header, for callers that compare
+  /// whole maps.
   std::span<std::byte> inode_map() const;
   std::span<std::byte> fragment_map() const;
 

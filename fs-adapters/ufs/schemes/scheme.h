@@ -149,7 +149,7 @@ struct InodeRemoval {
 /// or pointers are about to be released.
 enum class BmapMerge : std::uint8_t { full, pointers_go };
 
-/// How the last write of a series is issued, on which no other write depends (section 6.1:
+/// How the last write of a series is issued. No other write depends on it (section 6.1:
 /// "asynchronous or delayed"; 4.4BSD waits for it).
 enum class LastWrite : std::uint8_t { delayed, asynchronous, synchronous };
 

@@ -1,4 +1,5 @@
-// Soft updates (soft_updates.h): how operations record their changes, and deferred work.
+// Soft updates (soft_updates.h): records the changes that operations make, and does the deferred
+// work.
 
 #include "fs-adapters/ufs/schemes/soft_updates.h"
 
