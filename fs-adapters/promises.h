@@ -46,7 +46,8 @@ struct Promises {
   // A documented promise: fsync of a file or directory persists the path with which it was opened.
   // POSIX requires a separate fsync of the parent directory for this.
   bool fsync_keeps_name = false;
-  /// fsync also persists all other changes to the object's names: links, renames and removals.
+  /// fsync also persists all other changes to the object's names: added links, renames and
+  /// removals.
   bool fsync_keeps_links = false;
   /// Both promises above also hold after RENAME_EXCHANGE. XFS changes neither of the exchanged
   /// inodes, so fsync of one of them has no log record to write.

@@ -30,7 +30,7 @@ std::uint32_t Store::clean_stop() const {
   return std::clamp(s_.segments / 10, 5U, kStopMax);
 }
 
-/// Returns the number of bytes that a checkpoint writes in addition to file blocks, including the
+/// Returns the number of bytes, apart from file blocks, that a checkpoint writes, including the
 /// unused ends of segments.
 std::uint64_t Store::overhead_bytes() const {
   const std::uint64_t tables = dirty_map_blocks_.size() + s_.usage_blocks() + 2;

@@ -370,8 +370,8 @@ TEST(LfsCrashPoints, WithoutRollForwardSyncedDataExists) {
   crashes.expect_none();
 }
 
-/// The log wraps around several times without a requested checkpoint. Data in the newest checkpoint
-/// must always be intact.
+/// The log wraps around several times, but no checkpoint is requested. Data in the newest
+/// checkpoint must always be intact.
 TEST(LfsCrashPoints, WhenTheLogWrapsAround) {
   Crashes crashes(
       {.device_bytes = 1 << 20, .mkfs = {.block_bytes = 512, .segment_bytes = 16 << 10, .id = 3}},

@@ -384,8 +384,8 @@ VfsResult<void> Store::flush_unlocked(os::TimeNs changed_before, std::uint64_t u
   return flushed;
 }
 
-/// Issues one request, or several at once, which may then complete in any order. Waits for all of
-/// them.
+/// Issues one request or several. Several are issued at once and may complete in any order. Waits
+/// for all of them.
 VfsResult<void> Store::write_sectors(SectorAddress address, std::span<const std::byte> data) {
   const std::size_t most = options_.transfer_sectors_max == 0
                                ? data.size()

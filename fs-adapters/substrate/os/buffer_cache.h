@@ -327,8 +327,8 @@ class BufferCache {
     std::uint64_t bytes = 0;
   };
   std::vector<Dirty> dirty() const;
-  /// Returns the dirty buffers whose last change was at `since` or later, in the same order. The
-  /// cost is proportional to the size of the result.
+  /// Returns the dirty buffers whose last change was at `since` or later, in the order of their
+  /// last changes. The cost is proportional to the size of the result.
   std::vector<Dirty> dirty_since(TimeNs since) const;
   /// Returns the number of metadata buffers in dirty_since(since).
   std::size_t dirty_metadata_since(TimeNs since) const;

@@ -134,8 +134,8 @@ class WaitQueue {
 class FiberLock {
  public:
   explicit FiberLock(Executor& executor) : waiters_(executor) {}
-  /// Takes the lock, and waits for it if necessary. This is a possible switch even if the lock is
-  /// free.
+  /// Takes the lock, waiting for it if necessary. This call is a possible switch even if the lock
+  /// is free.
   void lock();
   /// Takes the lock if it is free, and otherwise returns false. Never waits and is not a possible
   /// switch.

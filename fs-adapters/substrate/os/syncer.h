@@ -15,7 +15,7 @@ namespace headcrash::os {
 
 struct SyncerOptions {
   enum class Policy : std::uint8_t {
-    none,  ///< writes nothing in the background, only for fsync and to make room
+    none,  ///< writes only for fsync and to make room, and nothing in the background
     /// Each second, visits a part of the cache (1/`parts` of it) and marks or writes its dirty
     /// buffers.
     sweep,

@@ -101,7 +101,7 @@ class Handle {
     Node* inode = std::exchange(inode_, nullptr);
     if (inode != nullptr) owner_->put(*inode, operation_);
   }
-  /// Must be called for a handle that outlives its operation.
+  /// Must be called for every handle that outlives the operation that created it.
   void detach_from_operation() { operation_ = nullptr; }
 
  private:

@@ -106,8 +106,8 @@ class InodeStore {
   /// result is the same on every host. May iterate over all structures.
   virtual std::size_t bytes_in_core() const = 0;
 
-  /// Charges the memory of bytes_in_core() to the cache, once per second of model time, if the
-  /// cache's options ask for that. Must be called without locks. Waits for room as
+  /// Charges the memory reported by bytes_in_core() to the cache, once per second of model time, if
+  /// the cache's options ask for that. Must be called without locks. Waits for room as
   /// BufferCache::get() does.
   void charge_structures();
 
@@ -122,7 +122,7 @@ class InodeStore {
   /// Returns the inode, not locked. Fails with EIO if the number is invalid. An unallocated inode
   /// has mode 0.
   virtual VfsResult<InodeHandle> get(InodeNumber number, Operation* operation) = 0;
-  /// Returns another reference to an in-core inode. Does not wait.
+  /// Returns an additional reference to an in-core inode. Does not wait.
   virtual InodeHandle share(CoreInode& inode, Operation* operation) = 0;
   /// Allocates an empty inode with a new generation, for a name in `directory`. The store chooses
   /// the inode's number. The tree then locks the inode and sets its mode, links and times. Fails
@@ -135,7 +135,7 @@ class InodeStore {
 
   // Blocks of files and directories, counted from 0.
 
-  /// Returns the block with the contents that users must see, held. Returns an empty buffer if the
+  /// Returns the block, held, with the contents that users must see. Returns an empty buffer if the
   /// block is a hole. The last block of a file may be shorter than a full block, but contains all
   /// bytes up to the end of the file.
   virtual VfsResult<os::HeldBuffer> read_block(CoreInode& inode, std::int64_t block) = 0;

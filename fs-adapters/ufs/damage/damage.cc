@@ -172,7 +172,7 @@ std::optional<PlacedName> Damaging::take_name(const std::function<bool(const Pla
   std::vector<std::size_t> suitable;
   for (std::size_t i = 0; i < survey_.names().size(); ++i) {
     const PlacedName& name = survey_.names()[i];
-    // A name is not changed twice, as other damage may have moved or removed it.
+    // No name is changed twice, because other damage may already have moved or removed it.
     if (!taken_[name.inode] && !taken_[name.directory] && suits(name)) suitable.push_back(i);
   }
   if (suitable.empty()) return {};
