@@ -2,8 +2,8 @@
 // and mounting an image must terminate within a time limit, without a crash and with little memory.
 // A child process does the work, so that a failing image is reported and the remaining images are
 // still tested. HEADCRASH_CRAFTED_IMAGES=2000 and HEADCRASH_DAMAGED_IMAGES=100000 in the
-// environment set the number of images per type. If several systems use the same format, they take
-// turns at mounting its images.
+// environment set the number of images per type. Systems that share a format take turns mounting
+// the images of that format.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>

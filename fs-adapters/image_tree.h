@@ -1,7 +1,7 @@
 #pragma once
 // Path lookup and tree walk. They are shared by all image readers and by the functions of
-// system_under_test.h that use a reader. The image is untrusted: damage is reported as an Error,
-// including a directory that is reached twice.
+// system_under_test.h that use a reader. The image is untrusted. All damage is reported as an
+// Error, including a directory that a walk reaches twice.
 
 #include <fmt/format.h>
 

@@ -29,8 +29,9 @@ enum class NameOrder : std::uint8_t {
 };
 
 /// The part of the tree that is consistent after a power cut: it reflects all operations up to some
-/// point in the history and none after it. With several users, each has such a point. The point is
-/// neither before the last completed fsync or sync, nor within a transaction (transactions.h).
+/// point in the history and none after it. With several users, there is one such point for each
+/// user. No point is before the last completed fsync or sync, or within a transaction
+/// (transactions.h).
 enum class OnePoint : std::uint8_t {
   none,      ///< each name and each file may have its own point
   metadata,  ///< names, sizes, modes, owners, times and extended attributes
@@ -45,7 +46,8 @@ struct Promises {
   // A documented promise: fsync of a file or directory persists the path with which it was opened.
   // POSIX requires a separate fsync of the parent directory for this.
   bool fsync_keeps_name = false;
-  /// fsync also persists all other changes to the object's names: links, renames and removals.
+  /// fsync also persists all other changes to the object's names: added links, renames and
+  /// removals.
   bool fsync_keeps_links = false;
   /// Both promises above also hold after RENAME_EXCHANGE. XFS changes neither of the exchanged
   /// inodes, so fsync of one of them has no log record to write.
@@ -67,9 +69,9 @@ struct Promises {
   bool fsync_keeps_new_name = false;
 
   /// Changes that are at least this many seconds old are on the disk even without a sync, once the
-  /// disk has completed the requests that had been issued by then. This is the sum of the write
-  /// delay, the syncer's tick, and one tick for each write that must wait for another write. 0 if
-  /// nothing is promised.
+  /// disk has completed the requests that had been issued by then. The value is the sum of the
+  /// write delay, the syncer's tick, and one tick for each write that must wait for another write.
+  /// 0 if nothing is promised.
   std::int64_t keeps_after_s = 0;
   /// Returns true if a pause of this length makes all earlier changes durable.
   bool keeps_rested(std::int64_t seconds) const {
@@ -95,8 +97,8 @@ struct Promises {
   /// Allocation unit in bytes: stale data may appear next to written data, within the same unit.
   std::uint32_t allocation_bytes = 512;
 
-  // Inode attributes.
-  /// The mode and the owner of each object are stored, and kept by fsync and sync.
+  // Inode attributes. Each object's mode and owner are stored, and fsync and sync make them
+  // durable.
   bool keeps_modes = true;
   /// If a modification time was set explicitly and then synced, it is preserved.
   bool keeps_times = true;

@@ -150,7 +150,8 @@ TEST_P(EverySystem, KeepsSyncedDataAfterAbandon) {
   expect_something();
 }
 
-/// Without fsync or sync, changes must be written by the syncer's policy or by the changing call.
+/// Without fsync or sync, a change must be written when the syncer's policy requires it, or by the
+/// call that makes it.
 TEST_P(EverySystem, EachSyncerPolicyWritesChanges) {
   using Policy = os::SyncerOptions::Policy;
   constexpr os::TimeNs kSecond = model::kSecondNs, kAllSweeps = 400 * kSecond, kAtOnce = 0;
@@ -158,8 +159,8 @@ TEST_P(EverySystem, EachSyncerPolicyWritesChanges) {
     os::SyncerOptions syncer;
     os::TimeNs rest_ns = 0;
   };
-  // Each system promises that a change is written after the delay plus one tick for each write that
-  // must wait for another write. Each pause below is longer than that.
+  // Each system promises that a change is on the disk after the delay plus one tick for each write
+  // that must wait for another write. Each pause below is longer than that.
   const Case cases[] = {
       {{.policy = Policy::sweep}, kAllSweeps},
       {{.policy = Policy::periodic, .interval_ns = 7 * kSecond}, 60 * kSecond},

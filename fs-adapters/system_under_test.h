@@ -101,8 +101,9 @@ struct CheckOptions {
   /// or the report is `unrepaired` and a full repair must follow. Only for types whose images have
   /// such marks.
   bool fast = false;
-  /// For a file system with an external log: the log is lost for good, including the changes that
-  /// only it had, which is a finding. A repair converts the image to one without an external log.
+  /// If true, the file system's external log is lost for good, together with the changes that only
+  /// the log contained. This is a finding. A repair converts the image to one without an external
+  /// log. Has no effect on file systems without an external log.
   bool without_log = false;
   /// Digests of the current sectors, for callers that check many states of one store. Sectors with
   /// equal digests have equal bytes for the lifetime of the checker; 0 means zeroes. A repair
@@ -166,10 +167,10 @@ class ImageReader {
   /// numbers of two images differ, data cached by inode number for one of them must not be used for
   /// the other.
   virtual std::uint64_t layout() const = 0;
-  /// Returns a number that changes when an inode moves. It is for formats that find inodes through
-  /// a map, which is read when the image is opened. Formats with fixed inode positions return 0. An
-  /// inode's cached data stays valid while this number and the sectors from which the data was read
-  /// are unchanged.
+  /// Returns a number that changes when an inode moves. This matters in formats that find inodes
+  /// through a map, which is read when the image is opened; formats with fixed inode positions
+  /// return 0. An inode's cached data stays valid while this number and the sectors from which the
+  /// data was read are unchanged.
   virtual std::uint64_t place_of(std::uint64_t inode) const { return (void)inode, 0; }
 
   virtual Result<ImageInode> inode(std::uint64_t number) const = 0;

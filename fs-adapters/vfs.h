@@ -5,7 +5,7 @@
 // headcrash's file systems in virtual time (fs-adapters/ufs, lfs, snapfs), and the oracle's
 // in-memory reference (harness/oracle). Calls block; in virtual time, the calling fiber waits.
 // Paths are relative to the file system's root, with components separated by '/', and without "."
-// and "..". Errors are POSIX error numbers, and success is the value.
+// and "..". A function returns either its value or a POSIX error number.
 //
 // A kernel (fs-adapters/fuse) uses inodes rather than paths. In file systems that support it, a
 // path may therefore begin with an inode (InodeName) from stat(). Such a path follows renames, also

@@ -27,11 +27,11 @@ struct MountPlan {
 Result<MountPlan> plan_mount(const adapters::FileSystemType& type, MountOptions& options);
 /// Consumes `update=POLICY` (os/update_policy.h). The cache size in `machine` must already be set.
 Result<void> take_update_policy(MountOptions& options, MachineOptions& machine);
-/// Describes these options for --help.
+/// Describes all of the options above, for --help.
 std::string mount_words(const adapters::FileSystemType& type);
 
-/// Returns the type named in a program's name or path, which ends in `prefix` and the type's name.
-/// The error lists all known programs.
+/// Returns the type of file system for which a program is named. The program's name, which may be
+/// given as a path, is `prefix` followed by the type's name. The error lists all known programs.
 Result<const adapters::FileSystemType*> type_of_program(std::string_view program,
                                                         std::string_view prefix);
 inline constexpr std::string_view kMountPrefix = "mount.headcrash-",

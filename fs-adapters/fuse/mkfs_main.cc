@@ -1,6 +1,6 @@
 // mkfs.headcrash-TYPE creates an empty file system on a device. The program's name contains the
-// type. Its options are those of FileSystemType::mkfs_options(), as `--name VALUE` or as a letter.
-// `--log DEVICE` sets the device for an external log, for types that support it.
+// type. Its options are those of FileSystemType::mkfs_options(), given either as `--name VALUE` or
+// by their letters. `--log DEVICE` sets the device for an external log, for types that support it.
 #include <fmt/format.h>
 #include <getopt.h>
 

@@ -142,8 +142,8 @@ void leave_terminal() {
   if (::chdir("/") != 0) std::fprintf(stderr, "headcrash: no root folder\n");
 }
 
-/// Starts a child process that mounts the file system and serves it. Returns in the parent once the
-/// file system is mounted or, if the child has failed, with its exit code.
+/// Starts a child process that mounts the file system and serves it. In the parent, returns
+/// kMounted once the file system is mounted, or the child's exit code if the child fails.
 int mount_in_background(const Wish& wish) {
   std::array<int, 2> ends = {};
   if (::pipe2(ends.data(), O_CLOEXEC) != 0)

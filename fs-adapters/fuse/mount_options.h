@@ -17,8 +17,8 @@ class MountOptions {
   /// Fails if an option is given twice, or has an empty name.
   static Result<MountOptions> parse(std::string_view text);
 
-  /// Consumes `name=VALUE`. Leaves `value` unchanged if the option is not given. Fails if it has no
-  /// value.
+  /// Consumes `name=VALUE`. Leaves `value` unchanged if the option is not given. Fails if the
+  /// option is given without a value.
   Result<void> take(const std::string& name, std::string& value);
   Result<void> take_size(const std::string& name, std::uint64_t& bytes);
   /// Consumes `name`, which must not have a value.

@@ -1,6 +1,7 @@
 #pragma once
-// Maps the kernel's requests to calls of vfs.h functions: a table for libfuse's low-level
-// interface. Each function runs on its own fiber and replies before it returns.
+// The table of functions for libfuse's low-level interface. Each function handles one kind of
+// kernel request by calling functions of vfs.h. It runs on its own fiber and replies before it
+// returns.
 
 #include <cstdint>
 #include <functional>

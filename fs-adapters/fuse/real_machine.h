@@ -21,8 +21,7 @@ enum class Flushes : std::uint8_t {
 struct MachineOptions {
   os::SystemOptions system;  ///< `flushes` sets the queue's flush_for_order
   Flushes flushes = Flushes::where_needed;
-  /// The file system flushes the cache of the device by itself, so with `where_needed` the driver
-  /// does not flush.
+  /// The file system itself flushes the device's cache, so with `where_needed` the driver does not.
   bool flushes_itself = false;
   bool buffered = false;  ///< sets os::RawDiskOptions::buffered
   std::string log;        ///< device of an external log; empty if there is no log

@@ -113,9 +113,9 @@ class Store::UsageTable {
 };
 
 /// Returns the numbers of the usage table blocks that must be written, except those that this
-/// checkpoint has already written. Writing the plan's map blocks and these table blocks at the end
-/// of the log may empty a segment. The result includes table blocks that change only because of
-/// that.
+/// checkpoint has already written. When the plan's map blocks and these table blocks move to the
+/// end of the log, they may leave a segment empty. The result includes table blocks that change
+/// only for this reason.
 std::set<std::uint32_t> Store::changed_usage_blocks(const Plan& plan,
                                                     const std::set<std::uint32_t>& written) const {
   UsageTable table(*this);
@@ -174,11 +174,11 @@ void Store::plan_usage_blocks(Plan& plan, const std::set<std::uint32_t>& numbers
   }
 }
 
-/// Writes the changed blocks of the map and the table. The table's blocks are in one region, with
-/// the last blocks of the map. If more blocks of a long table have changed than fit in a segment,
-/// they are written in several regions, each block once. The log then advances after some blocks
-/// have been written, so those blocks do not reflect the resulting changes of segments' states;
-/// settle_states() corrects them.
+/// Writes the changed blocks of the map and the table. The table's blocks are written in one
+/// region, together with the last blocks of the map. If more blocks of a long table have changed
+/// than fit in a segment, they are written in several regions, each block once. Between these
+/// regions the log advances to other segments. The blocks written before then do not have the new
+/// states of these segments; settle_states() corrects them.
 VfsResult<void> Store::write_tables() {
   const tree::FiberLockGuard one_at_a_time(log_lock_);
   // The records can be dropped, because all changes that they describe have been written.
@@ -245,8 +245,8 @@ VfsResult<void> Store::write_checkpoint_region() {
   TRY(flush_device());
   // From now on, no checkpoint that can be mounted refers to the emptied segments.
   give_back(emptied);
-  // If space was short, a cleaned segment may have received new live data before this checkpoint.
-  // Such a segment is counted by a later checkpoint.
+  // If space was short, a segment that the cleaner emptied may have received new live data before
+  // this checkpoint. It remains in `cleaned_unfinished_` until a later checkpoint.
   const std::uint64_t cleaned = std::min<std::uint64_t>(cleaned_unfinished_, emptied.size());
   cleaned_unfinished_ -= cleaned;
   counters_.segments_emptied += emptied.size() - cleaned;

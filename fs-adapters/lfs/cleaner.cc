@@ -30,7 +30,7 @@ std::uint32_t Store::clean_stop() const {
   return std::clamp(s_.segments / 10, 5U, kStopMax);
 }
 
-/// Returns the number of bytes that a checkpoint writes in addition to file blocks, including the
+/// Returns the number of bytes, apart from file blocks, that a checkpoint writes, including the
 /// unused ends of segments.
 std::uint64_t Store::overhead_bytes() const {
   const std::uint64_t tables = dirty_map_blocks_.size() + s_.usage_blocks() + 2;
@@ -42,9 +42,9 @@ std::uint64_t Store::overhead_bytes() const {
 /// Returns the log space that is reserved for the cleaner. A pass with less space would gain
 /// nothing. A pass frees the dead data of the segments that it reads, and the more space it has,
 /// the more segments it can read. However, its checkpoint rewrites the changed blocks of the map
-/// and the table, in the worst case all of them, even if few segments were cleaned. If a fraction
-/// `dead` of each segment is dead, a pass breaks even with tables / dead bytes of space. The result
-/// is twice that amount.
+/// and the table, in the worst case all of them, even if few segments were cleaned. Let `tables` be
+/// the size of all these blocks, and `dead` the fraction of each segment that is dead. A pass then
+/// breaks even if it has `tables / dead` bytes of space. The result is twice that amount.
 std::uint64_t Store::pass_room_bytes() const {
   const std::uint64_t tables = (std::uint64_t{map_blocks_in_log_} + s_.usage_blocks()) *
                                (s_.block_bytes + kSummaryEntryBytes);
@@ -162,9 +162,9 @@ VfsResult<void> Store::clean_segment(SegmentNumber segment) {
   return {};
 }
 
-/// Runs a pass, but only one at a time, because two concurrent passes would read the same segments
-/// and rely on the same free space. A caller that had to wait for another pass returns that pass's
-/// result instead.
+/// Runs a pass unless one is already running, because two concurrent passes would read the same
+/// segments and rely on the same free space. A caller that finds a pass running waits for it and
+/// returns its result.
 VfsResult<std::int64_t> Store::clean() {
   const std::uint64_t passes = passes_done_;
   const tree::FiberLockGuard one_at_a_time(clean_lock_);

@@ -60,7 +60,8 @@ struct CleaningOptions {
   std::uint64_t live_at_once = 10 * 1024 * 1024;
   std::uint32_t segments_at_once = std::numeric_limits<std::uint32_t>::max();
   /// Cleaning starts when fewer than `start_below` segments are clean, and continues until
-  /// `stop_at` segments are clean. In Sprite LFS, these were a few tens and 50 to 100.
+  /// `stop_at` segments are clean. In Sprite LFS, `start_below` was a few tens, and `stop_at` was
+  /// 50 to 100.
   std::uint32_t start_below = 20;
   std::uint32_t stop_at = 50;
 };
@@ -77,9 +78,9 @@ class SegmentSelector {
  public:
   explicit SegmentSelector(const CleaningOptions& options) : options_(options) {}
 
-  /// Returns the segments of one pass in the order in which to read them; if values are equal,
-  /// lower segments come first. Empty if all candidates are full. Valid until the next call.
-  /// REQUIRES: no candidate has more live data than fits in a segment.
+  /// Returns the segments of one pass in the order in which to read them. Among segments of equal
+  /// value, those with lower numbers come first. Empty if all candidates are full. Valid until the
+  /// next call. REQUIRES: no candidate has more live data than fits in a segment.
   std::span<const Candidate> choose(std::span<const Candidate> candidates);
 
   const CleaningOptions& options() const { return options_; }

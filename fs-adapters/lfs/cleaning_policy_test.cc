@@ -112,7 +112,8 @@ TEST(CleaningPolicy, DoesNotDependOnEarlierChoices) {
     options.live_at_once = 300;
     SegmentSelector kept(options);
     for (int pass = 0; pass < 200; ++pass) {
-      // Most passes are similar, but in some of them all segments are worse or all are better.
+      // Most passes are similar. In some passes, however, all segments are worse than in the
+      // others, and in some they may be better.
       const std::uint64_t live_min = pass % 10 == 7   ? 90
                                      : pass % 10 == 3 ? 1
                                                       : 50,

@@ -1,4 +1,4 @@
-// Implements overlays, and digests of several sectors together (contents.h).
+// Implements overlays, and combined digests of several sectors (contents.h).
 #include "fs-adapters/lfs/contents.h"
 
 #include <algorithm>

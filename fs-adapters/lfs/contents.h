@@ -19,7 +19,7 @@
 
 namespace headcrash::lfs {
 
-/// The numbers of written sectors, with their contents.
+/// Written sectors: their numbers and their contents.
 struct WrittenSectors {
   std::vector<std::uint32_t> sectors;  ///< ascending
   std::vector<std::byte> bytes;        ///< contiguous sectors

@@ -127,7 +127,8 @@ struct Crashes {
     bench::expect_clean(*disk.store);
   }
 
-  /// Checks every state between two writes, and each write torn in the middle.
+  /// Checks the state between any two consecutive writes, and the state after each write that is
+  /// torn in the middle.
   void check_states(std::size_t every = 1) {
     const auto& log = disk.log.log;
     for (std::size_t i = 0; i < log.size() && problems.size() < 5; ++i) {
@@ -327,7 +328,7 @@ TEST(LfsCrashPoints, OperationsAreAtomicAtEveryRecordBoundary) {
   }
 }
 
-/// Uses a usage table with more blocks than fit in a segment. HEADCRASH_CUT_STEP=1 in the
+/// Tests a usage table with more blocks than fit in a segment. HEADCRASH_CUT_STEP=1 in the
 /// environment tests every crash point instead of every fifth one.
 TEST(LfsCrashPoints, WithALongUsageTable) {
   Crashes crashes(
@@ -369,8 +370,8 @@ TEST(LfsCrashPoints, WithoutRollForwardSyncedDataExists) {
   crashes.expect_none();
 }
 
-/// The log wraps around several times without a requested checkpoint. Data in the newest checkpoint
-/// must always be intact.
+/// The log wraps around several times, but no checkpoint is requested. Data in the newest
+/// checkpoint must always be intact.
 TEST(LfsCrashPoints, WhenTheLogWrapsAround) {
   Crashes crashes(
       {.device_bytes = 1 << 20, .mkfs = {.block_bytes = 512, .segment_bytes = 16 << 10, .id = 3}},

@@ -58,8 +58,8 @@ struct NameRecord {
 /// Appends the encoding, a multiple of 4 bytes, to `into`.
 void append(const NameRecord& record, std::vector<std::byte>& into);
 std::size_t encoded_bytes(const NameRecord& record);
-/// Decodes the records in one log block, up to the zeroes that follow them. Returns nullopt if a
-/// record is invalid.
+/// Decodes the records in one log block, up to the zeroes after the last record. Returns nullopt if
+/// a record is invalid.
 std::optional<std::vector<NameRecord>> decode_directory_log(std::span<const std::byte> bytes);
 
 }  // namespace headcrash::lfs

@@ -11,7 +11,7 @@ namespace headcrash::lfs {
 using namespace little_endian;
 
 namespace {
-// Room for the index blocks and inodes that a new block makes dirty, in blocks.
+// Space, in blocks, for the index blocks and inodes that a new block makes dirty.
 constexpr std::uint32_t kMarginBlocks = 8;
 }  // namespace
 
@@ -207,7 +207,7 @@ void Store::write_delayed(os::HeldBuffer buffer) {
   if (inode != inodes_.end()) mark_dirty(*inode->second, BlockId::of_key(key.block));
 }
 
-/// Turns a block that is dirty or has an address into a hole.
+/// Replaces a block by a hole. The block must be dirty or have an address.
 VfsResult<void> Store::free_block(CoreInode& inode, BlockId block) {
   TRY(const auto address, address_of(inode, block));
   if (address != 0) {
@@ -223,8 +223,8 @@ VfsResult<void> Store::free_block(CoreInode& inode, BlockId block) {
   return {};
 }
 
-/// Frees the data blocks below the index block from `first` to `end`, exclusive. Sets `empty` if
-/// the index block has no pointers left.
+/// Frees blocks `first` to `end`, exclusive, of the data blocks below the index block. Sets `empty`
+/// if the index block has no pointers left.
 VfsResult<void> Store::free_below(CoreInode& inode, BlockId index, std::uint64_t first,
                                   std::uint64_t end, tree::BlockBudget& budget, bool& empty) {
   if (!budget.take()) return refuse(EIO);

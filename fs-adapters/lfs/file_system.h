@@ -10,8 +10,8 @@ namespace headcrash::lfs {
 
 class FileSystem final : public tree::FileSystem {
  public:
-  /// Mounts the file system. The syncer must be running, because it writes dirty data when it is
-  /// old enough and triggers timed checkpoints.
+  /// Mounts the file system. The syncer must be running, because it writes old dirty data and
+  /// triggers timed checkpoints.
   static Result<std::unique_ptr<FileSystem>> mount(os::System& system, const MountOptions& options);
 
   /// Closes open files and writes a checkpoint. Unmounts even after an I/O error.

@@ -35,9 +35,9 @@ std::uint32_t checksum_without(std::span<const std::byte> bytes, std::size_t at)
   return crc32c(bytes.subspan(at + 4), crc);
 }
 
-/// Returns the checksum for the end of a structure inside a region that also has a checksum.
-/// A message followed by its CRC is a multiple of the CRC's polynomial. If this were a plain CRC,
-/// the region's checksum would therefore not detect that one such structure has been replaced by
+/// Returns the checksum to store at the end of a structure in a region that also has a checksum of
+/// its own. A message followed by its CRC is a multiple of the CRC's polynomial. With a plain CRC
+/// here, the region's checksum would therefore not change if one such structure were replaced by
 /// another. The multiplication prevents this.
 std::uint32_t inner_checksum(std::span<const std::byte> bytes) {
   return crc32c(bytes) * 2654435761U;

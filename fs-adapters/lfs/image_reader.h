@@ -76,8 +76,8 @@ class ImageReader {
   };
   struct Summaries {
     std::vector<Described> blocks;
-    /// Number of sectors in the regions that are not described by any summary entry, that is, the
-    /// sectors of the summaries and trailers themselves.
+    /// Number of sectors, in all regions, that no summary entry describes: the sectors of the
+    /// summaries and trailers themselves.
     std::uint64_t own_sectors = 0;
   };
   Result<Summaries> summaries(SegmentNumber number) const;

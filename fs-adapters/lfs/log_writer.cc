@@ -106,8 +106,8 @@ bool Store::room_for(const Plan& plan, std::size_t more_inodes, std::uint32_t bl
 /// Prepares a flush of the inode: loads the index blocks that will change into the cache, and marks
 /// them dirty. May read from the disk.
 VfsResult<void> Store::prepare(CoreInode& inode) {
-  // If the flush changes the file's size, the last block must be rewritten if its stored length is
-  // different under the old and the new size.
+  // If the flush changes the file's size, the last block must be rewritten, unless its stored
+  // length is the same under both sizes.
   for (const std::uint64_t size : {inode.placed_size, inode.disk.size_bytes}) {
     if (size == 0 || inode.placed_size == inode.disk.size_bytes) continue;
     const BlockId tail{0, static_cast<std::uint32_t>((size - 1) / s_.block_bytes)};
@@ -350,9 +350,9 @@ VfsResult<void> Store::flush(const std::vector<CoreInode*>& inodes) {
   return send(plan);
 }
 
-/// Writes changes that were made before `changed_before`. If that is 0, writes the oldest changes
-/// until at most `until_dirty_bytes` are left. Skips inodes that are in use. The caller must not
-/// hold the lock of an inode.
+/// Writes changes that were made before `changed_before`. If `changed_before` is 0, writes the
+/// oldest changes until at most `until_dirty_bytes` are left. Skips inodes that are in use. The
+/// caller must not hold the lock of an inode.
 VfsResult<void> Store::flush_unlocked(os::TimeNs changed_before, std::uint64_t until_dirty_bytes) {
   std::vector<std::pair<os::TimeNs, InodeNumber>> found;
   for (const InodeNumber number : to_write_) {
@@ -384,8 +384,8 @@ VfsResult<void> Store::flush_unlocked(os::TimeNs changed_before, std::uint64_t u
   return flushed;
 }
 
-/// Issues one request, or several at once, which may then complete in any order. Waits for all of
-/// them.
+/// Issues one request or several. Several are issued at once and may complete in any order. Waits
+/// for all of them.
 VfsResult<void> Store::write_sectors(SectorAddress address, std::span<const std::byte> data) {
   const std::size_t most = options_.transfer_sectors_max == 0
                                ? data.size()

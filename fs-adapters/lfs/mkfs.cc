@@ -60,9 +60,9 @@ Result<Superblock> lay_out(std::uint64_t device_sectors, const MkfsOptions& o) {
   return decode_superblock(encode(s), device_sectors);
 }
 
-/// The first regions of the log. They contain the root directory, its inode, the inode's block of
-/// the map, and the usage table. There is only one region, unless a long table fills several
-/// segments.
+/// The first regions of the log. They contain the root directory, its inode, the block of the inode
+/// map that lists this inode, and the usage table. There is only one region, unless a long table
+/// fills several segments.
 class FirstRegions {
  public:
   FirstRegions(const Superblock& superblock, const MkfsOptions& options)
@@ -110,8 +110,8 @@ class FirstRegions {
 
   std::int64_t time_ns() const { return o_.time.seconds * 1'000'000'000LL + o_.time.nanoseconds; }
 
-  /// Fills in the table. Only the first segment has live bytes that are counted: all other segments
-  /// contain at most blocks of the table itself, which do not count.
+  /// Fills in the table. Only the first segment counts any live bytes: if the other segments
+  /// contain anything, it is blocks of the table itself, which do not count.
   void fill_table(std::uint32_t counted) {
     for (SegmentNumber i = 0; i <= last_segment() + 1; ++i) {
       const SegmentUsage usage{i == 0 ? counted : 0,

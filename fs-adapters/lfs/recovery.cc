@@ -5,10 +5,10 @@
 // copy of each inode is entered in the map. The usage table is updated by the difference between
 // the blocks of this copy and those of the copy that the checkpoint knows.
 //
-// Second pass: compares each record in the directory log with the positions in the log of its inode
-// and its directory. If the inode or the directory was written before the record, it lacks the
-// change, so the change is applied. If it was written with the record or later, it already has the
-// change.
+// Second pass: for each directory log record, compares its position in the log with those of its
+// inode and its directory. If the inode or the directory was written before the record, it lacks
+// the change, so the change is applied. If it was written with the record or later, it already has
+// the change.
 //
 // Before anything is written to the log, the other checkpoint region records that a mount has
 // begun. The mount's number, the epoch, is stored in each region that the mount writes. Regions
@@ -441,7 +441,7 @@ class Recovery {
   std::vector<std::pair<std::uint64_t, NameRecord>> records_;  ///< records of complete operations
   /// Records of an operation whose last record has not been found yet.
   std::vector<NameRecord> unfinished_;
-  SummarizedBlocks blocks_;  ///< the blocks of files that the checkpoint does not contain
+  SummarizedBlocks blocks_;  ///< blocks of the files that are not in the checkpoint
   /// Index blocks found in the log, by address.
   std::map<SectorAddress, std::vector<std::byte>> index_blocks_;
   std::int64_t modified_ns_ = 0;

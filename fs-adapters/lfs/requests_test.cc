@@ -97,7 +97,7 @@ TEST(LfsRequests, UsersDoNotWaitWhileTheWriterKeepsUp) {
   const auto written = counted(m, [&](Vfs& fs) {
     const auto file = fs.open("f", {.create = true});
     ASSERT_TRUE(file);
-    // Writes more data than fits in the cache of 2 MB, in small steps.
+    // Writes more data, in small steps, than fits in the 2 MB cache.
     for (int i = 0; i < 300; ++i) {
       EXPECT_TRUE(fs.append(*file, bench::bytes_of(std::string(10 * 1024, 'x'))));
       m.executor().sleep_until(m.executor().now() + 10 * model::kMillisecondNs);
@@ -168,9 +168,9 @@ TEST(LfsRequests, WithoutChecksumsRecoverySkipsData) {
   EXPECT_LT(recovered(false, kFiles).sectors, kDataSectors / 2);
 }
 
-/// Creates files that have index blocks and truncates the first `cut_off` of them, so that only the
-/// log records these changes. Returns the number of reads that the mount after the power cut
-/// issues.
+/// Creates files that have index blocks and truncates the first `cut_off` of them, so that these
+/// changes are recorded only in the log. Returns the number of reads that the mount after the power
+/// cut issues.
 std::uint64_t reads_of_recovery(bool reads_index, int files, int cut_off) {
   Disk disk(
       {.mkfs = {.block_bytes = 1024, .segment_bytes = 128 << 10, .checksums = false, .id = 7}});

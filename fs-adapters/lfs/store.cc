@@ -1,4 +1,4 @@
-// In-core inodes, hooks for changes of names, and operations (store.h).
+// In-core inodes, hooks for name changes, and operations (store.h).
 #include "fs-adapters/lfs/store.h"
 
 #include <algorithm>
@@ -385,8 +385,8 @@ VfsResult<void> Store::fsync(tree::Operation&, tree::CoreInode& inode, tree::Syn
   // The flush also writes the records of name changes of this inode and its parents. From them,
   // recovery can recreate a directory that was never written.
   TRY(flush({&core(inode)}));
-  // The device must be flushed even if the data was written earlier, so that the flush above wrote
-  // nothing.
+  // The device must be flushed even if the flush above wrote nothing because the data had been
+  // written earlier.
   return flush_device();
 }
 
@@ -492,8 +492,8 @@ void Store::want_tick() {
 }
 
 /// Returns the time of the next checkpoint. Without roll-forward, only checkpoints make data
-/// durable, so one must be written when data is due. With roll-forward, a checkpoint is not needed
-/// before that time.
+/// durable, so one must be written as soon as data is due. With roll-forward, a checkpoint is
+/// needed only when data is due and the checkpoint interval is over.
 os::TimeNs Store::next_checkpoint_at() const {
   const os::TimeNs due = system_.syncer.due_at(os::Content::data, options_.checkpoint_interval_ns);
   return options_.roll_forward ? std::max(due, executor.now() + options_.checkpoint_interval_ns)

@@ -373,8 +373,7 @@ class Store final : public tree::InodeStore, private tree::InodeOwner, private o
   /// The usage entries in the blocks of the newest checkpoint. They do not include the blocks of
   /// the table itself.
   std::vector<SegmentUsage> usage_in_log_;
-  /// Inode numbers that are in use: either allocated in the map, or so far allocated only in
-  /// memory.
+  /// Inode numbers in use, whether allocated in the map or, so far, only in memory.
   std::vector<bool> taken_;
   std::set<std::uint32_t> dirty_map_blocks_;
   /// Numbers of usage table blocks that must be moved out of segments that are being cleaned.

@@ -1,5 +1,4 @@
-// Tests how a file's blocks are found from summaries alone, and the cases in which that is
-// impossible.
+// Tests how a file's blocks are found from summaries alone, and when that is impossible.
 #include "fs-adapters/lfs/summarized_blocks.h"
 
 #include <gtest/gtest.h>

@@ -324,7 +324,7 @@ adapters::Promises promises_of(const Variant& variant) {
                               .allocation_bytes = MkfsOptions{}.block_bytes,
                               .keeps_allocation = true};
   if (!variant.mount.roll_forward) promises.fsync_persists = false;
-  // Data is written at this age, and at the latest two ticks later: if an inode is in use at one
+  // Data is written at this age or, at the latest, two ticks later: if an inode is in use at one
   // tick, it is written at the next.
   if (variant.mount.roll_forward)
     promises.keeps_after_s = variant.mount.write_after_ns / model::kSecondNs + 2;

@@ -471,9 +471,9 @@ constexpr const char* kKernelHint =
     "use a version such as 6.12 or 6.1-rt (scripts/build-guest --list-kernels lists Debian's), the "
     "path of a bzImage, or for --guest virtual a kernel source folder such as ./linux";
 
-/// Returns the position of the '@' before the kernel in "ext4@6.12" or "ext4@/src/linux". A path
-/// after it is absolute or begins with a dot; an '@' followed by any other path is part of a
-/// folder's name.
+/// Returns the position of the '@' before the kernel in "ext4@6.12" or "ext4@/src/linux". A
+/// kernel's path must be absolute or begin with a dot; if '@' is followed by any other path, it is
+/// part of a folder's name.
 std::size_t kernel_mark(const std::string& name) {
   std::size_t at = name.find('@');
   while (at != std::string::npos && name.find('/', at) != std::string::npos &&

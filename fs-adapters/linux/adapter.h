@@ -76,8 +76,8 @@ struct LinuxAdapter {
   bool first_mount_recovers = true;
   std::map<std::string, Variant> variants;
 
-  /// Returns all disks except the first one, whose size is `disk_bytes`. All members of a stack
-  /// have the same size.
+  /// Returns all disks except the first one. `disk_bytes` is the size of the first disk. All
+  /// members of a stack have the same size.
   std::vector<OtherDisk> other_disks(std::uint64_t disk_bytes) const;
   /// Returns true if a crash state comprises the states of several disks.
   bool has_several_disks() const { return log_size_bytes != 0 || (stack && stack->disks > 1); }
@@ -103,7 +103,7 @@ std::string missing_tool_hint(const LinuxAdapter& adapter);
 
 /// Loads a built-in adapter by name, or a file by path (a name with a '/' or ending in .toml).
 /// "ext4+tiny-journal" and "mine.toml+tiny-journal" select a variant. "xfs@6.12" and
-/// "ext4+tiny-journal@7.3" select a kernel of Debian's, and "xfs@./linux" a kernel of the user's
+/// "ext4+tiny-journal@7.3" select one of Debian's kernels, and "xfs@./linux" selects the user's own
 /// (set_kernel). "ext4:md-raid1" and "ext4:mine.toml" put the file system on a stack (set_stack).
 Result<LinuxAdapter> load_adapter(const std::string& name_or_path);
 

@@ -25,7 +25,7 @@ namespace headcrash::adapters {
 
 inline constexpr std::size_t kStackDisksMost = 8;
 
-/// Promises of a stack that are checked on the recorded requests of its disks, without the file
+/// Promises of a stack. They are checked on the requests recorded at its disks, without the file
 /// system (harness/explorer/guests/stack_rules.h).
 struct StackRules {
   /// When the stack reports that a write is complete, no write to its disks is in flight.

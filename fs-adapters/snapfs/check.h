@@ -43,7 +43,7 @@ struct CheckReport {
   Superblock superblock;
   std::size_t logged = 0;  ///< number of records in the intent log that continue the superblock
   std::uint32_t files = 0, directories = 0;
-  /// Numbers of free blocks and inodes that the check has counted.
+  /// Numbers of free blocks and free inodes, as counted by the check.
   std::uint32_t free_blocks = 0, free_inodes = 0;
   bool nothing_found() const { return findings.empty() && more_findings == 0; }
   std::string text() const;  ///< one line per finding

@@ -84,8 +84,7 @@ VfsResult<void> Store::commit_open(Clean clean) {
   return commit_closing(clean);
 }
 
-/// Commits the generation `closing_`. If there are changes that are only in the log, they are
-/// included.
+/// Commits the generation `closing_`, including any changes that are only in the log.
 VfsResult<void> Store::commit_closing(Clean clean) {
   if (log_.changes) closing_->continue_after(*std::exchange(log_.changes, nullptr));
   const bool has_changes = !closing_->empty();
@@ -250,8 +249,8 @@ VfsResult<void> Store::write_outstanding(Generation& generation) {
     std::vector<BlockAddress> written;
     std::vector<os::RequestId> on_their_way;
     bool failed = false;
-    // Only the blocks that are outstanding now are written, because other fibers may add more in
-    // the meantime.
+    // Only the blocks that are outstanding now are written; other fibers may add more in the
+    // meantime.
     const std::vector<BlockAddress> all(generation.outstanding.begin(),
                                         generation.outstanding.end());
     for (const BlockAddress address : all) {

@@ -175,7 +175,7 @@ struct Crashes {
       m.executor().run();
     });
   }
-  /// Runs each user on a separate fiber. They start one after another.
+  /// Runs each user on a separate fiber. The users start one after another.
   void run_concurrently(std::uint64_t cache_bytes, const Workload& before,
                         const std::vector<std::function<void(Vfs&)>>& users) {
     judges_names = false;

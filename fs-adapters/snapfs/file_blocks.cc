@@ -216,9 +216,9 @@ VfsResult<os::HeldBuffer> Store::change_block(Operation& operation, CoreInode& i
   return buffer;
 }
 
-/// Reserves space for a write. If data is copied on write and the write ran out of space halfway, a
-/// part of it would become visible with the generation. If there is too little space, change()
-/// commits to reclaim some and repeats the operation.
+/// Reserves space for a write. Otherwise, if data is copied on write and the write ran out of space
+/// halfway, a part of it would become visible with the generation. If there is too little space,
+/// change() commits to reclaim some and repeats the operation.
 VfsResult<void> Store::make_room(tree::Operation& tree_operation, tree::CoreInode& tree_inode,
                                  const tree::BytesToChange& change) {
   if (!options_.copy_on_write || options_.data != DataMode::copy_on_write || change.length == 0)
@@ -234,8 +234,8 @@ VfsResult<void> Store::make_room(tree::Operation& tree_operation, tree::CoreInod
     if (address == 0 ? change.fills_holes : !generation.born.contains(address)) ++blocks;
   }
   if (blocks == 0) return {};
-  // Adds the address blocks on each level. One more is counted at either end, because the first and
-  // the last address block may be used only in part.
+  // Adds the address blocks on each level. One more is counted at both ends of the range, because
+  // the first and the last address block may be used only in part.
   blocks += kAboveMax * (blocks / s_.pointers_per_block() + 2);
   if (!has_room(blocks)) return refuse(ENOSPC);
   operation.room += blocks;
@@ -293,7 +293,7 @@ void Store::write_delayed(os::HeldBuffer buffer) {
     cache.write_delayed(std::move(buffer));
 }
 
-/// Frees the blocks below `at` from `first` to `end`, exclusive. Returns true if no block is left
+/// Frees blocks `first` to `end`, exclusive, of those below `at`. Returns true if no block is left
 /// below `at`.
 VfsResult<bool> Store::free_below(Generation& generation, CoreInode& inode, BlockAddress& at,
                                   std::uint64_t start, std::uint32_t level, std::uint64_t first,
@@ -373,8 +373,8 @@ VfsResult<void> Store::set_size(tree::Operation& operation, tree::CoreInode& tre
   if (size_bytes < inode.disk.size_bytes) {
     const std::uint32_t tail = size_bytes % s_.block_bytes;
     if (tail != 0) {
-      // This may be part of undoing a write that ran out of space, so it must not require more
-      // space. A copy of this block is covered by the operation's reserve.
+      // If this undoes a write that ran out of space, it must not require more space. A copy of
+      // this block is covered by the operation's reserve.
       TRY(const auto buffer, change_block(static_cast<Operation&>(operation), inode,
                                           size_bytes / s_.block_bytes, Room::kept_for_operation));
       if (buffer) std::fill(buffer.bytes().begin() + tail, buffer.bytes().end(), std::byte{0});

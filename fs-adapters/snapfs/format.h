@@ -52,7 +52,7 @@ struct TreeShape {
 
   static TreeShape over(std::uint64_t leaves, std::uint32_t block_bytes);
   std::uint32_t blocks() const { return leaves + nodes; }
-  /// Returns the slot that leads to the leaf in the address block on `level`. Level 0 is the top.
+  /// Returns the slot, in the address block on `level`, that leads to the leaf. Level 0 is the top.
   std::uint32_t slot(std::uint32_t leaf, std::uint32_t level) const;
 };
 
@@ -135,7 +135,7 @@ void encode(const Inode& inode, std::span<std::byte> record);
 /// Updates the checksum of a record that was edited. Leaves a record of zeroes unchanged.
 void seal_inode(std::span<std::byte> record);
 /// Returns nullopt for a record of zeroes, which means that there is no inode. Fails if the record
-/// is damaged or is that of another number.
+/// is damaged or belongs to another inode number.
 Result<std::optional<Inode>> decode_inode(std::span<const std::byte> record, InodeNumber number,
                                           const Superblock& superblock);
 

@@ -22,8 +22,8 @@ struct Generation {
   std::unordered_set<BlockAddress> born;
   /// Blocks of the previous generation that do not belong to this one.
   std::unordered_set<BlockAddress> freed;
-  /// Blocks that must be on the disk before this generation's superblock is written: the paper's
-  /// hash of dirty buffers.
+  /// Blocks that must be on the disk before this generation's superblock is written. In the paper,
+  /// this is the hash of dirty buffers.
   std::set<BlockAddress> outstanding;
   /// The inodes in the state in which this generation's last operation left them; mode 0 if
   /// removed. They are copied to inode records only when the generation ends, and by then a later

@@ -126,8 +126,8 @@ std::uint64_t ImageReader::place_of(InodeNumber number) const {
   std::array<std::byte, kInodeBytes> record = {};
   if (logged->second) encode(*logged->second, record);
   constexpr std::uint64_t kNoBlock = std::uint64_t{1} << 32U;
-  // The record's own checksum is used. A checksum of the whole record, which includes that
-  // checksum, would be the same number for all records.
+  // The record's own checksum is used. A second checksum over the whole record, including the first
+  // one, would be the same number for all records.
   return kNoBlock | load32(record, kInodeBytes - 4);
 }
 
@@ -138,7 +138,7 @@ Result<std::optional<Inode>> ImageReader::record(InodeNumber number) const {
   if (at == 0 || number >= s_.inodes) return std::optional<Inode>();
   if (!s_.holds(at)) return fail("snapfs", fmt::format("has the invalid block address {}", at));
   // Reads only the sector that contains the record. Callers that cache inodes then need not reread
-  // this one if another inode in the block changes.
+  // the inode if another inode in the block changes.
   const std::size_t offset = std::size_t{number % s_.records_per_block()} * kInodeBytes;
   std::array<std::byte, kSectorBytes> sector;
   TRY(store_->read(s_.lba_of(at) + offset / kSectorBytes, sector));

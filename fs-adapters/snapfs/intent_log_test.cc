@@ -1,5 +1,5 @@
-// Tests fsync with a log record: what it writes, how the end of the log is found, and the replay
-// during a mount.
+// Tests fsync with a log record: what it writes, how the end of the log is found, and how a mount
+// replays the log.
 #include <set>
 
 #include "fs-adapters/snapfs/log_record.h"

@@ -1,4 +1,5 @@
-// Reuses the results of checks if the sectors that they have read are unchanged (kept_checks.h).
+// Reuses the result of an earlier check if the sectors that this check read are unchanged
+// (kept_checks.h).
 #include "fs-adapters/snapfs/kept_checks.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// Tests that checks that reuse results give the same reports as full checks, whatever has changed
-// in between.
+// Tests that a check that reuses results gives the same report as a full check, whatever has
+// changed in between.
 #include "fs-adapters/snapfs/kept_checks.h"
 
 #include <random>

@@ -93,8 +93,7 @@ VfsResult<void> Store::write_snapshot_table(Generation& generation, Superblock& 
   return {};
 }
 
-/// Makes the change of the snapshots effective in memory. Called when the generation's superblock
-/// is on the disk.
+/// Creates or drops the snapshot in memory. Called when the generation's superblock is on the disk.
 VfsResult<void> Store::settle_snapshots() {
   const SnapshotChange& change = *snapshot_change_;
   const auto& with_it = change.drops ? snapshots_ : snapshots_to_be_;

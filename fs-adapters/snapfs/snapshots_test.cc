@@ -181,8 +181,8 @@ TEST(SnapfsSnapshotErrors, AreReported) {
   }
 }
 
-/// If snapshots fill the disk, it rejects changes but stays readable. When a snapshot is dropped,
-/// changes succeed again.
+/// If snapshots fill the disk, the file system rejects changes but stays readable. When a snapshot
+/// is dropped, changes succeed again.
 TEST(SnapfsSnapshotErrors, AFullDiskRecoversWhenASnapshotIsDropped) {
   Disk disk({.device_bytes = 400 << 10, .mkfs = {.block_bytes = 512, .id = 9}});
   Machine m(*disk.store);

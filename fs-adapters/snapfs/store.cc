@@ -1,4 +1,5 @@
-// In-core inodes, the generation to which an operation belongs, and the space for it (store.h).
+// In-core inodes, the generation to which an operation belongs, and the space reserved for the
+// operation (store.h).
 #include "fs-adapters/snapfs/store.h"
 
 #include <algorithm>
@@ -194,8 +195,8 @@ void Store::mark_changed(tree::CoreInode& tree_inode) {
   generation.record_leaves.insert(inode.number / s_.records_per_block());
 }
 
-/// For a control that breaks a rule: stores attributes from the next generation in the inode's
-/// record of the generation that is being written.
+/// For a control that breaks a rule: copies the inode's attributes, which belong to the next
+/// generation, to the generation that is being written.
 void Store::mix_into_closing(const Inode& inode) {
   const auto older = closing_->inodes.find(inode.number);
   if (older == closing_->inodes.end() || !older->second.allocated()) return;
@@ -309,8 +310,7 @@ VfsResult<void> Store::fsync(tree::Operation& operation, tree::CoreInode& inode,
   if (in_transaction()) return refuse(EBUSY);
   leave(static_cast<Operation&>(
       operation));  // the generation can be committed only after its operations have ended
-  // The commit also waits for transactions in progress, and these may be about to change this
-  // inode.
+  // The commit also waits for transactions in progress, which may be about to change this inode.
   inode.lock.unlock();
   const auto durable = [&]() -> VfsResult<void> {
     if (s_.log_blocks == 0) return sync();
@@ -345,7 +345,8 @@ void Store::begin_operation(Operation& operation) {
   operations_[executor.current()] = &operation;
 }
 
-/// Removes an operation from its generation. The operation must make no more changes in it.
+/// Removes an operation from its generation. After that, the operation must not change anything in
+/// the generation.
 void Store::leave(Operation& operation) {
   if (operation.generation != nullptr) --operation.generation->operations;
   operation.generation = nullptr;
@@ -380,8 +381,8 @@ std::uint32_t Store::kept_for_commits() const {
   if (log_.changes) kept += static_cast<std::uint32_t>(log_.changes->record_leaves.size());
   if (closing_ && !closing_is_moved_)
     kept += maps + static_cast<std::uint32_t>(closing_->record_leaves.size());
-  // A commit copies blocks whose old versions a snapshot may keep. There must still be enough space
-  // to drop a snapshot.
+  // A commit copies blocks, and a snapshot may keep their old versions. There must still be enough
+  // space to drop a snapshot.
   if (!snapshots_.empty()) kept += maps + 2;
   return kept;
 }

@@ -59,7 +59,8 @@ class KeptBlocks {
     return holders_.empty() ? 0 : holders_[address];
   }
   bool held(BlockAddress address) const { return holders(address) != 0; }
-  /// Counts one more snapshot that contains the block. There are at most 255 (snapshots_max()).
+  /// Increments the number of snapshots that contain the block. That number is at most 255
+  /// (snapshots_max()).
   void hold(BlockAddress address) {
     if (holders_.empty()) holders_.resize(blocks_);
     ++holders_[address];
@@ -77,7 +78,7 @@ class KeptBlocks {
 
 enum class DataMode : std::uint8_t {
   ordered,  ///< changed in place; written before the generation's superblock
-  /// Changed in place; may be written at any time, even before or after the superblock.
+  /// Changed in place; may be written at any time, before or after the superblock.
   unordered,
   copy_on_write,  ///< copied on write, like directory blocks
 };
@@ -155,7 +156,7 @@ struct Counters {
   /// Number of dirty blocks that were freed while the older generation to which they belong was
   /// being written.
   std::uint64_t freed_in_flight = 0;
-  /// Maximum number of operations of the old generation that were in progress at a spawn.
+  /// Maximum number of operations in progress at a spawn that belong to the old generation.
   std::uint64_t most_concurrent = 0;
 };
 
@@ -261,8 +262,7 @@ class Store final : public tree::InodeStore, private tree::InodeOwner, private o
   const Generation& open_generation() const { return *open_; }
   /// Returns true while the generation before the open one is not on the disk yet.
   bool commit_under_way() const { return closing_ != nullptr; }
-  /// Returns the number of blocks that are not free only because a committed generation contains
-  /// them.
+  /// Returns the number of blocks that would be free if no committed generation contained them.
   std::size_t blocks_held_back() const {
     return open_->freed.size() + (closing_ ? closing_->freed.size() : 0);
   }
@@ -271,8 +271,9 @@ class Store final : public tree::InodeStore, private tree::InodeOwner, private o
   using Handle = tree::Handle<CoreInode>;
   enum class Kind : std::uint8_t { metadata, data };
   /// Maximum number of blocks that one operation may copy when the disk is full. An exchange of two
-  /// names changes two entries in each of two directories, and two ".." entries. Each of these may
-  /// be below three address blocks. An exchange also changes as many record blocks as entries.
+  /// names changes two entries in each of two directories, and two ".." entries. The block of each
+  /// entry may be below three address blocks. An exchange also changes as many record blocks as
+  /// entries.
   static constexpr std::uint32_t kOperationBlocks = 24;
   Store(os::System& system, const Superblock& superblock, std::size_t slot,
         const MountOptions& options);

@@ -175,7 +175,7 @@ struct Variant {
   bool keeps_snapshots = false;
 };
 
-/// A limit on dirty blocks that is so low that generations are spawned all the time.
+/// A limit on dirty blocks, low enough for generations to be spawned all the time.
 constexpr std::uint32_t kFewBlocks = 6;
 
 std::vector<Variant> variants() {

@@ -16,7 +16,7 @@ bool is_commit(const os::WrittenRequests::One& one, const Disk& disk) {
 }
 
 /// Runs `body` on a disk that caches all writes, and then cuts the power. Returns the file's
-/// contents after that.
+/// contents after the cut.
 std::string left_of(const char* path, const MountOptions& options,
                     const std::function<void(Vfs&)>& body, const bench::DiskOptions& with = {}) {
   Disk disk(with);

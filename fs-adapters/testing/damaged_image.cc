@@ -28,8 +28,8 @@ constexpr std::uint64_t kPlainBytesMax = 4 << 20, kLargeBlock = 4 << 10;
 /// supports is used.
 constexpr std::array<std::uint64_t, 4> kDeep = {std::uint64_t{1} << 36, std::uint64_t{1} << 33,
                                                 9'000'000, 90'000};
-/// The units in which a format may count addresses, in sectors. Each is tried in turn, so that with
-/// the format's own unit a damaged word refers to the sector that contains it.
+/// The units, in sectors, in which formats may count addresses. All of them are tried in turn. With
+/// the unit of the image's format, the damaged word refers to the sector that contains it.
 constexpr std::array<std::uint32_t, 5> kUnits = {1, 2, 4, 8, 16};
 constexpr std::array<std::uint64_t, 10> kSizes = {0,
                                                   1,

@@ -80,9 +80,9 @@ class ImageTarget {
   std::vector<std::uint64_t> areas_;
 };
 
-/// Recomputes the checksums of damaged structures; otherwise a checker would detect all damage by
-/// its checksum alone. `type` is the type's name; types without checksums are left unchanged.
-/// `sound` is the image before the damage.
+/// Recomputes the checksums of damaged structures, because otherwise a checker would detect all
+/// damage by wrong checksums alone. `type` is the type's name; types without checksums are left
+/// unchanged. `sound` is the image before the damage.
 void seal(std::string_view type, std::span<const std::byte> sound, std::span<std::byte> image);
 
 /// Returns false if a mount has changed bytes that a mount of this type must never change. In lfs,

@@ -23,7 +23,7 @@
 
 namespace headcrash::ufs {
 
-/// The properties of a disk that the scheme requires.
+/// The properties that the scheme requires of a disk.
 struct LabDiskNeeds {
   bool journal = false;
   Features features = {};

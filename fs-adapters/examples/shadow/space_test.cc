@@ -1,4 +1,4 @@
-// Tests the use of space and the states of blocks. A full disk can be changed and emptied,
+// Tests the use of space and the states of blocks. Files on a full disk can be changed and removed,
 // committed blocks are not overwritten, and the state is consistent after disk errors.
 #include "fs-adapters/examples/shadow/testing/mounted.h"
 #include "fs-adapters/substrate/tree/testing/history.h"

@@ -40,7 +40,7 @@ inline constexpr std::uint32_t kReserveBlocks = 16;
 inline constexpr std::uint32_t kBlocksMin = 64;
 
 struct MountOptions {
-  // Both are true, except in controls: each control sets one of them to false.
+  // Both rules hold, except in a control, which breaks one of them by setting it to false.
   bool flush_first = true;
   bool keep_freed = true;
   os::TimeNs commit_interval_ns = 5 * model::kSecondNs;

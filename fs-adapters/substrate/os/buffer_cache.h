@@ -205,8 +205,8 @@ class BufferCache {
   ~BufferCache();
 
   void hooks(WriteHooks* hooks);
-  /// Sets the owner; null for none. The owner must outlive the cache, or must not be removed before
-  /// every dirty buffer has a home.
+  /// Sets the owner, or removes it if null. An owner must be removed before it is destroyed, unless
+  /// it outlives the cache. It must not be removed while a dirty buffer has no home.
   void owner(BufferOwner* owner);
 
   // The following functions must be called from a fiber. Lengths are multiples of 512 bytes. get()
@@ -327,8 +327,8 @@ class BufferCache {
     std::uint64_t bytes = 0;
   };
   std::vector<Dirty> dirty() const;
-  /// Returns the dirty buffers whose last change was at `since` or later, in the same order. The
-  /// cost is proportional to the size of the result.
+  /// Returns the dirty buffers whose last change was at `since` or later, in the order of their
+  /// last changes. The cost is proportional to the size of the result.
   std::vector<Dirty> dirty_since(TimeNs since) const;
   /// Returns the number of metadata buffers in dirty_since(since).
   std::size_t dirty_metadata_since(TimeNs since) const;

@@ -386,7 +386,7 @@ TEST(BufferGather, CountsTheExcessIfTheOwnerCannotWrite) {
 }
 
 /// The owner's writer is a separate fiber that needs memory itself. The fibers that wait for memory
-/// hold buffers that the writer would otherwise write.
+/// hold the buffers that the writer would otherwise write.
 TEST(BufferGather, ASeparateWriterUsesTheReserve) {
   GatherWorld w({.bytes = 16 * 512, .reserve_bytes = 2 * 512});
   struct Owner final : BufferOwner {

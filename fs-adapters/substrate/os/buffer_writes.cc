@@ -68,7 +68,7 @@ void BufferCache::State::set_clean(Buffer& buffer) {
   modified.remove(buffer);
 }
 
-/// Waits until copies of `bytes` in total fit within the limit on copies.
+/// Waits until the limit on copies leaves room for copies of `bytes` in total.
 void BufferCache::State::wait_for_copies(std::size_t bytes) {
   if (options.copies_bytes == 0) return;
   const TimeNs before = executor.now();
@@ -348,7 +348,7 @@ RequestId BufferCache::State::being_written(const BufferKey& key) const {
   const auto it = index.find(key);
   if (it != index.end() && it->second->last_write != 0)
     return disk.pending(it->second->last_write) ? it->second->last_write : 0;
-  // While a copy is in flight, the buffer may have been evicted and created again.
+  // The buffer may have been evicted and created again while a copy of it is still in flight.
   const auto behind = writes.upper_bound(key);
   if (behind == writes.begin() || std::prev(behind)->first != key) return 0;
   return std::prev(behind)->second->id;

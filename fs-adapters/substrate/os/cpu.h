@@ -27,7 +27,8 @@ class Cpu : private Executor::StopListener {
 
   const CpuCosts& costs() const { return costs_; }
 
-  /// Computes for `work_ns` on the calling fiber's account. Returns at once after halt().
+  /// Uses the processor for `work_ns`, which is charged to the calling fiber's account. Returns at
+  /// once after halt().
   void use(TimeNs work_ns);
   /// Like the above, for the total cost of `charges`. Counts each charge in the account.
   void charge(std::initializer_list<Charge> charges);

@@ -26,7 +26,8 @@ class DeviceStores final : public model::SectorStore {
 
   /// Size of the first device.
   std::uint64_t sectors() const override { return parts_.front().sectors; }
-  // These fail if the device does not exist, if the range exceeds it, or if the store fails.
+  // The following functions fail if the device does not exist, if the range exceeds it, or if the
+  // store fails.
   Result<void> read(std::uint64_t address, std::span<std::byte> into) const override;
   Result<void> write(std::uint64_t address, std::span<const std::byte> data) override;
   Result<void> write_zeroes(std::uint64_t address, std::uint64_t count) override;

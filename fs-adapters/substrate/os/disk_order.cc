@@ -54,7 +54,8 @@ bool DiskOrder::gated_by_flags(RequestId id) const {
   return last_flagged_ >= slots_.oldest() || slot.flagged;
 }
 
-/// Returns the first request in the list that is still pending; the maximum id if no request is.
+/// Returns the first request in the list that is still pending, or the maximum id if none is
+/// pending.
 RequestId DiskOrder::first_of(std::deque<RequestId>& ids) {
   while (!ids.empty() && !pending(ids.front())) ids.pop_front();
   return ids.empty() ? std::numeric_limits<RequestId>::max() : ids.front();

@@ -195,8 +195,8 @@ void DiskQueue::State::dispatch(Spindle& spindle) {
 }
 
 RequestId DiskQueue::State::choose(Spindle& spindle) {
-  // The oldest pending request does not wait for any other. If it has been overtaken by too many
-  // requests, only the schedule can be the reason.
+  // The oldest pending request does not wait for any other request. If too many requests have
+  // overtaken it, only the schedule can be the reason.
   const RequestId oldest = requests.oldest();
   if (requests.beyond() - oldest > options.requests_max && requests.front().queued &&
       &spindle_of(requests.front().request) == &spindle)
@@ -335,8 +335,8 @@ void DiskQueue::State::complete(const std::vector<RequestId>& ids, model::Status
   const std::vector<RequestId> failed = std::exchange(changes.failed, {});
   take_ready();
   for (const RequestId id : ids) tell(id, status);
-  // These requests were not sent, because they had to follow a failed write. They had to wait for
-  // earlier writes of their sectors; even if those succeeded, these report an error.
+  // These requests were not sent, because they had to follow a failed write. They waited for
+  // earlier writes of their sectors, but report an error even if all of those succeeded.
   const auto unsent = status == model::Status::ok ? model::Status::medium_error : status;
   for (const RequestId id : failed) tell(id, unsent);
 }

@@ -62,9 +62,9 @@ struct DiskQueueOptions {
   bool reads_first = false;
   std::uint32_t reads_in_row_max = 16;
   /// Limit on the number of pending requests, which also bounds memory. At the limit, transfer()
-  /// waits. issue() must not be called at the limit; the cache bounds the writes that it issues. A
-  /// request that this many later requests have overtaken is dispatched next, regardless of the
-  /// schedule.
+  /// waits. issue() must not be called at the limit; the cache bounds the writes that it issues.
+  /// Once this many later requests have overtaken a request, it is dispatched next, regardless of
+  /// the schedule.
   std::uint64_t requests_max = std::uint64_t{1} << 22;
 };
 

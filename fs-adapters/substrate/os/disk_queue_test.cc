@@ -284,7 +284,7 @@ struct QueueRun {
   std::vector<std::uint64_t> medium;
 };
 
-/// Runs random requests from three fibers. The medium must have the versions that were issued last.
+/// Runs random requests from three fibers. In the end, the medium must have the newest versions.
 QueueRun random_requests(std::uint64_t seed, const DiskQueueOptions& options) {
   World w(options);
   Random random(seed);

@@ -90,8 +90,8 @@ class Executor {
   /// Returns the running fiber, or null in an event handler and outside of run().
   Fiber* current() const;
   /// Sets a listener that is called whenever a fiber stops running, because it waits, sleeps,
-  /// yields or ends; null removes it. The listener may wake fibers but must not wait. The processor
-  /// uses it to be released when its holder stops (cpu.h).
+  /// yields or ends; null removes it. The listener may wake fibers but must not wait. Through it, a
+  /// processor (cpu.h) learns that its holder has stopped and is released.
   class StopListener {
    public:
     virtual ~StopListener() = default;
@@ -134,8 +134,8 @@ class WaitQueue {
 class FiberLock {
  public:
   explicit FiberLock(Executor& executor) : waiters_(executor) {}
-  /// Takes the lock, and waits for it if necessary. This is a possible switch even if the lock is
-  /// free.
+  /// Takes the lock, waiting for it if necessary. This call is a possible switch even if the lock
+  /// is free.
   void lock();
   /// Takes the lock if it is free, and otherwise returns false. Never waits and is not a possible
   /// switch.

@@ -48,8 +48,8 @@ struct DiskFault {
 /// medium_error".
 std::string format(const DiskFault& fault);
 
-/// Draws one fault for reads or writes in one of `areas` (at least one). It takes effect early
-/// enough for a run of a few hundred requests. One fault in four is permanent.
+/// Draws one fault for reads or writes in one of `areas`, which must not be empty. The fault takes
+/// effect early enough for a run of a few hundred requests. One fault in four is permanent.
 DiskFault draw_fault(Random& random, std::span<const SectorRange> areas);
 
 class FaultyDisk final : public BlockDevice {

@@ -2,9 +2,10 @@
 // Stacks for fibers, and the switch from one stack to another.
 //
 // ucontext sets up the first frame of a new stack. All later switches use _setjmp and _longjmp,
-// because swapcontext makes a system call for the signal mask (467 ns against 31 ns on the
-// development machine). Sanitizers support swapcontext but not a longjmp to another stack, so their
-// builds use swapcontext and announce every switch to the sanitizer.
+// because swapcontext makes a system call for the signal mask (on the development machine, a switch
+// takes 467 ns with swapcontext and 31 ns with _longjmp). Sanitizers support swapcontext but not a
+// longjmp to another stack, so their builds use swapcontext and announce every switch to the
+// sanitizer.
 
 #include <ucontext.h>
 

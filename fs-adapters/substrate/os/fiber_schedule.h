@@ -96,8 +96,8 @@ class RandomPriorities final : public FiberSchedule {
 
 class ScheduleEnumerator final : public FiberSchedule {
  public:
-  /// `deviations_max` is the maximum number of choices in a schedule that deviate from FIFO order,
-  /// that is, differ from 0.
+  /// At most `deviations_max` choices in each schedule deviate from FIFO order, that is, differ
+  /// from 0.
   explicit ScheduleEnumerator(std::size_t deviations_max) : deviations_max_(deviations_max) {}
 
   /// Prepares the next schedule. Must be called after each run. Returns false if all schedules have

@@ -14,7 +14,7 @@ namespace {
 
 using Kind = Executor::Kind;
 
-/// Users that each log a letter between possible switches.
+/// Several users, each of which logs a letter between possible switches.
 struct ScheduledWorld {
   explicit ScheduledWorld(const ExecutorOptions& options) : executor(clock, options) {}
 

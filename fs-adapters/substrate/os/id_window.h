@@ -11,7 +11,7 @@ namespace headcrash::os {
 template <typename T>
 class IdWindow {
  public:
-  /// Number of the oldest item. If the window is empty, number of the next item.
+  /// Number of the oldest item; if the window is empty, the number that the next item will have.
   std::uint64_t oldest() const { return oldest_; }
   std::uint64_t beyond() const { return oldest_ + things_.size(); }
   bool empty() const { return things_.empty(); }

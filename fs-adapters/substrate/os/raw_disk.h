@@ -23,8 +23,8 @@ struct RawDiskOptions {
 
 class RawDisk final : public BlockDevice {
  public:
-  /// Opens a device or file and locks it, so that no other program can open it for writing with
-  /// this class. Fails if the path cannot be opened, is in use, is neither a device nor a file, is
+  /// Opens a device or file and locks it, so that no other program that uses this class can open it
+  /// for writing. Fails if the path cannot be opened, is in use, is neither a device nor a file, is
   /// not a whole number of sectors, or does not support direct I/O in sectors of 512 bytes. Errors
   /// name the path.
   static Result<std::unique_ptr<RawDisk>> open(const std::string& path, WallClock& clock,

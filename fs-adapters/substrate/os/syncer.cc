@@ -50,7 +50,7 @@ struct Syncer::State {
   TimeNs written_at = 0;
 };
 
-/// Runs the items that are due by `until`, but not those that these items themselves queue.
+/// Runs the items that are due by `until`, except any that are queued by an item while it runs.
 void Syncer::State::do_due(TimeNs until) {
   const std::uint64_t last = asked;
   while (!later.empty() && later.begin()->first <= until) {

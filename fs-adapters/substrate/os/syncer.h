@@ -15,7 +15,7 @@ namespace headcrash::os {
 
 struct SyncerOptions {
   enum class Policy : std::uint8_t {
-    none,  ///< writes nothing in the background, only for fsync and to make room
+    none,  ///< writes only for fsync and to make room, and nothing in the background
     /// Each second, visits a part of the cache (1/`parts` of it) and marks or writes its dirty
     /// buffers.
     sweep,
@@ -40,8 +40,9 @@ struct SyncerOptions {
   TimeNs interval_ns = 30 * model::kSecondNs;
   /// Applies only to buffers. For logs and commits, age always counts from the first change.
   Age age = Age::since_last_change;
-  /// For `interval` and `burst`: metadata blocks, too, are written only when they have reached that
-  /// age. In-core inodes are still copied to their blocks at once, so that they do not wait twice.
+  /// For `interval` and `burst`: metadata blocks, too, are written only when they have reached the
+  /// age at which data is written. In-core inodes are still copied to their blocks at once, so that
+  /// they do not wait twice.
   bool metadata_waits = false;
   /// If true, logs, commits and in-core inodes are written at the times that their file system uses
   /// with the sweep policy. Linux 2.4 works this way: kupdate writes buffers, and a journal commits

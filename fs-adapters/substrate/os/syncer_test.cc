@@ -1,4 +1,4 @@
-// Tests the syncer daemon (syncer.h): when it writes, and its work items.
+// Tests the syncer daemon (syncer.h): when it writes, and how it runs work items.
 #include "fs-adapters/substrate/os/syncer.h"
 
 #include <gtest/gtest.h>

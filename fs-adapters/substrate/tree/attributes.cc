@@ -1,4 +1,4 @@
-// Part of the tree (file_system.h): operations on attributes, and others that concern neither names
+// Part of the tree (file_system.h): operations on attributes, and those that concern neither names
 // nor file contents.
 
 #include <cerrno>

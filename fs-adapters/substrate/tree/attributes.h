@@ -45,8 +45,9 @@ struct Attributes {
   std::uint32_t user = 0, group = 0;
   bool operator==(const Attributes&) const = default;
 
-  /// Returns false if the size is one that no file system writes: that of a file longer than its
-  /// pointers can address, or of a directory larger than the device (a directory has no holes).
+  /// Returns false if no file system can have written this size, because the file would be longer
+  /// than its pointers can address, or because a directory would be larger than the device (a
+  /// directory has no holes).
   bool has_possible_size(std::uint64_t file_bytes_max, std::uint64_t device_bytes) const {
     return size_bytes <= file_bytes_max && (!is_directory() || size_bytes <= device_bytes);
   }

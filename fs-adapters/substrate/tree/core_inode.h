@@ -39,8 +39,8 @@ struct MissedName {
 inline constexpr std::size_t kCoreInodeBytes = 512;
 
 struct CoreInode {
-  /// Keeps a reference to `its`, which must outlive this object. It need not have been constructed
-  /// before this constructor runs.
+  /// Keeps a reference to `its`, which must outlive this object. `its` need not have been
+  /// constructed before this constructor runs.
   CoreInode(os::Executor& executor, InodeNumber its_number, Attributes& its)
       : number(its_number), attributes(its), lock(executor) {}
 
@@ -101,7 +101,7 @@ class Handle {
     Node* inode = std::exchange(inode_, nullptr);
     if (inode != nullptr) owner_->put(*inode, operation_);
   }
-  /// Must be called for a handle that outlives its operation.
+  /// Must be called for every handle that outlives the operation that created it.
   void detach_from_operation() { operation_ = nullptr; }
 
  private:

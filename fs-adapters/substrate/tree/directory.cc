@@ -19,7 +19,7 @@ std::span<std::byte> chunks_of(InodeStore& store, const CoreInode& directory, st
   return buffer.bytes().first(std::min<std::uint64_t>(buffer.bytes().size(), chunks * kChunkBytes));
 }
 
-/// Calls `look` for each block of the directory until `look` returns that it is done. Fails with
+/// Calls `look` for each block of the directory until `look` reports that it is done. Fails with
 /// EIO if the directory has a hole.
 template <typename Look>
 VfsResult<void> each_block(InodeStore& store, CoreInode& directory, Look look) {

@@ -90,8 +90,8 @@ struct NameSearch {
   /// chunk_with_room().
   bool room = false;
 };
-/// Searches a block linearly. Returns what a DirectoryCursor and chunk_with_room() would return,
-/// but faster, because directories may be large.
+/// Searches a block linearly. The result is what a DirectoryCursor and chunk_with_room() would
+/// find, but the search is faster, which matters for large directories.
 NameSearch search_block(std::span<const std::byte> block, std::string_view name);
 /// Returns the entry before the one at `offset`, in the same chunk: the entry that remove_entry()
 /// would extend.

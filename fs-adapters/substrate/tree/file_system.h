@@ -4,11 +4,11 @@
 //
 // Our file systems derive from it, pass it a store, and add operations on the whole file system:
 // mounting, sync, space, caches. All of them therefore look up names, lock inodes and count links
-// in the same way, and a comparison of two shows only differences in storage.
+// in the same way, and a comparison of two file systems shows only differences in storage.
 //
 // An operation locks the inodes that it changes, a directory before its children. A path walk locks
 // one directory at a time. A rename locks up to four inodes. Only one rename runs at a time, so
-// that no directory moves while a rename determines the depths of its directories. A rename locks
+// that no directory moves while a rename determines how deep its directories are. A rename locks
 // directories by depth and then by number, then other inodes by number, and repeats the name
 // lookups with the locks held.
 //
@@ -75,8 +75,8 @@ class FileSystem : public Vfs {
   explicit FileSystem(std::unique_ptr<InodeStore> store);
 
   InodeStore& store() { return *store_; }
-  /// Charges the processor for a system call. From time to time, also charges the memory that
-  /// in-core structures use to the cache.
+  /// Charges the processor for a system call. From time to time, also charges the cache for the
+  /// memory of in-core structures.
   void enter() {
     store_->cpu.charge(os::Cost::system_call);
     store_->charge_structures();

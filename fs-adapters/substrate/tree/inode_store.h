@@ -84,7 +84,7 @@ class InodeStore {
   virtual InodeNumber root() const = 0;
   /// Returns true if the number is a valid inode number, whether or not the inode is allocated.
   virtual bool is_inode(std::uint64_t number) const = 0;
-  /// Returns the number of inodes. No path can be deeper.
+  /// Returns the number of inodes, which also limits the depth of paths.
   virtual std::uint64_t inodes_max() const = 0;
   virtual std::uint32_t block_bytes() const = 0;     ///< a power of 2, at least one directory chunk
   virtual std::uint64_t file_bytes_max() const = 0;  ///< a multiple of the block size
@@ -106,8 +106,8 @@ class InodeStore {
   /// result is the same on every host. May iterate over all structures.
   virtual std::size_t bytes_in_core() const = 0;
 
-  /// Charges the memory of bytes_in_core() to the cache, once per second of model time, if the
-  /// cache's options ask for that. Must be called without locks. Waits for room as
+  /// Charges the memory reported by bytes_in_core() to the cache, once per second of model time, if
+  /// the cache's options ask for that. Must be called without locks. Waits for room as
   /// BufferCache::get() does.
   void charge_structures();
 
@@ -122,7 +122,7 @@ class InodeStore {
   /// Returns the inode, not locked. Fails with EIO if the number is invalid. An unallocated inode
   /// has mode 0.
   virtual VfsResult<InodeHandle> get(InodeNumber number, Operation* operation) = 0;
-  /// Returns another reference to an in-core inode. Does not wait.
+  /// Returns an additional reference to an in-core inode. Does not wait.
   virtual InodeHandle share(CoreInode& inode, Operation* operation) = 0;
   /// Allocates an empty inode with a new generation, for a name in `directory`. The store chooses
   /// the inode's number. The tree then locks the inode and sets its mode, links and times. Fails
@@ -135,7 +135,7 @@ class InodeStore {
 
   // Blocks of files and directories, counted from 0.
 
-  /// Returns the block with the contents that users must see, held. Returns an empty buffer if the
+  /// Returns the block, held, with the contents that users must see. Returns an empty buffer if the
   /// block is a hole. The last block of a file may be shorter than a full block, but contains all
   /// bytes up to the end of the file.
   virtual VfsResult<os::HeldBuffer> read_block(CoreInode& inode, std::int64_t block) = 0;
@@ -157,8 +157,8 @@ class InodeStore {
   /// Marks a block from block_to_change() or block_for_writing() as changed. The store decides when
   /// to write it.
   virtual void write_delayed(os::HeldBuffer buffer) = 0;
-  /// Like write_delayed(), but for a block of a file whose last byte has been written. A store with
-  /// write-behind issues the write now, and may wait.
+  /// Like write_delayed(), but for a file block that has been written up to its last byte. A store
+  /// with write-behind issues the write now, and may wait.
   virtual void write_filled(CoreInode& inode, os::HeldBuffer buffer) {
     (void)inode;
     write_delayed(std::move(buffer));

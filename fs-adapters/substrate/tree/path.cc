@@ -9,7 +9,7 @@
 namespace headcrash::tree {
 namespace {
 
-// A path with more links fails with ELOOP, as in POSIX systems.
+// A path that passes through more symbolic links fails with ELOOP, as in POSIX systems.
 constexpr int kLinksFollowedMax = 40;
 
 void put_in_front(std::string_view path, std::deque<std::string>& components) {
@@ -42,7 +42,7 @@ VfsResult<InodeHandle> FileSystem::child(CoreInode& directory, std::string_view 
 
 VfsResult<InodeHandle> FileSystem::named_inode(const CoreInode& directory, std::string_view name,
                                                InodeNumber number, Operation* operation) {
-  // An entry that refers to its own directory, or to the root, is damage. To lock the inode would
+  // An entry that refers to its own directory, or to the root, is damage. Locking that inode would
   // be a deadlock, because the directory is already locked.
   if (name != ".." && (number == directory.number || number == store_->root())) return refuse(EIO);
   auto inode = store_->get(number, operation);

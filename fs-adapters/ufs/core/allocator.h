@@ -123,8 +123,8 @@ class Allocator {
   Wanted spread_place(const CoreInode& inode) const;
   std::uint32_t preferred_group(const CoreInode& inode, std::int64_t block,
                                 FragmentAddress after) const;
-  /// The place where a search within a group begins, given by numbers relative to the group. If
-  /// `forward` is true, the search does not wrap around.
+  /// Where a search within a group begins; positions are relative to the group. If `forward` is
+  /// true, the search does not wrap around.
   struct Search {
     /// If nullopt, the search begins at the group's rotor.
     std::optional<std::uint32_t> block = {}, fragment = {};

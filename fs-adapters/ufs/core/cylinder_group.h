@@ -82,9 +82,10 @@ class CylinderGroup {
   bool run_used(std::uint32_t fragment, std::uint32_t count) const;
   /// Returns the first free block at or after `from`, or else the first free one before it.
   std::optional<std::uint32_t> find_block(std::uint32_t from) const;
-  /// Returns the best-fitting run of at least `count` free fragments in a partly used block
-  /// (`count` is less than a block). Among equal fits, returns the first one at or after `from`. If
-  /// there is no such run, returns nullopt; the caller must then break up a whole block.
+  /// Returns the best-fitting run of at least `count` free fragments in a partly used block.
+  /// `count` must be less than the number of fragments in a block. Among equal fits, returns the
+  /// first one at or after `from`. If there is no such run, returns nullopt; the caller must then
+  /// break up a whole block.
   std::optional<std::uint32_t> find_fragments(std::uint32_t from, std::uint32_t count) const;
   /// Marks a free run as used. The run must be within one block.
   void use(std::uint32_t fragment, std::uint32_t count);
@@ -105,7 +106,8 @@ class CylinderGroup {
   /// directory count.
   void recount();
 
-  /// Return the bytes of a map in the header, for callers that compare whole maps.
+  /// The following functions return the bytes of a map in the header, for callers that compare
+  /// whole maps.
   std::span<std::byte> inode_map() const;
   std::span<std::byte> fragment_map() const;
 

@@ -64,7 +64,7 @@ FragmentAddress pointer(CoreInode& inode, const PointerPlace& place) {
                       : inode_pointer(inode, place.index);
 }
 
-/// Returns the pointer before `place`. It is not validated.
+/// Returns the pointer before `place`, without validating it.
 FragmentAddress pointer_before(CoreInode& inode, const PointerPlace& place) {
   if (place.cached) return place.cached->behind;
   if (place.holder)
@@ -161,8 +161,7 @@ VfsResult<os::HeldBuffer> grow_fragments(Volume& volume, Operation& operation, C
   inode.disk.direct[block] = at;
   add_sectors(volume, inode, want - have);
   if (at == old_at) return initialised;
-  // This makes the buffer available to readers at its new address. Then the old extent can be
-  // freed.
+  // Makes the buffer available to readers at its new address, so that the old extent can be freed.
   volume.cache.write_delayed(std::move(*initialised));
   auto removed = volume.scheme->blocks_removed(operation,
                                                {.inode = inode,
@@ -261,8 +260,8 @@ VfsResult<PointerPlace> reach_pointer(Volume& volume, Operation& operation, Core
   return place;
 }
 
-/// Returns true if the indirect block for this block has never been written. Blocks that are not in
-/// the cache are then holes.
+/// Returns true if the block's pointer belongs in an indirect block that has never been written.
+/// Pointers of that indirect block that are not in the cache then mean holes.
 bool alone_in_indirect(const Volume& volume, const CoreInode& inode, std::uint64_t block) {
   return inode.bmap.alone() && block >= kDirectPointers &&
          inode.bmap.is_of(volume.geometry, volume.geometry.first_of_indirect(block));

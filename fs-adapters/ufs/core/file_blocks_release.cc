@@ -3,8 +3,8 @@
 // Each holder of pointers (the inode, or an indirect block that stays) is reported to the scheme
 // when its pointers are reset, together with all blocks that are released because of that. The
 // deepest holders are reported first, the inode last. If a tree of indirect blocks is released
-// completely, its blocks count as released from the holder above the tree, and its own pointers are
-// not changed.
+// completely, its blocks count as released from the holder above the tree, and the pointers within
+// the tree are not changed.
 
 #include <algorithm>
 #include <cerrno>
@@ -57,7 +57,7 @@ class BlockRelease {
   }
 
   /// Releases the whole tree below a pointer, including the block to which the pointer refers. If
-  /// `levels` is 0, that is a data block.
+  /// `levels` is 0, that block is a data block.
   VfsResult<void> take_tree(FragmentAddress at, std::uint32_t levels, std::uint64_t from,
                             std::vector<Extent>& extents) {
     if (!geometry().is_block(at) || !budget_.take()) return refuse(EIO);

@@ -228,7 +228,8 @@ TEST_P(EveryScheme, NoSpaceLeavesFilesUnchanged) {
   bench::expect_clean(*m.store);
 }
 
-/// While space for the moved fragments is being searched, another fiber evicts the file's buffers.
+/// While the allocator searches for space for the moved fragments, another fiber evicts the file's
+/// buffers.
 TEST_P(EveryScheme, AMovedFragmentKeepsItsContent) {
   Mounted m(GetParam());
   m.mount();

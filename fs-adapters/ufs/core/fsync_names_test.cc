@@ -205,8 +205,8 @@ TEST_P(FsyncNames, WithAnIndirectBlockInFlight) {
   end();
 }
 
-/// When the second fsync begins, the first one is already writing a name that both need. The second
-/// fsync must wait for that write, too.
+/// When the second fsync begins, the first one is already writing a name that both of them need.
+/// The second one must wait for that write, too.
 TEST_P(FsyncNames, DuringAConcurrentFsyncOfANeighbour) {
   const std::array<std::string, 3> paths{"d/e/f0", "d/e/f1", "d/f2"};
   m_.as_user([&] {

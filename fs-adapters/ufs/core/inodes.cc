@@ -145,8 +145,8 @@ VfsResult<void> Inodes::write_all_delayed() {
   return result;
 }
 
-/// Only inodes in use need to be searched: without references, an inode without links would already
-/// have been removed.
+/// Only inodes in use need to be searched, because an inode with neither links nor references would
+/// already have been removed.
 std::vector<InodeNumber> Inodes::without_links() const {
   std::vector<InodeNumber> found;
   for (const CoreInode* inode = used_.first(); inode != nullptr; inode = List::after(*inode))

@@ -50,12 +50,12 @@ class PendingNames {
   std::uint64_t noted() const { return noted_; }
   /// Returns an inode's notes, oldest first.
   std::vector<PendingName> of(InodeNumber inode) const;
-  /// Returns the inode, all moved directories, and the directories that contain pending names of
-  /// any of these, directly or indirectly.
+  /// Returns the inode, all moved directories and, recursively, the directories that contain
+  /// pending names of any inode in the result.
   std::vector<InodeNumber> inodes_to_sync(InodeNumber inode) const;
 
-  /// Removes the notes up to number `until` of one inode, because its names are on the disk.
-  /// all_written() does this for all inodes.
+  /// Removes one inode's notes, up to and including number `until`, because its names are on the
+  /// disk. all_written() does this for all inodes.
   void arrived(InodeNumber inode, std::uint64_t until);
   void all_written(std::uint64_t until);
   /// Drops an inode's notes. Must be called when the inode is removed or its number is reused.

@@ -87,7 +87,7 @@ class Volume {
   /// Returns a whole metadata block, held.
   VfsResult<os::HeldBuffer> read_block(FragmentAddress at);
 
-  // Called by schemes, once the change is safe.
+  // Schemes call the following functions once the change is safe.
   VfsResult<void> free_extents(const std::vector<Extent>& extents);
   VfsResult<void> free_inode(InodeNumber number, bool directory);
   /// Lowers the link counts of `dropped`. The caller must hold references to its inodes, and their

@@ -1,4 +1,5 @@
-// Tests write-behind: when blocks are issued, the limit per file, and the durability of the data.
+// Tests write-behind: when blocks are issued, how the limit per file is enforced, and whether the
+// data is durable.
 #include "fs-adapters/ufs/core/write_behind.h"
 
 #include <string>

@@ -1,6 +1,6 @@
 #pragma once
 // The kind of data in a write, for statistics (os::BlockRequest::kind). Structures at fixed places
-// are recognised by their address, structures among the data by their buffer.
+// are recognised by their addresses; those in the data area are recognised by their buffers.
 //
 // Source: Peacock, Kamaraju and Agrawal 1998, section 4, where the hit rate of a write cache
 // determines whether a log or updates in place are better.

@@ -20,7 +20,7 @@ using ufs::Inode;
 using ufs::InodeNumber;
 
 constexpr std::uint64_t kDamagesMost = 4, kTriesForOne = 20;
-// One in this many images keeps its clean flag. The other images lose it.
+// One image in this many keeps its clean flag; the others lose it.
 constexpr std::uint64_t kStaysCleanOneIn = 4;
 constexpr std::uint64_t kCleanByte = ufs::kSuperblockByte + ufs::kSuperblockCleanOffset;
 constexpr std::uint32_t kClaimStepsMost = 20000;  // limit on the pointers visited in one file
@@ -172,7 +172,7 @@ std::optional<PlacedName> Damaging::take_name(const std::function<bool(const Pla
   std::vector<std::size_t> suitable;
   for (std::size_t i = 0; i < survey_.names().size(); ++i) {
     const PlacedName& name = survey_.names()[i];
-    // A name is not changed twice, as other damage may have moved or removed it.
+    // No name is changed twice, because other damage may already have moved or removed it.
     if (!taken_[name.inode] && !taken_[name.directory] && suits(name)) suitable.push_back(i);
   }
   if (suitable.empty()) return {};

@@ -100,7 +100,8 @@ class Damaging {
   void draw();
   /// Returns a line such as "inode-cleared: inode 7; ...".
   const std::string& words() const { return words_; }
-  /// Ends the damage. Must be called after the last damage has been applied.
+  /// Returns the permitted losses. Must be called after the last damage has been applied, and ends
+  /// the damage.
   const Permitted& permitted();
   std::size_t count() const { return count_; }
 

@@ -112,7 +112,7 @@ bool apply_busy_marks(Damaging& image) {
   return done;
 }
 
-/// In the map of busy groups, marks a quiet group as busy or a busy group as quiet. In one of two
+/// In the map of busy groups, marks a quiet group as busy or a busy group as quiet. In half of the
 /// cases, also changes the group's counts.
 bool apply_busy_map(Damaging& image) {
   const ufs::Geometry& geometry = image.geometry();

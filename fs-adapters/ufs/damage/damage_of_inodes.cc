@@ -34,7 +34,8 @@ bool has_runs(const Damaging& image, InodeNumber number) {
   return !image.survey().runs_of(number).empty();
 }
 
-/// Selects a run of an undamaged inode. In one of three cases, it is a run of pointers if possible.
+/// Selects a run of an undamaged inode. In a third of the cases, it is a run of pointers if
+/// possible.
 std::optional<std::size_t> take_run(Damaging& image, const Damaging::Suits& suits) {
   const bool pointers = image.one_in(3);
   for (const bool with : {pointers, !pointers}) {
@@ -310,8 +311,8 @@ bool apply_pointer_to_free(Damaging& image) {
   return lead(image, [&](const OwnedRun&) { return image.take_free_block(); });
 }
 
-/// Makes a pointer refer to another file's block. In two of three cases, the damaged file has the
-/// older change time.
+/// Makes a pointer refer to another file's block. In two thirds of the cases, the damaged file has
+/// the older change time.
 bool apply_pointer_to_other(Damaging& image) {
   const ufs::Geometry& geometry = image.geometry();
   const bool later = !image.one_in(3);

@@ -411,7 +411,7 @@ bool apply_emptied(Damaging& image) {
 }
 
 bool apply_hole(Damaging& image) {
-  // Prefers a longer directory, because it has blocks after the hole that must be freed.
+  // Prefers a longer directory, because after the hole it has blocks that must be freed.
   InodeNumber number = 0;
   for (const std::size_t least : {2U, 1U})
     if (number == 0)

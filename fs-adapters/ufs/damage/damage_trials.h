@@ -21,7 +21,8 @@ namespace headcrash::ufs::damage {
 
 class DamageTrials {
  public:
-  /// A repair; tests use substitutes. `contents` is as in FsckOptions and may be empty.
+  /// The type of a function that repairs an image; tests pass their own. `contents` is as in
+  /// FsckOptions and may be empty.
   using Repair = std::function<Result<ufs::FsckReport>(model::SectorStore& store,
                                                        const model::SectorDigests& contents)>;
 
@@ -36,7 +37,7 @@ class DamageTrials {
   /// Runs one trial with damage drawn from the seed. If the repair is wrong, the error describes
   /// how, and what the damage was.
   Result<void> run(std::uint64_t seed, adapters::DamageCounts& counts);
-  /// Like the function above, but applies only one damage, which is of this kind. Returns false if
+  /// Like the function above, but applies damage of this kind only, and only once. Returns false if
   /// this kind does not suit the image.
   Result<bool> run(const DamageKind& kind, std::uint64_t seed, adapters::DamageCounts& counts);
 

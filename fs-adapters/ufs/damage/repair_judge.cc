@@ -68,7 +68,7 @@ std::string RepairJudge::compare_superblock(const ufs::ImageReader& reader) cons
              : "the superblock has changed";
 }
 
-/// Checks that the findings that the repair left are reported, that nothing else is wrong, and that
+/// Checks that all findings left by the repair are reported, that nothing else is wrong, and that
 /// there really is no room.
 std::string RepairJudge::judge_unrepaired(const TrialDisk& disk, const ufs::ImageReader& reader) {
   if (auto problem = audit_.contradiction_in_counts(disk.bytes()); !problem.empty()) return problem;

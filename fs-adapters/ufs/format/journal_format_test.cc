@@ -18,7 +18,7 @@ struct JournalledImage {
     super.clean = false;
     ring = JournalRing(super);
   }
-  /// Writes the transaction at `position`, as the first of its epoch.
+  /// Writes the transaction at `position`, as the first transaction of its epoch.
   void log(JournalTransaction& transaction, std::uint32_t position) {
     journal = {.in_use = true,
                .fragments = super.journal.fragments,

@@ -198,7 +198,7 @@ class Maker {
 
   Result<Superblock> make() {
     TRY(look_for_journal());
-    // Erase the old superblock before writing the new file system.
+    // The old superblock is erased before the new file system is written.
     TRY(store_.write_zeroes(0, 2 * kSuperblockBytes / kSectorBytes));
     for (std::uint32_t group = 0; group < s_.groups; ++group) {
       TRY(make_group(group));

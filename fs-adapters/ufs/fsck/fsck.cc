@@ -1,6 +1,7 @@
 // The sequence of phases, and functions that they share (fsck.h). A repair that invalidates the
-// results of an earlier phase requests another round. When a directory is truncated or lost+found
-// is created, this is simpler than updating the state in memory, and both are rare.
+// results of an earlier phase requests another round. This happens if a directory is truncated or
+// lost+found is created. Both are rare, and another round is simpler than updating the state in
+// memory.
 
 #include "fs-adapters/ufs/fsck/fsck.h"
 
@@ -153,7 +154,7 @@ Result<FsckReport> Fsck::State::run() {
       break;
     }
     again = false;
-    // In the next round, an entry for which lost+found had no space may find some.
+    // In the next round, lost+found may have space for entries for which it had none before.
     report.unrepaired = had_no_room = freed_later = false;
     std::erase_if(report.findings, [](const Finding& f) { return f.kind == FindingKind::no_room; });
     round();

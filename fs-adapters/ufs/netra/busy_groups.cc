@@ -154,7 +154,7 @@ VfsResult<void> BusyGroups::mark_inode(std::uint32_t group, InodeNumber inode, b
   auto wanted = std::exchange(busy.wanted, {});
   auto written = write_inode_marks(group, wanted);
   if (written) return written;
-  // The other callers are still waiting. One of them retries the write for all the others.
+  // The other callers are still waiting. One of them retries the write on behalf of all.
   wanted.erase(std::ranges::find(wanted, inode, &Group::Wanted::inode));
   busy.wanted.insert(busy.wanted.end(), wanted.begin(), wanted.end());
   return written;

@@ -1,5 +1,5 @@
 // Tests Netra: the fast check after every write, the number of bytes that it reads, the flusher,
-// and which features can be combined.
+// and the permitted combinations of features.
 
 #include "fs-adapters/ufs/netra/netra.h"
 
@@ -218,7 +218,8 @@ struct MarkedAtOnce {
 };
 
 /// Eight users mark inodes in one group at the same time. Each call must return only when its mark
-/// is on the disk or has failed. The header's write number `fails` fails.
+/// is on the disk or has failed. If `fails` is not 0, it is the number of the header write that
+/// fails.
 MarkedAtOnce mark_at_once(bool together, std::uint64_t fails = 0) {
   constexpr InodeNumber kFirst = 64;
   bench::Setup setup = bench::without_flusher("netra");

@@ -1,5 +1,5 @@
-// Tests a journal on a separate device: how it is created and found, that foreign devices are
-// rejected, that a replay uses both devices, and that both are flushed.
+// Tests a journal on a separate device: it must be created and found, foreign devices must be
+// rejected, a replay must use both devices, and both must be flushed.
 
 #include <algorithm>
 

@@ -1,5 +1,5 @@
-// Tests replays of an unclean file system: replays that are cut at any point, replays of damaged
-// journals, and whether a repair and a mount have the same result.
+// Tests replays of an unclean file system: whether they can be cut at any point, how they handle
+// damaged journals, and whether a repair and a mount have the same result.
 
 #include "fs-adapters/ufs/schemes/journal_replay.h"
 

@@ -1,5 +1,5 @@
-// Tests the journal of a mounted file system: the times of commits, which writes are permitted, and
-// the space in the ring.
+// Tests the journal of a mounted file system: when commits occur, which writes are permitted, and
+// how the space in the ring is managed.
 
 #include "fs-adapters/ufs/schemes/journal.h"
 

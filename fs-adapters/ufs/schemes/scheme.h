@@ -149,7 +149,7 @@ struct InodeRemoval {
 /// or pointers are about to be released.
 enum class BmapMerge : std::uint8_t { full, pointers_go };
 
-/// How the last write of a series is issued, on which no other write depends (section 6.1:
+/// How the last write of a series is issued. No other write depends on it (section 6.1:
 /// "asynchronous or delayed"; 4.4BSD waits for it).
 enum class LastWrite : std::uint8_t { delayed, asynchronous, synchronous };
 
@@ -180,7 +180,7 @@ struct JournalOptions {
   enum class Sharing : std::uint8_t { all, none };
   /// Where the journal of a mounted file system must be.
   enum class Place : std::uint8_t { anywhere, external };
-  /// The rule that is broken, for controls. Tests must detect all but the first value.
+  /// For controls: the rule that is broken. Tests must detect every value except the first one.
   enum class Rule : std::uint8_t {
     all_kept,
     homes_early,     ///< blocks are written in place before they are in the log
@@ -202,7 +202,7 @@ struct JournalOptions {
 
 /// Netra's options (netra.h).
 struct NetraOptions {
-  /// The rule that is broken, for controls. Tests must detect all but the first value.
+  /// For controls: the rule that is broken. Tests must detect every value except the first one.
   enum class Rule : std::uint8_t {
     all_kept,
     marks_late,            ///< an operation does not wait for the write of a mark
@@ -339,8 +339,8 @@ class Scheme : public os::WriteHooks {
   virtual VfsResult<void> sync();
   /// Returns the memory used by the scheme's structures (tree::InodeStore::bytes_in_core).
   virtual std::size_t bytes_in_core() const { return 0; }
-  /// Called when there is no free space: does deferred work, which may free some. Returns false if
-  /// there was no such work.
+  /// Called when there is no free space. Does deferred work, which may free some space. Returns
+  /// false if there was no such work.
   virtual bool reclaim() { return false; }
 
   // Overrides of the following must call these implementations.

@@ -1,4 +1,5 @@
-// Soft updates (soft_updates.h): how operations record their changes, and deferred work.
+// Soft updates (soft_updates.h): records the changes that operations make, and does the deferred
+// work.
 
 #include "fs-adapters/ufs/schemes/soft_updates.h"
 
@@ -251,7 +252,7 @@ void SoftUpdates::drop(const std::shared_ptr<Removal>& removal) {
   };
   if (removal->parent) lower(*removal->parent, 1);
   lower(*removal->inode, removal->links);
-  removal->inode.reset();  // if this is the last handle, its end removes the inode
+  removal->inode.reset();  // if this is the last handle, resetting it removes the inode
   removal->parent.reset();
   (void)end(operation);
 }
@@ -294,7 +295,7 @@ VfsResult<void> SoftUpdates::link_added(Operation& operation, const LinkAddition
     add.previous_type = entry_type(addition.replaced.inode->attributes.mode);
     Add* older = add_at(key, addition.offset);
     if (older != nullptr && !older->sent) {
-      // The entry has never been on the disk with the inode that it contained until now.
+      // The entry has never been on the disk with its former inode.
       add.previous = older->previous;
       add.previous_type = older->previous_type;
       add.replaced = std::move(older->replaced);

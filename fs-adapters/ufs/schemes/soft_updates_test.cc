@@ -1,6 +1,6 @@
-// Tests soft updates (soft_updates.h), rule by rule: writes a single block and checks its contents
-// on the disk. Also tests the state of dependencies after a failed write. There are no background
-// writes.
+// Tests soft updates (soft_updates.h), rule by rule. Each test writes single blocks and checks
+// their contents on the disk. The state of dependencies after a failed write is tested, too. There
+// are no background writes.
 #include "fs-adapters/ufs/schemes/soft_updates.h"
 
 #include "fs-adapters/ufs/format/image_reader.h"

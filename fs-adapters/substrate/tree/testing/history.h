@@ -1,7 +1,7 @@
 #pragma once
 // Random operations for testing any file system. A single user works in a separate folder, whose
-// contents are compared with a reference. Several users of one folder conflict, so that only the
-// structure can be checked afterwards.
+// contents are compared with a reference. If several users share a folder, their operations
+// conflict, so that only the structure can be checked afterwards.
 
 #include <gtest/gtest.h>
 

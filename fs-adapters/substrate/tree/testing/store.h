@@ -277,7 +277,7 @@ class TestStore final : public InodeStore, public InodeOwner {
     }
   }
   /// Checks that the ".." of a directory refers to the directory that contains its name. Counts the
-  /// link to the parent that the ".." represents.
+  /// ".." as a link to that directory.
   void check_parent(TestInode& directory, const TestInode& parent,
                     std::map<InodeNumber, std::uint32_t>& links, std::vector<std::string>& found) {
     ++links[parent.number];
