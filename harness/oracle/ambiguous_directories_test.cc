@@ -102,8 +102,8 @@ TEST(AmbiguousDirectories, AcceptsAChainOfExchanges) {
   }
 }
 
-/// The contents of all directories are equal. Only an empty file in a directory, which has a second
-/// name elsewhere, identifies the directory.
+/// The contents of all directories are equal. Each directory can be identified only by an empty
+/// file in it that has a second name elsewhere.
 TEST(AmbiguousDirectories, LinksIdentifyDirectories) {
   constexpr std::uint32_t kDirectories = 20;
   Case links{.lines = {}, .persisted = std::nullopt};

@@ -142,7 +142,7 @@ struct ObjectHistory {
   std::vector<AllocationEvent> allocations;
   std::vector<std::pair<std::size_t, std::uint64_t>> sizes;  ///< (operation, bytes)
   /// One pair for each change of the size: the operation, and the first block beyond the smaller of
-  /// the two sizes.
+  /// the old and the new size.
   std::vector<std::pair<std::size_t, std::uint64_t>> truncations;
   std::vector<DataCover> data_covers;
   std::map<std::string, std::vector<std::pair<std::size_t, std::optional<std::string>>>> attributes;
