@@ -148,7 +148,7 @@ TEST_F(PooledGuest, Ext4KeepsOperationsBeyondPosixUnlessFlushesAreOff) {
   EXPECT_LT(lost.clean, lost.checked);
 }
 
-/// On ext2, recovery is e2fsck, which runs on a copy on the host; the guest mounts the result.
+/// On ext2, e2fsck performs the recovery on a copy on the host, and the guest mounts the result.
 /// After the crash, the list continues with the recovered tree. Unsynced data is gone and may be
 /// created again. Recovered data counts as older than everything written later.
 TEST_F(PooledGuest, AListContinuesAfterACrash) {

@@ -47,7 +47,7 @@ struct DiskOptions {
   /// twice, because the first recording determines which writes are of this kind.
   std::string slow = {};
   std::uint32_t slow_us = 100'000;
-  /// Also records who issued each write and flush (explain/issuers.h), from the guest's kernel.
+  /// Uses the guest's kernel to record also who issued each write and flush (explain/issuers.h).
   bool issuers = false;
 };
 

@@ -29,8 +29,7 @@ struct StageGuestOptions {
   std::vector<adapters::OtherDisk> others = {};  ///< disks after the first one
   std::filesystem::path cache;                   ///< saved guest states
   std::chrono::milliseconds step_timeout = std::chrono::seconds(60);
-  /// If it becomes true, requests to the guest that are pending are aborted at once. Must outlive
-  /// the guest.
+  /// If it becomes true, pending requests to the guest are aborted at once. Must outlive the guest.
   const std::atomic<bool>* interrupted = nullptr;
 };
 

@@ -3,7 +3,7 @@
 //
 //   show -> check only: are the findings permitted by the scheme?
 //        -> repair     -> second check: must find nothing
-//        -> tree       -> oracle: synced data is there, and nothing forbidden
+//        -> tree       -> oracle: all synced data and nothing forbidden is there
 //
 // A system may leave residue for fsck to clear (SystemUnderTest::may_leave). The verdict is then
 // `clean`, and the outcome lists the findings of fsck. The verdict on any other damage is at best

@@ -101,7 +101,7 @@ enum class Unmount : std::uint8_t { none, failed, succeeded };
 struct MetFaults {
   std::uint64_t failed_requests = 0;
   std::uint64_t failed_syncs = 0;  ///< number of fsync and sync calls that returned EIO
-  /// The operation that failed with EIO and thereby ended the run; empty without one.
+  /// The operation that failed with EIO and thereby ended the run; empty if no operation did.
   std::string ended_by;
   std::optional<std::uint64_t> first_failure;  ///< the cut directly after the first failure
   /// Cuts at which the medium is most likely to have wrong contents: after a failure, after the
