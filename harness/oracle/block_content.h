@@ -60,8 +60,8 @@ using BlockBytes = std::array<std::byte, workload::kStampBytes>;
 bool apply_exactly(const BlockEvent& event, std::uint64_t block, std::uint32_t file,
                    BlockBytes& bytes);
 
-/// Returns the block numbers at which the history changes. The blocks between two consecutive
-/// borders all have the same history.
+/// Returns the block numbers at which the history changes. All blocks from one of these numbers up
+/// to the next one have the same history.
 std::set<std::uint64_t> borders(const ObjectHistory& object);
 
 /// Adjacent blocks with equal content.

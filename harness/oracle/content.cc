@@ -103,8 +103,8 @@ void apply(const BlockEvent& event, std::uint64_t block, Permitted& permitted, b
   permitted.pending.insert(permitted.pending.end(), made.begin(), made.end());
 }
 
-/// Returns true if the growth of the file allocates part of the range: the rest of the unit at its
-/// old end, or the unit at its new end.
+/// Returns true if part of the range is allocated when the file grows: the rest of the unit at the
+/// file's old end, or the unit at its new end.
 bool tail_grows(const ObjectHistory& object, std::uint64_t first, std::uint64_t end,
                 const ContentTerms& terms, std::optional<std::size_t> cover) {
   std::uint64_t before = 0;
@@ -136,8 +136,8 @@ bool unit_in_flight(const ObjectHistory& object, std::uint64_t block, const Cont
          (terms.fills_last_unit && tail_grows(object, first, end, terms, cover));
 }
 
-/// Returns true if the block may have been freed and reallocated. The file then has another block
-/// of the disk at this position, which may contain older data of the same file.
+/// Returns true if the block may have been freed and reallocated. In that case, a different block
+/// of the disk is now at this position, and it may contain older data of the same file.
 bool may_be_another(const ObjectHistory& object, std::uint64_t block, const ContentTerms& terms,
                     std::optional<std::size_t> cover) {
   std::optional<std::size_t> given_up;
@@ -154,7 +154,7 @@ bool may_be_another(const ObjectHistory& object, std::uint64_t block, const Cont
 }
 
 /// Adds the contents that the block may have had earlier. If `moves_count` is true, this includes
-/// contents that moves in flight brought from other positions.
+/// contents that were brought from other positions by moves in flight.
 void add_what_stood_there(const ObjectHistory& object, std::uint64_t block,
                           const ContentTerms& terms, std::optional<std::size_t> cover,
                           bool moves_count, Permitted& permitted) {

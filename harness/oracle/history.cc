@@ -334,8 +334,8 @@ Result<void> Follower::act(const Operation& operation) {
       return {};
     case Kind::evict:
     case Kind::
-        // An executor that cannot cut the power skips the crash. Any other executor ends the list
-        // here, and the rest has a separate history.
+        // An executor that cannot cut the power skips the crash. For any other executor, the list
+        // ends here, and the operations after the crash have a separate history.
         crash:
       return {};
     case Kind::join:

@@ -103,7 +103,7 @@ struct MoveEvent {
   std::uint64_t first = 0, blocks = 0;
   bool towards_the_end = false;  ///< true for insert, false for collapse
 };
-/// Allocates space for those blocks of a range that had no space, without a write.
+/// Allocates space, without writing, for those blocks of a range that have none.
 struct AllocationEvent {
   std::size_t operation;
   std::uint64_t first = 0, end = 0;  ///< block numbers
