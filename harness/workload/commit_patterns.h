@@ -25,8 +25,8 @@ namespace headcrash::workload {
 
 const std::vector<Pattern>& commit_patterns();
 
-/// Returns the pattern with this name, or nullopt if the name is unknown. Equal options give equal
-/// lists.
+/// Returns the pattern with this name, or nullopt if the name is unknown. The same options always
+/// give the same list.
 std::optional<std::vector<Operation>> commit_pattern(std::string_view name,
                                                      const PatternOptions& options);
 

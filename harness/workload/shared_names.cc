@@ -213,7 +213,7 @@ constexpr std::array<std::string_view, kShortSharedLists> kShortLists{
     // Several commits without changes follow each other while users wait for them.
     "create a | create a, create b | sync, sync | create c | create a, mkdir d",
     "create a | mkdir d, create d/a | mkdir e, create e/a | mkdir f, create f/a",
-    // The first use of a block of inodes on the disk tiny.
+    // Creates enough files that a block of inodes is used for the first time on the disk `tiny`.
     "files 28 | create a, create b | create c, create d | mkdir e, create e/a",
     // A file without a name is read again and removed by a commit.
     "create a | open a %f, unlink a, close %f | sync, evict | create a, sync",

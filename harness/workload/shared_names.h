@@ -25,7 +25,7 @@ namespace headcrash::workload {
 inline constexpr std::size_t kSharedCallsMost = 12;
 inline constexpr std::size_t kShortSharedLists = 22;
 
-/// Returns the list with this number. Equal numbers give equal lists.
+/// Returns the list with this number. The same number always gives the same list.
 std::vector<Operation> shared_names(std::uint64_t number);
 
 /// Returns a list with few operations by two to four users. All of its schedules can be enumerated,

@@ -36,7 +36,7 @@ using namespace laddis_load;
 
 constexpr std::uint64_t kKibBytes = 1 << 10;
 
-/// The files and requests of one thread. Equal seeds give equal requests.
+/// The files and requests of one thread. The same seed always gives the same requests.
 class Thread {
  public:
   explicit Thread(const User& user)
