@@ -25,8 +25,8 @@ constexpr std::chrono::minutes kBuildLimit{15};  // long enough to download 70 M
 constexpr std::chrono::minutes kUserModeLimit{
     120};  // long enough to compile a kernel, possibly after waiting for another build
 
-/// Edits that the source of a user-mode kernel requires (scripts/build-uml). Each has a text that
-/// describes the consequence if it is missing.
+/// Edits that the source of a user-mode kernel requires (scripts/build-uml). For each edit, a text
+/// describes the consequence of its absence.
 struct Edit {
   std::string_view name, otherwise;
 };
