@@ -67,7 +67,7 @@ std::filesystem::path issuers_file(const std::filesystem::path& recording);
 /// empty string if there is no stack.
 std::string telling_function(const Issuer& issuer);
 
-/// Returns "FUNCTION from TASK" for each issuer, without duplicates, at most three.
+/// Returns "FUNCTION from TASK" for at most three issuers, without duplicates.
 std::string issuers_text(std::span<const Issuer> issuers);
 
 /// Returns the functions of a stack, without offsets, joined by " < ". The first one is

@@ -54,7 +54,7 @@ Values some(Values values) {
   return kept;
 }
 
-/// A quantity that is constant between its changes.
+/// A quantity that changes only at certain times and is constant in between.
 class Level {
  public:
   void set(std::int64_t at_ns, double value) {

@@ -30,7 +30,7 @@ adapters::LinuxAdapter adapter(const std::string& name) {
   return std::move(*loaded);
 }
 
-/// Returns an anonymous file with a new ext4.
+/// Returns an anonymous file that contains a new ext4 file system.
 base::Descriptor fresh_ext4() {
   const TemporaryFolder folder;
   const std::string path = folder.path() / "image";

@@ -90,7 +90,7 @@ class Queue {
     } else {
       transfer(issued);
     }
-    // Nothing is queued for a request that the driver had rejected and that is issued again.
+    // If the driver had rejected a request and it is issued again, it matches no queued request.
     if (!issued.issuers.empty()) issued_.push_back(std::move(issued));
   }
 

@@ -90,8 +90,8 @@ struct StateFacts {
   /// The file system's own counts. Set only if nothing was pending or in flight at the cut. Any
   /// residue is then a finding.
   std::optional<adapters::Counters> settled = {};
-  /// Result of an unmount before the cut. If the disk claims to be clean after it, fsck must find
-  /// nothing.
+  /// Result of an unmount before the cut. If the disk claims to be clean after the unmount, fsck
+  /// must find nothing.
   Unmount unmount = Unmount::none;
   std::uint64_t cut = 0;                         ///< event number
   std::span<const KeptSnapshot> snapshots = {};  ///< the run's snapshots; must outlive this object

@@ -31,7 +31,7 @@ class RememberedChecks {
 
   RememberedStep<adapters::CheckReport> first;
   RememberedStep<std::vector<Write>> repair;
-  RememberedStep<std::monostate> second;  ///< has only checks without findings
+  RememberedStep<std::monostate> second;  ///< contains only checks without findings
 
   /// Keeps the sectors that the repair has just written. The disk must not have been changed
   /// between the call of show() and the repair.
