@@ -36,7 +36,7 @@ class RememberedChecks {
   /// Keeps the sectors that the repair has just written. The disk must not have been changed
   /// between the call of show() and the repair.
   void keep_repair();
-  /// Writes the sectors that an equal repair has written earlier.
+  /// Repeats an earlier repair of the same contents by writing the same sectors.
   void repeat(const std::vector<Write>& writes);
 
  private:

@@ -64,7 +64,7 @@ class StateDisk final : public model::SectorStore {
   /// Returns `bytes` bytes from the start of a sector, without copying them.
   std::span<const std::byte> content(std::uint64_t sector, std::size_t bytes) const;
   /// Returns the digest of each sector's current contents. Sectors with equal digests have equal
-  /// bytes, also in different runs. The digest 0 means zeroes.
+  /// bytes, even in different runs. The digest 0 means zeroes.
   model::SectorDigests digests() const;
 
   /// Until unwatch(), reports each change of a sector's contents to `step` (see remembered_step.h).
