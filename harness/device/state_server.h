@@ -16,7 +16,7 @@ namespace headcrash::device {
 
 struct StageLoad {
   std::size_t stage = 0;
-  std::filesystem::path recording;  ///< empty for an empty disk of `sectors`
+  std::filesystem::path recording;  ///< empty to load an empty disk of `sectors` sectors
   std::string state;                ///< name of the state (plugin/states/crash_state.h)
   std::uint64_t sectors = 0;        ///< size of the empty disk
   /// Names and sizes in sectors of additional empty disks (virtual_guest::kOtherDisks).

@@ -20,7 +20,7 @@ namespace headcrash::guest {
 inline constexpr std::size_t kKeptOutputBytes = 64 << 10;
 
 struct Program {
-  std::vector<std::string> argv{};  ///< argv[0] is searched in PATH
+  std::vector<std::string> argv{};  ///< argv[0] is searched for in PATH
   std::string input{};
   std::chrono::milliseconds timeout{0};
   /// Receives all standard output as it arrives. If it returns false, the program is killed in the

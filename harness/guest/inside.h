@@ -1,6 +1,6 @@
 #pragma once
-// Runs a program in the root file system of a program under test, which the guest has as the
-// squashfs image /rootfs.squashfs (scripts/build-guest).
+// Runs a program in a separate root file system, that of the program under test. The guest has this
+// root file system as the squashfs image /rootfs.squashfs (scripts/build-guest).
 //
 // The agent's program does this in a separate process:
 //
@@ -22,8 +22,8 @@ struct InsideCommand {
   std::string disk;
   std::string files;                     ///< folder that the program sees as /.headcrash/files
   std::string folder;                    ///< working folder of the program
-  std::vector<std::string> environment;  ///< "NAME=VALUE"; if empty, that of the caller
-  std::vector<std::string> argv;         ///< a name without '/' is searched in PATH
+  std::vector<std::string> environment;  ///< "NAME=VALUE"; if empty, the caller's environment
+  std::vector<std::string> argv;         ///< a name without '/' is searched for in PATH
 };
 
 /// Parses the arguments after "inside"; nullopt if some are missing.

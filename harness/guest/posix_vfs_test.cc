@@ -19,8 +19,8 @@ std::vector<std::byte> bytes(std::string_view text) {
   return {data, data + text.size()};
 }
 
-// Tests every operation of vfs.h on the host's file system. The exceptions are drop_caches, which
-// affects the whole machine, and cpu, which has no visible effect.
+// Tests every operation of vfs.h on the host's file system, except drop_caches, which affects the
+// whole machine, and cpu, which has no visible effect.
 class PosixVfsTest : public testing::Test {
  protected:
   FileHandle make(std::string_view path, std::string_view text) {

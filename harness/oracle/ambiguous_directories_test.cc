@@ -73,8 +73,8 @@ TEST(AmbiguousDirectories, TimeIsBounded) {
             Found{});
 }
 
-/// Each exchange moves one directory by one place. Any number of the exchanges may have been
-/// executed.
+/// The exchanges form a chain: each of them moves the directory that was originally d0 on to the
+/// next name. Any number of the exchanges may have been executed.
 TEST(AmbiguousDirectories, AcceptsAChainOfExchanges) {
   constexpr std::uint32_t kDirectories = 20;
   Case chain{.lines = {}, .persisted = std::nullopt};
@@ -102,8 +102,8 @@ TEST(AmbiguousDirectories, AcceptsAChainOfExchanges) {
   }
 }
 
-/// The contents of all directories are equal. Only an empty file in a directory, which has a second
-/// name elsewhere, identifies the directory.
+/// The contents of all directories are equal. Each directory can be identified only by an empty
+/// file in it that has a second name elsewhere.
 TEST(AmbiguousDirectories, LinksIdentifyDirectories) {
   constexpr std::uint32_t kDirectories = 20;
   Case links{.lines = {}, .persisted = std::nullopt};

@@ -1,5 +1,5 @@
-// Records changes to extended attributes in the way the kernel makes them (follower.h): values that
-// a list sets, values that are inherited, and values that other changes remove.
+// Records changes to extended attributes as the kernel makes them (follower.h). A list may set a
+// value, a new object may inherit it, and other changes may remove it.
 #include <fmt/format.h>
 
 #include <utility>

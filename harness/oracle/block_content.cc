@@ -40,8 +40,8 @@ BlockBytes stamp_of(const BlockContent& held, std::uint64_t block) {
   return bytes;
 }
 
-/// Writes part of a stamp over the previous contents of a block. If these are known, the first
-/// bytes of the result show whether it is a complete stamp again.
+/// Writes part of a stamp over the previous contents of a block. If the previous contents are
+/// known, the first bytes of the result show whether the block is a complete stamp again.
 BlockContent patched(const BlockEvent& event, std::uint64_t block, const BlockContent& before) {
   const BlockHole part = event.hole;
   BlockContent fresh{

@@ -17,15 +17,16 @@
 
 namespace headcrash::oracle {
 
-/// The contents of a block: zeroes, or the first `bytes` of a stamp followed by arbitrary bytes.
+/// The contents of a block: zeroes, or the first `bytes` bytes of a stamp, followed by arbitrary
+/// bytes.
 struct BlockContent {
   bool zero = true;
   std::uint32_t file = 0, version = 0, bytes = workload::kStampBytes;
   std::int64_t displacement = 0;  ///< block number in the stamp minus block number in the file
   BlockHole hole = {};            ///< zeroed bytes inside the stamp
-  /// The first bytes of the block, if two writes have each filled a part of it, so that it is not a
-  /// stamp. `version` is then the newer of the two versions. The bytes are meaningless if
-  /// is_unknown(), for example because the block has holes in several places.
+  /// The first bytes of the block. Set if two writes have each filled a part of the block, so that
+  /// it is not a stamp. `version` is then the newer of the two versions. The bytes are meaningless
+  /// if is_unknown(), for example because the block has holes in several places.
   std::optional<BlockHead> mixed = {};
 
   /// Returns true if the block reads as zeroes. This may be true even of a stamp, because its first
@@ -44,12 +45,12 @@ struct BlockContent {
 /// Returns the first bytes of the block, if they are known.
 BlockHead head_of(const BlockContent& held, std::uint64_t block);
 
-/// Returns the contents that the event gives to a block in its range. `before` are the previous
-/// contents; a truncation or a hole leaves part of them.
+/// Returns the contents that the event gives to a block in the event's range. `before` is the
+/// previous contents, part of which remains after a truncation or a hole.
 BlockContent made_by(const BlockEvent& event, std::uint64_t block, const BlockContent& before);
 
-/// Returns the contents of the block after the event. A write that is too short to make a
-/// difference to the previous stamp changes nothing.
+/// Returns the contents of the block after the event. If a short write leaves all bytes of the
+/// previous stamp unchanged, the contents remain the same.
 BlockContent after(const BlockEvent& event, std::uint64_t block, const BlockContent& before);
 
 using BlockBytes = std::array<std::byte, workload::kStampBytes>;
@@ -59,8 +60,8 @@ using BlockBytes = std::array<std::byte, workload::kStampBytes>;
 bool apply_exactly(const BlockEvent& event, std::uint64_t block, std::uint32_t file,
                    BlockBytes& bytes);
 
-/// Returns the block numbers at which the history changes. The blocks between two consecutive
-/// borders all have the same history.
+/// Returns the block numbers at which the history changes. All blocks from one of these numbers up
+/// to the next one have the same history.
 std::set<std::uint64_t> borders(const ObjectHistory& object);
 
 /// Adjacent blocks with equal content.

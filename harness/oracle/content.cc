@@ -67,8 +67,8 @@ std::optional<std::size_t> last_cover(const ObjectHistory& object, std::uint64_t
   std::optional<std::size_t> last;
   for (const DataCover& cover : object.data_covers) {
     if (!counts(cover, horizon, covers) || block < cover.first || block >= cover.end) continue;
-    // If blocks have moved since then, it is unknown whether the range covered the block that is
-    // now at this position.
+    // If blocks have moved since that operation, it is unknown whether the range covered the block
+    // that is now at this position.
     const bool moved_since =
         cover.end != kEndless && std::ranges::any_of(object.moves, [&](const auto& move) {
           return move.operation > cover.operation && horizon.may_have_run(move.operation) &&
@@ -103,8 +103,8 @@ void apply(const BlockEvent& event, std::uint64_t block, Permitted& permitted, b
   permitted.pending.insert(permitted.pending.end(), made.begin(), made.end());
 }
 
-/// Returns true if the growth of the file allocates part of the range: the rest of the unit at its
-/// old end, or the unit at its new end.
+/// Returns true if part of the range is allocated when the file grows: the rest of the unit at the
+/// file's old end, or the unit at its new end.
 bool tail_grows(const ObjectHistory& object, std::uint64_t first, std::uint64_t end,
                 const ContentTerms& terms, std::optional<std::size_t> cover) {
   std::uint64_t before = 0;
@@ -136,8 +136,8 @@ bool unit_in_flight(const ObjectHistory& object, std::uint64_t block, const Cont
          (terms.fills_last_unit && tail_grows(object, first, end, terms, cover));
 }
 
-/// Returns true if the block may have been freed and reallocated. The file then has another block
-/// of the disk at this position, which may contain older data of the same file.
+/// Returns true if the block may have been freed and reallocated. In that case, a different block
+/// of the disk is now at this position, and it may contain older data of the same file.
 bool may_be_another(const ObjectHistory& object, std::uint64_t block, const ContentTerms& terms,
                     std::optional<std::size_t> cover) {
   std::optional<std::size_t> given_up;
@@ -154,7 +154,7 @@ bool may_be_another(const ObjectHistory& object, std::uint64_t block, const Cont
 }
 
 /// Adds the contents that the block may have had earlier. If `moves_count` is true, this includes
-/// contents that moves in flight brought from other positions.
+/// contents that were brought from other positions by moves in flight.
 void add_what_stood_there(const ObjectHistory& object, std::uint64_t block,
                           const ContentTerms& terms, std::optional<std::size_t> cover,
                           bool moves_count, Permitted& permitted) {
@@ -355,7 +355,7 @@ std::optional<BlockFault> judge_block(const ObjectHistory& object, const Content
   const auto fault = [&](Verdict kind, Tier tier, std::string found) {
     return BlockFault{kind, tier, describe(object, block, permitted), std::move(found)};
   };
-  // A block that has just been allocated may contain the previous bytes of the disk.
+  // A newly allocated block may still contain old data from the disk.
   const bool changing = !permitted.covered || !permitted.pending.empty() || permitted.beyond_end;
   const bool allocated =
       permitted.unit_in_flight && (permitted.persistent.zero || permitted.may_be_another);
@@ -391,8 +391,8 @@ std::optional<BlockFault> judge_block(const ObjectHistory& object, const Content
         return fault(own ? Verdict::wrong_data : Verdict::stale_data, Tier::integrity, found);
       }
       if (!was_once) return fault(Verdict::wrong_data, Tier::integrity, found);
-      // A block of an older version may have been reused: for a hole in the file, or for a block
-      // that the file has freed.
+      // The older version may come from a reallocated block. The block was allocated to a hole in
+      // the file, or it replaces a block that the file has freed.
       if (may_be_stale && (permitted.persistent.zero || permitted.may_be_another))
         return std::nullopt;
       // If an older version is found instead of a synced version, a write was lost. If it is found

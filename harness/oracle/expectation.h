@@ -1,5 +1,5 @@
 #pragma once
-// The expectation that a finding violates: as data, and as the text Finding::expected.
+// The expectation that a finding violates, both as data and as text (Finding::expected).
 //
 // A database stores only the text. Because this file converts in both directions, code that reads
 // findings from a database (explorer/reproduce/plain_checks.cc) can distinguish the kinds of

@@ -116,8 +116,8 @@ Result<void> Follower::write(const Operation& operation) {
   const auto token = find_file(operation.path);
   if (!token) return wrong(fmt::format("there is no file \"{}\"", operation.path));
   ObjectHistory& file = object(*token);
-  // If an earlier operation was skipped, the file may be a different one than the list assumes, or
-  // may have a different size.
+  // If an earlier operation was skipped, the file or its size may differ from what the list
+  // assumes.
   const bool other_file = file.file != 0 && file.file != operation.file;
   const bool other_end = operation.kind == Kind::append && operation.offset != size(file);
   file.unclear |= disturbed_ && (other_file || other_end);
@@ -140,8 +140,9 @@ Result<void> Follower::write(const Operation& operation) {
   return {};
 }
 
-/// Splits a write into a first block, if that is written only in part, and the following blocks. It
-/// does not matter whether the first byte of a block is written, because it is zero in every stamp.
+/// Splits a write into the first block, if that is written only partly, and the remaining blocks.
+/// It does not matter whether the first byte of a block is written, because it is zero in every
+/// stamp.
 void Follower::write_bytes(ObjectHistory& file, const Operation& operation) {
   const std::uint64_t end = operation.offset + operation.length;
   const std::uint64_t end_block = (end + kStampBytes - 1) / kStampBytes;
@@ -333,8 +334,8 @@ Result<void> Follower::act(const Operation& operation) {
       return {};
     case Kind::evict:
     case Kind::
-        // An executor that cannot cut the power skips the crash. Any other executor ends the list
-        // here, and the rest has a separate history.
+        // An executor that cannot cut the power skips the crash. For any other executor, the list
+        // ends here, and the operations after the crash have a separate history.
         crash:
       return {};
     case Kind::join:

@@ -103,7 +103,7 @@ struct MoveEvent {
   std::uint64_t first = 0, blocks = 0;
   bool towards_the_end = false;  ///< true for insert, false for collapse
 };
-/// Allocates space for those blocks of a range that had no space, without a write.
+/// Allocates space, without writing, for those blocks of a range that have none.
 struct AllocationEvent {
   std::size_t operation;
   std::uint64_t first = 0, end = 0;  ///< block numbers
@@ -142,7 +142,7 @@ struct ObjectHistory {
   std::vector<AllocationEvent> allocations;
   std::vector<std::pair<std::size_t, std::uint64_t>> sizes;  ///< (operation, bytes)
   /// One pair for each change of the size: the operation, and the first block beyond the smaller of
-  /// the two sizes.
+  /// the old and the new size.
   std::vector<std::pair<std::size_t, std::uint64_t>> truncations;
   std::vector<DataCover> data_covers;
   std::map<std::string, std::vector<std::pair<std::size_t, std::optional<std::string>>>> attributes;

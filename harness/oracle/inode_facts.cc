@@ -82,7 +82,7 @@ void judge_time(const Times& times, const AttributeCovers& covers, const Horizon
 }
 
 /// Judges the creation time. No operation sets it, and the host does not know the guest's clock. If
-/// the file system stores it, it must at least be later than the first file systems that store
+/// the file system stores it, it must at least not be older than the first file systems that store
 /// creation times.
 void judge_birth(const AttributeCovers& covers, const ObservedObject& observed,
                  std::vector<Finding>& findings) {

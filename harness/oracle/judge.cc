@@ -466,7 +466,7 @@ void Judge::judge_tokens() {
   }
 }
 
-/// Checks whether all names together match one point. Each name alone is permitted.
+/// Checks whether all names together match one point, given that each name by itself is permitted.
 void Judge::judge_one_point() {
   std::map<const ObservedObject*, const std::vector<TokenId>*> tokens;
   for (const Shown& each : shown_) tokens[each.observed] = &each.name.tokens;
@@ -476,8 +476,9 @@ void Judge::judge_one_point() {
     report(std::move(*finding));
 }
 
-/// Returns true if the link had only a third name during an exchange in flight and the file has
-/// other links. fsck removes such a name, because it looks like the rest of an exchange.
+/// Returns true if the link's only name was a third name that an exchange in flight had added, and
+/// the file has other links. fsck removes such a name, because it looks like a leftover of an
+/// exchange.
 bool Judge::lost_its_third_name(TokenId token) const {
   const ObjectId object = history_.tokens[token].object;
   const auto in_flight = [&](const auto& at) {

@@ -164,7 +164,7 @@ class Judge {
 
   // The state of the current traversal.
   std::map<std::string, TokenId> read_as_;  ///< DirectoryReading::of
-  /// A directory with several candidate tokens has been found.
+  /// True if a directory with several candidate tokens has been found.
   bool in_doubt_ = false;
   bool trying_ = false;  ///< inside misfit()
   std::size_t misfit_below_ = 0;

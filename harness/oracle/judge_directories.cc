@@ -60,8 +60,8 @@ std::vector<std::vector<std::size_t>> groups_of(
 
 }  // namespace
 
-/// The directories at one depth of the tree, and those of their subdirectories that the tree
-/// contains.
+/// The directories at one depth of the tree, and those of their subdirectories that are present in
+/// the tree.
 struct Judge::Level {
   struct Directory {
     ObjectId object;

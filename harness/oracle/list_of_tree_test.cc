@@ -98,8 +98,8 @@ TEST(ListOfTree, IsNotNeededIfTheCrashIsSkipped) {
   }
 }
 
-// Converts trees that a correct file system may leave to lists. The list must create exactly the
-// same tree.
+// Takes trees that a correct file system may leave after a cut, and converts them to lists. Each
+// list must create exactly the same tree.
 TEST(ListOfTree, IsJudgedLikeTheTreeItself) {
   std::size_t made = 0, trees = 0;
   for (std::uint64_t seed = 1; seed <= 60; ++seed) {

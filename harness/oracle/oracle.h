@@ -37,8 +37,8 @@
 
 namespace headcrash::oracle {
 
-/// A function that judges a recovered tree instead of the oracle. `persisted` has the same meaning
-/// as in Oracle::judge(). Several threads may call the function concurrently.
+/// A function that replaces the oracle as the judge of recovered trees. `persisted` has the same
+/// meaning as in Oracle::judge(). Several threads may call the function concurrently.
 using TreeJudge = std::function<std::vector<Finding>(std::optional<std::size_t> persisted,
                                                      const std::vector<ObservedObject>& tree)>;
 

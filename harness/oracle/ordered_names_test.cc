@@ -1,5 +1,5 @@
 // Tests what is required of a file system with ordered writes and no log (Promises::names,
-// ordered). There are pairs of trees: one violates a rule, and the other keeps it.
+// ordered). Trees are tested in pairs: one tree violates a rule, and the other obeys it.
 #include "harness/oracle/testing/judged_case.h"
 
 namespace headcrash::oracle {

@@ -487,8 +487,8 @@ TEST(Promises, ARestPersistsOldChangesOnlyIfAgeIsPromised) {
     EXPECT_EQ(rested.judge(tree, kPlain), kNothing) << "nothing was promised";
     EXPECT_EQ(shorter.judge(tree, aged), kNothing) << "the rest is too short";
   }
-  // The rest promises nothing about a concurrent change by another user, because that change may be
-  // younger than the rest. It does promise the changes before the join.
+  // A `rest` operation promises nothing about a concurrent change by another user, because that
+  // change may be too recent. It does promise the changes before the join.
   const Case two{{"create a", "join", "@1 create b", "rest 8"}, 3};
   EXPECT_EQ(two.judge({file("a", 0, 0, 0, 1)}, aged), kNothing);
   EXPECT_EQ(two.judge(none, aged), (Found{{Verdict::lost_synced_data, Tier::documented}}));
@@ -683,7 +683,8 @@ TEST(Promises, AnUnreportedSyncKeepsNothing) {
 }
 
 TEST(Promises, RefusedOperationsNeedNotBeUndone) {
-  // The power was cut before the removal was reported. The removal would have been refused, too.
+  // The power was cut before the result of the removal was reported. Because the setxattr was
+  // refused, the removal would have been refused, too.
   const Case refused{
       {"create a", "fsync a", "fsyncdir .", "setxattr a user.x v", "removexattr a user.x"},
       2,

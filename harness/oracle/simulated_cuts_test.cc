@@ -26,7 +26,8 @@ std::string text_of(const std::vector<Finding>& findings) {
   return text;
 }
 
-/// Returns a list with a folder whose files never change, and many changes elsewhere.
+/// Returns a list in which the files of one folder never change, while there are many changes
+/// elsewhere.
 std::vector<Operation> quiet_and_busy(std::uint64_t seed) {
   using Kind = Operation::Kind;
   constexpr std::uint32_t kFirstFile = 900;

@@ -20,7 +20,7 @@ using nlohmann::json;
 // itself. If no answer arrives within this time, the agent itself hangs, and not only the command.
 constexpr std::chrono::seconds kExecGrace{10};
 constexpr std::size_t kOperationShownBytes = 200;
-// About 20000 writes with their stacks. The buffer reduces the memory of the guest.
+// Holds about 20000 writes with their stacks. The buffer is taken from the guest's memory.
 constexpr int kTraceBufferKib = 8192;
 constexpr std::int64_t kVirtualTimeoutMs = 24LL * 3600 * 1000;
 

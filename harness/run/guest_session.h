@@ -34,8 +34,8 @@ namespace headcrash::run {
 /// Returns an error that ends the current work. `why` may contain output of the guest; unprintable
 /// characters in it are replaced.
 tl::unexpected<Error> stop(ErrorKind kind, const std::string& why);
-/// Adds a hint to a harness error: install the missing tool. Such an error means that the agent
-/// could not start a program.
+/// If the outcome is a harness error, adds the hint to install the missing tool. Such an error
+/// means that the agent could not start a program.
 template <typename T>
 Result<T> with_tool_remedy(Result<T> outcome, const adapters::LinuxAdapter& filesystem) {
   if (outcome || oracle::verdict_of(outcome.error().kind) != oracle::Verdict::harness_error)

@@ -50,7 +50,7 @@ std::vector<db::LoadRecord> load_of(const json& load) {
   return list;
 }
 
-/// Reads those counters that a phase stores both for the machine and for each member.
+/// Reads the counters that a phase stores once for the machine and once for each member.
 template <typename Record>
 void read_counters(const json& counters, Record& into) {
   const auto count = [&](const char* key) { return counters.at(key).get<std::int64_t>(); };

@@ -1,11 +1,11 @@
 #pragma once
 // The lock held by the process that executes a run.
 //
-// DATABASE.lock, next to the database, has 128 bytes for each run. The executing process locks this
-// range and writes its identity into it. The kernel drops the lock when the process ends, so a run
-// whose owner was killed can be resumed at once. Other runs in the same database, including shards,
-// are not affected. The last process that uses the file removes it. A file left by a killed process
-// is harmless.
+// DATABASE.lock, next to the database, has a range of 128 bytes for each run. The executing process
+// locks the range of its run and writes its identity there. The kernel drops the lock when the
+// process ends, so a run whose owner was killed can be resumed at once. Other runs in the same
+// database, including shards, are not affected. The last process that uses the file removes it. A
+// file left by a killed process is harmless.
 
 #include <filesystem>
 

@@ -15,9 +15,9 @@ namespace headcrash::run {
 
 /// Processes items 0 to `items` - 1, in this order, on at most `jobs` threads. Returns when all
 /// threads have ended. Each thread calls `make_worker` once, and then calls the worker with the
-/// number of each item. After an item has failed or `*interrupted` has become true, no further item
-/// is started; `interrupted` may be null. Returns the error of the first item that failed. Failures
-/// after an interruption are ignored, because the interruption causes them.
+/// number of each item that it processes. After an item has failed or `*interrupted` has become
+/// true, no further item is started; `interrupted` may be null. Returns the error of the first item
+/// that failed. Failures after an interruption are ignored, because the interruption causes them.
 template <typename MakeWorker>
 Result<void> side_by_side(std::size_t jobs, std::size_t items, const std::atomic<bool>* interrupted,
                           const MakeWorker& make_worker) {

@@ -39,7 +39,7 @@ class StoredRunTest : public testing::Test {
     ASSERT_TRUE(recorded) << recorded.error().message();
   }
 
-  /// Not locked by the test, because opening a database in it locks the folder.
+  /// The test does not lock this folder itself, because opening the database in it does so.
   TemporaryFolder folder_;
   db::Database database_;
 };

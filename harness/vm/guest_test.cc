@@ -1,6 +1,6 @@
 // Tests a real guest from start to end: image, boot, save, restore, every command of the agent,
-// file systems, and the death of the guest. The disks are nbdkit's memory plugin. The cache is
-// $HEADCRASH_CACHE or the default one, so the test is faster when it runs again.
+// file systems, and the death of the guest. The disks are served by nbdkit's memory plugin. The
+// cache is $HEADCRASH_CACHE or the default one, so the test is faster when it runs again.
 #include "harness/vm/guest.h"
 
 #include <fcntl.h>

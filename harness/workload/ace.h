@@ -53,7 +53,7 @@ class Ace {
 };
 
 /// Selects `size` distinct numbers below `count` at random, and returns them in ascending order.
-/// Equal seeds give equal results.
+/// The same seed always gives the same result.
 std::vector<std::uint64_t> sample_numbers(std::uint64_t count, std::uint64_t size,
                                           std::uint64_t seed);
 

@@ -1,5 +1,5 @@
 // Ages a file system (aged_image.h). Random numbers come from std::mt19937_64 and are reduced
-// without the library's distributions, so that lists are equal with every library.
+// without the library's distributions, so that lists do not depend on the library.
 #include "harness/workload/aged_image.h"
 
 #include <fmt/format.h>

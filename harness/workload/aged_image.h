@@ -24,9 +24,9 @@ struct AgedImageOptions {
   std::uint32_t largest_blocks = 40;
 };
 
-/// Returns the operations that age a file system. Equal options give equal lists. To avoid
-/// conflicts with the workload that follows, names begin with "aged", and file numbers and versions
-/// start at kAgedFirst. Uses at most files_most * 8 * largest_blocks blocks.
+/// Returns the operations that age a file system. The same options always give the same list. To
+/// avoid conflicts with the workload that follows, names begin with "aged", and file numbers and
+/// versions start at kAgedFirst. Uses at most files_most * 8 * largest_blocks blocks.
 std::vector<Operation> age(const AgedImageOptions& options);
 
 inline constexpr std::uint32_t kAgedFirst = 1U << 24;

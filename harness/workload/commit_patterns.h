@@ -1,7 +1,7 @@
 #pragma once
 // Patterns that expose errors of a journaling kernel between two commits. Each pattern has rounds
-// of a few operations. An error of the kernel that affects few crash states of other workloads
-// affects many states of these patterns.
+// of a few operations. With other workloads, such an error affects few crash states; with these
+// patterns, it affects many.
 //
 //   fsync-after-names      an old file gets a link or a new name and is synced: does the fsync
 //                          include it?
@@ -25,8 +25,8 @@ namespace headcrash::workload {
 
 const std::vector<Pattern>& commit_patterns();
 
-/// Returns the pattern with this name, or nullopt if the name is unknown. Equal options give equal
-/// lists.
+/// Returns the pattern with this name, or nullopt if the name is unknown. The same options always
+/// give the same list.
 std::optional<std::vector<Operation>> commit_pattern(std::string_view name,
                                                      const PatternOptions& options);
 

@@ -1,7 +1,7 @@
 #pragma once
 // Random choices for the functions that generate families (family_makers.h). The number of a list
 // is the seed. Random numbers come from std::mt19937_64 and are reduced without the library's
-// distributions, so that equal seeds give equal lists with every library.
+// distributions, so that a seed gives the same list with every library.
 
 #include <fmt/format.h>
 

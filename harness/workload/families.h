@@ -61,8 +61,8 @@ struct Family {
 };
 const std::vector<Family>& families();
 
-/// Returns the workload with this number of a family, or nullopt if the family is unknown. Equal
-/// numbers give equal lists.
+/// Returns the workload with this number of a family, or nullopt if the family is unknown. The same
+/// number always gives the same list.
 std::optional<std::vector<Operation>> family_member(std::string_view name, std::uint64_t number);
 
 }  // namespace headcrash::workload

@@ -131,8 +131,8 @@ std::string take(Drawing& list, const std::string& taker, const std::string& oth
   return other;
 }
 
-/// A disk without free blocks. It has six files in two directories, and one of these has a spare
-/// directory.
+/// A disk without free blocks. Six files are in two directories, and one of the directories also
+/// has a spare subdirectory.
 struct FullDisk {
   explicit FullDisk(std::uint64_t number) : list(number), directories(some_directories(list, 2)) {
     for (int i = 0; i < 6; ++i)
@@ -269,7 +269,8 @@ std::vector<Operation> full_users(std::uint64_t number) {
 /// On a nearly full disk, fills holes below indirect blocks while other pointers are freed. Other
 /// users reuse the space that is freed.
 std::vector<Operation> holes(std::uint64_t number) {
-  // kFirst is the number of direct pointers. Each leads to one stamp: blocks have 512 bytes.
+  // kFirst is the number of direct pointers. Each leads to one stamp, because blocks have 512
+  // bytes.
   constexpr std::uint64_t kUsers = 3, kFirst = 12;
   Drawing list(number);
   const std::vector<std::string> sparse{"s0", "s1"};

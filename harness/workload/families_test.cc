@@ -1,4 +1,4 @@
-// Tests the families, and which workload has which number (families.h).
+// Tests the families and the numbering of their workloads.
 #include "harness/workload/families.h"
 
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 #pragma once
-// The functions that generate the workloads of each family (families.h). Equal numbers give equal
-// lists.
+// The functions that generate the workloads of each family (families.h). The same number always
+// gives the same list.
 
 #include <cstdint>
 #include <vector>

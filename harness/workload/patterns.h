@@ -43,8 +43,8 @@ struct PatternOptions {
   std::uint32_t rounds = 60;  ///< number of replacements, records, messages or transactions
 };
 
-/// Returns the pattern with this name, or nullopt if the name is unknown. Equal options give equal
-/// lists.
+/// Returns the pattern with this name, or nullopt if the name is unknown. The same options always
+/// give the same list.
 std::optional<std::vector<Operation>> pattern(std::string_view name, const PatternOptions& options);
 
 }  // namespace headcrash::workload

@@ -1,6 +1,6 @@
 // Generates random lists from seeds (random_operations.h). If the draft rejects an operation
 // because it cannot be executed, another one is generated. Random numbers come from std::mt19937_64
-// and are reduced without the library's distributions, so that equal seeds give equal lists with
+// and are reduced without the library's distributions, so that a seed gives the same list with
 // every library.
 #include "harness/workload/random_operations.h"
 
@@ -29,7 +29,7 @@ constexpr std::uint64_t kModes = 01000;  // number of different values of the pe
 constexpr std::uint64_t kOwners = 1000;
 /// Flags that do not prevent later operations.
 constexpr std::array kHarmlessFlags{0, FS_NODUMP_FL, FS_NOATIME_FL, FS_NODUMP_FL | FS_NOATIME_FL};
-// Number of even values, in seconds, after kEarliestSeconds.
+// Number of times that a list may set. They are even, in seconds, and start at kEarliestSeconds.
 constexpr std::uint64_t kEvenSeconds = 1 << 29;
 
 bool zeroes_or_allocates(Kind kind) {

@@ -30,7 +30,8 @@ struct RandomOptions {
   std::uint32_t longest_target = 0;
   /// If true, the ranges of writes, allocate, punch and zero need not be multiples of 512.
   bool any_byte = false;
-  bool whole_blocks = false;  ///< the ranges of writes and truncations, too, are multiples of 512
+  /// the ends of writes and the new sizes of truncations are also multiples of 512
+  bool whole_blocks = false;
   /// Relative frequency of each kind, in the order of Operation::Kind. With 0, the kind does not
   /// occur. Whiteouts do not occur, because many file systems do not support them; a pattern tests
   /// them instead. Kinds that were added later (with_later_words) do not occur by default, so that
@@ -50,7 +51,7 @@ RandomOptions with_later_words(RandomOptions options);
 /// list can continue.
 RandomOptions with_crashes(RandomOptions options);
 
-/// Returns a list of random operations. Equal options give equal lists.
+/// Returns a list of random operations. The same options always give the same list.
 std::vector<Operation> random_operations(const RandomOptions& options);
 
 }  // namespace headcrash::workload

@@ -24,7 +24,7 @@ enum class Shape : std::uint8_t {
   any_names,  ///< names that may be files or directories
   /// A directory that is removed while others create, link or move names into it.
   vanishing_targets,
-  commits,     ///< files that are made persistent by every second call
+  commits,     ///< files; every second call makes one of them persistent
   cold_inodes  ///< files that are evicted and read again
 };
 constexpr std::array kShapes{Shape::one_directory,     Shape::two_directories, Shape::any_names,
@@ -188,7 +188,7 @@ class SharedDrawing {
   std::vector<Operation> list_;
 };
 
-/// Lists: the set-up, then each user.
+/// Each list has its set-up before the first '|', and then the operations of each user.
 constexpr std::array<std::string_view, kShortSharedLists> kShortLists{
     "create a | rename a b | unlink a",
     "create a | rename a b | rename a c",
@@ -207,12 +207,13 @@ constexpr std::array<std::string_view, kShortSharedLists> kShortLists{
     "create a, mkdir d | rename-exchange a d | rmdir d",
     "create a | fsync a, unlink a | sync, create b",
     "create a | sync, unlink a | sync, create b | sync, create a",
-    // The replaced file is removed slowly, while a commit ends and the moved one loses its name.
+    // Removing the replaced file takes long. In this time, a commit ends and the moved file loses
+    // its name.
     "create a, create b | rename a b | sync | unlink b",
     // Several commits without changes follow each other while users wait for them.
     "create a | create a, create b | sync, sync | create c | create a, mkdir d",
     "create a | mkdir d, create d/a | mkdir e, create e/a | mkdir f, create f/a",
-    // The first use of a block of inodes on the disk tiny.
+    // Creates enough files that a block of inodes is used for the first time on the disk `tiny`.
     "files 28 | create a, create b | create c, create d | mkdir e, create e/a",
     // A file without a name is read again and removed by a commit.
     "create a | open a %f, unlink a, close %f | sync, evict | create a, sync",

@@ -25,11 +25,11 @@ namespace headcrash::workload {
 inline constexpr std::size_t kSharedCallsMost = 12;
 inline constexpr std::size_t kShortSharedLists = 22;
 
-/// Returns the list with this number. Equal numbers give equal lists.
+/// Returns the list with this number. The same number always gives the same list.
 std::vector<Operation> shared_names(std::uint64_t number);
 
-/// Returns a list of few operations of two to four users, whose schedules can be enumerated. Each
-/// list is after one race. `number` is less than kShortSharedLists.
+/// Returns a list with few operations by two to four users. All of its schedules can be enumerated,
+/// and each list targets one race. `number` is less than kShortSharedLists.
 std::vector<Operation> short_shared_names(std::size_t number);
 
 }  // namespace headcrash::workload

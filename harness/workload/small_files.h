@@ -17,7 +17,8 @@ struct SmallFilesOptions {
   std::uint32_t largest_blocks = 24;  ///< maximum size of a file in 512-byte blocks
 };
 
-/// Returns the list. Equal options give equal lists. File numbers and versions start at 1.
+/// Returns the list. The same options always give the same list. File numbers and versions start at
+/// 1.
 std::vector<Operation> small_files(const SmallFilesOptions& options);
 
 }  // namespace headcrash::workload

@@ -184,7 +184,8 @@ std::optional<std::string> btrfs_node(Bytes block) {
                      of_files && level == 0 ? btrfs_inodes(block, items) : "");
 }
 
-/// Joins the descriptions of adjacent blocks. Repeated descriptions are replaced by their number.
+/// Joins the descriptions of adjacent blocks. If a description is repeated, it is shown once, with
+/// the number of repetitions.
 class Descriptions {
  public:
   void add(const std::string& what) {

@@ -29,7 +29,7 @@ struct TimelineOptions {
   std::vector<JudgedState> states;          ///< may include the state to explain
   std::vector<oracle::Finding> findings;    ///< findings of the state to explain
   std::vector<workload::Operation> operations;
-  /// The events between which the workload ran; 0 for the whole recording.
+  /// The workload ran between these events. If `to_event` is 0, the range ends with the recording.
   std::uint64_t from_event = 0, to_event = 0;
   /// Maximum number of requests on the page. Further requests are omitted, and the page says so.
   std::size_t requests_most = 20'000;

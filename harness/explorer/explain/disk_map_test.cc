@@ -25,8 +25,8 @@ DiskMap::Read reader_of(const Disk& disk) {
   };
 }
 
-/// Returns an ext4 with two groups of 64 blocks of 4 KiB and 32 inodes of 256 bytes. The journal is
-/// in blocks 40 to 47.
+/// Returns an ext4 file system with two groups. Each has 64 blocks of 4 KiB and 32 inodes of 256
+/// bytes. The journal is in blocks 40 to 47.
 Disk an_ext4() {
   Disk disk(128 * 4096);
   const std::size_t super = 1024;
@@ -112,8 +112,8 @@ TEST(DiskMap, FindsXfsLog) {
   EXPECT_FALSE(map.at(8015 * 8, block));
 }
 
-/// Returns an F2FS with segments of 4 blocks: the checkpoint at block 4, SIT at 8, NAT at 12 and
-/// 16, SSA at 20, and the main area from 24 to 63.
+/// Returns an F2FS file system with segments of 4 blocks: the checkpoint is at block 4, the SIT at
+/// 8, the NAT at 12 and 16, the SSA at 20, and the main area is from 24 to 63.
 Disk an_f2fs() {
   Disk disk(4096);
   const auto number = [&](std::size_t at, std::uint64_t value) { put(disk, 1024 + at, value, 4); };

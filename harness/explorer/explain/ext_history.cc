@@ -236,8 +236,9 @@ std::optional<ExtHistory::Explanation> ExtHistory::explain(std::size_t request, 
   return std::nullopt;
 }
 
-/// Returns true if the block's earlier contents are known. The block in place is known only if it
-/// was written there itself, because an earlier copy in the journal says nothing about it.
+/// Returns true if the block's earlier contents are known. The contents at the block's final
+/// position are known only if they were written there, because an earlier copy in the journal does
+/// not show what is there.
 bool ExtHistory::known(Copy copy, std::uint64_t block) const {
   return in_place_.contains(block) || (copy == Copy::journal && logged_.contains(block));
 }

@@ -140,7 +140,7 @@ class ExtHistory {
   Blocks pointers_;
   Blocks in_place_, logged_;  ///< newest contents of metadata blocks
   std::map<std::pair<std::size_t, std::uint64_t>, Explanation> explanations_;
-  /// Keyed by block. Has only blocks that are written.
+  /// Keyed by block. Contains only blocks that are written.
   std::map<std::uint64_t, std::vector<Claim>> claims_;
   /// The blocks that each inode owns, keyed by inode.
   std::map<std::uint64_t, std::set<std::uint64_t>> claimed_;

@@ -204,7 +204,7 @@ class FailureText {
     if (const auto* mark = last_mark(lost.write.submitted_event))
       text_ += fmt::format("           submitted after the mark \"{}\"\n", mark->text);
   }
-  /// Names the issuers. Shows a stack only once.
+  /// Names the issuers. Shows each stack only once.
   void issuers(const std::string& how, const std::vector<Issuer>& issuers) {
     if (issuers.empty()) return;
     text_ += wrapped(std::string(11, ' '), how + issuers_text(issuers));

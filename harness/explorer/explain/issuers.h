@@ -36,7 +36,7 @@ struct Issuer {
 
 struct IssuersOfRequest {
   std::vector<Issuer> issued;   ///< without duplicates, in order
-  std::vector<Issuer> dirtied;  ///< the last one of each block that is known
+  std::vector<Issuer> dirtied;  ///< for each dirtied block, the last known one
 };
 
 class Issuers {
@@ -51,7 +51,8 @@ class Issuers {
   std::string text() const;
   /// Parses text(). Errors name `file` and the line.
   static Result<Issuers> parse(std::string_view text, const std::string& file);
-  /// Reads the file of a recording. Returns no issuers if there is no such file.
+  /// Reads the file that has the issuers of a recording. Returns no issuers if the file does not
+  /// exist.
   static Result<Issuers> read(const std::filesystem::path& recording);
 
  private:
@@ -61,16 +62,16 @@ class Issuers {
 /// Returns the path of a recording's issuers.
 std::filesystem::path issuers_file(const std::filesystem::path& recording);
 
-/// Returns the function that explains a request: the innermost one that is not a general function
-/// of the block layer, the page cache or the tracer. Without its offset. Empty if there is no
-/// stack.
+/// Returns the function that explains a request, without its offset. This is the innermost function
+/// that is not a general function of the block layer, the page cache or the tracer. Returns an
+/// empty string if there is no stack.
 std::string telling_function(const Issuer& issuer);
 
-/// Returns "FUNCTION from TASK" for each issuer, without duplicates, at most three.
+/// Returns "FUNCTION from TASK" for at most three issuers, without duplicates.
 std::string issuers_text(std::span<const Issuer> issuers);
 
-/// Returns the functions of a stack, without offsets, joined by " < ": the innermost first, from
-/// the telling function to the system call or the thread's function.
+/// Returns the functions of a stack, without offsets, joined by " < ". The first one is
+/// telling_function(); the last one is the system call or the thread's function.
 std::string stack_text(const Issuer& issuer);
 
 }  // namespace headcrash::explorer

@@ -1,5 +1,5 @@
-// Determines the lost writes. For a state of base `writes`, the name lists them; for a physical
-// state, the medium is compared with the writes (lost_writes.h).
+// Determines the lost writes. If the state's base is `writes`, its name lists them. For a physical
+// state, compares the medium with the writes (lost_writes.h).
 #include "harness/explorer/explain/lost_writes.h"
 
 #include <algorithm>

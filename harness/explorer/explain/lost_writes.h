@@ -17,8 +17,8 @@ struct MissingWrite {
   model::RequestId request = 0;
   std::optional<states::TornWrite> torn;  ///< nullopt if the whole write is lost
 };
-/// Returns which part of the write `unflushed` is missing in a state of base `writes`: all of it,
-/// or a part. Returns nullopt if the state contains the complete write.
+/// Returns which part of the write `unflushed` is missing in a state whose base is `writes`: all of
+/// it, or a part. Returns nullopt if the state contains the complete write.
 std::optional<MissingWrite> missing_write(const states::CrashState& state,
                                           model::RequestId unflushed);
 
@@ -43,7 +43,7 @@ struct LostWrites {
 
 /// Returns the missing writes. For a physical state, these are the unflushed writes that are not on
 /// the medium. `disks` has the facts about the state's devices. Fails if the recording cannot be
-/// read, or if it is of an array.
+/// read or was made on an array.
 Result<LostWrites> lost_writes(const states::RunHistory& run, const states::CrashState& state,
                                const KnownDisks& disks);
 /// Like the function above, but first reads the facts about the disks. `type` is the file system

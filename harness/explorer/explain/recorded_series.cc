@@ -23,7 +23,7 @@ constexpr std::size_t kValuesMost = 1500;  // per series
 constexpr std::int64_t kNarrowestNs = model::kMillisecondNs;
 constexpr std::int64_t kStretches = 600;
 constexpr std::uint64_t kRebuildGapSectors =
-    4096;  // a rebuild may skip this many, because their contents are already correct
+    4096;  // a rebuild may skip this many sectors whose contents are already correct
 constexpr std::size_t kIncidentBytes = 512;
 
 using Values = std::vector<std::pair<std::int64_t, double>>;
@@ -54,7 +54,7 @@ Values some(Values values) {
   return kept;
 }
 
-/// A quantity that is constant between its changes.
+/// A quantity that changes only at certain times and is constant in between.
 class Level {
  public:
   void set(std::int64_t at_ns, double value) {
@@ -74,8 +74,9 @@ class Level {
   Values values_;
 };
 
-/// Tracks the sectors that are only in a volatile cache: their writes are acknowledged, but the
-/// medium does not have them yet. Each sector has the number of the last write to it.
+/// Tracks the sectors whose newest contents are only in a volatile cache: the writes have been
+/// acknowledged, but have not reached the medium. For each sector, stores the number of the last
+/// write to it.
 class VolatileCache {
  public:
   void submitted(const Event& event) {

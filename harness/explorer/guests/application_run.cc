@@ -9,7 +9,8 @@
 namespace headcrash::explorer {
 namespace {
 
-// A part fits in the last 64 KiB of an output, which is all that the agent returns.
+// Size of each part in which the report is read. The agent returns only the last 64 KiB of a
+// command's output.
 constexpr std::size_t kReportPartBytes = 48 << 10;
 
 Result<void> store_files(StageGuest& guest, const workload::Application& application) {

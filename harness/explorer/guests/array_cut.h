@@ -28,7 +28,7 @@ struct ArrayCut {
   std::vector<states::RecordedWrite> under_way;
 };
 
-/// Describes a state of base `physical` or `member`. Fails if the recording cannot be read.
+/// Describes a state whose base is `physical` or `member`. Fails if the recording cannot be read.
 Result<ArrayCut> array_cut(const states::RunHistory& run, const states::CrashState& state,
                            std::size_t done_most);
 

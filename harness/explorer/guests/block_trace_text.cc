@@ -50,8 +50,9 @@ std::string_view take_word(std::string_view& rest) {
   return word;
 }
 
-/// Parses the part of a line before the event, and removes it from `line`. A task's name may
-/// contain any characters, so the number of the processor in brackets is searched from the left.
+/// Parses the part of a line before the event, and removes it from `line`. This part ends with the
+/// number of the processor in brackets. It is found by searching from the left, because a task's
+/// name may contain any characters.
 std::optional<EventOrigin> take_origin(std::string_view& line) {
   for (std::size_t at = line.find(" ["); at != std::string_view::npos;
        at = line.find(" [", at + 1)) {
@@ -147,7 +148,8 @@ class TraceParser {
     if (line.empty()) return true;
     if (line.front() == '#') return comment(line);
     if (line.starts_with(kFrame)) return frame(line.substr(kFrame.size()));
-    // "CPU:0 [LOST 12 EVENTS]"; the head of the text has their number.
+    // A line such as "CPU:0 [LOST 12 EVENTS]". The head of the text already has the number of lost
+    // events.
     if (line.starts_with("CPU:")) return true;
     const auto origin = take_origin(line);
     if (!origin) return false;

@@ -10,8 +10,8 @@ namespace {
 using Kind = BlockEvent::Kind;
 using Op = BlockEvent::Op;
 
-/// The text of a kernel 6.1: a commit block with a flush and FUA, by a thread with a dash in its
-/// name.
+/// Text from Linux 6.1: a commit block with a flush and FUA, issued by a thread whose name contains
+/// a dash.
 constexpr const char* kText =
     "# tracer: nop\n"
     "#\n"

@@ -49,8 +49,8 @@ struct CheckOptions {
 
 struct StateOutcome {
   std::string state;  ///< name of the state in `recording`
-  /// If `recording` is of a recovery, the name of the state that was recovered. Empty if
-  /// `recording` is of the workload.
+  /// If `recording` is that of a recovery, the name of the state that was recovered. Empty if
+  /// `recording` is that of the workload.
   std::string recovery_of;
   std::filesystem::path recording;
   states::Strategy strategy = states::Strategy::prefix;  ///< set by the caller

@@ -245,8 +245,8 @@ void Exploration::check_found(StageGuest& guest, const StateChecker& checker,
     if (!oracle::keeps_promises(outcome.judgement.verdict)) result_.outcomes.push_back(outcome);
     if (strategy) ++recovery_.distinct;
     if (!strategy && outcome.recovery.replayed && outcome.recovery.mounted) {
-      // Candidates should come from the whole exploration. Once there are enough, the 2nd, 4th,
-      // 8th, 16th ... replayed state still replaces one of them.
+      // Candidates should come from the whole exploration. Once there are enough, the n-th replayed
+      // state still replaces one of them if n is a power of two.
       ++replayed_seen_;
       if (replayed_.size() < options_.recoveries) {
         replayed_.push_back(outcome);

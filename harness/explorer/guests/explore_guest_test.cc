@@ -84,8 +84,8 @@ class PooledGuest : public testing::Test {
     auto result =
         explore(pool_->guests(), filesystem, workload,
                 {.explore = {.strategies = std::move(strategies), .seed = 5, .budget = budget},
-                 // High enough that at least one of 30 states is almost certainly in the sample;
-                 // the probability of none is 1 in 40 000.
+                 // High enough that at least one of 30 states is almost certainly in the sample.
+                 // The probability that the sample is empty is 1 in 40 000.
                  .in_guest_share = 0.3,
                  .failures_confirmed = 2,
                  .recoveries = 2});
@@ -125,9 +125,9 @@ TEST_F(PooledGuest, Ext4KeepsItsPromisesInEveryState) {
   EXPECT_EQ(pool_->guest(0).restores(), 1U) << "a clean state must not restore the guest";
 }
 
-/// Covers ranges that are moved within a file, a store to a mapping and its later msync, O_TMPFILE
-/// with a later link, remount and freeze, flags, writes by io_uring, a hole inside a block, and an
-/// open directory.
+/// Covers ranges that are moved within a file, a store to a mapping that is followed by msync, an
+/// O_TMPFILE file that is linked later, remount and freeze, flags, writes by io_uring, a hole
+/// inside a block, and an open directory.
 TEST_F(PooledGuest, Ext4KeepsOperationsBeyondPosixUnlessFlushesAreOff) {
   constexpr const char* kBeside =
       "create a\nwrite a 0 16384 1 1\nsync\ncollapse a 4096 4096\nfsync a\ninsert a 0 4096\nstore a 0 4096 1 2\n"
@@ -148,7 +148,7 @@ TEST_F(PooledGuest, Ext4KeepsOperationsBeyondPosixUnlessFlushesAreOff) {
   EXPECT_LT(lost.clean, lost.checked);
 }
 
-/// On ext2, recovery is e2fsck, which runs on a copy on the host; the guest mounts the result.
+/// On ext2, e2fsck performs the recovery on a copy on the host, and the guest mounts the result.
 /// After the crash, the list continues with the recovered tree. Unsynced data is gone and may be
 /// created again. Recovered data counts as older than everything written later.
 TEST_F(PooledGuest, AListContinuesAfterACrash) {

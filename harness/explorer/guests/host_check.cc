@@ -1,6 +1,6 @@
 // Runs the check programs on an anonymous file in memory (host_check.h).
 //
-// The child opens the copy (sparse_file.h) as /proc/self/fd/3, because the child may not be
+// The child opens the copy (sparse_file.h) as /proc/self/fd/3, because it is possibly not
 // permitted to enter the folders of a path. It opens the copy of the log's disk as /proc/self/fd/4.
 #include "harness/explorer/guests/host_check.h"
 
@@ -81,7 +81,7 @@ Result<ProgramEnd> run_confined(const std::vector<std::string>& argv, const base
 }
 
 /// Returns true if an unprivileged user may run the program. headcrash's own programs are in
-/// headcrash's folder, which only root may be permitted to enter.
+/// headcrash's folder, and it is possible that only root can enter this folder.
 bool everybody_may_run(const std::filesystem::path& program) {
   namespace fs = std::filesystem;
   // Without privileges, programs run as the current user.

@@ -30,7 +30,7 @@ adapters::LinuxAdapter adapter(const std::string& name) {
   return std::move(*loaded);
 }
 
-/// Returns an anonymous file with a new ext4.
+/// Returns an anonymous file that contains a new ext4 file system.
 base::Descriptor fresh_ext4() {
   const TemporaryFolder folder;
   const std::string path = folder.path() / "image";
@@ -91,8 +91,8 @@ TEST(HostCheck, DistinguishesIntactAndDamagedFileSystems) {
   EXPECT_FALSE(clean->found_damage) << clean->log;
   EXPECT_FALSE(clean->replayed) << clean->log;
 
-  // Damages a bitmap. A damaged group descriptor would not do, because the replay already restores
-  // it.
+  // Damages a bitmap. Damage to a group descriptor would not be found, because the replay already
+  // repairs it.
   const base::Descriptor damaged = fresh_ext4();
   const std::array<char, 64> nonsense{1, 2, 3};
   ASSERT_EQ(
@@ -123,7 +123,7 @@ TEST(HostCheck, RunsUnprivilegedAndLimited) {
 
 TEST(HostCheck, ToleratesAProgramThatRaisesItsFileSizeLimit) {
   adapters::LinuxAdapter lifting =
-      adapter("xfs");  // xfs_repair raises this limit, and fails if it may not
+      adapter("xfs");  // xfs_repair raises this limit, and fails if it is not permitted to do so
   lifting.check.argv = {"sh", "-c", "ulimit -f unlimited && ! truncate -s +1M {device}"};
   const auto image = make_sparse_file(kImageBytes);
   ASSERT_TRUE(image) << image.error().message();

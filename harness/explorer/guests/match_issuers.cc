@@ -90,7 +90,7 @@ class Queue {
     } else {
       transfer(issued);
     }
-    // Nothing is queued for a request that the driver had rejected and that is issued again.
+    // If the driver had rejected a request and it is issued again, it matches no queued request.
     if (!issued.issuers.empty()) issued_.push_back(std::move(issued));
   }
 
@@ -168,7 +168,7 @@ std::vector<RecordedRequest> requests_of(const states::RunHistory& run, model::D
   return requests;
 }
 
-/// The issued requests of a device that no recorded request has been matched with.
+/// The issued requests of a device that have not been matched with any recorded request.
 class Unmatched {
  public:
   explicit Unmatched(std::vector<Issued> issued) : issued_(std::move(issued)) {
@@ -204,7 +204,7 @@ class Unmatched {
   }
 
  private:
-  /// Operation, first sector and number of each issued request, and its end.
+  /// Maps the operation, first sector and index of each issued request to the end of its range.
   using Places = std::map<std::tuple<TracedOp, std::uint64_t, std::size_t>, std::uint64_t>;
 
   static bool starts_at(const Places::value_type& place, TracedOp op, std::uint64_t first) {

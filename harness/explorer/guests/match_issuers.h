@@ -4,10 +4,10 @@
 //   queued  ------------->  issued  ------------------>  SUBMIT of the recording
 //           sectors overlap         same sectors, in the order of issue
 //
-// Times are not compared. The guest's block layer merges and splits what was queued, so an issued
-// request has several issuers, or several requests have the same. QEMU merges adjacent requests, so
-// a recorded request may consist of several issued ones. A write with a preflush or FUA becomes up
-// to three requests: flush, write, flush.
+// Times are not compared. The guest's block layer merges and splits queued requests. An issued
+// request may therefore have several issuers, and several issued requests may have the same issuer.
+// QEMU merges adjacent requests, so a recorded request may consist of several issued ones. A write
+// with a preflush or FUA becomes up to three requests: flush, write, flush.
 
 #include <string>
 #include <vector>

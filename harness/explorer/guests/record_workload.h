@@ -47,7 +47,7 @@ struct DiskOptions {
   /// twice, because the first recording determines which writes are of this kind.
   std::string slow = {};
   std::uint32_t slow_us = 100'000;
-  /// Also records who issued each write and flush (explain/issuers.h), from the guest's kernel.
+  /// Uses the guest's kernel to record also who issued each write and flush (explain/issuers.h).
   bool issuers = false;
 };
 
@@ -62,8 +62,8 @@ Result<FormattedDisk> format_disk(StageGuest& guest, const adapters::LinuxAdapte
                                   const std::filesystem::path& recording, const std::string& uuid,
                                   const DiskOptions& options = {});
 
-/// Describes the disk whose formatting is in an existing recording. `events` is the number of
-/// events in that recording.
+/// Describes a disk whose formatting has already been recorded. `events` is the number of events in
+/// that recording.
 FormattedDisk formatted_disk(const std::filesystem::path& recording, std::uint64_t events,
                              const StageMachine& machine, const DiskOptions& options = {});
 
@@ -79,7 +79,7 @@ struct RecordedWorkload {
   /// If set, the application ran instead of the operations, and its verifier judges the states.
   std::optional<workload::Application> application;
   std::string report;       ///< contents of the application's report (Application::report)
-  oracle::TreeJudge judge;  ///< if set, judges the trees instead of the oracle
+  oracle::TreeJudge judge;  ///< if set, replaces the oracle as the judge of trees
   std::vector<workload::FailedOperation> failed_operations;
   /// Event number of the mark "phase workload". Earlier cuts are not explored.
   std::uint64_t from_event = 0;

@@ -15,7 +15,7 @@ namespace headcrash::explorer {
 Result<SlowPlaces> places_of_kind(const std::filesystem::path& recording, std::string_view type,
                                   std::string_view kind, std::uint64_t from, std::uint64_t to) {
   constexpr std::size_t kNamedMost = 12;
-  // Limit for "slow" as stated in plugin/servers/nbd/CONTROL.md.
+  // Maximum number of ranges that "slow" accepts (plugin/servers/nbd/CONTROL.md).
   constexpr std::size_t kPlacesMost = 4096;
   TRY(const auto run, states::RunHistory::load(recording));
   TRY(const auto disks, KnownDisks::read(*run, type, {0}));

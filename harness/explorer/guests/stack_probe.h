@@ -1,6 +1,6 @@
 #pragma once
-// Writes to the device of a stack without a file system, and records the requests of the stack's
-// disks. The writer knows when the stack has completed a write or a flush. The recording can
+// Writes directly to a stack's device, without a file system, and records the requests of the
+// stack's disks. The writer knows when the stack has completed a write or a flush. The recording can
 // therefore be checked for requests that were incomplete at that time (stack_rules.h).
 //
 //   formatted disks --assemble--> write, mark "stack answered 0", ... flush, mark "stack flushed 2"

@@ -1,5 +1,5 @@
-// Copies a stage over its own NBD connection (stage_copy.h). Queries the block status, then reads
-// only allocated ranges.
+// Copies a stage over a separate NBD connection (stage_copy.h). Queries the block status, then
+// reads only allocated ranges.
 #include "harness/explorer/guests/stage_copy.h"
 
 #include <libnbd.h>

@@ -29,8 +29,7 @@ struct StageGuestOptions {
   std::vector<adapters::OtherDisk> others = {};  ///< disks after the first one
   std::filesystem::path cache;                   ///< saved guest states
   std::chrono::milliseconds step_timeout = std::chrono::seconds(60);
-  /// If it becomes true, requests to the guest that are pending are aborted at once. Must outlive
-  /// the guest.
+  /// If it becomes true, pending requests to the guest are aborted at once. Must outlive the guest.
   const std::atomic<bool>* interrupted = nullptr;
 };
 
@@ -67,8 +66,8 @@ class StageGuest {
   /// Creates the file system's stack of block devices on empty disks. Does nothing if the file
   /// system has no stack.
   Result<void> create_stack(const adapters::LinuxAdapter& filesystem, const std::string& uuid);
-  /// `before_workload`: all disks are present, and the stack's `degrade` runs last. `after_cut`: the
-  /// stack's absent disks are missing.
+  /// Selects the disks of a stack. `before_workload`: all disks are present, and the stack's
+  /// `degrade` runs last. `after_cut`: the disks that the stack declares absent are missing.
   enum class Assembly { before_workload, after_cut };
   /// Assembles the file system's stack on the loaded disks. Does nothing if the file system has no
   /// stack. If the command fails, the error is `unmountable` and contains the command's output.

@@ -4,8 +4,8 @@
 //
 //   hd0.0 hd0.1 ...  as the cut left them --> power on (faults) --> hd0: the guest's disk
 //
-// A recording made with an array has MEDIA events of every member, and its states are of base
-// `physical` and `member`.
+// A recording made with an array has MEDIA events of every member, and its states have the base
+// `physical` or `member`.
 
 #include <string>
 #include <vector>

@@ -3,7 +3,7 @@
 //
 //   show -> check only: are the findings permitted by the scheme?
 //        -> repair     -> second check: must find nothing
-//        -> tree       -> oracle: synced data is there, and nothing forbidden
+//        -> tree       -> oracle: all synced data and nothing forbidden is there
 //
 // A system may leave residue for fsck to clear (SystemUnderTest::may_leave). The verdict is then
 // `clean`, and the outcome lists the findings of fsck. The verdict on any other damage is at best
@@ -90,8 +90,8 @@ struct StateFacts {
   /// The file system's own counts. Set only if nothing was pending or in flight at the cut. Any
   /// residue is then a finding.
   std::optional<adapters::Counters> settled = {};
-  /// Result of an unmount before the cut. If the disk claims to be clean after it, fsck must find
-  /// nothing.
+  /// Result of an unmount before the cut. If the disk claims to be clean after the unmount, fsck
+  /// must find nothing.
   Unmount unmount = Unmount::none;
   std::uint64_t cut = 0;                         ///< event number
   std::span<const KeptSnapshot> snapshots = {};  ///< the run's snapshots; must outlive this object

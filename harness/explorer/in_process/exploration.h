@@ -56,7 +56,7 @@ struct ExplorationOptions {
   std::uint64_t verify_one_in = 20, verify_remembered_one_in = 200;
   std::optional<DamageOptions> damage = {};  ///< requires RunOptions::unmount
   const std::atomic<bool>* interrupted = nullptr;
-  oracle::TreeJudge judge = {};  ///< if set, judges trees instead of the oracle
+  oracle::TreeJudge judge = {};  ///< if set, replaces the oracle as the judge of trees
   /// Called once for each checked state.
   std::function<void(const states::FoundState&, const StateOutcome&)> on_state = {};
   /// If not null, set to true when the exploration fails because of a contradiction: within a

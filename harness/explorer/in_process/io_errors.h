@@ -15,8 +15,8 @@
 
 namespace headcrash::in_process {
 
-/// Generates one or two faults for this disk. Each affects one of the file system's areas
-/// (FileSystemType::fault_areas), or a place anywhere on the disk.
+/// Generates one or two faults for this disk. Each affects either one of the file system's areas
+/// (FileSystemType::fault_areas) or a random position on the disk.
 Result<std::vector<os::DiskFault>> draw_faults(const FormattedDisk& formatted, std::uint64_t seed);
 
 /// Formats the faults on one line.

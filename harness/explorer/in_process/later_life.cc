@@ -43,8 +43,9 @@ os::MemoryMachineOptions machine_of(const adapters::SystemUnderTest& system,
           .second_sectors = disk.second_sectors()};
 }
 
-/// Returns a random file size near a boundary of a disk format, that is, a few blocks or all direct
-/// blocks of an inode. The size is at most one byte off the boundary.
+/// Returns a random file size close to a boundary of a disk format, such as a few whole blocks, or
+/// as many blocks as an inode has direct pointers. The size differs from the boundary by at most
+/// one byte.
 std::uint64_t draw_size(Random& random) {
   constexpr std::array<std::uint64_t, 4> kBlocks{512, 1024, 2048, 4096};
   constexpr std::array<std::uint64_t, 6> kCounts{0, 1, 2, 7, 12, 13};

@@ -46,7 +46,7 @@ class HistoryMinimiser {
     return recorded.failure.value_or("");
   }
 
-  /// Replaces `history` with `shorter` if that fails in the same way.
+  /// Replaces `history` with `shorter` if `shorter` fails in the same way.
   Result<void> try_shorter(MinimisedHistory& history, MinimisedHistory shorter) {
     if (runs_ >= kHistoryRunsMost) return {};
     TRY(auto failure, run(shorter));

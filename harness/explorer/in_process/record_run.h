@@ -101,7 +101,7 @@ enum class Unmount : std::uint8_t { none, failed, succeeded };
 struct MetFaults {
   std::uint64_t failed_requests = 0;
   std::uint64_t failed_syncs = 0;  ///< number of fsync and sync calls that returned EIO
-  /// The operation that failed with EIO and thereby ended the run; empty without one.
+  /// The operation that failed with EIO and thereby ended the run; empty if no operation did.
   std::string ended_by;
   std::optional<std::uint64_t> first_failure;  ///< the cut directly after the first failure
   /// Cuts at which the medium is most likely to have wrong contents: after a failure, after the
@@ -148,8 +148,8 @@ struct RecordedRun {
 os::FiberScheduleOptions schedule_of(std::span<const workload::Operation> operations,
                                      const RunOptions& options);
 
-/// Records a run. Replaces `recording`, and leaves `disk` changed. Equal arguments give equal
-/// recordings. Fails if the system cannot be mounted or the folder is not writable.
+/// Records a run. Replaces `recording`, and leaves `disk` changed. The same arguments always give
+/// the same recording. Fails if the system cannot be mounted or the folder is not writable.
 Result<RecordedRun> record_run(const FormattedDisk& formatted, StateDisk& disk,
                                const adapters::SystemUnderTest& system,
                                std::span<const workload::Operation> operations,

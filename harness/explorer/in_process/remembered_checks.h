@@ -31,12 +31,12 @@ class RememberedChecks {
 
   RememberedStep<adapters::CheckReport> first;
   RememberedStep<std::vector<Write>> repair;
-  RememberedStep<std::monostate> second;  ///< has only checks without findings
+  RememberedStep<std::monostate> second;  ///< contains only checks without findings
 
   /// Keeps the sectors that the repair has just written. The disk must not have been changed
   /// between the call of show() and the repair.
   void keep_repair();
-  /// Writes the sectors that an equal repair has written earlier.
+  /// Repeats an earlier repair of the same contents by writing the same sectors.
   void repeat(const std::vector<Write>& writes);
 
  private:

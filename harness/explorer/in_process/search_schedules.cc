@@ -6,7 +6,8 @@
 namespace headcrash::in_process {
 namespace {
 
-constexpr std::uint64_t kOrders = 4;  // elevator, and shuffled with and without a slow processor
+/// the elevator and three random orders, two of them with a slow processor
+constexpr std::uint64_t kOrders = 4;
 
 }  // namespace
 

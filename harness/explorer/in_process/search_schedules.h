@@ -1,9 +1,10 @@
 #pragma once
 // Searches the schedules of a shared history (record_run.h) for one that breaks a rule.
 //
-// A run without crash states takes about a millisecond, a hundredth of the time of a run whose
-// states are checked. So many schedules are run, and each must have a serial order, an unmounted
-// image with the same tree, and no broken invariant. States are checked only for one schedule.
+// A run whose crash states are not checked takes about a millisecond, a hundredth of the time of a
+// run whose states are checked. Therefore many schedules are run without this check. Each must have
+// a serial order, an unmounted image with the same tree, and no broken invariant. States are
+// checked only for one schedule.
 
 #include <cstddef>
 #include <optional>
@@ -14,10 +15,10 @@
 namespace headcrash::in_process {
 
 struct ScheduleSearch {
-  /// All schedules that differ from FIFO order in at most this many places
-  /// (os::ScheduleEnumerator), with requests in the elevator's order,
+  /// First, all schedules are run that differ from FIFO order in at most this many places
+  /// (os::ScheduleEnumerator). Requests are in the elevator's order.
   std::size_t deviations = 0;
-  /// then schedules drawn from seeds, each with the next order of requests.
+  /// Then, this many schedules are drawn from seeds. Each uses the next order of requests.
   std::size_t random = 0;
   std::size_t enumerated_most = 2'000;  ///< maximum number of enumerated schedules
 };
@@ -28,7 +29,8 @@ struct SearchedSchedules {
   std::optional<RunOptions> failed_run;  ///< the failed run, unless its schedule was enumerated
 };
 
-/// `options` are those of a shared history. Replaces `recording`. Fails as record_run() does.
+/// `options` are those of a shared history. Replaces `recording`. Fails for the same reasons as
+/// record_run().
 Result<SearchedSchedules> search_schedules(const FormattedDisk& formatted, StateDisk& disk,
                                            const adapters::SystemUnderTest& system,
                                            std::span<const workload::Operation> operations,

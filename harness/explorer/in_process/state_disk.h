@@ -16,7 +16,7 @@
 // If a file system's log is on a separate device, this object holds both devices, with the log
 // after the disk: sectors from log_at on are the driver's second device (os/device_address.h). One
 // recording then has the writes to both devices, in the order in which they were issued. A cut
-// leaves any subset of the writes in flight on both, as far as the driver's rules permit. This
+// leaves any subset of the writes in flight to the two devices that the driver's rules permit. This
 // models two drives with one power supply.
 
 #include <cstdint>
@@ -64,7 +64,7 @@ class StateDisk final : public model::SectorStore {
   /// Returns `bytes` bytes from the start of a sector, without copying them.
   std::span<const std::byte> content(std::uint64_t sector, std::size_t bytes) const;
   /// Returns the digest of each sector's current contents. Sectors with equal digests have equal
-  /// bytes, also in different runs. The digest 0 means zeroes.
+  /// bytes, even in different runs. The digest 0 means zeroes.
   model::SectorDigests digests() const;
 
   /// Until unwatch(), reports each change of a sector's contents to `step` (see remembered_step.h).

@@ -2,7 +2,7 @@
 // A file system for tests that keeps exactly its promises and no more.
 //
 // It shares no code with the oracle. The operations are first executed to learn which objects each
-// of them affects. A power cut then keeps a random subset of the changes of names that are not
+// of them affects. A power cut then keeps a random subset of the name changes that are not
 // promised. The subset includes the changes on which it depends: earlier changes of the same names,
 // and the directories and files to which they refer. For each block, size and attribute, the power
 // cut keeps a random subset of the changes since the last persistence point. Contents are real

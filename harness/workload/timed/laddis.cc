@@ -4,9 +4,9 @@
 // Source: the operation mix of SPEC SFS 1.1 (SPECnfs_A93, LADDIS), which is that of nhfsstone:
 // lookup 34 %, read 22, write 15, getattr 13, readlink 8, readdir 3, create 2, and remove, fsstat
 // and setattr 1 each. Peacock, Kamaraju and Agrawal use it in "Fast Consistency Checking for the
-// Solaris File System", 1998, section 6. 5 MB of files for each operation per second agree with the
-// 3 GB at 600 operations per second in their section 6.4. The benchmark itself is licensed and not
-// included.
+// Solaris File System", 1998, section 6. The size of the files is 5 MB times the rate in operations
+// per second, which agrees with the 3 GB at 600 operations per second in their section 6.4. The
+// benchmark itself is licensed and not included.
 //
 // A user is one of the server's threads (nfsd). Requests arrive at the given rate, whether or not
 // earlier ones are complete, and are assigned to the threads in turn. The response time of a
@@ -15,7 +15,7 @@
 //
 // Our choices: the time between two arrivals is uniformly distributed from zero to twice its mean;
 // each thread has its own files of equal size, a fifth of which is used; a directory has 30 files;
-// one name in ten is a symbolic link; reads and writes have 8 KiB, the maximum in NFS version 2;
+// one name in ten is a symbolic link; reads and writes are 8 KiB, the maximum in NFS version 2;
 // seven of ten writes append, until the file has twice its initial size, and overwrite from then
 // on; created files are empty, and the oldest one is removed. A write is answered after fsync of
 // its file, and a change of names also after fsync of the directory. There is no write gathering.
@@ -36,7 +36,7 @@ using namespace laddis_load;
 
 constexpr std::uint64_t kKibBytes = 1 << 10;
 
-/// The files and requests of one thread. Equal seeds give equal requests.
+/// The files and requests of one thread. The same seed always gives the same requests.
 class Thread {
  public:
   explicit Thread(const User& user)

@@ -3,9 +3,10 @@
 // requests to its threads in advance. The server that Peacock, Kamaraju and Agrawal measured in
 // 1998 (harness/papers/peacock98) takes requests from a single queue.
 //
-// Source: LADDIS adopted the mix of nhfsstone. 5 MB of files for each request per second agree with
-// the 3 GB at 600 requests per second in section 6.4 of the paper. The shares and sizes of SFS 1.1
-// are from memory and have not been verified. The benchmark itself is licensed and not included.
+// Source: LADDIS adopted the mix of nhfsstone. The size of the files is 5 MB times the rate in
+// requests per second, which agrees with the 3 GB at 600 requests per second in section 6.4 of the
+// paper. The shares and sizes of SFS 1.1 are from memory and have not been verified. The benchmark
+// itself is licensed and not included.
 
 #include <array>
 #include <cstdint>

@@ -223,8 +223,8 @@ PhaseResult OfficeWorker::append_to_log(FileWork* work) {
   });
 }
 
-/// Overwrites a range with the bytes that it already has. This makes verification simple, and no
-/// file system under test compares contents.
+/// Overwrites a range with the bytes that it already has, which makes verification simple. The
+/// blocks are written nevertheless, because no file system under test compares contents.
 PhaseResult OfficeWorker::overwrite(FileWork* work) {
   File& file = files_[worked_on()];
   const std::uint64_t offset = random_.below(file.bytes / kBlock + 1) * kBlock;

@@ -43,7 +43,7 @@ class Pool {
 
   struct Transaction {
     bool read = false, create = false;
-    PoolFile used;  ///< the file that is read or appended to, before the transaction
+    PoolFile used;  ///< the file that is read or appended to, in its state before the transaction
     std::uint64_t appended_bytes = 0;
     PoolFile changed;  ///< the file that is created or deleted
   };

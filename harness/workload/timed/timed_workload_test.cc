@@ -117,7 +117,7 @@ TEST(TimedWorkloads, CountTheirOperations) {
       ASSERT_TRUE(run.phase(i));
       EXPECT_EQ(run.tally.bytes_written, run.vfs.counts.bytes_written - before.bytes_written);
       EXPECT_EQ(run.tally.bytes_read, run.vfs.counts.bytes_read - before.bytes_read);
-      // Creating a folder does not count as an operation, although the phase that creates them is
+      // Creating folders does not count as operations, although the phase that creates them is
       // measured.
       if (run.phases[i].measured && run.phases[i].name != "make-folders") {
         EXPECT_GT(run.tally.operations, 0U);

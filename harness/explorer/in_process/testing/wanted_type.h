@@ -1,6 +1,6 @@
 #pragma once
-// The type, or first part of the full name, of the systems to which HEADCRASH_HISTORIES_TYPE
-// restricts tests of histories, such as "lfs" or "ufs-netra".
+// The environment variable HEADCRASH_HISTORIES_TYPE. It restricts tests of histories to the systems
+// whose full names begin with its value, such as "lfs" or "ufs-netra".
 
 #include <cstdlib>
 #include <string_view>
