@@ -80,9 +80,9 @@ Result<base::Chosen> Search::smallest(
   return chosen;
 }
 
-/// Returns the rank of a change among the candidates for a missing flush: new names come first,
-/// then data, then removed names. If any one of several candidates suffices, the search chooses the
-/// first.
+/// Returns a change's rank among the candidates for a missing flush. New names come first, then
+/// data, then removed names. If a flush after any one candidate suffices, the search selects the
+/// first candidate.
 int rank(const ChangeSite& site) {
   if (!site.names) return 1;
   return site.call == "unlink" || site.call == "rmdir" ? 2 : 0;

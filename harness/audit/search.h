@@ -65,7 +65,7 @@ struct SiteVerdict {
   std::vector<std::string> evidence;
 };
 
-/// A change after which the changed file or folder must be flushed.
+/// A change site that lacks a flush: after the change, the changed file or folder must be flushed.
 struct MissingFlush {
   ChangeSite site;
   std::string target;  ///< first file or folder that was changed

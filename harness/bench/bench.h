@@ -30,8 +30,8 @@ struct BenchOptions {
 struct CellOutcome {
   std::string key;
   std::int64_t trials = 0, failed = 0;
-  /// The reason for the most recent failure of a trial in this call of run_bench(); empty if none
-  /// failed.
+  /// The reason why a trial failed, for the most recent failure in this call of run_bench(); empty
+  /// if none failed.
   std::string failure;
   struct Phase {
     std::string label;

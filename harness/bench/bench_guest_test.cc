@@ -1,5 +1,5 @@
-// Tests a benchmark in a guest, from its file to the rows in the database: two repetitions of a
-// small workload on ext4, and of a workload that does not fit on the disk.
+// Tests a benchmark in a guest, from the benchmark file to the rows in the database. Runs two
+// repetitions each of two workloads on ext4: a small one, and one that does not fit on the disk.
 #include <gtest/gtest.h>
 
 #include "harness/bench/bench.h"
@@ -57,7 +57,8 @@ class BenchGuest : public testing::Test {
     return number.value_or(-1);
   }
 
-  /// Not locked by the test, because opening a database in it locks the folder.
+  /// The test does not lock this folder itself, because the database that is opened in the folder
+  /// locks it.
   TemporaryFolder folder_;
   Bench bench_;
   int trials_ = 0, stop_after_ = -1;
@@ -99,10 +100,10 @@ TEST_F(BenchGuest, StoresRowsThatAgreeWithTheGuestAndFailuresWithoutNumbers) {
                            "device_busy_ms <= elapsed_ms"),
               2)
         << label;
-    // The guest and the device count the same requests, but QEMU may merge adjacent requests, so
-    // only the numbers of bytes are equal. The numbers of bytes may differ by one block, because
-    // ext4 reads bitmaps ahead in the background, possibly after the guest's counters were read and
-    // before the device's.
+    // The guest and the device see the same requests, but QEMU may merge adjacent ones, so the
+    // device may count fewer. This does not affect the numbers of bytes. These may differ by one
+    // block, because ext4 reads bitmaps ahead in the background, possibly at a time when the
+    // guest's counters have been read and the device's have not.
     EXPECT_EQ(count(rows + "abs(guest_bytes_read - bytes_read) <= 4096 AND "
                            "abs(guest_bytes_written - bytes_written) <= 4096"),
               2)

@@ -86,8 +86,8 @@ class BenchTrial {
     GuestCounters guest;
   };
   Result<PhaseStart> begin_phase(const std::string& label, bool measured);
-  /// Ends a phase. `name` is its name in the database. Before the call, `measure` has the guest's
-  /// results; this function adds the device's.
+  /// Ends a phase. `name` is the phase's name in the database. `measure` contains the guest's
+  /// results; this function adds those of the device.
   Result<void> end_phase(const PhaseStart& start, db::MeasureRecord measure,
                          std::vector<db::MetricRecord> metrics, const char* name = "workload");
   Result<GuestCounters> counters(const char* request = "counters");

@@ -47,8 +47,8 @@ struct BenchTrialPlan {
 };
 BenchTrialPlan trial_of(const Bench& bench, const Cell& cell, std::int64_t repetition);
 
-/// The results of a cell so far. For each measured phase, these are its times; if trials wait for
-/// the device to become idle, the times include this wait.
+/// The results of a cell so far: the times of each measured phase. If trials wait for the device to
+/// become idle, a phase's times include this wait.
 struct CellSamples {
   std::int64_t trials = 0;  ///< number of trials, including failed trials
   std::int64_t failed = 0;

@@ -17,8 +17,8 @@ namespace headcrash::campaign {
 
 struct CampaignProgress {
   std::size_t done = 0, planned = 0;
-  /// Estimated remaining time in seconds, from the trials that this call has run with the same file
-  /// systems and workloads.
+  /// Remaining time in seconds. Estimated from those trials of this call that had the same file
+  /// systems and workloads as the remaining trials.
   std::optional<double> left_s;
   /// The trial that has finished; null if a phase has started.
   const db::TrialRecord* trial = nullptr;

@@ -23,7 +23,8 @@ struct Campaign {
   std::vector<adapters::LinuxAdapter> filesystems;
   std::vector<std::string> profiles;  ///< profiles of the emulated drives, each a name or a path
   std::uint64_t size_bytes = 0;
-  /// Profile of the disk for separate logs; if empty, that of the other disk.
+  /// Profile of the disk for separate logs. If empty, the log disk has the same profile as the file
+  /// system's disk.
   std::string log_profile;
   /// Whether the drives' write cache is on; nullopt to use the profile's setting.
   std::optional<bool> write_cache;
@@ -105,7 +106,7 @@ class TrialPlans {
     const ExploredCell* cell = nullptr;
     CellWorkloads workloads;
   };
-  /// A series of consecutive rounds in which the same places still have trials to run.
+  /// Consecutive rounds during which the set of places with trials left to run does not change.
   struct Round {
     std::size_t first_index = 0;
     std::uint64_t first_turn = 0;

@@ -57,7 +57,8 @@ struct CellKeys {
   std::string device, strategies;
 };
 
-/// Checks that the recordings of the cell's hardware have the events that its strategies need.
+/// Checks that a recording made on the cell's hardware contains the events that the cell's
+/// strategies need.
 Result<void> check_strategies(const CellKeys& keys, const ExploredCell& cell) {
   for (const std::string& word : cell.strategies) {
     TRY(const auto strategy, states::parse_strategy(word));
@@ -268,8 +269,8 @@ Result<void> check_cells(const StrictTable& root, const Exploration& exploration
   return {};
 }
 
-/// Returns the number of workloads that share this name and are distinguished by a number. Returns
-/// 0 if there are no such numbers, or if the name already contains one.
+/// Returns the number of workloads that have this name and differ only in the number after it.
+/// Returns 0 if the name has no such numbers, or already contains one.
 std::uint64_t numbers_of(const ExploredCell& cell) {
   if (!cell.operations.empty() || cell.application) return 0;
   for (const workload::WorkloadSummary& known : workload::known_workloads())

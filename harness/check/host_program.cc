@@ -73,8 +73,8 @@ std::string unescape(std::string_view text, std::size_t& at) {
   return value;
 }
 
-/// Returns PATH if "<PATH>" is at position `at`. strace prints such a path after a descriptor.
-/// Returns an empty view if there is no such annotation.
+/// Returns the PATH of an annotation "<PATH>", which strace prints after a descriptor. Returns an
+/// empty view if there is no annotation at position `at`.
 std::string_view annotated(std::string_view line, std::size_t at) {
   if (at >= line.size() || line[at] != '<' || at + 1 >= line.size() || line[at + 1] != '/')
     return {};

@@ -15,7 +15,8 @@ namespace headcrash::check {
 Result<void> pack_paths(const std::set<std::filesystem::path>& paths,
                         const std::filesystem::path& image);
 
-/// Packs a folder, or a tar archive in any compression that tar(1) recognises.
+/// Packs a folder or a tar archive. The archive may be compressed in any way that tar(1)
+/// recognises.
 Result<void> pack_rootfs(const std::filesystem::path& rootfs, const std::filesystem::path& image);
 
 /// Returns `paths` and everything through which a lookup of these paths passes: folders, symbolic

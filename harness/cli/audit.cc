@@ -165,7 +165,7 @@ Result<Audited> audit_one(const ProgramArguments& arguments, const std::string& 
   return audited;
 }
 
-/// A row of the result: one site, or one missing flush, with the verdicts on all file systems.
+/// A row of the result: one site or one missing flush, and the verdicts on it on all file systems.
 struct AuditRow {
   audit::SourcePlace place;
   std::vector<audit::Frame> callers;  ///< the frames that called `place`
@@ -191,8 +191,9 @@ std::string_view need_text(audit::SiteVerdict::Need need) {
   return kWords.at(static_cast<std::size_t>(need));
 }
 
-/// Returns, for example, "needed on ext4, xfs; redundant on btrfs (88 of 1900 states)". The numbers
-/// of states are those of the file system on which the fewest were checked.
+/// Returns, for example, "needed on ext4, xfs; redundant on btrfs (88 of 1900 states)". Here, 88
+/// states were checked and about 1900 exist. If the site is redundant on several file systems, both
+/// numbers are those of the file system on which the fewest states were checked.
 std::string verdict_text(
     const std::vector<std::pair<std::string, const audit::SiteVerdict*>>& all) {
   std::map<audit::SiteVerdict::Need, std::vector<std::string>> filesystems;

@@ -65,8 +65,8 @@ Result<campaign::Campaign> load_selection(const std::string& name,
   return loaded;
 }
 
-/// Rejects a selection if the campaign is a survey or a schemes campaign, because the name of such
-/// a campaign already selects a part of it.
+/// Rejects a selection for surveys and schemes campaigns, because the name of such a campaign
+/// already selects a part of it.
 Result<void> check_selection(const std::string& name, const campaign::Selection& selection) {
   if ((selection.whole() && selection.kernels.empty() && selection.guest.empty()) ||
       !(campaign::parse_schemes_campaign(name) || campaign::parse_io_errors_campaign(name) ||
@@ -96,7 +96,8 @@ Result<CampaignForecast> campaign_forecast(const std::string& name,
     std::set<std::string> seen;
     for (std::uint64_t i = 0; i < plan.size(); ++i) {
       const std::string filesystem = plan.at(i).system->full_name();
-      // The plan alternates between schemes. When a scheme occurs again, the list is complete.
+      // The plan takes the schemes in turn, so the list is complete as soon as a scheme occurs for
+      // the second time.
       if (!seen.insert(filesystem).second) break;
       forecast.filesystems.push_back(filesystem);
     }

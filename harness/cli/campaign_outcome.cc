@@ -35,8 +35,8 @@ double states_checked(const nlohmann::json& exploration, Guests guests) {
   return states;
 }
 
-/// Prints how many states were generated and checked per second, and the duration of each step.
-/// Durations are sums over all guests.
+/// Prints the numbers of states that were generated and checked per second, and the duration of
+/// each step. Durations are sums over all guests.
 void print_speed(const nlohmann::json& exploration, Guests guests) {
   constexpr double kShareShown = 0.01;
   std::map<std::string, double> steps_ms;
@@ -71,7 +71,8 @@ void print_speed(const nlohmann::json& exploration, Guests guests) {
   fmt::print("\ntime: {}\n", text);
 }
 
-/// Prints how many additional images the alternative recovery has processed, by system and kind.
+/// For each system, prints how many additional images of each kind its alternative recovery has
+/// processed.
 void print_other_recoveries(const std::map<std::string, std::map<std::string, double>>& systems) {
   if (systems.empty()) return;
   fmt::print("their other recovery, compared with the full check:\n");
@@ -83,7 +84,7 @@ void print_other_recoveries(const std::map<std::string, std::map<std::string, do
   }
 }
 
-/// Prints a table: for each scheme, the number of states with each result.
+/// Prints a table with one row per scheme, which shows how many states had each result.
 void print_schemes(const nlohmann::json& exploration) {
   struct Scheme {
     double trials = 0, states = 0, shown = 0, unconfirmed = 0;

@@ -31,9 +31,9 @@ struct Verdict {
   std::uint64_t states = 0;
   std::size_t lines = 0;  ///< number of lines that the program printed in the guest
   double space = 0, seconds = 0;
-  bool whole = false;              ///< the strategies had no further states
+  bool whole = false;              ///< true if every state that the strategies define was checked
   std::string recording;           ///< recording that the control searches for a loss
-  std::string headline;            ///< printed after word(kind); empty if kept
+  std::string headline;            ///< printed after word(kind); empty if the verdict is `kept`
   std::vector<std::string> about;  ///< further lines about the loss
 };
 

@@ -13,7 +13,8 @@
 namespace headcrash::cli {
 namespace {
 
-/// Visits every command with its position in the tree: "", "campaign", "image ufs mkfs".
+/// Visits every command together with its path in the tree, for example "", "campaign" or "image
+/// ufs mkfs".
 void each_command(const CLI::App& command, const std::string& place,
                   const std::function<void(const CLI::App&, const std::string&)>& visit) {
   visit(command, place);

@@ -1,7 +1,7 @@
 #pragma once
 // Generates shell completions from the same command tree as --help. If the description of an option
 // mentions "headcrash list X", its values are completed from that list. The values of --db and of
-// other files are completed with file names.
+// other options that name files are completed with file names.
 
 #include <string>
 

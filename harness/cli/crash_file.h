@@ -43,9 +43,9 @@ Result<void> save_crash_file(const CrashFile& of, const std::filesystem::path& p
 /// Writes the page like the function above, and prints the path of the page to standard error.
 Result<void> write_crash_file(const CrashFile& of, const std::filesystem::path& path);
 
-/// Returns how many writes are lost or torn in a state or, for a state of base `member`, how many
-/// members stopped before the others. For a physical state, returns the number of all unflushed
-/// writes.
+/// Returns the number of lost or torn writes in a state. If the state's base is `member`, returns
+/// instead the number of members that stopped before the others. For a physical state, returns the
+/// number of all unflushed writes.
 std::size_t missing_writes(const states::RunHistory& run, const states::CrashState& state);
 
 }  // namespace headcrash::cli

@@ -39,7 +39,8 @@ namespace fs = std::filesystem;
 using nlohmann::json;
 
 constexpr std::size_t kMarksNamed = 12;
-/// Minimum number of rounds that a campaign accepts; explore --db stores a campaign.
+/// Minimum number of rounds for `explore --db`. It stores a campaign, and campaigns do not accept
+/// fewer rounds.
 constexpr std::uint32_t kStoredRoundsMin = 4;
 constexpr const char* kProbeName = "stack-probe.hcrec";
 
@@ -108,7 +109,7 @@ void remove_recordings(const fs::path& folder) {
     fs::remove(folder / name, error);
 }
 
-/// Checks the requests in a recording against the rules of the stack.
+/// Checks whether the requests in a recording obey the rules of the stack.
 Result<void> check_rules(const fs::path& recording, Explored& explored) {
   TRY(const auto run, states::RunHistory::load(recording));
   TRY(auto broken, explorer::check_stack_rules(*run, explored.filesystem.stack->rules));
@@ -326,8 +327,8 @@ Result<void> write_csv(const Explored& explored, const std::string& path) {
   return base::write_text_file(path, text);
 }
 
-/// Minimises the first failure of each kind. Writes its account and its page to the folder of the
-/// recordings.
+/// Minimises the first failure of each kind. Writes an account and a page for each of them to the
+/// folder of the recordings.
 Result<void> write_accounts(const ExploreArguments& arguments, Explored& explored) {
   const fs::path folder = base::folder_of(explored.workload.recording);
   TRY(const auto record,

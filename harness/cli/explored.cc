@@ -63,7 +63,8 @@ std::string kind_text(const explorer::StateOutcome& outcome) {
   return explorer::format(explorer::kind_of(outcome.judgement, outcome.findings));
 }
 
-/// Groups failures by kind. The order is that in which the kinds were found.
+/// Groups failures by kind. The groups are in the order in which the first failure of each kind was
+/// found.
 std::vector<KindOfFailure> kinds_of(const explorer::ExplorationResult& result) {
   std::vector<KindOfFailure> kinds;
   std::map<std::string, std::size_t> places;

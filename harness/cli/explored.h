@@ -67,7 +67,7 @@ struct Explored {
   explorer::ExplorationResult result;
   std::map<std::string, std::uint64_t> verdicts;
   std::vector<explorer::JudgedState> states;
-  /// Rules of the stack that are broken by the recorded requests to its disks.
+  /// Those rules of the stack that the recorded requests to the stack's disks break.
   std::vector<explorer::BrokenRule> broken_rules;
   std::size_t rules_checked_on = 0;  ///< number of recordings in which the rules were checked
   /// A sentence that attributes the failures to the stack or to the file system; may be empty.

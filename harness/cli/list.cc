@@ -106,7 +106,7 @@ std::string_view name(adapters::NameOrder order) {
   return "atomic";
 }
 
-/// Returns our own file systems. The rows have the promises that the oracle checks.
+/// Returns a row for each of our own file systems, with the promises that the oracle checks.
 json systems() {
   json rows = json::array();
   for (const adapters::SystemUnderTest* const system : adapters::all_systems()) {
@@ -133,8 +133,8 @@ json parameters_of(const timed::TimedWorkload& workload) {
   return parameters;
 }
 
-/// Returns the workloads of campaigns, which are cut and judged, and of benchmarks, which are
-/// timed.
+/// Returns the workloads of both kinds: those of campaigns are cut and judged, and those of
+/// benchmarks are timed.
 json workloads() {
   json rows = json::array();
   for (const workload::WorkloadSummary& each : workload::known_workloads()) {
@@ -233,8 +233,8 @@ json timed_workloads() {
   return rows;
 }
 
-/// Formats a cell of a table. For the origins of a profile's numbers, shows a summary by kind;
-/// --json shows them by table.
+/// Formats a cell of a table. If the value contains the origins of a profile's numbers, shows only
+/// the kinds of origin; --json shows the origin of each table.
 std::string cell(const json& value) {
   if (value.is_object()) {
     std::set<std::string> kinds;

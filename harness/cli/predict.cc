@@ -1,8 +1,8 @@
-// headcrash predict: compares the recovery of a trial's image in virtual time with the recovery in
-// the guest.
+// headcrash predict: compares two recoveries of a trial's image, one in virtual time and one in the
+// guest.
 //
-// Media, hardware, faults and checker are the same; the guest's processor and kernel are not
-// modelled. `headcrash predict --help` lists what both columns have in common.
+// Media, hardware, faults and checker are the same in both; the guest's processor and kernel are
+// not modelled. `headcrash predict --help` lists everything that is the same.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -43,8 +43,8 @@ struct Compared {
   Step paced;
 };
 
-/// Our own file system that corresponds to the adapter's commands, and when the recovery repairs
-/// it.
+/// Our own file system that corresponds to the adapter's commands. `repair` specifies under which
+/// conditions the recovery repairs it.
 struct OurSystem {
   const adapters::SystemUnderTest* system = nullptr;
   experiment::Repair repair = experiment::Repair::always;

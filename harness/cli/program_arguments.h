@@ -62,7 +62,7 @@ tl::unexpected<Error> failed_in_guest(const ProgramArguments& arguments,
 /// Returns `error`. If no guest can run on this host, changes its kind to `cannot_run`.
 tl::unexpected<Error> explained(const ProgramArguments& arguments, Error error);
 
-/// Formats the last promise before the cut, for example: after line 17, "committed 17".
+/// Formats the last promise before the cut, for example as: after line 17, "committed 17".
 std::string last_promise(const explorer::StateOutcome& outcome);
 
 /// Returns the first failure that was reproduced on a fresh guest, or null if there is no such
@@ -75,7 +75,8 @@ struct LossText {
   std::vector<std::string> about;
 };
 /// Minimises the first loss and describes it. Writes a page, an account and a script for it. The
-/// paths of these files begin with `prefix`. Minimising takes about `seconds`, within limits.
+/// paths of these files begin with `prefix`. Minimising may take `seconds`, but the value is first
+/// clamped to a range of a few seconds.
 Result<LossText> describe_loss(const ProgramArguments& arguments, Explored& explored,
                                const std::string& prefix, double seconds);
 

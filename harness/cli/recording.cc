@@ -26,7 +26,7 @@ struct RecordingArguments {
   bool as_json = false;
 };
 
-/// Numbers of requests of one device.
+/// Totals over the requests of one device.
 struct DeviceTotals {
   std::map<std::string, std::uint64_t> requests, failures, media;
   std::uint64_t bytes_written = 0;
@@ -187,8 +187,8 @@ int report_result(const Result<record::DmLogSummary>& done, const RecordingArgum
   return kFine;
 }
 
-/// Returns the contents of the base of the recording. The dm-log-writes format cannot refer to
-/// another log, so they become part of the exported log.
+/// Returns the contents of the recording's base. They become part of the exported log, because a
+/// log in the dm-log-writes format cannot refer to another log.
 Result<record::DmLogBase> base_of(const std::string& file, model::DeviceId device) {
   TRY(const auto reader, record::RecordingReader::open(file));
   if (!reader.header().base || !reader.header().devices.at(device).medium)

@@ -110,8 +110,8 @@ struct ReplayArguments {
   bool anew = false, find_fix = false, shell = false, as_json = false;
 };
 
-/// Returns true if the verdict equals the recorded one. If the tree was judged, it is sufficient
-/// that one finding has the recorded kind.
+/// Returns true if the verdict equals the recorded one. If the tree was judged, a finding of the
+/// recorded kind also suffices.
 bool as_recorded(const Replayed& now, const StoredOutcome& then) {
   if (then.verdict == oracle::name(now.judgement.verdict)) return true;
   if (oracle::keeps_promises(oracle::verdict_named(then.verdict)))
@@ -183,7 +183,7 @@ std::string command_of(const StoredTrial& trial, const ReplayArguments& argument
   return command;
 }
 
-/// Writes the page for --html. It shows the cut with the new verdict.
+/// Writes the page for --html, which shows the cut and the verdict of this replay.
 Result<void> write_page(const StoredTrial& trial, const OpenedState& opened, const Replayed& now,
                         const ReplayArguments& arguments) {
   if (arguments.html.empty()) return {};
@@ -199,8 +199,8 @@ Result<void> write_page(const StoredTrial& trial, const OpenedState& opened, con
                .states = trial.states,
                .recovery_of = opened.recovery_of,
                .reproduce = {command_of(trial, arguments)}};
-  // The recording of a recovery does not contain the operations of the workload, so the page does
-  // not show them.
+  // A recording of a recovery does not contain the workload's operations, so the page then does not
+  // show them.
   if (opened.recovery_of.empty()) of.workload = &workload;
   return write_crash_file(of, arguments.html);
 }
@@ -331,8 +331,8 @@ Result<void> check(const ReplayArguments& arguments, const StoredTrial& trial) {
   return {};
 }
 
-/// Applies the kernel of --kernel, or the kernel that is named on the first line of the file of
-/// --kernel-from.
+/// Uses the kernel that the user has specified: the value of --kernel, or the first line of the
+/// file that --kernel-from names.
 Result<void> choose_kernel(const ReplayArguments& arguments, adapters::LinuxAdapter& filesystem) {
   KernelArguments kernel = arguments.kernel;
   if (!arguments.kernel_from.empty()) {

@@ -52,12 +52,12 @@ struct StoredTrial {
 };
 
 /// Finds a trial. Fails if the trial, the state, the database or the recording does not exist. The
-/// error lists those that do.
+/// error then lists the existing ones.
 Result<StoredTrial> find_trial(const TrialArguments& arguments);
 
-/// A recording that has been opened, and a state in it. For a state during a recovery ("w12-/w3"),
-/// it is the recording of that recovery. The name "cut", or an empty name, selects the physical
-/// state at the power cut.
+/// A recording that has been opened, and a state in it. If the state is one during a recovery
+/// ("w12-/w3"), the recording is that of the recovery. If the state's name is "cut" or empty, the
+/// state is the physical state at the power cut.
 struct OpenedState {
   std::filesystem::path recording;
   std::shared_ptr<const states::RunHistory> run;

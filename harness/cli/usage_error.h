@@ -16,7 +16,7 @@ Error usage_error(const CLI::App& app, const std::vector<std::string>& words,
 /// Returns true if `words` contains --json.
 bool asks_for_json(const std::vector<std::string>& words);
 
-/// The command that is named by `words`, and its full name: {"image", "ufs"} names `headcrash image
+/// Finds the command that `words` name, and its full name: {"image", "ufs"} names `headcrash image
 /// ufs`. If a word is unknown, the error names the first such word and suggests the most similar
 /// command.
 struct NamedCommand {

@@ -58,7 +58,8 @@ struct Fact {
   };
   Kind kind = Kind::exists;
   std::string path;
-  /// The path with which to compare in the state ("of PATH"), normally `path`.
+  /// The recovered object is compared with the object that has this path in the state ("of PATH").
+  /// Normally the same as `path`.
   std::string source;
   std::vector<std::size_t> states;  ///< Each number N stands for the tree after N operations.
   std::uint64_t unit = 0;           ///< for mixes: size of a unit in bytes

@@ -44,8 +44,8 @@ Result<std::vector<Operation>> parse_list(const std::vector<std::string>& lines,
   return operations;
 }
 
-/// Parses the promises of a test. In [test.promises], each value is a kind and, after a colon, its
-/// source.
+/// Parses the promises of a test. A value in [test.promises] is a kind, optionally followed by a
+/// colon and the source of the promise.
 Result<void> read_promises(const StrictTable& table, LitmusTest& test) {
   std::string word;
   TRY(table.take("promise", word));

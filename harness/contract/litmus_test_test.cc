@@ -54,7 +54,8 @@ TEST(LitmusTests, NoticeTheirSeededDefects) {
   }
 }
 
-// A row with "synced" must name a persistence point; otherwise it could never apply.
+// If a row has "synced", the operation that it names must be a persistence point. Otherwise, the
+// row could never apply.
 TEST(LitmusTests, RowsConditionsCanHold) {
   for (const LitmusTest& test : tests())
     for (const Row& row : test.allowed.rows())

@@ -1,6 +1,6 @@
 #pragma once
-// An in-memory file system. It defines the trees with which a litmus test compares: those after
-// each operation, without a power cut.
+// An in-memory file system. It defines the trees with which a litmus test compares the recovered
+// tree. These are the trees after each operation, without a power cut.
 //
 // It shares no code with the oracle or with our file systems. All operations take effect at once,
 // and sync and fsync do nothing.

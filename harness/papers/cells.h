@@ -46,8 +46,8 @@ struct CellOptions {
   bool verify = true;
   /// Runs each cell once, even if the caller requests more executions.
   bool once = false;
-  /// Additional delay before each execution, added to the spacing between executions
-  /// (kBetweenBeginnings).
+  /// Pause before each execution. The pause of execution N is longer than this by N times
+  /// kBetweenBeginnings.
   os::TimeNs begins_after_ns = 0;
   std::function<void(const Cell&)> on_cell = {};  ///< reports progress
   std::function<bool()> interrupted = {};

@@ -12,9 +12,9 @@
 
 namespace headcrash::experiment {
 
-/// Returns the state's media and cache contents. `run` must outlive the result and the machines
-/// created from it. Fails if the recording does not contain the state, or if a cache is in front of
-/// an array that is a member of another array.
+/// Returns the contents of the media and of the caches in this state. `run` must outlive the result
+/// and all machines that are created from it. Fails if the recording does not contain the state.
+/// Also fails if there is a cache in front of an array that is a member of another array.
 Result<CutMachine> cut_machine_of(const std::shared_ptr<const states::RunHistory>& run,
                                   const states::CrashState& state);
 

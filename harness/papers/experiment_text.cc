@@ -51,7 +51,7 @@ const char* columns_of(const ExperimentOutcome& outcome) {
   return any_interval(outcome) ? "means over seeds" : "";
 }
 
-/// Returns the mark of a rule that does not compare a run with the paper.
+/// Returns the text that marks a rule if the rule does not compare a run with the paper.
 std::string mark_of(const ClaimRule& rule) {
   return rule.kind == RuleClass::paper ? "" : fmt::format("({}) ", name(rule.kind));
 }

@@ -312,7 +312,8 @@ class LossRun {
   /// Cuts the power. All calls by users fail afterwards.
   LossSeen cut() {
     const TimeNs at = machine_.now();
-    // Must be set first, because data in the cache could still be read and changed without power.
+    // Must be set first. Otherwise, the user and the reader could continue without power, on data
+    // in the cache.
     over_ = true;
     machine_.modelled().cut();
     const auto recovered = machine_.modelled().recover(asked_.repair);

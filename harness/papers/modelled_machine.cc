@@ -23,11 +23,12 @@ namespace headcrash::experiment {
 namespace {
 
 constexpr std::uint32_t kLoadSectors = 2048, kLoadPieceSectors = 16;
-constexpr std::uint64_t kPlaceSectors =
-    2;  // in sectors: the smallest fragment in any experiment; one block kind is stored for each
+// One block kind is stored for each range of this size, which is the smallest fragment in any
+// experiment.
+constexpr std::uint64_t kPlaceSectors = 2;
 
-/// The disk from a checker's point of view: requests take time, and each processed byte is charged
-/// once to the processor.
+/// The disk as a checker sees it. Requests take time, and the processor is charged once for each
+/// byte that the checker reads or writes.
 class CheckedStore final : public model::SectorStore {
  public:
   CheckedStore(os::System& system, std::uint32_t request_sectors_max)
@@ -82,8 +83,8 @@ Result<void> write_what_differs(model::SectorStore& store, std::uint64_t lba,
   return {};
 }
 
-/// Returns the end of the contiguous packed pieces that begin at `lba`, at most kLoadSectors after
-/// `lba`.
+/// Returns the end of the range of packed pieces that begins at `lba` and has no gaps. The end is
+/// at most kLoadSectors after `lba`.
 std::uint64_t end_of_packed(const media::PackedStore& image, std::uint64_t lba) {
   const std::uint64_t last = std::min<std::uint64_t>(lba + kLoadSectors, image.sectors());
   std::uint64_t end = lba;
@@ -91,8 +92,8 @@ std::uint64_t end_of_packed(const media::PackedStore& image, std::uint64_t lba) 
   return std::min(end, last);
 }
 
-/// Returns the packed contents of a medium from which an image was created. The medium may be an
-/// overlay over another image.
+/// Returns the contents of a medium in packed form. The medium is one on which an image was
+/// created, and may be an overlay over the medium of another image.
 std::shared_ptr<const media::PackedStore> packed(const model::SectorStore& medium) {
   if (const auto* const overlay = dynamic_cast<const media::MemoryOverlay*>(&medium))
     return media::PackedStore::of(*overlay);
@@ -206,8 +207,9 @@ Result<void> ModelledMachine::assemble(Contents contents) {
                 "needs a separate log device, but the machine has none",
                 "add the log device as the first of more_disks");
   TRY(open_stores(plan));
-  // The contents of a drive are those that its host sees, even with a cache in between. This does
-  // not apply to the members of an array.
+  // An image is written directly to the medium of a drive, even if the drive has a cache in front
+  // of it, because the host sees the same contents. An array needs an additional medium, because
+  // each of its members holds only a part of what the host sees.
   arrays_.resize(used);
   if (makes_image) {
     std::vector<std::unique_ptr<model::SectorStore>> flat(used);
@@ -312,7 +314,7 @@ Result<void> ModelledMachine::load(std::size_t device, const media::PackedStore&
 Result<void> ModelledMachine::write_uncounted(
     std::size_t device, const std::function<Result<void>(model::SectorStore&)>& write) {
   constexpr os::TimeNs kRest =
-      2 * model::kSecondNs;  // an array marks itself clean after this time without writes
+      2 * model::kSecondNs;  // after this time without writes, an array marks itself clean
   os::System loader(*clock_, *disks_[device], {.queue = {.flush_for_order = has_write_cache()}});
   Result<void> done;
   loader.run_as(operator_, [&] {
@@ -553,8 +555,8 @@ void ModelledMachine::count_kinds() {
   }
 }
 
-/// Records the kind of a write. Called before requests are concatenated, so that the kind is known
-/// when the cache accepts the write.
+/// Records the kind of a write. Called before requests are concatenated, because the cache needs to
+/// know the kind as soon as it accepts the write.
 void ModelledMachine::issued(os::RequestId, const os::BlockRequest& request, const os::Ordering&) {
   if (request.op != model::Op::write || request.sectors == 0) return;
   std::vector<std::uint8_t>& kinds = kinds_[os::device_of(request.lba)];

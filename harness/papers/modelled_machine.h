@@ -52,11 +52,11 @@ struct MachineDisk {
   bool write_cache = false;
 };
 
-/// The media of a machine that was formatted, populated and shut down. Copies of these media can be
-/// used to start machines with the same drives in the same array, with or without NVRAM. A copy
-/// uses memory only for the sectors that it overwrites.
+/// The media of a machine that was formatted, populated and shut down. A machine can start from
+/// copies of these media if it has the same drives in the same array; it may or may not have NVRAM.
+/// A copy uses memory only for the sectors that the machine overwrites.
 struct MachineImage {
-  /// Media in the order of the ids of their devices, which are drives and flash devices.
+  /// The media of all drives and flash devices, in the order of the devices' ids.
   std::vector<std::shared_ptr<const model::SectorStore>> leaves;
   // Set only in images created by image_of(): the contents of each array from its host's point of
   // view.
@@ -65,7 +65,7 @@ struct MachineImage {
   std::shared_ptr<const MachineImage> grown_from;
 };
 
-/// The state of another machine after a power cut, for found_cut().
+/// The state in which a power cut left another machine. An argument of found_cut().
 struct CutMachine {
   /// One medium per drive, in the order of the drives' ids. If a drive has a battery-backed cache
   /// in front of it, the medium includes the cache's content.
@@ -104,8 +104,8 @@ struct ModelledMachineOptions {
   /// zeroes. Must not be used with soft updates, which would wait for the discarded writes.
   std::function<VfsResult<void>(Vfs&, const std::function<void()>& forget_data)>
       populate_with_zeroes = {};
-  /// An image created by image_of(). start() then runs neither mkfs nor `populate`. image_of()
-  /// extends this image, for which it runs `populate` but not mkfs.
+  /// An image created by image_of(). If it is set, start() runs neither mkfs nor `populate`. If it
+  /// is set, image_of() runs `populate` but not mkfs, and its result extends this image.
   std::shared_ptr<const MachineImage> image = {};
   os::Schedule schedule = os::Schedule::c_look;
   /// Number of concurrent requests at each device. Usually larger than 1 for an array.
@@ -153,14 +153,14 @@ struct Recovery {
   std::uint64_t findings = 0;  ///< number of findings that the repair reported
 };
 
-/// Counts the blocks of one kind that were written to NVRAM. A write counts once for each cache
-/// block that it overlaps.
+/// Counters for blocks of one kind that are written to NVRAM. A write that overlaps several cache
+/// blocks counts once for each of them.
 struct WriteHits {
   std::string_view kind;  ///< one of adapters::FileSystemType::block_kinds()
   std::uint64_t writes = 0;
   std::uint64_t block_hits = 0;  ///< writes to a block that was present and dirty
-  /// Subset of `block_hits`: writes that overlap the block's dirty range and thus save a
-  /// write-back. An append to a log hits the block but does not overlap its dirty range.
+  /// The part of `block_hits` in which the write overlaps the block's dirty range, so that a
+  /// write-back is saved. An append to a log hits the block, but does not overlap its dirty range.
   std::uint64_t dirty_hits = 0;
 };
 
@@ -230,20 +230,21 @@ class ModelledMachine : private os::DiskTracer {
 
   /// Returns the sums of the counters over all NVRAM in the given position since the start.
   model::NvramCounters nvram_counters(NvramPlace place) const;
-  /// Returns the counts summed over all NVRAM above devices since the first mount, with one element
-  /// per kind in the order of block_kinds(). The kind of a cached block is the kind of the running
-  /// file system's last write to it. Writes by a repair, and writes that load an image, count as
-  /// `other`.
+  /// Returns the counts since the first mount, summed over the NVRAMs of all devices, with one
+  /// element per kind in the order of block_kinds(). A cached block has the kind of the running
+  /// file system's last write to it. Blocks written by a repair, or while an image is loaded, count
+  /// as `other`.
   std::vector<WriteHits> write_hits() const;
-  /// Returns the first device, or the device below its NVRAM. Returns null if that device is not an
-  /// array.
+  /// Returns the first device or, if that is an NVRAM, the device below it. Returns null if the
+  /// result would not be an array.
   const model::Array* array() const;
 
   /// Counters of the driver's requests since the last clear_trace(). They are defined as in the
   /// paper.
   struct Trace {
     std::uint64_t completed = 0;
-    /// Time in the queue and at the device, summed over all issued requests.
+    /// Response time, that is, the time in the queue plus the time at the device. Summed over all
+    /// issued requests.
     os::TimeNs response_ns = 0;
     os::TimeNs last_completed_at = 0;
   };
@@ -290,8 +291,8 @@ class ModelledMachine : private os::DiskTracer {
   std::vector<std::shared_ptr<const media::PackedStore>> arrays_;
   profiles::BuiltMachine built_;
   std::vector<model::DeviceId> host_devices_;  ///< devices that the driver uses; index i is disk(i)
-  /// Indexed by host device. For devices with NVRAM above them, the kind of the last write to each
-  /// range of kPlaceSectors.
+  /// Indexed by host device. Contains the kind of the last write to each range of kPlaceSectors
+  /// sectors. Empty for devices that have no NVRAM above them.
   std::vector<std::vector<std::uint8_t>> kinds_;
   std::unique_ptr<os::VirtualClock> clock_;
   std::vector<std::unique_ptr<os::ModelDisk>> disks_;

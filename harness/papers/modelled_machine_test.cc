@@ -307,7 +307,8 @@ std::size_t bytes_other_than(ModelledMachine& machine, const std::string& name, 
   return others;
 }
 
-/// One of the arrays has a dead member, so its parity must cover the added data.
+/// Extends an image and starts machines from it. One of them has an array with a dead member, so
+/// the array needs correct parity even for the data that was added.
 TEST(ModelledMachine, AnExtendedImageHasBothContents) {
   for (const char* profile : {"hp-c2447", "raid5-5"}) {
     SCOPED_TRACE(profile);

@@ -82,8 +82,8 @@ struct Paper {
   std::vector<MainFigure> main_figures = {};  ///< two or three figures
 };
 
-/// Name of the claim at the beginning of a whole paper's results, which contains the main claim and
-/// main figures.
+/// Name of the claim that contains a paper's main claim and main figures. It is at the beginning of
+/// the results of a whole paper.
 inline constexpr const char* kInShort = "in short";
 
 /// Returns all papers in the order in which they are listed.

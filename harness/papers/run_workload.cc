@@ -215,7 +215,8 @@ constexpr std::uint64_t PhaseOutcome::* kCounts[] = {
 
 WorkloadOutcome mean_of(const std::vector<WorkloadOutcome>& executions) {
   WorkloadOutcome mean = executions.front();
-  // In some executions, the verification at the end may have been skipped.
+  // Executions may have different numbers of phases, because some may have skipped the verification
+  // at the end.
   const auto average_of = [&](std::size_t phase, const auto& value) {
     double sum = 0, count = 0;
     for (const WorkloadOutcome& one : executions) {
@@ -256,8 +257,8 @@ Result<WorkloadOutcome> run_workload(ModelledMachine& machine, const WorkloadRun
     outcome.parameters +=
         fmt::format("{}{}={}", outcome.parameters.empty() ? "" : " ", name, value);
   std::vector<timed::Phase> phases = workload->phases(arguments);
-  // If there is a power cut, the phases after it are the purpose of the workload and must not be
-  // skipped.
+  // A workload with a power cut exists for the sake of the phases after the cut, so they must not
+  // be skipped.
   if (!run.verify && std::ranges::none_of(phases, &timed::Phase::after_cut)) {
     while (!phases.empty() && !phases.back().measured) phases.pop_back();
   }

@@ -21,8 +21,8 @@
 
 namespace headcrash::experiment {
 
-/// Interval between the start times of a cell's executions. It is neither a multiple of a second
-/// nor of a revolution.
+/// Interval between the start times of a cell's executions. It is a multiple neither of a second
+/// nor of the disk's revolution time.
 inline constexpr os::TimeNs kBetweenBeginnings = 377'123'457;
 
 struct WorkloadRun {
@@ -34,8 +34,8 @@ struct WorkloadRun {
   /// Pause before the measurement, which varies the angle of the disk and the phase of the syncer.
   os::TimeNs begins_after_ns = 0;
   Repair repair = Repair::as_needed;  ///< repair after a cut
-  /// Time of the power cut, relative to the start of the preceding phase, whose calls may then
-  /// fail. 0 cuts the power at the end of that phase.
+  /// Time from the start of the last phase before the cut until the power is cut. Calls of that
+  /// phase may then fail. 0 cuts the power at the end of the phase.
   os::TimeNs cut_after_ns = 0;
 };
 
@@ -43,7 +43,8 @@ struct PhaseOutcome {
   std::string name;
   bool measured = true;
   std::size_t users = 1;
-  /// Time from the start of the phase until a user's last call returns, averaged over the users.
+  /// The time from the start of the phase until the last call of a user returns. This is the mean
+  /// over all users.
   double elapsed_s = 0;
   double longest_s = 0;    ///< elapsed time of the slowest user
   double quiescent_s = 0;  ///< time until the machine is idle; 0 if the run did not wait for this

@@ -90,7 +90,8 @@ TEST(RunWorkload, APauseShiftsTheStartOfTheMeasurement) {
               0.3 * first.phase("copy")->elapsed_s);
 }
 
-/// This applies to any workload in which a directory contains two files whose inodes share a block.
+/// Cycles arise in any workload that creates and removes files in one directory, if the inodes of
+/// two such files share a block.
 TEST(CoarseDependencies, ACreationAndARemovalCloseACycle) {
   const auto machine = must(ModelledMachine::start(must(machine_with("ufs", "no-order"))));
   ufs::Volume& volume = dynamic_cast<ufs::FileSystem&>(machine->vfs()).volume();

@@ -1,7 +1,7 @@
 #pragma once
-// Runs a program and its children under ptrace(2), and lists the calls that make data durable, by
-// call site. Can skip the calls of some sites, and can flush files and folders after changes that
-// other sites make.
+// Runs a program and its children under ptrace(2), and lists, for each call site, the calls that
+// make data durable. Can skip the calls of some sites, and can flush files and folders after
+// changes that other sites make.
 //
 // The same tracer runs on the host and in the guest, so that a site has the same key in both.
 

@@ -24,12 +24,14 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kReportEvery = 500;  // number of trials between two progress reports
 constexpr std::size_t kFailuresKept = 20;
-// Maximum number of failures to store for a trial of a control, although one would suffice.
+// Maximum number of failures to store for each trial of a control. One failure would be enough to
+// show that the control was detected.
 constexpr std::size_t kFailuresOfControls = 3;
 constexpr std::uint64_t kStatesWithFaults = 150;
 /// A low limit, because most of these states are already checked in other runs of the same list.
 constexpr std::uint64_t kStatesUnderASchedule = 100;
-/// Number of random schedules of a shared history whose states are not checked.
+/// Number of additional random schedules of a shared history. The crash states of these runs are
+/// not checked.
 constexpr std::size_t kSchedulesWithoutStates = 8;
 /// The smallest cache has to evict buffers even if the disk is small.
 constexpr std::array<std::uint64_t, 3> kCacheBytes{4 << 20, 512 << 10, 192 << 10};
@@ -103,8 +105,8 @@ class SchemesRun {
 
   bool contradicted() const { return contradicted_; }
 
-  /// Returns true if further trials cannot change the result: a scheme has failed, or the campaign
-  /// has only one control and it was detected.
+  /// Returns true if further trials cannot change the result. This is so once a scheme has failed,
+  /// or once the campaign's only scheme, a control, was detected.
   bool known() const {
     return failed_ || (caught_ && !campaign_.scheme.empty() &&
                        campaign_.scheme.find(',') == std::string::npos);

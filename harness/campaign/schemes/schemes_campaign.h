@@ -16,8 +16,8 @@
 
 namespace headcrash::campaign {
 
-/// Prefix of the coverage rows of a system's alternative recovery (adapters::RecoveryTrial). For
-/// example, such a row counts the images on which this recovery also ran. These images are not
+/// Prefix of the coverage rows for a system's alternative recovery (adapters::RecoveryTrial). Such
+/// a row counts, for example, the images on which this recovery also ran. These images are not
 /// additional states.
 inline constexpr std::string_view kOtherRecovery = "other recovery: ";
 

@@ -21,7 +21,7 @@ constexpr std::uint64_t kFaultsPerRow = 1000;
 /// Request orders: 0 is the elevator, 1 to 5 are random orders (in_process/record_run.h).
 constexpr std::uint64_t kOrders = 6;
 
-/// The part of a family that the whole campaign runs, and its disk.
+/// The runs of one workload family in the whole campaign, and the disk on which they take place.
 struct FamilyShare {
   std::string_view name, disk;
   std::uint64_t count = 0;
@@ -32,8 +32,8 @@ struct FamilyShare {
   /// request order.
   std::uint64_t schedules = 0;
   bool faults = true;  ///< each workload also runs once with I/O errors
-  /// If false, the family runs only on request. With only a few faults, a control may pass, and
-  /// this would invalidate a shard of the whole campaign.
+  /// If false, the family runs only if it is requested by name. Its few faults may not expose a
+  /// control, and a control that passes would invalidate a shard of the whole campaign.
   bool in_whole = true;
 };
 constexpr std::array kFamilies = std::to_array<FamilyShare>({
@@ -72,8 +72,8 @@ constexpr std::array kFamilies = std::to_array<FamilyShare>({
     {"holes", "deep", 6, 1, 2},
     {"syncs", "tiny", 6, 2, 4},
     {"fsyncs", "deep", 8, 2, 4},
-    // These families run without faults, because an I/O error may prevent a rest from keeping its
-    // promise.
+    // These families run without faults. A rest promises that earlier changes are on the disk, and
+    // an I/O error may prevent this.
     {"rests", "tiny", 6, 1, 0, false},
     {"rests", "plain", 6, 1, 0, false},
     {"many-users", "tiny", 8, 2, 4},

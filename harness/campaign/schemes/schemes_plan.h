@@ -71,9 +71,11 @@ struct SchemesWorkload {
   std::string name;  ///< name of the workload in the catalogue
   std::string disk;
   std::uint64_t order = 0;
-  std::uint64_t schedule = 0;           ///< seed for the order of fibers; 0 for FIFO
-  std::optional<std::uint64_t> shared;  ///< number of a shared history, if it is one
-  /// Number of a short shared history whose schedules are enumerated, if it is one.
+  std::uint64_t schedule = 0;  ///< seed for the order of fibers; 0 for FIFO
+  /// number of the shared history; nullopt for other workloads
+  std::optional<std::uint64_t> shared;
+  /// Number of the short shared history whose schedules are enumerated; nullopt for other
+  /// workloads.
   std::optional<std::uint64_t> enumerated;
   std::optional<std::uint64_t> faults;  ///< seed of the faults, if there are any
   /// Number that determines the seeds of the damage, if the image is damaged.

@@ -345,8 +345,8 @@ void CellRun::more_work() {
        write_line("b", 0, blocks, Files::kFileB, Files::kFailedVersion), "fsync b", "create c",
        write_line("c", 0, blocks, Files::kFileC, Files::kOldVersion), "fsync c"});
   outcome_.later_write = answers[0];
-  // Each fsync reports on the write before it. If that write itself failed, a successful fsync
-  // means nothing.
+  // An fsync is about the write that precedes it in the list. If the write itself failed, the
+  // success of its fsync means nothing.
   outcome_.later_fsync = answers[0] == 0 ? answers[1] : answers[0];
   outcome_.other_fsync = answers[2] == 0 ? answers[3] : answers[2];
   create_ = answers[4];
@@ -361,8 +361,8 @@ void CellRun::more_work() {
   outcome_.reread = inspect_write("after dropping caches");
 }
 
-/// Reads the mount's state from /proc/mounts, and tests whether a file can be created. The file is
-/// empty, because its data block could be a bad one.
+/// Reads the mount's state from /proc/mounts, and tests whether a file can be created. The file
+/// remains empty, because its data could go to a block that cannot be written.
 void CellRun::read_mount_state() {
   const auto mounts = ask({{"do", "exec"},
                            {"argv", {"busybox", "grep", run::kMountPoint, "/proc/mounts"}},

@@ -44,7 +44,8 @@ struct Block {
   std::string_view what;
 };
 
-/// The mode in the inode of file `a`. The patterns below add its size, which no other file has.
+/// The mode in the inode of file `a`. The patterns below also contain the size of `a`, which no
+/// other file has.
 constexpr std::string_view kModeOfA = "a481";  // mode 0644 of a regular file
 
 Block metadata_block(std::string_view type, std::string_view filesystem, std::uint64_t inode) {

@@ -13,7 +13,7 @@
 
 namespace headcrash::campaign {
 
-/// The range of a file that an operation wrote, and the version that it replaced.
+/// A range of a file that an operation wrote, and the version of the range before that.
 struct WrittenRange {
   std::string path;
   std::uint32_t file = 0;

@@ -21,10 +21,10 @@
 
 namespace headcrash::campaign {
 
-/// A list with rests. Each part, up to the next rest, can be sent separately.
+/// A list of operations with rests, which divide the list into parts that can be sent separately.
 struct RestedWorkload {
   std::vector<workload::Operation> operations;
-  /// For each rest, the number of operations before it. The last number covers the whole list.
+  /// For each rest, the number of operations before it. The last rest is at the end of the list.
   std::vector<std::size_t> rests;
 };
 /// Adds a rest after each `every` operations. If a file is open at that point, adds the rest after

@@ -22,8 +22,9 @@ using std::chrono::steady_clock;
 
 constexpr std::int64_t kStepMostS = 300;
 constexpr std::uint64_t kUnsyncedSeed = 1996;
-/// Each round takes one second. The rounds last one and a half times the age at which a change
-/// should be on the disk, so that some changes are older than that and must have been kept.
+/// Each round takes one second. All rounds together last one and a half times the age at which a
+/// change should be on the disk. Some changes are therefore older than this age and must have been
+/// kept.
 constexpr std::int64_t kMsPerRound = 1000, kRoundsMore = 6;
 /// The power is cut after the mark of a round that is chosen from the last few.
 constexpr std::size_t kLastRounds = 3;

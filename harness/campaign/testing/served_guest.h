@@ -1,6 +1,7 @@
 #pragma once
-// Test fixture with an emulated device and a guest. The guest uses the device and the device's
-// export for marks, and is started again after each power cut.
+// Test fixture with an emulated device and a guest. The guest has two disks: the device, and the
+// export for marks that the device's server provides. The guest is started again after each power
+// cut.
 
 #include <gtest/gtest.h>
 

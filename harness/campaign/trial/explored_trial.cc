@@ -19,11 +19,11 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kRecording = "workload.hcrec";
-/// Number of failures to minimise, for each kind of failure in a cell. Further failures are
-/// reported without minimising. The failures of a control are expected and never minimised.
+/// Number of failures of each kind that are minimised in a cell. Further failures are reported as
+/// they are. The failures of a control are expected, so they are never minimised.
 constexpr std::size_t kMinimisedOfKind = 3;
 constexpr std::chrono::seconds kMinimise{90}, kOnlyReport{5};
-/// Maximum number of failures of each kind to confirm, if the failures are not minimised and
+/// Maximum number of failures of each kind to confirm if failures are neither minimised nor
 /// described.
 constexpr std::size_t kSeenAgain = 3;
 
@@ -321,9 +321,9 @@ void ExploredTrial::describe_failure(const explorer::FormattedDisk& disk,
   state->failure = std::move(entry);
 }
 
-/// Derives the trial's verdict, which is the verdict of the worst confirmed failure. Failures that
-/// did not recur, and states that could not be checked, become a harness error that quotes the
-/// first reason.
+/// Derives the trial's verdict from its states. It is the verdict of the worst confirmed failure.
+/// If no failure was confirmed, but failures did not recur or states could not be checked, it is a
+/// harness error that quotes the first reason.
 void ExploredTrial::judge(const explorer::ExplorationResult& result) {
   const oracle::Judgement* worst = nullptr;
   const oracle::Judgement* undone = nullptr;
@@ -433,7 +433,7 @@ Result<explorer::FormattedDisk> FormattedDisks::make(const ExploredCell& cell,
     if (run && !(*run)->tail_error())
       return explorer::formatted_disk(recording, (*run)->events(), cell.machine, options);
   }
-  // Other recordings refer to this one by its name. It therefore gets this name only when it is
+  // Other recordings refer to this recording by name, so use another name until the recording is
   // complete.
   const fs::path draft = fs::path(recording).replace_extension(".new.hcrec");
   auto made =

@@ -14,14 +14,14 @@ namespace headcrash::campaign {
 /// A finding as stored in a database.
 struct KnownFinding {
   std::string verdict;  ///< verdict of the state that has the finding
-  /// Kind and tier of each finding in the tree; empty if the tree was not judged.
+  /// The kind and the tier of each finding in the tree; empty if the tree was not judged.
   std::set<std::pair<std::string, std::string>> what = {};
 };
 
-/// The result of the search. Its verdict is that of the state if the finding recurred and was
-/// confirmed, and `clean` if no state has it, whatever else failed. It is `harness_error` if the
-/// result is unknown: the finding was not confirmed, some states could not be checked, or there
-/// were no states.
+/// The result of the search. The verdict is `clean` if no state has the finding, even if states
+/// failed for other reasons. If the finding recurred and was confirmed, the verdict is that of the
+/// state that has it. The verdict is `harness_error` if the result is unknown, because the finding
+/// was not confirmed, some states could not be checked, or there were no states.
 struct SoughtFinding {
   oracle::Judgement judgement;
   /// The first state of the trial that has the finding, or null. Points into the trial.

@@ -1,6 +1,6 @@
 #pragma once
-// Reads from a trial's recording, once it is complete, the marks and the cut, which are
-// authoritative, and a sample of the I/O.
+// Reads a trial's recording once it is complete. Extracts the marks and the cut, for which the
+// recording is authoritative, and a sample of the I/O.
 
 #include <cstddef>
 #include <cstdint>

@@ -266,9 +266,9 @@ Result<void> TrialRun::format_and_mount() {
   return {};
 }
 
-/// Runs the workload until the power is cut, some time after a random persistence point in the
-/// middle half of the workload. If the workload has only a few points, the cut is after the last
-/// one, because the workload is designed to test this point.
+/// Runs the workload until the power is cut. A persistence point is chosen at random from the
+/// middle half of the workload, and the cut follows it after some time. A workload with only a few
+/// points is designed to test the last one, which is then chosen.
 Result<void> TrialRun::work_until_cut() {
   std::vector<std::size_t> points;
   for (std::size_t i = 0; i < operations_.size(); ++i)
@@ -405,7 +405,8 @@ Result<void> TrialRun::inspect() {
   return end();
 }
 
-/// Replays the log by a mount, and measures its time. The tree is judged after a later mount.
+/// Mounts the file system to replay its log, and measures the time that this takes. The tree is
+/// judged after a later mount.
 Result<run::RecoveryGuest::MountReplay> TrialRun::replay_by_mount(const adapters::LinuxAdapter&) {
   MountReplay seen;
   TRY(session_->kernel_log());

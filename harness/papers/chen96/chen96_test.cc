@@ -103,8 +103,8 @@ const ClaimNumber& number_of(const ExperimentOutcome& outcome, const std::string
   return kNone;
 }
 
-/// If the delay is 5 s, data that is overwritten after 6 s is written to the disk; if the delay is
-/// 8 s, it is not. The age of written data follows from the policy.
+/// Data is overwritten after 6 s. It is therefore written to the disk if the delay is 5 s, but not
+/// if the delay is 8 s. The age of data when it is written follows from the policy.
 TEST(Measurements, DependOnTheDelay) {
   const auto rules = run_experiment({.name = "chen96/rules", .scaled = true});
   ASSERT_TRUE(rules);
@@ -116,8 +116,8 @@ TEST(Measurements, DependOnTheDelay) {
   EXPECT_NEAR(*number_of(*policies, "zero delay", "mean age").ours, 0.5, 0.4);
 }
 
-/// The loss found by an examination of the medium must match the loss after a cut at the same
-/// instant, except for the write in flight.
+/// Examines the medium, and then cuts the power at the same instant. Both must show the same loss,
+/// except for the write in flight.
 TEST(Loss, ExaminingTheMediumPredictsTheLossOfACut) {
   for (const auto& [type, system] : {std::pair{"ufs", "conventional"},
                                      {"ufs", "soft-updates-init-cb"},
@@ -147,8 +147,8 @@ TEST(Loss, ExaminingTheMediumPredictsTheLossOfACut) {
   }
 }
 
-/// The age of the lost data depends on the policy. It is zero, about a second, the delay, or the
-/// interval.
+/// The age of the lost data depends on the policy: it is zero, about a second, the write delay, or
+/// the interval between two updates.
 TEST(Loss, FollowsThePolicy) {
   using Policy = os::SyncerOptions::Policy;
   const auto oldest = [](const os::SyncerOptions& syncer) {

@@ -15,8 +15,8 @@ using Policy = os::SyncerOptions::Policy;
 
 struct Mounted {
   std::string type, system;
-  /// True if the syncer measures the age of data from the time its buffer became dirty. Other
-  /// systems measure the age from the first change.
+  /// True if the syncer measures the age of data from the time at which the data's buffer became
+  /// dirty. False if it measures the age from the first change.
   bool by_buffers = false;
   bool in_stages = false;  ///< true if some writes must wait for other writes
 };
@@ -104,8 +104,9 @@ const Row& row_named(const std::vector<Row>& rows, const std::string& policy) {
   return found == rows.end() ? kNone : *found;
 }
 
-/// Additional time for a tick of the syncer and for writing the data that is due. Soft updates need
-/// more ticks, because a block that waits for another block is written at the next tick.
+/// Additional time that the syncer needs for its next tick and for writing the data that is then
+/// due. Soft updates need more ticks, because a block that waits for another block is written at
+/// the next tick.
 constexpr double kAfterDelayS = 2.5, kAfterDelayInStagesS = 8;
 
 void judge(const Mounted& mounted, const std::vector<Row>& rows, ClaimAnswer& answer) {

@@ -1,5 +1,5 @@
-// CH-17, CH-18: for each policy, the read times during writes, and the age of data at the time when
-// it is written.
+// CH-17, CH-18: measures, for each policy, the response times of reads while data is being written,
+// and the age that data has when it is written.
 #include <algorithm>
 #include <cmath>
 #include <random>

@@ -50,7 +50,8 @@ Lifetime overwrite(TimeNs delay_ns, TimeNs warm_ns, TimeNs measured_ns, std::uin
   if (options) options->cache_bytes /= scale;
   LoadedMachine machine(options);
   if (machine.good()) machine.make_cold_file("read", large);
-  // Creates the file to be overwritten, which remains in the cache, as after earlier rounds.
+  // Creates the file that the writer overwrites. The file's data remains in the cache, as if
+  // earlier rounds had overwritten it.
   machine.run({[&] {
     const auto file = machine.vfs().open("written", {.create = true});
     if (machine.ok(file) && machine.write(*file, 0, rewritten)) machine.ok(machine.vfs().syncfs());

@@ -27,7 +27,8 @@ struct AgeingOptions {
 struct AgedDisk {
   double full = 0;          ///< final value
   std::uint64_t files = 0;  ///< number of files on the aged disk
-  double written_over = 0;  ///< bytes written after the disk became full, divided by the used bytes
+  /// bytes written since the disk reached the fraction `full`, divided by the used bytes
+  double written_over = 0;
 };
 
 /// Ages an empty file system. Must run on a fiber. All folders are in the directory "aged". Returns

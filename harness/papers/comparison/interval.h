@@ -17,7 +17,7 @@ using Sample = std::vector<double>;
 inline constexpr double kTolerance = .02;
 
 Figure mean_of(const Sample& sample);
-/// Returns the mean, and half the width of the interval if there is one, for example "12.3 +-.4".
+/// Formats the mean and, if there is an interval, half of its width, for example "12.3 +-.4".
 std::string text_of(const Sample& sample);
 /// Adds a sample and its interval to the rows of a claim.
 void add_sample(ClaimAnswer& answer, std::string cell, std::string quantity, std::string unit,
@@ -30,8 +30,8 @@ bool have_ratios(const Sample& a, const Sample& b);
 /// after a correction for the number of pairs in the contest (statistics::correct_for_number).
 class Ranking {
  public:
-  /// The pointers must not be null. A sample that is empty or has no ratio neither beats another
-  /// sample nor is beaten.
+  /// The pointers must not be null. If one of two samples is empty, or if they have no ratio,
+  /// neither beats the other.
   explicit Ranking(const std::vector<const Sample*>& samples);
   bool beats(std::size_t a, std::size_t b) const { return beats_[a * count_ + b]; }
   /// Returns the nonempty samples that are not beaten by any other sample, sorted by mean.

@@ -31,7 +31,8 @@ std::vector<RecoveryCase> recovery_cases(const Context& context) {
           {"1 GB, three times the files, 10 s of work", 1, 750, 10}};
 }
 
-/// Returns the rows of one group. Systems that are in both groups recover in the same way in both.
+/// Returns the rows except those of the group `each call`, unless their systems have a fast check.
+/// The omitted systems are also in another group, and recover in the same way in both.
 std::vector<std::size_t> recovering_rows(const Context& context) {
   std::vector<std::size_t> numbers;
   for (const std::size_t i : rows_of(context))

@@ -65,8 +65,8 @@ std::vector<std::size_t> rows_of(Durability durability);
 /// not change.
 std::vector<std::vector<std::size_t>> grouped(const std::vector<std::size_t>& numbers,
                                               const std::function<std::string(const Row&)>& key);
-/// Returns the numbers of all rows. For tests (scaled), returns only one row per group, and one
-/// additional row.
+/// Returns the numbers of all rows. In scaled runs (for tests), returns the number of one row per
+/// group and of one additional row.
 std::vector<std::size_t> rows_of(const Context& context);
 
 enum class Device : std::uint8_t { drive, drive_cache, fast_drive, raid5, raid5_nvram };

@@ -14,7 +14,8 @@
 
 namespace headcrash::experiment::compare {
 
-/// The cells for one kind of machine, which has either a device or a used disk.
+/// The cells for one kind of machine. The kinds differ in the device, or in the fill level of a
+/// used disk.
 struct TimedTable {
   std::string name;  ///< for example "one drive" or "aged, 75 % full"
   std::vector<std::size_t> row_numbers;
@@ -38,14 +39,14 @@ struct RowLoss {
   std::string error, first_damage;
 };
 
-/// The state of a file system before a cut. The recovery from this cut is measured.
+/// The size of a file system, and the work on it before the power cut from which it must recover.
 struct RecoveryCase {
   std::string name;  ///< for example "10 GB, 10 s of work"
   double gb = 1;
   std::uint64_t files_mb = 250;
   int dirty_s = 10;
 };
-/// The recovery times of a row, with one value per seed.
+/// The recovery times of one row. Each sample has one value per seed.
 struct RowRecovery {
   std::size_t row = 0;
   Sample mount_s, mount_cpu_s,

@@ -80,7 +80,8 @@ Table who_wins(const std::vector<Contest>& contests, const std::vector<std::stri
   return shown;
 }
 
-/// Returns a table of how often each row beats every other row.
+/// Returns a table with a row and a column for each system. A cell shows how often the row's system
+/// beats the column's system.
 Table who_beats_whom(const std::vector<Contest>& contests, const std::vector<std::string>& names,
                      Durability durability) {
   Table shown{.name = fmt::format("beats, {}", name(durability)),

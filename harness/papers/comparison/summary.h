@@ -1,5 +1,5 @@
 #pragma once
-// Determines the best systems: ranks the cells of several tables within each group.
+// Determines the best systems by ranking them within each group, cell by cell, over several tables.
 
 #include <string>
 #include <vector>

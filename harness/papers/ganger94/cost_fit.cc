@@ -16,7 +16,7 @@ class NormalEquations {
   explicit NormalEquations(std::size_t unknowns)
       : rows_(unknowns, std::vector<double>(unknowns)), right_(unknowns) {}
 
-  /// Adds the equation that the unknowns, multiplied by the factors, add up to `value`.
+  /// Adds an equation: the sum of all unknowns, each multiplied by its factor, is `value`.
   void add(const std::vector<double>& factors, double value) {
     for (std::size_t i = 0; i < factors.size(); ++i) {
       right_[i] += factors[i] * value;

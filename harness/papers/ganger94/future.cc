@@ -1,6 +1,6 @@
 // Section 7: the comparison that the authors planned. Compares soft updates with a write-ahead log
-// (with one commit per change, or one commit for many changes), and with NVRAM below synchronous
-// writes.
+// (with one commit per change, or one commit for many changes), and with synchronous writes into
+// NVRAM.
 #include <algorithm>
 
 #include "fs-adapters/ufs/schemes/scheme_variants.h"

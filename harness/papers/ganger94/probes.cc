@@ -1,5 +1,5 @@
-// Section 6: the promise of a returned call, the duration of fsync after a burst of creations, and
-// the length of the code.
+// Section 6: what a returned call promises, how long fsync takes after a burst of creations, and
+// how long the code is.
 #include "fs-adapters/ufs/format/image_reader.h"
 #include "harness/papers/ganger94/ganger94.h"
 #include "harness/papers/judge.h"

@@ -88,7 +88,7 @@ void add_gap_widens(ClaimAnswer& answer, const Curves& curves) {
       [&] { return *values[2].value / *values[3].value > *values[0].value / *values[1].value; });
 }
 
-/// Adds the throughput of Chains for several amounts of memory for copied blocks.
+/// Adds the throughput of Chains for several limits on the memory that copied blocks may use.
 void add_room_for_copies(ClaimAnswer& answer, Cells& cells, const Curves& removes) {
   for (const std::uint64_t megabytes : {4U, 18U, 30U}) {
     UfsSetup setup = usual(ComparedScheme::chains);
@@ -107,7 +107,8 @@ void add_room_for_copies(ClaimAnswer& answer, Cells& cells, const Curves& remove
       "unknown.");
 }
 
-/// Adds the largest differences between schemes on other machines that the paper may have used.
+/// Adds the largest differences between schemes on several other machines. The paper may have used
+/// one of these machines.
 void add_largest_elsewhere(ClaimAnswer& answer, Cells& cells) {
   const timed::Arguments four{{"users", 4}}, eight{{"users", 8}};
   const auto elapsed = [](const PhaseOutcome& each) { return each.elapsed_s; };

@@ -16,7 +16,8 @@ struct Change {
   ServerChoice choice;
 };
 
-/// The knee of one tuning: that of the unchanged server, and that after each change.
+/// The changes for one tuning, whose knee is measured on the unchanged server and after each
+/// change.
 struct Knees {
   const char* id;
   const char* title;
@@ -143,8 +144,8 @@ ClaimAnswer constant_of_fast_fsck(Context& context) {
   return answer;
 }
 
-/// For each change, adds the recovery time after a cut at this load. Optionally adds the number of
-/// requests.
+/// Adds the recovery time after a cut at this load, one for each change. If `requests` is true,
+/// also adds the numbers of requests.
 void add_recoveries(Context& context, ClaimAnswer& answer, Figure paper_s, double per_s,
                     const std::vector<Change>& changes, bool requests = false) {
   std::vector<Cut> cuts;

@@ -14,8 +14,8 @@ namespace {
 
 constexpr std::uint64_t kBlockSectors = 16;
 
-/// Number of reads and writes at the drives for each write of a random block. The writes are issued
-/// one after another, without a file system.
+/// The numbers of reads and of writes at the drives for each write of a random block. The random
+/// writes are issued one after another, without a file system.
 struct BlockWrites {
   Figure ios, ms;
   std::string remark;

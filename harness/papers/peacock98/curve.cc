@@ -8,7 +8,8 @@ namespace headcrash::experiment::peacock98 {
 const CurvePoint* Curve::knee() const {
   const CurvePoint* best = nullptr;
   for (const CurvePoint& each : points) {
-    // If a load is sustained although a lower load was not, this is a coincidence.
+    // Once a load was not sustained, ignore higher loads: if one of them was sustained, this is a
+    // coincidence.
     if (!each.sustained) break;
     best = &each;
   }

@@ -39,8 +39,8 @@ struct FileSet {
 
   static FileSet of(double operations_per_s);
   std::uint64_t used_of_process() const;  ///< returns a fifth of the files, at least one
-  /// Returns the number, among all files of a process, of the used file with index `used`. Every
-  /// fifth file is used.
+  /// Returns the number of the used file with index `used`. All files of a process are numbered,
+  /// and every fifth one is used.
   static std::uint64_t file_of_used(std::uint64_t used) {
     return used * timed::laddis_load::kUsedShare;
   }
@@ -80,7 +80,8 @@ struct LaddisOutcome {
   std::string error;  ///< empty on success
   bool saturated = false;
   double offered_per_s = 0, achieved_per_s = 0;  ///< rates of requests and of replies
-  /// Rate of the arrivals, which are drawn at random.
+  /// Rate at which requests arrived. It varies around the offered rate, because arrival times are
+  /// random.
   double arrived_per_s = 0;
   double mean_ms = 0, p50_ms = 0, p95_ms = 0, p99_ms = 0;
   double writes_mean_ms = 0;

@@ -87,8 +87,8 @@ void add_promises(ClaimAnswer& answer, const std::vector<Crashes>& all) {
   if (!first.empty()) answer.remarks.push_back("The first broken promise: " + first);
 }
 
-/// Returns the number of loads at which recovery differs between two settings. If recovery is
-/// always the same, the setting had no effect on the state of the disk.
+/// Returns the number of loads at which the recovery times with two settings differ. If there are
+/// none, the setting had no effect on the state of the disk.
 Named differences_of(const Crashes& one, const Crashes& other) {
   double differ = 0;
   for (std::size_t i = 0; i < one.outcomes.size(); ++i)

@@ -1,6 +1,6 @@
-// Results at single loads, or of an additional knee: PK-15, PK-22 (flusher and fsflush), PK-04 (hot
-// spot), PK-10 (repeated), PK-12 and PK-19 (batched commits), PK-18 (5 GB), and write gathering,
-// which the paper's server does not support.
+// Results that need only single loads or one additional knee: PK-15, PK-22 (flusher and fsflush),
+// PK-04 (hot spot), PK-10 (repeated), PK-12 and PK-19 (batched commits), PK-18 (5 GB), and write
+// gathering, which the paper's server does not support.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -29,8 +29,8 @@ Named drives_busy(const LaddisOutcome& outcome) {
   return {"drives busy", outcome.of(100 * outcome.drives_busy / kDrives), "%"};
 }
 
-/// Returns the loads for the curves of figure 9, which all have the same rate, and an additional
-/// load with fsflush on.
+/// Returns one load for each curve of figure 9, all at the same rate, and an additional load with
+/// fsflush on.
 std::vector<Load> loads_of_tunings() {
   const ServerChoice usual{
       .raid = Raid::raid0, .presto = Presto::both, .tuning = Tuning::bmap_fast_fsck};

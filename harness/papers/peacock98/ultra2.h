@@ -89,7 +89,7 @@ struct ServerChoice {
   /// Use a map of busy groups. Only with fast fsck; the paper considers such a map but does not
   /// implement it.
   bool busy_map = false;
-  // The following members are for counterfactuals.
+  // The following members are only for counterfactuals.
   bool marks_alone = false;  ///< only with fast fsck: the mark of each inode is a separate write
   /// Drives serve requests in order of arrival instead of C-LOOK order.
   bool drives_in_order = false;
@@ -116,10 +116,10 @@ os::TimeNs request_cpu_ns(const ServerChoice& choice);
 std::string image_of(const ServerChoice& choice);
 
 /// The images of file systems with file sets. Each image is created only once for all machines with
-/// the same drives and format, and kept as long as all images fit into kKeptBytes. Thread-safe: if
-/// another thread is creating the image, callers wait for it. The size of a set is rounded up to
-/// the size for one of a few loads (kSets), and a run uses only the part that it needs. Each set
-/// extends the previous one, so the image for a set does not depend on earlier requests.
+/// the same drives and format. It is kept as long as all images fit into kKeptBytes. Thread-safe:
+/// if another thread is creating the image, callers wait for it. Sets exist only for a few loads
+/// (kSets). A run gets the next larger set, and uses only the part that it needs. Each set extends
+/// the next smaller one, so the image for a set does not depend on earlier requests.
 class Images {
  public:
   static constexpr double kSets[] = {25, 100, 800, 1600, 3200};

@@ -15,7 +15,7 @@
 namespace headcrash::experiment::rosenblum92 {
 namespace {
 
-/// Time between the creation of two initial files, which gives the files distinct ages.
+/// Time between the creations of successive initial files. It gives each file a distinct age.
 constexpr std::int64_t kBetweenFilesNs = 1000;
 constexpr std::uint64_t kSyncedAtOnce = 4 << 20;
 constexpr std::uint64_t kWriteBytes = 64 << 10;

@@ -116,7 +116,7 @@ class Ageing {
   std::optional<std::vector<std::uint64_t>> blocks_in_place(std::uint32_t number,
                                                             std::uint32_t life) const;
   std::uint64_t bytes_at_end(std::uint32_t number, std::uint32_t life) const;
-  /// Returns the first file of the group, and the end of its range of files.
+  /// Returns the range of the group's files: the first file, and the end of the range.
   std::pair<std::uint32_t, std::uint32_t> files_of(std::uint32_t group) const;
 
   std::string path(std::uint32_t file) const;

@@ -81,15 +81,15 @@ TEST_P(ProductionOf, CountersAgree) {
   const ProductionOptions options = small(GetParam());
   const ProductionRun run = run_production(options);
   ASSERT_TRUE(run.good()) << run.remark;
-  // The load keeps the used space constant and writes the amounts in the table. The differences are
-  // due to the small number of files.
+  // The load keeps the used space constant, and writes as much per hour as the table says. The
+  // results deviate from this because there are few files.
   EXPECT_GE(run.bytes_in_use, options.load.bytes_in_use);
   EXPECT_LT(run.bytes_in_use, 1.15 * options.load.bytes_in_use);
   const double hourly = run.bytes_written / run.hours;
   EXPECT_NEAR(hourly / options.load.bytes_per_hour, 1, .35);
   // The log contains the users' data, except data that was overwritten or deleted in the cache.
   EXPECT_GT(part(run.log, BlockType::data), .65 * run.bytes_written);
-  // Compares the amounts of live data that the log and the reader report.
+  // Compares the amount of live data according to the log with the amount according to the reader.
   EXPECT_DOUBLE_EQ(all(run.live) - part(run.live, BlockType::summary), run.bytes_in_use);
   EXPECT_GT(part(run.live, BlockType::indirect), 0);
   EXPECT_GT(part(run.live, BlockType::summary), 0);

@@ -116,8 +116,8 @@ double cost_of(SimulatorFigures& figures, const Variant& variant, double utiliza
 }
 
 /// Returns true for variants that a file system could implement. A file system does not know how
-/// often data will be rewritten. Its disk passes over live slots if that takes less time than a
-/// separate access.
+/// often data will be rewritten, and it does not access each run of dead slots separately if a pass
+/// over the live slots takes less time.
 bool competes(const Variant& variant) {
   return variant.options.separation != WriteSeparation::known && !is_idle(variant) &&
          !variant.options.positioning.access_each_run;

@@ -9,7 +9,8 @@ namespace headcrash::experiment::rosenblum92 {
 std::vector<ClaimAnswer> two_files(Context& context);
 /// Section 6.2.1.1: figures 6-1 to 6-3.
 std::vector<ClaimAnswer> small_files(Context& context);
-/// Section 6.2.1.2: figure 6-4; and the number of exceptions in both benchmarks (section 6.7).
+/// Section 6.2.1.2: figure 6-4. Section 6.7: the phases of both benchmarks in which LFS is slower
+/// than SunOS.
 std::vector<ClaimAnswer> large_file(Context& context);
 /// Section 6.2.1.3: table 6-1; sections 2.5.2 and 4.5.2.2.
 std::vector<ClaimAnswer> recovery_times(Context& context);

@@ -106,8 +106,8 @@ struct SimulatorOptions {
   std::uint32_t logs = 1;  ///< number of open segments for new data
   SpaceReuse reuse = SpaceReuse::cleaning;
   Positioning positioning;  ///< used to select between the methods of adaptive reuse
-  /// After this number of writes, the disk is idle until `idle_clean_until` segments are clean.
-  /// nullopt if the disk is never idle.
+  /// Number of writes between two idle times. In an idle time, the disk cleans until
+  /// `idle_clean_until` segments are clean. nullopt if the disk is never idle.
   std::optional<std::uint64_t> writes_between_idle_times;
   std::uint32_t idle_clean_until = 0;
 
@@ -128,9 +128,10 @@ struct SimulatorCounts {
   /// Number of segments whose dead slots were written in one pass.
   std::uint64_t passes_over = 0;
   std::uint64_t accesses_to_runs = 0;  ///< number of runs that were written with a separate access
-  /// Number of live slots between the runs that were written in one pass.
+  /// Number of live slots over which such passes moved.
   std::uint64_t slots_passed = 0;
-  /// Number of revolutions lost in such passes, one at each range of live slots that is too short.
+  /// Number of revolutions lost in these passes. One is lost at each range of live slots that is
+  /// too short.
   std::uint64_t revolutions_lost = 0;
   /// Number of segments in `segments_read` that were read while the disk was idle.
   std::uint64_t idle_segments_read = 0;
@@ -166,9 +167,9 @@ struct UtilizationHistogram {
 
 class CleaningSimulator {
  public:
-  /// Places all files, in order of their numbers, in segments that are as full as possible. All
-  /// other segments are clean. REQUIRES: 0 < utilization < 1; each segment contains at least one
-  /// file; there is space for all logs.
+  /// Fills segments with all files, in order of their numbers. These segments are as full as
+  /// possible, and all other segments are clean. REQUIRES: 0 < utilization < 1; each segment
+  /// contains at least one file; there is space for all logs.
   explicit CleaningSimulator(const SimulatorOptions& options);
 
   /// Overwrites `files` files. Runs the cleaner whenever no segment is clean.
@@ -203,7 +204,8 @@ class CleaningSimulator {
   struct Log {
     std::uint32_t next = 0, end = 0, segment = 0;
     bool open = false;
-    /// True if dead slots of a segment are written; `end` is the end of these slots.
+    /// True if the open segment also has live data, so that only its dead slots are written. `end`
+    /// is then the end of a run of dead slots.
     bool plugging = false;
   };
   struct PlugCounts {
@@ -251,8 +253,7 @@ class CleaningSimulator {
 
   SimulatorOptions options_;
   AccessGenerator generator_;
-  /// Binary logarithm of the number of slot numbers per segment. The last numbers in a segment may
-  /// be unused.
+  /// Each segment has 2^shift_ slot numbers. The last of these numbers may be unused.
   std::uint32_t shift_ = 0;
   std::uint32_t now_ = 0;
   bool keeps_times_ = true;

@@ -11,7 +11,7 @@ namespace {
 constexpr int kSteps = 200;
 
 double apart_cost(const AccessPattern& pattern, double overall_u, double division) {
-  // Both values are multiples of the size of the data.
+  // Total space and free space, as multiples of the amount of data.
   const double space = 1 / overall_u, free = space - 1;
   const double hot = pattern.hot_files, cold = 1 - hot;
   const double u_hot = uniform_steady_state(hot / (hot + division * free)),

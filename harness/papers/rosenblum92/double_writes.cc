@@ -10,7 +10,7 @@ namespace headcrash::experiment::rosenblum92 {
 namespace {
 
 constexpr const char* kArray = "raid5-5";
-/// Four of the five members hold data, with 64 KiB each per stripe.
+/// In each stripe, four of the five members hold 64 KiB of data each.
 constexpr std::uint64_t kStripeSectors = 4 * 128;
 constexpr std::uint32_t kUnitSectors = 128, kSegmentSectors = 2048;
 /// The first segment begins at a multiple of this size.
@@ -170,7 +170,7 @@ struct SequentialWrite {
   std::string remark;
 };
 
-/// Writes one megabyte after another. Each write begins when the previous one is on the disk.
+/// Writes a file megabyte by megabyte. Each write begins when the previous one is on the disk.
 VfsResult<void> write_durably(Vfs& vfs, std::uint64_t bytes) {
   const std::vector<std::byte> data(kMegabyte, std::byte{1});
   TRY(const auto file, vfs.open("large", {.create = true, .exclusive = true}));

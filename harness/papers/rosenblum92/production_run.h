@@ -59,8 +59,8 @@ struct ProductionRun {
   double log_bytes = 0;         ///< bytes written by the log, excluding checkpoint regions
   double checkpoint_bytes = 0;  ///< bytes of checkpoint regions that were written
   double cleaner_read_bytes = 0;
-  double cleaner_live_bytes = 0;  ///< live data of cleaned segments, which the cleaner rewrites
-  double disk_busy = 0;           ///< fraction of the time in which the disk is busy
+  double cleaner_live_bytes = 0;  ///< live data that the cleaner copied from the cleaned segments
+  double disk_busy = 0;           ///< fraction of the time during which the disk was busy
   std::uint64_t checkpoints = 0;
   std::uint64_t segments_cleaned = 0;  ///< number of nonempty segments that were cleaned
   std::uint64_t segments_emptied = 0;  ///< number of segments that became empty without cleaning

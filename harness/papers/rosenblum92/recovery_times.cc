@@ -142,7 +142,7 @@ ClaimAnswer table_6_1(Context& context, std::uint64_t files_per_folder) {
 ClaimAnswer few_files_a_directory(Context& context) {
   ClaimAnswer answer = table_6_1(context, 100);
   if (context.interrupted()) return answer;
-  // Adds variants of parameters that change the numbers.
+  // Adds variants of the parameters that affect the recovery time.
   const FileSet many = files_of(1, 50, context.scaled, 100),
                 large = files_of(100, 50, context.scaled, 100);
   LfsSetup directories_written = without_checkpoints();

@@ -58,7 +58,7 @@ SimulatorOptions SimulatorFigures::cost_benefit(const AccessPattern& pattern, Se
 void SimulatorFigures::prepare(const std::vector<Curve>& curves,
                                const std::vector<double>& utilizations) {
   std::vector<SimulatorOptions> all;
-  // Starts the most expensive runs first, so that the last runs to end are short.
+  // Starts the most expensive runs first, so that only short runs are left at the end.
   for (auto u = utilizations.rbegin(); u != utilizations.rend(); ++u) {
     for (const Curve& curve : curves) all.push_back(at(curve.options, *u));
   }

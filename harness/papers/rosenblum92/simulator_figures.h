@@ -1,6 +1,6 @@
 #pragma once
-// Data for the claims about chapter 5: the named configurations of the chapter, and the curves in
-// its figures.
+// The data for the claims about chapter 5: configurations, to which the chapter gives names, and
+// the curves in its figures.
 
 #include <functional>
 #include <string>
@@ -39,8 +39,8 @@ class SimulatorFigures {
     options.utilization = utilization;
     return options;
   }
-  /// Converts a number of files. The dissertation's number is for segments of 512 files; the result
-  /// is for the segments of this run.
+  /// Scales a number of files from the dissertation, whose segments have 512 files, to the segment
+  /// size of this run.
   std::uint32_t scaled_files(std::uint32_t files) const;
 
   /// Runs all points on all curves in parallel.

@@ -52,8 +52,8 @@ std::vector<ClaimAnswer> two_files(Context&) {
   log.mount.checkpoint_interval_ns = 0;  // no checkpoints: count only the writes for the files
   const Written lfs = written(log.setup(), 4096, 0),
                 with_checkpoint = written(LfsSetup{}.setup(), 4096, 0);
-  // A directory's inode normally shares a block with the inodes of its first files. Additional
-  // files move these inodes into different blocks, as in the dissertation.
+  // A directory's inode is normally in the same block as the inodes of its first files. In the
+  // dissertation they are in different blocks, so create additional files first.
   constexpr std::uint64_t kInodesOfABlock = 64;
   const Written unix_ffs = written(sunos().setup(), 8192, kInodesOfABlock);
   const Written empty = written(sunos().setup(), 8192, 0);

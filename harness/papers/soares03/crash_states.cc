@@ -15,8 +15,9 @@
 namespace headcrash::experiment::soares03 {
 namespace {
 
-/// A workload named as in `campaign snapfs-schemes`, for example "ace-seq2/3302". A workload family
-/// also determines a disk and a shuffled write order.
+/// A workload. Its name has the form used in `campaign snapfs-schemes`, for example
+/// "ace-seq2/3302". If it belongs to a family, the family also determines the disk and a shuffled
+/// order of writes.
 struct Workload {
   std::string name;
   std::string disk = std::string(in_process::kPlainDisk);
@@ -69,8 +70,8 @@ class StateJudge {
   WorkFolder folder_;
 };
 
-/// Adds a row and a rule for a system: a correct system must obey its rules, and the errors of a
-/// control must be detected.
+/// Adds a row and a rule for a system. If the system is a control, the rule is that its errors are
+/// detected. Otherwise, the rule is that no crash state breaks a promise.
 void judge(ClaimAnswer& answer, const char* system_name, const std::vector<Workload>& workloads,
            std::uint64_t budget) {
   const auto& systems = snapfs::file_system_type().systems();

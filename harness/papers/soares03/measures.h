@@ -30,8 +30,8 @@ inline double writes_of(const PhaseOutcome& phase) {
   return static_cast<double>(phase.issued_writes);
 }
 
-/// Returns the smallest number of generations that any of the cells committed before its users
-/// ended. Counts one phase or, without a name, all measured phases.
+/// Counts, for each cell, the generations that it committed before its users ended, and returns the
+/// smallest count. Counts one phase or, without a name, all measured phases.
 inline Named generations_in(const std::vector<const Cell*>& cells, std::string_view phase = {}) {
   const auto count = [](const PhaseOutcome& each) { return static_cast<double>(each.generations); };
   Figure fewest;

@@ -57,7 +57,7 @@ inline constexpr System kPrintedSystems[] = {System::ext2, System::ext3, System:
 const char* name(System system);
 
 enum class WriteCache : std::uint8_t { believed, off, flushed };
-/// The settings of the write cache other than the one assumed for the paper's machine.
+/// The settings of the write cache, except the one that is assumed for the paper's machine.
 inline constexpr WriteCache kOtherWriteCaches[] = {WriteCache::off, WriteCache::flushed};
 
 struct MachineChoice {

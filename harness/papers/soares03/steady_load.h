@@ -30,8 +30,9 @@ struct SteadyOutcome {
   std::string error;  ///< empty on success
   /// `kib_written` includes all data sent to the drive, even the journal.
   double operations = 0, kib_written = 0, requests = 0, disk_busy_s = 0;
-  std::vector<double> beside_ms,
-      during_ms;  ///< response times of calls outside and during the write of a generation
+  /// Response times of calls: `beside_ms` while no generation is being written, `during_ms` while
+  /// one is being written.
+  std::vector<double> beside_ms, during_ms;
   std::vector<double> fsync_ms;
   // The following members are set only for snapfs.
   double commits = 0, never_written = 0, freed_in_flight = 0, blocks_copied = 0;
