@@ -41,7 +41,7 @@ std::string commands_page(const CLI::App& app) {
   for (const CLI::App* command : shown_subcommands(app)) {
     if (command->get_group() != task) {
       task = command->get_group();
-      text += fmt::format("\n## {}\n\n| command | purpose | for example |\n|---|---|---|\n", task);
+      text += fmt::format("\n## {}\n\n| command | purpose | example |\n|---|---|---|\n", task);
     }
     text += fmt::format("| {} | {} | <code>{}</code> |\n", command->get_name(),
                         command->get_description(), example_of(*command));

@@ -118,7 +118,7 @@ Result<ModelledMachineOptions> machine_with(std::string_view type, std::string_v
 
 Result<std::unique_ptr<ModelledMachine>> ModelledMachine::start(
     const ModelledMachineOptions& options) {
-  invariant(options.system != nullptr, "a modelled machine has a file system");
+  invariant(options.system != nullptr, "a modelled machine must have a file system");
   std::unique_ptr<ModelledMachine> machine(new ModelledMachine(options));
   TRY(machine->assemble());
   machine->start_system();

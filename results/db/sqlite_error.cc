@@ -30,7 +30,7 @@ std::string own_words(sqlite3* handle) {
 
 Error damaged(const std::filesystem::path& file, const std::string& detail) {
   return Error{file.string(), "is damaged: " + detail,
-               fmt::format("restore a copy, or save what is readable with: sqlite3 '{}' .recover",
+               fmt::format("restore a copy, or recover readable data with: sqlite3 '{}' .recover",
                            file.string())};
 }
 

@@ -175,7 +175,7 @@ ClaimAnswer faster_processors(Cells& cells) {
   ClaimAnswer answer{
       .id = "LFS-27", .part = "small-files", .title = "Creating files on faster processors (6-3)"};
   Plot plot{.name = "figure6-3",
-            .title = "Files created per second, by the processor's speed",
+            .title = "Files created per second, by processor speed",
             .x = "processor speed relative to a Sun-4/260",
             .y = "files/s",
             .logarithmic_x = true,

@@ -191,11 +191,11 @@ TimedWorkload ageing() {
                       "a year of whole weeks: our choice; ten months in the source"},
                      {"every-days", 91, 7, 1, 36'400, "between two measurements: our choice"},
                      {"in-use-kib", 262'144, 16'384, 64, 1LL << 32,
-                      "of all files: our choice, for a disk of 512 MB"},
+                      "size of all files: our choice, for a disk of 512 MB"},
                      {"written-kib", 28'672, 1'024, 1, 1LL << 32,
                       "per working day: Rosenblum 1992, table 6-2, /user6"},
                      {"probe-kib", 16'384, 1'024, 8, 1LL << 32,
-                      "of new files at each measurement: our choice"},
+                      "size of the new files at each measurement: our choice"},
                      {"day-s", kSecondsADay, kSecondsADay, 0, 10 * kSecondsADay, "a day"}},
       .phases = ageing_phases,
       .waits_s = [](const Arguments& arguments) {

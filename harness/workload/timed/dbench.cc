@@ -142,7 +142,7 @@ std::vector<Phase> dbench_phases(const Arguments& arguments) {
 TimedWorkload dbench() {
   return {
       .name = "dbench",
-      .title = "clients of a file server play a load of many operations, after dbench",
+      .title = "clients of a file server replay a load of many operations, as dbench does",
       .source =
           "dbench 1.x; Soares, Krieger and Da Silva, section IV-E, table II; the load is generated",
       .operation = "operations",

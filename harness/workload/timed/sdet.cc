@@ -278,11 +278,11 @@ TimedWorkload sdet() {
       .operation = "scripts",
       .parameters =
           {{"scripts", 4, 2, 1, 64, "figure 6 plots scripts per hour against it"},
-           {"files", 40, 12, 1, 10'000, "our choice: of a home directory"},
-           {"home-bytes", 240 << 10, 60 << 10, 0, 1 << 30, "our choice: of a home directory"},
-           {"folders", 8, 4, 1, 1'000, "our choice: of a home directory"},
+           {"files", 40, 12, 1, 10'000, "our choice: a typical home directory"},
+           {"home-bytes", 240 << 10, 60 << 10, 0, 1 << 30, "our choice: a typical home directory"},
+           {"folders", 8, 4, 1, 1'000, "our choice: a typical home directory"},
            {"each", 1, 1, 1, 1'000, "our choice: scripts that each stream runs in succession"},
-           {"command-cpu-ms", 4, 1, 0, 60'000, "our choice: of a command that computes"},
+           {"command-cpu-ms", 4, 1, 0, 60'000, "our choice: typical of a command that computes"},
            {"programs", 0, 0, 0, 1, "1: each command is a program that is started; our choice: 0"}},
       .phases = sdet_phases};
 }
