@@ -25,7 +25,7 @@ namespace headcrash::stages {
 /// is unknown or does not support this size.
 Result<profiles::Plan> plan_machine(const std::string& profile, std::uint64_t sectors);
 
-/// Returns the devices in the form that a recording's header has.
+/// Returns the devices in the form used in a recording's header.
 std::vector<record::RecordedDevice> recorded_devices(const profiles::Plan& plan);
 
 /// Fails if the media do not fit, because the recording was made with other devices.

@@ -294,7 +294,7 @@ void DiskQueue::State::run_done(Run& run, model::Status status) {
   dispatch();
 }
 
-/// Records a run that is complete in the traces and the counters.
+/// Records a completed run in the traces and the counters.
 void DiskQueue::State::went(Run& run, model::Status status) {
   const TimeNs now = executor.now();
   Spindle& spindle = run.spindle;

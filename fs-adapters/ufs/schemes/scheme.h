@@ -307,8 +307,8 @@ class Scheme : public os::WriteHooks {
   }
 
   /// Called before the allocator takes a fragment or an inode in the group, on behalf of `inode`.
-  /// The maps and the in-core inode have not changed yet. `is_directory` is the inode's previous
-  /// type. No header is held. May wait, also for the disk.
+  /// The maps and the in-core inode have not changed yet. `is_directory` is true if the inode was a
+  /// directory before. No header is held. May wait, even for the disk.
   virtual VfsResult<void> before_taking(std::uint32_t group, InodeNumber inode, bool is_directory) {
     (void)group, (void)inode, (void)is_directory;
     return {};

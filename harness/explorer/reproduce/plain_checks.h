@@ -16,8 +16,8 @@ namespace headcrash::explorer {
 /// workload.sh, the version number in every byte.
 enum class Content : std::uint8_t { stamps, version_bytes };
 
-/// For each finding, returns a call of a function in look.sh. If no standard tool can check the
-/// finding, returns a call of look_yourself.
+/// For each finding, returns a call to a function in look.sh, or to look_yourself if no standard
+/// tool can check the finding.
 std::vector<std::string> plain_checks(const std::vector<oracle::Finding>& findings,
                                       std::span<const workload::Operation> operations,
                                       Content content);
