@@ -34,7 +34,7 @@ Result<NamedFile> find_named_file(std::string_view kind, const std::string& name
 /// Returns true if the argument contains a '/' or ends in .toml; otherwise it is a name.
 bool is_path(std::string_view name_or_path);
 
-/// Splits "NAME+VARIANT"; the variant is empty if there is none. A '+' in a folder's name or before
+/// Splits "NAME+VARIANT"; the variant may be empty. A '+' in a folder's name or before
 /// an extension belongs to the path.
 std::pair<std::string, std::string> split_variant(std::string_view name_or_path);
 

@@ -20,8 +20,8 @@
 namespace headcrash::profiles {
 namespace {
 
-/// DiskSim's figures for whole traces, as printed by its own validation. There are none for some
-/// drives.
+/// DiskSim's figures for whole traces, as printed by its own validation. It prints no figures
+/// for some drives.
 struct DiskSimFigures {
   double demerit_percent;
   double within_1ms_percent;

@@ -112,8 +112,8 @@ class StageGuest {
   std::size_t stage() const;
   /// Returns a load request for empty disks, which have the sizes that the guest assumes.
   device::StageLoad empty_disks() const;
-  /// Returns a message in which the file system has reported damage since load(); nullopt if there
-  /// is none.
+  /// Returns a message in which the file system has reported damage since load(); nullopt if it has
+  /// not.
   std::optional<std::string> damage_message() const;
   std::size_t restores() const;  ///< number of guests used so far
 

@@ -130,7 +130,7 @@ class Run {
     recorded_.executed = operations.size();
     recorded_.shared_names = options.shared_names;
     for (std::size_t i = 0; i < operations.size(); ++i)
-      if (workload::is_persistence_point(operations[i])) untold_.insert(i);
+      if (workload::is_persistence_point(operations[i])) unreported_.insert(i);
   }
 
   Result<RecordedRun> run(record::RecordingWriter& writer) {
@@ -347,8 +347,8 @@ class Run {
                          operation.kind == workload::Operation::Kind::syncfs;
       // Another user, woken during the sync, may already have started an operation.
       const bool quiet = syncs && alone && begun == begun_ && recorder_.idle();
-      tell(number);
-      // tell() may have waited, so check again.
+      report_point(number);
+      // report_point() may have waited, so check again.
       if (quiet && begun == begun_ && recorder_.idle()) settle();
       return;
     }
@@ -381,7 +381,7 @@ class Run {
     if (faulty && only_persists(operation)) {
       ++recorded_.met.failed_syncs;
       recorded_.failed_operations.push_back({number, workload::Outcome::skipped});
-      untold_.erase(number);
+      unreported_.erase(number);
     } else if (faulty) {
       recorded_.met.ended_by = what;
       if (threads_ == 1) recorded_.executed = number + 1;
@@ -390,18 +390,18 @@ class Run {
     } else {
       skipped_ = true;
       recorded_.failed_operations.push_back({number, outcome});
-      untold_.erase(number);
+      unreported_.erase(number);
     }
   }
 
   /// Reports a persistence point. Waits first, because points are reported in list order.
-  void tell(std::size_t point) {
-    rest_until([&] { return *untold_.begin() == point; });
-    if (recorded_.failure || *untold_.begin() != point) return;
-    if (!recorder_.failed_at().empty() && telling_syncs_++ < kInformativeSyncs)
+  void report_point(std::size_t point) {
+    rest_until([&] { return *unreported_.begin() == point; });
+    if (recorded_.failure || *unreported_.begin() != point) return;
+    if (!recorder_.failed_at().empty() && informative_syncs_++ < kInformativeSyncs)
       recorded_.met.informative.push_back(recorder_.events() + 1);
     recorder_.mark(workload::persisted_mark(point));
-    untold_.erase(point);
+    unreported_.erase(point);
     changed_.wake_all();
   }
 
@@ -452,11 +452,12 @@ class Run {
   std::size_t threads_;
   std::unique_ptr<adapters::MountedSystem> mounted_;
   std::optional<workload::OpenFiles> open_files_;
-  std::set<std::size_t> untold_;  ///< persistence points that are neither reported nor skipped yet
-  std::size_t arrived_ = 0;       ///< number of arrivals of users at joins
+  std::set<std::size_t>
+      unreported_;           ///< persistence points that are neither reported nor skipped yet
+  std::size_t arrived_ = 0;  ///< number of arrivals of users at joins
   /// Number of users that have ended or are waiting for another user.
   std::size_t resting_ = 0;
-  std::size_t ended_ = 0, begun_ = 0, open_ = 0, telling_syncs_ = 0;
+  std::size_t ended_ = 0, begun_ = 0, open_ = 0, informative_syncs_ = 0;
   bool skipped_ = false;  ///< an operation has been skipped or executed in part
   // The following members are used only for a shared history.
   std::vector<oracle::SharedCall> calls_;

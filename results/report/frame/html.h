@@ -34,7 +34,7 @@ struct Fold {
   bool open = false;
 };
 std::string folded(const Fold& fold);
-/// Returns the query as it was executed, so that it can be used in the sqlite3 shell.
+/// Returns the executed query in a form that can be pasted into the sqlite3 shell.
 std::string query_note(const std::string& name, std::int64_t run);
 
 /// Returns a count for a table. Zero is greyed; other numbers have the class `css_class`, if given.

@@ -46,7 +46,7 @@ struct Table {
 /// Fails if a name is unknown or occurs twice.
 Result<std::map<std::string, std::string>> parse_queries(std::string_view text);
 
-/// Returns the SQL of an embedded query as it is executed; empty if the name is unknown.
+/// Returns the executable SQL of an embedded query; empty if the name is unknown.
 std::string query_text(const std::string& name);
 
 Result<Table> run_query(db::Database& database, const std::string& name, std::int64_t run);
