@@ -3,12 +3,16 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <fstream>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <sstream>
+#include <string_view>
 
 #include "harness/check/host_program.h"
 #include "harness/check/program_image.h"
@@ -71,7 +75,7 @@ std::string last_words(const HostRun& run) {
 /// Returns advice for a command that failed without a power cut. Commands run in an empty folder.
 /// In a shell command, a name without '/' does not refer to a file in the user's folder.
 std::string advice(const std::vector<std::string>& argv) {
-  std::istringstream words(argv.back());
+  std::istringstream words(fmt::format("{}", fmt::join(argv, " ")));
   std::error_code error;
   for (std::string word; words >> word;)
     if (word.find('/') == std::string::npos && fs::is_regular_file(word, error))
@@ -122,6 +126,33 @@ Result<void> add_files(const std::vector<std::string>& files, std::set<fs::path>
   return {};
 }
 
+/// Returns true if the kernel can execute the file. sh(1) also runs scripts that have no "#!".
+bool is_executable(const std::string& path) {
+  if (::access(path.c_str(), X_OK) != 0) return false;
+  std::ifstream file(path, std::ios::binary);
+  std::string begin(4, '\0');
+  file.read(begin.data(), static_cast<std::streamsize>(begin.size()));
+  return begin ==
+             "\x7f"
+             "ELF" ||
+         begin.starts_with("#!");
+}
+
+/// Returns the words of a command line that needs no shell, since each process costs time for every
+/// state that is verified. For other lines, returns a call of sh(1).
+std::vector<std::string> argv_of(const std::string& line) {
+  constexpr std::string_view kPlain =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 /._-+:,@%=";
+  std::istringstream text(line);
+  std::vector<std::string> words{std::istream_iterator<std::string>(text), {}};
+  const bool plain = line.find_first_not_of(kPlain) == std::string::npos;
+  const bool known =
+      !words.empty() &&
+      (words.front() == "sh" || (words.front().starts_with('/') && is_executable(words.front())));
+  if (plain && known) return words;
+  return {"sh", "-c", line};
+}
+
 /// Runs init, program and verifier as they will run in the guest, but without a power cut.
 Result<PreparedProgram> run_all(const TestProgram& program, std::set<fs::path>& paths) {
   TRY(const auto scratch, base::ScratchFolder::make());
@@ -151,7 +182,7 @@ Result<PreparedProgram> run_all(const TestProgram& program, std::set<fs::path>& 
     preallocated += done.preallocated;
     return done;
   };
-  if (!program.init.empty()) TRY(run({"sh", "-c", program.init}, "--init"));
+  if (!program.init.empty()) TRY(run(argv_of(program.init), "--init"));
   TRY(const auto ran, run(program.argv, program.argv.front()));
   PreparedProgram prepared{.application = {},
                            .lines = 0,
@@ -163,7 +194,7 @@ Result<PreparedProgram> run_all(const TestProgram& program, std::set<fs::path>& 
   if (program.verify.empty())
     TRY(run(program.argv, program.argv.front() + ", when it is started again,"));
   else
-    TRY(run({"sh", "-c", program.verify}, "--verify"));
+    TRY(run(argv_of(program.verify), "--verify"));
   prepared.preallocated = preallocated;
   return prepared;
 }
@@ -190,11 +221,11 @@ std::string application_text(const TestProgram& program, const std::optional<Tra
     environment.push_back(variable + "=" + value);
   environment.push_back("HEADCRASH_FOLDER=" + folder_in_guest());
   json prepare = json::array({"mkdir " + folder_in_guest()});
-  if (!program.init.empty()) prepare.push_back(json::array({"sh", "-c", program.init}));
+  if (!program.init.empty()) prepare.push_back(argv_of(program.init));
   std::vector<std::string> run = tracing ? tracer_words(*tracing) : std::vector<std::string>();
   run.insert(run.end(), program.argv.begin(), program.argv.end());
   const std::vector<std::string> verify =
-      program.verify.empty() ? program.argv : std::vector<std::string>{"sh", "-c", program.verify};
+      program.verify.empty() ? program.argv : argv_of(program.verify);
   const std::string traced = tracing
                                  ? fmt::format("tools = [{}]\nreport = {}\n",
                                                quoted(tracing->tracer.string()), quoted(kTraceName))

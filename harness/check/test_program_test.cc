@@ -4,6 +4,8 @@
 #include <unistd.h>
 
 #include <fstream>
+#include <utility>
+#include <vector>
 
 #include "plugin/base/scratch_folder.h"
 #include "plugin/base/text_file.h"
@@ -36,6 +38,26 @@ TEST_F(Prepare, MakesAnApplicationOfAProgram) {
        {"every-line-persists = true\n", "verify-by-exit-code = true\n",
         "rootfs = \"program.squashfs\"\n", "prepare = [\"mkdir /.headcrash/disk/check\","})
     EXPECT_NE(text->find(line), std::string::npos) << line;
+}
+
+TEST_F(Prepare, StartsAPlainCommandWithoutAShell) {
+  const std::string script = (scratch_->path() / "verify").string(), unmarked = script + "-plain";
+  std::ofstream(script) << "#!/bin/sh\nexit 0\n";
+  std::ofstream(unmarked) << "exit 0\n";
+  for (const std::string& file : {script, unmarked})
+    std::filesystem::permissions(file, std::filesystem::perms::owner_all);
+  for (const auto& [line, verify] : std::vector<std::pair<std::string, std::string>>{
+           {script + " 1  a=b", "[\"" + script + "\",\"1\",\"a=b\"]"},
+           {"sh " + unmarked, "[\"sh\",\"" + unmarked + "\"]"},
+           {script + " $HOME", "[\"sh\",\"-c\",\"" + script + " $HOME\"]"},
+           {unmarked, "[\"sh\",\"-c\",\"" + unmarked + "\"]"},
+           {"true", "[\"sh\",\"-c\",\"true\"]"}}) {
+    const auto prepared = prepare({.argv = {"true"}, .verify = line}, scratch_->path());
+    ASSERT_TRUE(prepared) << prepared.error().message();
+    const auto text = base::read_text_file(prepared->application.string());
+    ASSERT_TRUE(text);
+    EXPECT_NE(text->find("verify = [" + verify + "]\n"), std::string::npos) << *text;
+  }
 }
 
 TEST_F(Prepare, AProgramThatGivesUpRootReachesItsFolder) {

@@ -23,6 +23,7 @@
 #include "harness/guest/block_trace.h"
 #include "harness/guest/dump.h"
 #include "harness/guest/exec.h"
+#include "harness/guest/inside.h"
 #include "harness/guest/inspect.h"
 #include "harness/guest/kernel.h"
 #include "harness/guest/kernel_log.h"
@@ -119,8 +120,8 @@ Answer disk(const json& request, const Sender&) {
 
 Answer exec(const json& request, const Sender&) {
   const auto timeout_ms = request.at("timeout_ms").get<std::int64_t>();
-  Program program{.argv = request.at("argv").get<std::vector<std::string>>(),
-                  .input = request.value("stdin", "")};
+  Program program = program_of(request.at("argv").get<std::vector<std::string>>());
+  program.input = request.value("stdin", "");
   if (program.argv.empty()) return tl::unexpected(Refusal{.text = "argv is empty"});
   if (timeout_ms <= 0 || timeout_ms > kLongestExecMs)
     return tl::unexpected(Refusal{.text = "timeout_ms is out of range"});
@@ -183,9 +184,10 @@ Answer run_application(const json& request, const Sender& send) {
     };
     const std::chrono::milliseconds left(timeout_ms - whole_ms(watch));
     if (argvs[done].empty()) return tl::unexpected(Refusal{.text = "argv is empty"});
-    const auto end = run_program({.argv = argvs[done],
-                                  .timeout = std::max(left, std::chrono::milliseconds(1)),
-                                  .on_output = on_output});
+    Program program = program_of(argvs[done]);
+    program.timeout = std::max(left, std::chrono::milliseconds(1));
+    program.on_output = on_output;
+    const auto end = run_program(program);
     if (!end) return refuse(argvs[done][0], end.error());
     answer["exit"] = end->exit;
     answer["timed_out"] = end->timed_out;

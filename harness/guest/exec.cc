@@ -3,7 +3,7 @@
 
 #include <fcntl.h>
 #include <poll.h>
-#include <spawn.h>
+#include <sched.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
@@ -15,6 +15,10 @@
 #include <array>
 #include <cerrno>
 #include <csignal>
+#include <cstddef>
+#include <cstdio>
+#include <cstring>
+#include <memory>
 #include <utility>
 
 #include "plugin/base/descriptor.h"
@@ -57,44 +61,73 @@ struct Child {
   base::Descriptor handle, output, errors;
 };
 
-/// Starts the program in a new process group, with the default action for SIGPIPE and no blocked
-/// signals. Uses posix_spawn(), which does not copy memory; copying would be slow in user-mode
-/// Linux.
-int start(char* const* argv, int input, int output, int errors, pid_t& pid) {
-  posix_spawn_file_actions_t files;
-  ::posix_spawn_file_actions_init(&files);
-  ::posix_spawn_file_actions_adddup2(&files, input, STDIN_FILENO);
-  ::posix_spawn_file_actions_adddup2(&files, output, STDOUT_FILENO);
-  ::posix_spawn_file_actions_adddup2(&files, errors, STDERR_FILENO);
-  posix_spawnattr_t attributes;
-  ::posix_spawnattr_init(&attributes);
-  ::posix_spawnattr_setflags(
-      &attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
-  sigset_t signals;
-  ::sigemptyset(&signals);
-  ::posix_spawnattr_setsigmask(&attributes, &signals);
-  ::sigaddset(&signals, SIGPIPE);
-  ::posix_spawnattr_setsigdefault(&attributes, &signals);
-  const int error = ::posix_spawnp(&pid, argv[0], &files, &attributes, argv, environ);
-  ::posix_spawnattr_destroy(&attributes);
-  ::posix_spawn_file_actions_destroy(&files);
-  return error;
+constexpr std::size_t kChildStackBytes = 256 << 10;
+
+std::vector<char*> pointers(const std::vector<std::string>& words) {
+  std::vector<char*> all;
+  all.reserve(words.size() + 1);
+  for (const std::string& word : words) all.push_back(const_cast<char*>(word.c_str()));
+  all.push_back(nullptr);
+  return all;
+}
+
+struct Start {
+  const Program& program;
+  std::vector<char*> argv, environment;
+  std::array<int, 3> streams;
+  int error = 0;
+};
+
+/// The child: executes the program in a new process group, with the default action for SIGPIPE and
+/// no blocked signals. Returns an exit code if that fails.
+int become_program(void* argument) {
+  Start& start = *static_cast<Start*>(argument);
+  ::setpgid(0, 0);
+  for (std::size_t i = 0; i < start.streams.size(); ++i)
+    ::dup2(start.streams[i], static_cast<int>(i));
+  ::signal(SIGPIPE, SIG_DFL);
+  sigset_t none;
+  ::sigemptyset(&none);
+  ::sigprocmask(SIG_SETMASK, &none, nullptr);
+  if (start.program.enter) start.program.enter();
+  if (!start.program.environment.empty()) ::environ = start.environment.data();
+  ::execvp(start.argv[0], start.argv.data());
+  const int error = errno;
+  if (start.program.enter)
+    ::dprintf(STDERR_FILENO, "cannot execute %s: %s\n", start.argv[0], std::strerror(error));
+  else
+    start.error = error;
+  return error == ENOENT ? kNotFound : kCannotStart;
+}
+
+/// Starts the program. The child shares this process's memory until it executes the program: copied
+/// memory would cost page faults in both processes, which are slow in user-mode Linux.
+/// posix_spawn() does the same, but calls sigaction() for each of the 64 signals.
+VfsResult<pid_t> start_process(Start& start) {
+  const auto stack = std::make_unique_for_overwrite<std::byte[]>(kChildStackBytes);
+  char** const own_environment = ::environ;
+  const int separate = start.program.enter ? CLONE_NEWPID : 0;
+  const pid_t pid = ::clone(become_program, stack.get() + kChildStackBytes,
+                            CLONE_VM | CLONE_VFORK | SIGCHLD | separate, &start);
+  const int error = pid < 0 ? errno : start.error;
+  ::environ = own_environment;
+  if (error == 0) return pid;
+  if (pid >= 0) ::waitpid(pid, nullptr, 0);
+  return tl::unexpected(Errno{.value = error});
 }
 
 VfsResult<Child> spawn(const Program& program) {
-  std::vector<char*> argv;
-  argv.reserve(program.argv.size());
-  for (const std::string& word : program.argv) argv.push_back(const_cast<char*>(word.c_str()));
-  argv.push_back(nullptr);
   auto input = input_file(program.input);
   auto output = make_pipe();
   auto errors = make_pipe();
   if (!input || !output || !errors) return tl::unexpected(Errno{.value = EMFILE});
 
   Child child;
-  const int error =
-      start(argv.data(), input->get(), output->write.get(), errors->write.get(), child.pid);
-  if (error != 0) return tl::unexpected(Errno{.value = error});
+  Start start{.program = program,
+              .argv = pointers(program.argv),
+              .environment = pointers(program.environment),
+              .streams = {input->get(), output->write.get(), errors->write.get()}};
+  TRY(child.pid, start_process(start));
   child.handle = base::Descriptor(static_cast<int>(::syscall(SYS_pidfd_open, child.pid, 0)));
   child.output = std::move(output->read);
   child.errors = std::move(errors->read);

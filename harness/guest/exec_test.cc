@@ -2,9 +2,11 @@
 
 #include <gtest/gtest.h>
 #include <sys/prctl.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <csignal>
+#include <cstdlib>
 #include <fstream>
 #include <string>
 #include <thread>
@@ -37,6 +39,35 @@ TEST(RunProgram, ReportsWhyAProgramCannotStart) {
   EXPECT_EQ(run_program({.argv = {"no-such-program"}, .timeout = 1s}).error().value, ENOENT);
   EXPECT_EQ(run_program({.argv = {"/etc/passwd"}, .timeout = 1s}).error().value, EACCES);
   EXPECT_EQ(run_program({.argv = {}, .timeout = 1s}).error().value, EINVAL);
+}
+
+TEST(RunProgram, GivesAnEnvironmentAndDefaultSignals) {
+  ::setenv("HEADCRASH_TEST", "own", 1);
+  ::signal(SIGPIPE, SIG_IGN);  // as in the agent
+  const std::vector<std::string> print{"sh", "-c",
+                                       "echo $HEADCRASH_TEST; kill -PIPE $$; echo alive"};
+  const auto given = run_program({.argv = print,
+                                  .timeout = 20s,
+                                  .environment = {"HEADCRASH_TEST=given", "PATH=/usr/bin:/bin"}});
+  ASSERT_TRUE(given);
+  EXPECT_EQ(given->output, "given\n");
+  EXPECT_EQ(given->exit, 128 + SIGPIPE);
+  EXPECT_EQ(run(print).output, "own\n") << "the caller's environment is unchanged";
+  ::signal(SIGPIPE, SIG_DFL);
+  ::unsetenv("HEADCRASH_TEST");
+}
+
+TEST(RunProgram, EntersBeforeTheProgram) {
+  if (::geteuid() != 0) GTEST_SKIP() << "a process namespace needs root";
+  const auto end = run_program({.argv = {"sh", "-c", "pwd; echo $$"}, .timeout = 20s, .enter = [] {
+                                  if (::chdir("/usr") != 0) ::_exit(1);
+                                }});
+  ASSERT_TRUE(end);
+  EXPECT_EQ(end->output, "/usr\n1\n");
+  const auto missing = run_program({.argv = {"no-such-program"}, .timeout = 20s, .enter = [] {}});
+  ASSERT_TRUE(missing);
+  EXPECT_EQ(missing->exit, 127);
+  EXPECT_EQ(missing->errors, "cannot execute no-such-program: No such file or directory\n");
 }
 
 TEST(RunProgram, KeepsTheEndOfLongOutput) {

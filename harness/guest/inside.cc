@@ -1,4 +1,4 @@
-// Mounts a program's root file system and runs a program there (inside.h).
+// Mounts a program's root file system and enters it (inside.h).
 #include "harness/guest/inside.h"
 
 #include <fcntl.h>
@@ -28,10 +28,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kCannotStart = 126, kNotFound = 127;  // exit codes of env(1)
-/// The child shares this process's memory until it executes the program, but needs a separate
-/// stack.
-constexpr std::size_t kChildStackBytes = 256 << 10;
 const std::string kImage = "/run/rootfs/image";
 const std::string kMemory = "/run/rootfs/memory";
 const std::string kTop = kMemory + "/root";
@@ -126,61 +122,38 @@ void mount_overlay(const InsideCommand& command) {
   bind_program("headcrash-tracer");
 }
 
-void set_environment(const std::vector<std::string>& environment) {
-  if (environment.empty()) return;
-  ::clearenv();
-  for (const std::string& variable : environment) {
-    const std::size_t equals = variable.find('=');
-    ::setenv(variable.substr(0, equals).c_str(), variable.substr(equals + 1).c_str(), 1);
-  }
-}
-
-/// The child: enters the root file system and executes the program. Never returns.
-int become_program(void* argument) {
-  const auto& command = *static_cast<const InsideCommand*>(argument);
+/// Makes the process part of the root file system, in a new mount namespace.
+void enter(const InsideCommand& command) {
+  mount_image();
+  require(::unshare(CLONE_NEWNS) == 0, "create a mount namespace");
   require(::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0, "make mounts private");
   mount_overlay(command);
   require(::chroot(kTop.c_str()) == 0, "enter " + kTop);
   require(::chdir(command.folder.c_str()) == 0, "enter " + command.folder);
-  set_environment(command.environment);
-  std::vector<char*> argv;
-  argv.reserve(command.argv.size() + 1);
-  for (const std::string& word : command.argv) argv.push_back(const_cast<char*>(word.c_str()));
-  argv.push_back(nullptr);
-  ::execvp(argv[0], argv.data());
-  const int code = errno == ENOENT ? kNotFound : kCannotStart;
-  std::fputs(fmt::format("cannot execute {}: {}\n", argv[0], std::strerror(errno)).c_str(), stderr);
-  ::_exit(code);
 }
 
 }  // namespace
 
-std::optional<InsideCommand> parse_inside(const std::vector<std::string>& arguments) {
-  constexpr std::size_t kFixed = 4;
-  const auto end = std::ranges::find(arguments, "--");
-  if (std::distance(arguments.begin(), end) < std::ptrdiff_t{kFixed} || end == arguments.end() ||
-      end + 1 == arguments.end())
+std::optional<InsideCommand> parse_inside(const std::vector<std::string>& argv) {
+  constexpr std::size_t kFixed = 6;
+  const auto end = std::ranges::find(argv, "--");
+  if (std::distance(argv.begin(), end) < std::ptrdiff_t{kFixed} || end == argv.end() ||
+      end + 1 == argv.end() || argv[0] != "/init" || argv[1] != "inside")
     return std::nullopt;
-  return InsideCommand{.root = arguments[0],
-                       .disk = arguments[1],
-                       .files = arguments[2],
-                       .folder = arguments[3],
-                       .environment = {arguments.begin() + kFixed, end},
-                       .argv = {end + 1, arguments.end()}};
+  return InsideCommand{.root = argv[2],
+                       .disk = argv[3],
+                       .files = argv[4],
+                       .folder = argv[5],
+                       .environment = {argv.begin() + kFixed, end},
+                       .argv = {end + 1, argv.end()}};
 }
 
-int run_inside(const InsideCommand& command) {
-  mount_image();
-  // A copy of this process's memory would cost a page fault for each page that either process uses
-  // next.
-  std::vector<std::byte> stack(kChildStackBytes);
-  const pid_t child = ::clone(become_program, stack.data() + stack.size(),
-                              CLONE_VM | CLONE_VFORK | CLONE_NEWNS | CLONE_NEWPID | SIGCHLD,
-                              const_cast<InsideCommand*>(&command));
-  require(child >= 0, "create a process");
-  int status = 0;
-  require(::waitpid(child, &status, 0) == child, "wait for " + command.argv.front());
-  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+Program program_of(std::vector<std::string> argv) {
+  auto command = parse_inside(argv);
+  if (!command) return {.argv = std::move(argv)};
+  Program program{.argv = std::move(command->argv), .environment = std::move(command->environment)};
+  program.enter = [command = *std::move(command)] { enter(command); };
+  return program;
 }
 
 }  // namespace headcrash::guest

@@ -2,16 +2,18 @@
 // Runs a program in a separate root file system, that of the program under test. The guest has this
 // root file system as the squashfs image /rootfs.squashfs (scripts/build-guest).
 //
-// The agent's program does this in a separate process:
+// The command of such a program is:
 //
 //   /init inside ROOT DISK FILES FOLDER [NAME=VALUE...] -- PROGRAM [ARGUMENT...]
 //
-// A shell script would need some thirty processes for each state that is verified, and in user-mode
-// Linux each process costs milliseconds.
+// The agent, which is /init, does not execute itself again for it. In user-mode Linux, a further
+// process would cost milliseconds for each state that is verified.
 
 #include <optional>
 #include <string>
 #include <vector>
+
+#include "harness/guest/exec.h"
 
 namespace headcrash::guest {
 
@@ -26,12 +28,12 @@ struct InsideCommand {
   std::vector<std::string> argv;         ///< a name without '/' is searched for in PATH
 };
 
-/// Parses the arguments after "inside"; nullopt if some are missing.
-std::optional<InsideCommand> parse_inside(const std::vector<std::string>& arguments);
+/// Parses such a command; nullopt for any other one.
+std::optional<InsideCommand> parse_inside(const std::vector<std::string>& argv);
 
-/// Runs the program in new mount and process namespaces, in an overlay in memory over the image.
-/// Returns its exit code, or 128 plus the signal that ended it. If it could not be started, returns
-/// 127 (not found) or 126, and the reason is on standard error. Changes this process's environment.
-int run_inside(const InsideCommand& command);
+/// Returns the program that the command runs: that of the guest itself, or that inside, which then
+/// runs in new mount and process namespaces, in an overlay in memory over the image. If the overlay
+/// cannot be mounted, the program exits with 126, and the reason is on standard error.
+Program program_of(std::vector<std::string> argv);
 
 }  // namespace headcrash::guest

@@ -4,8 +4,6 @@
 // host, and answers requests until the power is cut. If the agent exits, the kernel panics. Because
 // of its command line, the kernel then resets the machine, and a reset ends QEMU. A broken guest is
 // therefore always detected.
-//
-// The same program also runs commands in the root file system of a program under test (inside.h).
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -21,12 +19,10 @@
 #include <cstdlib>
 #include <memory>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "harness/guest/channel.h"
 #include "harness/guest/commands.h"
-#include "harness/guest/inside.h"
 #include "harness/guest/kernel.h"
 #include "harness/guest/modules.h"
 #include "harness/workload/operation.h"
@@ -83,11 +79,7 @@ void reap_orphans() {
 
 }  // namespace
 
-int main(int argc, char** argv) {
-  if (argc > 1 && std::string_view(argv[1]) == "inside") {
-    if (const auto command = headcrash::guest::parse_inside({argv + 2, argv + argc}))
-      return headcrash::guest::run_inside(*command);
-  }
+int main() {
   if (::getpid() != 1) {
     say("runs only as process 1 of headcrash's guests");
     return 2;
