@@ -2,6 +2,7 @@
 # headcrash audit: a program with one flush removed and one doubled, of which both are named; a verifier that detects nothing.
 # Guests run user-mode Linux if its kernel has been built (the default), else QEMU.
 . "$(dirname "$0")/lib.sh"
+build_uml=$(cd "$(dirname "$0")/.." && pwd)/build-uml
 cd "$scratch"
 said() { grep -qE -- "$1" out || failed "\"$1\" was not said: $(cat out err)"; }
 never_said() { ! grep -qE -- "$1" out || failed "\"$1\" was said: $(cat out err)"; }
@@ -68,9 +69,10 @@ said "^add     store.c:$(line_of 'not flushed')  missing"
 said "^ext4    lost    after line [12], \"committed [12]\""
 said "the verifier: exit code 1: the counter is not"
 said "^Without the redundant calls, the test takes [0-9.]+ s instead of [0-9.]+ s on ext4"
-# The cost is that of one call, which waits for two requests of at most 8 ms each.
+# The cost is that of one call, which waits for two requests of at most 8 ms each. In real time, a busy host adds to it.
 cost=$(sed -n "s/^store.c:$(line_of needed) .* \\([0-9.]*\\) ms$/\\1/p" out)
-[ "${cost%.*}" -lt 40 ] || failed "one flush costs $cost ms"
+[ -n "$cost" ] || failed "the needed flush has no cost: $(cat out)"
+! "$build_uml" --check >/dev/null 2>&1 || [ "${cost%.*}" -lt 40 ] || failed "one flush costs $cost ms"
 exits 1 env PATH="$(dirname "$headcrash"):$PATH" sh headcrash-audit/ext4/baseline.reproduce.sh
 perl -MJSON::PP -0777 -ne '
   my %of = map { $_->{ruleId} . " " . $_->{locations}[0]{physicalLocation}{region}{startLine} => $_->{level} } @{decode_json($_)->{runs}[0]{results}};
