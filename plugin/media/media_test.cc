@@ -27,8 +27,6 @@ std::vector<std::byte> noise(std::size_t sectors, unsigned seed) {
   return bytes;
 }
 
-/// Performs random writes, zeroing operations and reads, and compares the results with a plain
-/// vector.
 void behaves_like_a_vector(model::SectorStore& store, unsigned seed) {
   std::mt19937 random(seed);
   std::vector<std::byte> expected(store.sectors() * kSectorBytes);

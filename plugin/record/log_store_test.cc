@@ -69,7 +69,6 @@ std::vector<std::byte> medium_of(const MediumState& state) {
   return bytes;
 }
 
-/// Returns the number of events of a recording so far.
 std::uint64_t count_events(const fs::path& path) {
   auto reader = RecordingReader::open(path);
   EXPECT_TRUE(reader);

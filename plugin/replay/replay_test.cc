@@ -25,7 +25,6 @@ namespace fs = std::filesystem;
 using model::kMillisecondNs;
 using model::kSecondNs;
 
-/// A temporary text file.
 class TextFile {
  public:
   explicit TextFile(const std::string& text, const std::string& ending = ".trace") {

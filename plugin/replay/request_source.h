@@ -66,7 +66,6 @@ class RequestsInMemory final : public RequestSource {
     return "request " + std::to_string(&request - requests_.data());
   }
   std::size_t size() const { return requests_.size(); }
-  /// Restarts at the first request.
   void rewind() { given_ = false; }
 
  private:

@@ -42,9 +42,9 @@ struct PowerOn {
 
 class RebuiltMachine final : public StageContent {
  public:
-  /// `recording` may be null; otherwise it must outlive this object. It also receives the media
-  /// events. Fails if the hardware cannot start, if an array refuses to start (the error contains
-  /// ErrorKind::does_not_start), or if a fault names an unknown device.
+  /// `recording` may be null; otherwise it must outlive this object. The recording also receives
+  /// the media events. Fails if the hardware cannot start, if an array refuses to start (the error
+  /// contains ErrorKind::does_not_start), or if a fault names an unknown device.
   static Result<std::unique_ptr<RebuiltMachine>> create(profiles::Plan plan, const PowerOn& with,
                                                         std::uint64_t overlay_bytes_max,
                                                         StageRecording* recording);

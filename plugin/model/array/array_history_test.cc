@@ -414,8 +414,7 @@ constexpr Kind kKinds[] = {
     {"raid6_prewrite", RaidLevel::raid6, 6, ArrayRecovery::prewrite},
 };
 
-/// Returns the number of seeds, which the environment variable HEADCRASH_ARRAY_SEEDS (such as 1000)
-/// can increase.
+/// Returns the number of seeds. The environment variable HEADCRASH_ARRAY_SEEDS can increase it.
 std::uint64_t seeds() {
   return number_from_environment("HEADCRASH_ARRAY_SEEDS", 4);
 }

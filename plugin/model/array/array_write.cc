@@ -44,7 +44,7 @@ Task ArrayController::write(HostRequest& host) {
   co_return status;
 }
 
-/// Ensures that the members are marked dirty before any stripe changes.
+/// Checks that the members and the regions of the request are marked dirty before a stripe changes.
 void ArrayController::expect_marked(const Request& request) const {
   invariant(is_marked_dirty(), "array: the members are marked dirty before a stripe is written");
   invariant(layout.bitmap_sectors == 0 ||
@@ -439,8 +439,8 @@ Task ArrayController::zero_edges(Request request) {
   co_return join.status;
 }
 
-/// Trims only where parity remains consistent. On levels without parity, this is the whole range;
-/// on others, only whole stripes, whose members then read as zeroes.
+/// Trims only where parity remains consistent: the whole range on levels without parity, and only
+/// whole stripes on the others. All members of a trimmed stripe then read as zeroes.
 Task ArrayController::trim(HostRequest& host) {
   if (!characteristics.trim) {
     co_await runner_.until_event();

@@ -49,8 +49,8 @@ class DirtyRegions {
     }
     return any;
   }
-  /// Ends a write that began with the same sectors. Its data is now on the members or in their
-  /// caches. REQUIRES: called exactly once for each begin().
+  /// Ends a write. The sectors must be those that were passed to begin(). The data is now on the
+  /// members or in their caches. REQUIRES: called exactly once for each begin().
   void end(std::uint64_t first, std::uint64_t last, TimeNs now) {
     for (std::uint64_t r = first / region_sectors_; r <= last / region_sectors_; ++r) {
       RegionUse& use = uses_[r];

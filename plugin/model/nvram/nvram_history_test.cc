@@ -22,7 +22,7 @@ struct CacheShape {
   std::uint32_t capacity_sectors;
   std::uint32_t depth;
   bool trim;
-  /// The service times of the device below are random instead of a drive's.
+  /// If true, the service times of the device below are random and not those of a drive.
   bool any_order = false;
 };
 

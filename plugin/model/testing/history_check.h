@@ -355,7 +355,6 @@ class HistoryCheck final : public Initiator {
     last->acknowledged = std::max(last->acknowledged, last->submitted);
   }
 
-  /// Describes bytes for a message.
   std::string describe(std::uint64_t lba, std::span<const std::byte> seen) {
     std::string known;
     for (const Version& v : sector(lba).versions) {

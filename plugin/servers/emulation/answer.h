@@ -14,7 +14,6 @@
 
 namespace headcrash::emulation {
 
-/// The result of a request.
 struct Answer {
   int error = 0;           ///< 0 or an errno
   const char* cause = "";  ///< a string literal; empty if there is no error

@@ -46,7 +46,7 @@ struct AddedFault {
   model::TimeNs at = 0;
 };
 
-/// A command of the operator for an array.
+/// An operator's command to an array.
 struct ArrayOrder {
   enum class Verb : std::uint8_t { status, fail, rebuild, scrub, repair, accept, rate };
   Verb verb = Verb::status;
@@ -124,8 +124,8 @@ class Emulation {
 
   // ---- faults and operator commands (operator.cc)
   Result<model::TimeNs> add_fault(const model::FaultSpec& fault);
-  /// Clears faults: those of one device or of all devices, and of these either one kind or all
-  /// kinds. Returns the number of cleared faults.
+  /// Clears the faults of one device or, with nullopt, of all devices. `kind` restricts this to one
+  /// kind of fault. Returns the number of cleared faults.
   Result<std::size_t> clear_faults(const std::optional<std::string>& device,
                                    std::optional<model::FaultKind> kind);
   std::vector<AddedFault> faults();

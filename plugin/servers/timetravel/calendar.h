@@ -9,20 +9,20 @@
 //
 // A guest that reads its clock advances time by the cost of the read. To avoid a message for each
 // read, the reply contains the time before which the machine has no event (`free_until`). When the
-// guest notifies a disk, it also reports its time; the new requests may shorten the interval.
+// guest notifies a disk, it also reports its time. The new requests may make free_until earlier.
 //
 //   SOCKET          the machine's first disk (vhost-user-blk)   SOCKET.NAME    each of the others
-//   SOCKET.mark     4 KiB that accept marks                     SOCKET.port    the agent's disk
+//   SOCKET.mark     a 4 KiB disk that accepts marks             SOCKET.port    the agent's disk
 //   SOCKET.time     the guest's clock (message.h)               SOCKET.agent   lines of the agent
 //
-// With a charge, processor time counts as well: whenever the guest kicks a disk or waits, the
-// machine's clock advances by the host processor time that the guest has used, times a factor. The
-// guest's requests are delayed by this time, and completions during this time are handed over when
-// the guest has stopped computing. The guest's own clock follows the machine's. A waiting kernel
-// accepts only the time of its next timer or, with an interrupt, the machine's time. Timers that
-// became due while the guest was computing therefore fire first, each at its own instant. Then an
-// interrupt sets the guest to the machine's time. Since processor time is measured on the host,
-// these results are not reproducible.
+// Optionally, processor time is charged (CalendarOptions::charge). Whenever the guest kicks a disk
+// or waits, the machine's clock then advances by the host processor time that the guest has used,
+// times a factor. The guest's requests are delayed by this time, and completions during this time
+// are handed over when the guest has stopped computing. The guest's own clock follows the
+// machine's. A waiting kernel accepts only the time of its next timer or, with an interrupt, the
+// machine's time. Timers that became due while the guest was computing therefore fire first, each
+// at its own instant. Then an interrupt sets the guest to the machine's time. These results are not
+// reproducible, because processor time is measured on the host.
 //
 // Time stops while the agent is waiting for the host, so the host's work takes no model time. The
 // agent's text is held back until the agent waits, so the host cannot react earlier. Time also
@@ -64,8 +64,8 @@ struct CalendarOptions {
   /// Nanoseconds of model time that are charged for each nanosecond that the guest computes; 0 if
   /// computing takes no model time.
   double charge = 0;
-  /// Returns the nanoseconds that the guest has computed since the last call. If set, it replaces
-  /// the measurement of the guest's processes.
+  /// Returns the nanoseconds that the guest has computed since the last call. If this function is
+  /// set, it replaces the measurement of the guest's processes.
   std::function<std::int64_t()> processor_ns;
 };
 

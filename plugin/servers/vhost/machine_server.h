@@ -4,7 +4,7 @@
 //
 //   SOCKET         the machine's first disk
 //   SOCKET.NAME    each of the others
-//   SOCKET.mark    4 KiB that accept marks (plugin/servers/emulation/mark_disk.h)
+//   SOCKET.mark    a 4 KiB disk that accepts marks (plugin/servers/emulation/mark_disk.h)
 
 #include <filesystem>
 #include <functional>
