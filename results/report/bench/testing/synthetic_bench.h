@@ -10,7 +10,8 @@ namespace headcrash::report {
 
 struct SyntheticEntrant {
   std::string filesystem;
-  /// Times to quiescence, one for each repetition. The elapsed time is nine tenths of each.
+  /// Times to quiescence, one for each repetition. Each elapsed time is nine tenths of the time to
+  /// quiescence.
   std::vector<double> seconds;
   double busy = 0.9;  ///< fraction of the time that the device was busy
   /// Number of additional repetitions that recorded a number and then failed.
