@@ -173,7 +173,7 @@ TEST(Stack, DepthAndNumberOfFilesAreLimited) {
       << deep.error().message();
 
   std::string wide = "hp-c2447";
-  for (int i = 0; i < 4; ++i) {  // 16 + 16^2 + 16^3 + ... files would be read
+  for (int i = 0; i < 4; ++i) {  // without a limit, 16 + 16^2 + 16^3 + ... files would be read
     std::string list;
     for (int k = 0; k < 16; ++k) list += fmt::format("\"{}\", ", wide);
     wide = folder.put(

@@ -1,5 +1,5 @@
-// Tests the log as the store. It behaves like a plain store despite kills, torn tails, full disks
-// and reopening. Payloads are stored once, and the index stays small.
+// Tests the log as the store: it must behave like a plain store despite kills, torn tails, full
+// disks and reopening. Payloads must be stored once, and the index must stay small.
 #include "plugin/record/log_store.h"
 
 #include <fcntl.h>
@@ -83,7 +83,8 @@ TEST_F(LogStoreTest, EqualsAPlainStore) {
     SCOPED_TRACE(testing::Message() << "seed " << seed);
     fs::remove(path_);
     LogStoreOptions options;
-    options.index_bytes_max = seed % 3 == 0 ? 9000 : 1 << 20;  // some runs must move bytes
+    /// with the smaller limit, bytes must be moved
+    options.index_bytes_max = seed % 3 == 0 ? 9000 : 1 << 20;
     options.checkpoint_log_bytes = seed % 2 == 0 ? 100000 : 1 << 30;
     auto memory = media::MemoryStore::create(kSectors);
     ASSERT_TRUE(memory);
@@ -182,7 +183,7 @@ TEST_F(LogStoreTest, TheIndexStaysWithinItsLimit) {
     drive.write(drive.random(kSectors), block(1, i), true);
     most = std::max(most, log->index_bytes());
   }
-  EXPECT_LT(most, options.index_bytes_max + 40000);  // 12000 extents would take 192 KB
+  EXPECT_LT(most, options.index_bytes_max + 40000);  // an index of 12000 extents would take 192 KB
   EXPECT_GT(log->moved_bytes(), 0U);
 }
 
@@ -248,7 +249,7 @@ TEST_F(LogStoreTest, TruncatesATornTailToTheLastCompleteEvent) {
   ASSERT_TRUE(line);
   auto reader = RecordingReader::open(path_);
   const std::uint64_t first = reader->whole_bytes();
-  std::vector<std::uint64_t> ends = {first};  // ends of events
+  std::vector<std::uint64_t> ends = {first};
   while (reader->next().value()) ends.push_back(reader->whole_bytes());
   for (std::uint64_t size = first; size < whole.size(); size += 71) {
     set_contents(whole.substr(0, size));

@@ -26,8 +26,8 @@ class ResponseTimes {
   double quantile_ns(double quantile) const;
 
   /// Returns Ruemmler and Wilkes's figure of merit (IEEE Computer, March 1994): the root mean
-  /// square of the horizontal distance between two distributions, in ns. REQUIRES: both have the
-  /// same count.
+  /// square of the horizontal distance between two distributions, in ns. REQUIRES: `a` and `b` have
+  /// the same count.
   static double horizontal_distance_ns(const ResponseTimes& a, const ResponseTimes& b);
 
  private:

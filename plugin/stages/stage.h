@@ -158,7 +158,7 @@ class Stage {
 
   // ---- guarded by the lock
   LoadRequest load_;
-  /// How many of the requests that have arrived have been submitted, and how many have finished.
+  /// Number of submitted requests, and number of finished requests.
   std::uint64_t submitted_ = 0, finished_ = 0;
   std::set<Connection*> connections_;
   std::uint64_t reads_ = 0, writes_ = 0, flushes_ = 0;

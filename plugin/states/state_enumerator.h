@@ -64,7 +64,7 @@ struct ExploreOptions {
   bool all_disks = false;  ///< explores all disks together instead of `device`
   std::uint64_t seed = 1;
   /// Maximum number of distinct states in total. The strategies take turns. If a strategy ends
-  /// early, its share is left to the others.
+  /// early, its share goes to the other strategies.
   std::uint64_t budget = 1000;
   std::uint64_t reorder_per_cut = 16;  ///< maximum number of subsets (or of torn writes) at one cut
   /// Size, in sectors of 512 bytes, of an aligned unit that a power cut leaves either completely

@@ -285,7 +285,7 @@ TEST(ArrayRebuild, StartsOverAfterInterruptedUpdates) {
   r.b.drives[l.member_of(stripe, l.data)]->stall_writes = true;
   const auto fresh = stamped(1, 9);
   r.b.submit_write(stripe * l.stripe_sectors(),
-                   fresh);  // data for an active member or for the one that is being rebuilt
+                   fresh);  // the data's member is active or being rebuilt
   r.b.run_for(20 * kMillisecondNs);
   r.b.array->power_cut();
   r.b.run_for(0);

@@ -439,8 +439,8 @@ Task ArrayController::zero_edges(Request request) {
   co_return join.status;
 }
 
-/// Trims only where parity remains consistent: the whole range on levels without parity, and only
-/// whole stripes on the others. All members of a trimmed stripe then read as zeroes.
+/// Trims only where parity remains consistent: on levels without parity, the whole range; on other
+/// levels, only whole stripes. All members of a trimmed stripe then read as zeroes.
 Task ArrayController::trim(HostRequest& host) {
   if (!characteristics.trim) {
     co_await runner_.until_event();

@@ -69,7 +69,8 @@ class DirtyRegions {
     }
     return unused;
   }
-  /// Clears the bits of `unused`, except for regions that have been written to since then.
+  /// Clears the bits of `unused`, except for regions that have been written to since the given
+  /// times.
   void forget(const std::map<std::uint64_t, TimeNs>& unused) {
     for (const auto& [region, ended_at] : unused) {
       const auto use = uses_.find(region);

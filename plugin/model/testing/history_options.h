@@ -17,8 +17,8 @@ class HistoryCheck;
 struct HistoryOptions {
   std::uint64_t seed = 1;
   int steps = 1500;
-  std::size_t device_index = 0;  ///< index of the device in the machine
-  std::uint64_t first_lba = 0;   ///< the history uses only [first_lba, first_lba + sectors)
+  std::size_t device_index = 0;
+  std::uint64_t first_lba = 0;  ///< the history uses only [first_lba, first_lba + sectors)
   std::uint64_t sectors = 160;
   std::uint32_t in_flight_max = 4;
   std::uint32_t request_sectors_max = 12;

@@ -101,7 +101,7 @@ class Emulation {
   Answer account(std::size_t device_index, const model::Request& request,
                  const model::Completion& completion);
 
-  /// Serves the disk that accepts marks (mark_disk.h), which loses its power together with the
+  /// Serves the disk that accepts marks (mark_disk.h). This disk loses its power together with the
   /// machine. Reads return instance().
   Answer serve_marks(const model::Request& request);
 

@@ -58,7 +58,8 @@ struct CalendarOptions {
   /// exceeds this limit is assumed to be in an endless loop, and is disconnected.
   std::chrono::milliseconds compute_limit{120'000};
   /// Maximum depth of nested kicks, that is, of kicks that are sent before the previous one is
-  /// acknowledged. Each takes a stack frame. A guest that exceeds the limit is disconnected.
+  /// acknowledged. Each nested kick takes a stack frame. A guest that exceeds the limit is
+  /// disconnected.
   std::size_t nested_kicks_most = 64;
   std::int64_t time_of_day_ns = virtual_guest::kTimeOfDayNs;
   /// Nanoseconds of model time that are charged for each nanosecond that the guest computes; 0 if
@@ -107,8 +108,8 @@ class Calendar {
   /// Adds the charge for the guest's processor time to the machine's clock.
   void charge();
   bool charges() const { return options_.charge > 0; }
-  /// Returns true if the guest's time lags the machine's, because the guest has been charged for
-  /// computing.
+  /// Returns true if the guest's time is behind the machine's, because the guest has been charged
+  /// for computing.
   bool is_behind() const { return charges() && !waiting_ && guest_time_ < hardware_->now(); }
   /// Returns the time until which the guest may run without contact.
   model::TimeNs horizon() const;
@@ -155,8 +156,7 @@ class Calendar {
   model::TimeNs guest_time_ = 0;     ///< the guest's current time, as far as known
   std::optional<ProcessorTime> processor_time_;
   std::uint32_t sequence_ = 0;  ///< sequence number of the calendar's messages
-  /// Number of messages from the calendar that have not been acknowledged; these are the latest
-  /// ones.
+  /// Number of the calendar's latest messages that the guest has not acknowledged yet.
   std::uint32_t unanswered_ = 0;
   bool stopping_ = false;
   std::size_t waiting_within_ = 0;  ///< nesting depth of wait_for_input()

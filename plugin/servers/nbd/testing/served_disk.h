@@ -30,7 +30,6 @@ struct ExitResult {
   std::string stderr_text;
 };
 
-/// Runs nbdkit with these arguments until it ends.
 ExitResult run_nbdkit(const TemporaryFolder& folder, const std::vector<std::string>& arguments);
 
 class ServedDisk {
