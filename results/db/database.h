@@ -58,8 +58,8 @@ struct DevicePhaseRecord {
 /// seconds. Such phases differ in the amount of work done rather than in time.
 inline constexpr const char* kFixedTimeMetric = "fixed_time";
 
-// Verdicts of the trials of benchmarks, experiments and surveys, which only measure. All other
-// verdicts come from the oracle.
+// Verdicts of the trials of benchmarks, experiments and surveys. These trials only measure. All
+// other verdicts come from the oracle.
 inline constexpr const char* kMeasured = "measured";
 inline constexpr const char* kFailed = "failed";
 

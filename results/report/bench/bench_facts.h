@@ -118,7 +118,8 @@ struct Contest {
   std::vector<Entrant> entrants;  ///< ranked entrants in rank order, then the others
   std::size_t ranked = 0;
 
-  /// Returns true if the parameters are the checksum of a job file, which must not be displayed.
+  /// Returns true if the parameters are the checksum of a job file. The checksum must not be
+  /// displayed.
   bool is_of_a_tool() const { return parameters.starts_with("job="); }
   bool has_own_sizes() const { return scale == "custom" && !is_of_a_tool(); }
   /// Returns the mark for the contest's size: "scaled", "custom", or nothing if the size is that of

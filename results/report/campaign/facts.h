@@ -155,7 +155,6 @@ struct Unclocked {
   std::int64_t phases = 0;
 };
 
-/// Returns true if the trial belongs to the cell.
 bool is_of(const Trial& trial, const Cell& cell);
 
 struct Facts {
