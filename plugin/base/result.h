@@ -1,7 +1,7 @@
 #pragma once
 // Expected failures are returned as values. An Error names its subject (a file, a socket, a key)
 // and suggests what the user can do. The command line prints the error on one line and exits with
-// 2. Code decides by the kind of an error, never by its text.
+// 2. Callers distinguish errors by their kind, never by their text.
 
 #include <concepts>
 #include <cstdint>

@@ -82,7 +82,7 @@ std::uint64_t resident_bytes() {
   return (resident - shared) * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
 }
 
-/// A file system image may also be copied into a store as a whole, outside model time.
+/// File system images are copied into stores as a whole, including their pages of zeroes.
 TEST(MemoryStore, DoesNotStorePagesOfZeroes) {
   constexpr std::uint64_t kMiB = 1 << 20;
   constexpr std::uint64_t kImage = 256 * kMiB, kData = 8 * kMiB;

@@ -89,7 +89,7 @@ Result<double> segment_share(const std::shared_ptr<const Stack>& stack, std::uin
 
 // ---- queues
 
-/// Keeps `queued` random writes in flight at any time.
+/// Keeps `queued` random writes in flight at all times.
 class RandomWrites final : public model::Initiator {
  public:
   RandomWrites(model::DiskProfile profile, model::QueuePolicy policy, std::uint32_t queued)

@@ -88,7 +88,7 @@ TEST_F(LogStoreTest, EqualsAPlainStore) {
     options.checkpoint_log_bytes = seed % 2 == 0 ? 100000 : 1 << 30;
     auto memory = media::MemoryStore::create(kSectors);
     ASSERT_TRUE(memory);
-    /// The key is the number of events.
+    /// Pairs of a number of events and the contents of the medium after these events.
     std::vector<std::pair<std::uint64_t, std::vector<std::byte>>> snapshots;
     for (unsigned server = 0; server < 3; ++server) {
       auto log = open(machine(kSectors), options);
@@ -402,8 +402,8 @@ TEST_F(LogStoreTest, UnrecordedBytesAreNotZeroes) {
       << read.error().message();
 }
 
-/// Writes numbered blocks until this process is killed. After each flush, sends the number of the
-/// last block written before that flush through the pipe.
+/// Writes numbered blocks until this process is killed. After each flush, sends through the pipe
+/// the number of the last block written before that flush.
 [[noreturn]] void write_until_killed(const fs::path& path, const RecordingHeader& header,
                                      int pipe_fd, std::uint64_t first) {
   auto log = LogStore::open(path, header, {.checkpoint_log_bytes = 256 << 10});

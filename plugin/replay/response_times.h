@@ -1,5 +1,5 @@
 #pragma once
-// A distribution of times in constant memory, with buckets of 1/2048 of their value.
+// A distribution of times in constant memory. The width of a bucket is at most 1/2048 of its value.
 //
 //   0 1 2 ... 4095 | 4096 4098 ... 8190 | 8192 8196 ... | ...   lower bounds of buckets in ns
 //

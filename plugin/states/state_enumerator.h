@@ -83,8 +83,8 @@ struct FoundState {
   CrashState state;
   std::string name;
   Strategy strategy = Strategy::prefix;
-  /// StateImage::digest() of the device. If the state covers all disks or an array's media, a
-  /// combination of their digests.
+  /// StateImage::digest() of the device. For a state of all disks or of an array's media: a
+  /// combination of the digests.
   std::uint64_t digest = 0;
 };
 

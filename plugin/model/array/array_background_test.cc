@@ -72,7 +72,7 @@ TEST(ArrayRebuild, TheChunkInProgressIsNotYetReadable) {
     // one member and takes no lock.
     const RaidLayout l = r.b.layout();
     while (r.may_continue()) {
-      // Choose a block near the chunk in progress.
+      // The block is near the chunk in progress.
       const std::uint64_t done = r.b.array->status().background_done / l.unit;
       const std::uint64_t stripe = std::min(done + random() % 32, l.stripes - 1);
       const std::uint32_t role = l.role_of(stripe, r.member);

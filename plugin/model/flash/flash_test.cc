@@ -97,7 +97,7 @@ struct FlashFixture {
   Host host;
 };
 
-/// Keeps `depth` requests in flight. `lba` returns the LBA of each.
+/// Keeps `depth` requests in flight. `lba` returns the LBA of each request.
 struct FlashLoad final : Initiator {
   FlashLoad(const FlashProfile& p, Op kind, std::uint32_t length, int depth, int requests,
             std::function<std::uint64_t()> lba)

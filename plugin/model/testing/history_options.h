@@ -28,7 +28,7 @@ struct HistoryOptions {
   TimeNs pause_ns_max = 30 * kMillisecondNs;
   bool cuts = true;
   TimeNs off_ns_max = 0;  ///< maximum time from a cut to the power-on
-  /// If true, the power returns after half of the cuts before the lost requests are answered.
+  /// If true, after half of the cuts the power returns before the lost requests are answered.
   bool power_returns_soon = false;
   bool may_tear = true;  ///< if false, only whole versions remain after a cut
   /// Returns true if an acknowledged write to the sector is durable without a flush. If this

@@ -11,7 +11,7 @@
 // read, the reply contains the time before which the machine has no event (`free_until`). When the
 // guest notifies a disk, it also reports its time. The new requests may make free_until earlier.
 //
-//   SOCKET          the machine's first disk (vhost-user-blk)   SOCKET.NAME    each of the others
+//   SOCKET          the machine's first disk (vhost-user-blk)   SOCKET.NAME    each other disk
 //   SOCKET.mark     a 4 KiB disk that accepts marks             SOCKET.port    the agent's disk
 //   SOCKET.time     the guest's clock (message.h)               SOCKET.agent   lines of the agent
 //
@@ -72,7 +72,7 @@ struct CalendarOptions {
 
 class Calendar {
  public:
-  /// Receives log lines about disconnected guests, on the calendar's thread.
+  /// Receives, on the calendar's thread, log lines about disconnected guests.
   using Log = std::function<void(const std::string&)>;
 
   /// Listens for disks with these names. REQUIRES: the process has no other threads yet.
