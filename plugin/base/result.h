@@ -26,7 +26,7 @@ enum class ErrorKind : std::uint8_t {
   unsupported,     ///< the guest's kernel does not support the file system
   timeout,         ///< a step in the guest exceeded its time limit
   guest_died,      ///< the guest exited, or its kernel reported a bug
-  workload,        ///< an operation that succeeds on a correct file system failed
+  workload,        ///< an operation failed, but would succeed on a correct file system
   unmountable,     ///< the file system could not be mounted after a cut
   not_repairable,  ///< the replay or the repair failed
   cannot_run,      ///< this host lacks something that the command always needs

@@ -79,8 +79,8 @@ class Stage {
   Stage(const Stage&) = delete;
   Stage& operator=(const Stage&) = delete;
 
-  /// Sets the clock that is used for recordings; it belongs to a client. Any thread may call
-  /// `clock` until the stage is destroyed. REQUIRES: nothing has been loaded yet.
+  /// Sets the clock for recordings. The clock belongs to a client. Any thread may call `clock`
+  /// until the stage is destroyed. REQUIRES: nothing has been loaded yet.
   void use_clock(StageRecording::Clock clock) { clock_ = std::move(clock); }
   const StageRecording::Clock& clock() const { return clock_; }
 

@@ -208,9 +208,9 @@ class MemberSource final : public StateSource {
   std::vector<std::vector<std::size_t>> positions_;
   std::vector<std::size_t> order_;
   std::size_t round_ = 0, next_ = 0;
-  /// Number of states. For each media write, there are states in which the member of that write
-  /// stops before it, one for each number of writes by which the other members can continue. There
-  /// are also states in which two members stop early.
+  /// Number of states. For each media write, there are states in which its member stops before that
+  /// write, one for each number of writes by which the other members can continue. There are also
+  /// states in which two members stop early.
   double space_ = 0;
 };
 

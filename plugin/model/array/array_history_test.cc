@@ -190,7 +190,7 @@ class ArrayHistory final : public Initiator {
     if (completion.status != Status::ok) {
       EXPECT_EQ(completion.status, Status::power_lost)
           << "op " << static_cast<int>(r.op) << " " << r.lba << "+" << r.sectors;
-      return;  // until after the cut, reads may still return this request's data
+      return;  // the data may still be read until the power cut is complete
     }
     ++completions_;
     if (r.op == Op::read) {

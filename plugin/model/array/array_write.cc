@@ -22,7 +22,8 @@ constexpr std::uint32_t kFullRunSectorsMax =
     2048;  // sectors of a member: 1 MiB, which is the limit for one command
 // Maximum number of segments of one request that are in progress at the same time.
 constexpr std::uint32_t kSegmentsMax = 8;
-constexpr std::uint32_t kPlansMax = 8;  // a new plan is made after each failure
+/// maximum number of plans for one update; each failure needs a new plan
+constexpr std::uint32_t kPlansMax = 8;
 
 }  // namespace
 

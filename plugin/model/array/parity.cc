@@ -39,7 +39,6 @@ void xor_columns(std::span<std::byte* const> sources, std::byte* into, std::size
             "ISA-L accepts the arguments");
 }
 
-/// Reconstructs the missing data columns from `data` surviving columns.
 void recover_data(std::span<std::byte* const> columns, std::uint32_t data, std::uint64_t missing,
                   std::size_t bytes) {
   std::array<unsigned char*, kArrayMembersMax> sources{};

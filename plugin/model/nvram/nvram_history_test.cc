@@ -44,7 +44,6 @@ NvramProfile small_cache(const CacheShape& shape) {
   return p;
 }
 
-/// A machine that has a cache over a drive.
 struct CacheStack {
   CacheStack(const CacheShape& shape, std::uint64_t seed)
       : drive(bench::small_profile()), cache(small_cache(shape)), store(drive.capacity_sectors) {
