@@ -1,5 +1,5 @@
 // CRC-32C (crc32c.h). By definition, the register is inverted before and after the computation.
-// ISA-L's function does not do this, so this file does.
+// ISA-L's function omits the two inversions, so this file performs them.
 #include "plugin/base/crc32c.h"
 
 #include <isa-l/crc.h>

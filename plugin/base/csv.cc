@@ -6,7 +6,6 @@
 namespace headcrash::base {
 namespace {
 
-/// Reads a text line by line.
 class CsvReader {
  public:
   CsvReader(std::string_view text, const std::string& subject) : rest_(text), subject_(subject) {}

@@ -7,7 +7,7 @@ namespace headcrash::base {
 
 Chosen DeltaDebugging::run(std::size_t items) {
   for (std::size_t i = 0; i < items; ++i) current_.push_back(i);
-  asked_.insert(current_);  // known to fail
+  asked_.insert(current_);  // all elements together are known to have the property
   if (fails({})) return {};
   std::size_t parts = 2;
   while (current_.size() > 1 && !stopped_) {

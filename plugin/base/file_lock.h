@@ -25,7 +25,7 @@ bool is_at(const Descriptor& file, const std::filesystem::path& path);
 class FileLock {
  public:
   /// Returns nullopt if another owner holds the lock. If the file cannot be created (for example in
-  /// a read-only folder), nothing is locked: any number of owners may hold the lock.
+  /// a read-only folder), succeeds without a lock, so several owners may exist at the same time.
   static std::optional<FileLock> try_take(const std::filesystem::path& path);
   FileLock(FileLock&&) = default;
   FileLock& operator=(FileLock&&) = delete;

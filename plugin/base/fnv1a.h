@@ -10,7 +10,8 @@ namespace headcrash::base {
 
 inline constexpr std::uint64_t kFnvBasis = 0xcbf29ce484222325;
 
-/// Returns the hash of the bytes. Pass the result of an earlier call as `hash` to continue it.
+/// Returns the hash of the bytes. To hash data in pieces, pass each result as `hash` of the next
+/// call.
 inline std::uint64_t fnv1a(std::span<const std::byte> bytes, std::uint64_t hash = kFnvBasis) {
   for (const std::byte byte : bytes)
     hash = (hash ^ static_cast<std::uint64_t>(byte)) * 0x100000001b3;

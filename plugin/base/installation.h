@@ -19,7 +19,6 @@ struct Installation {
 /// tried.
 Installation installation();
 
-/// Returns the locations for a program in `program_folder`.
 Installation installation_of(const std::filesystem::path& program_folder);
 
 }  // namespace headcrash::base

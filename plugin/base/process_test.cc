@@ -40,7 +40,7 @@ TEST(Process, StartFailsIfTheProgramIsMissing) {
   const auto process = Process::start({.argv = {"no-such-program"}});
   ASSERT_FALSE(process);
   EXPECT_EQ(process.error().subject, "no-such-program");
-  EXPECT_EQ(::waitpid(-1, nullptr, WNOHANG), -1);  // the child is reaped and not left as a zombie
+  EXPECT_EQ(::waitpid(-1, nullptr, WNOHANG), -1);
 }
 
 TEST(Process, WaitTimesOut) {

@@ -1,7 +1,7 @@
 #pragma once
 // Expected failures are returned as values. An Error names its subject (a file, a socket, a key)
 // and suggests what the user can do. The command line prints the error on one line and exits with
-// 2. Code decides by the kind of an error, never by its text.
+// 2. Callers distinguish errors by their kind, never by their text.
 
 #include <concepts>
 #include <cstdint>
@@ -26,12 +26,12 @@ enum class ErrorKind : std::uint8_t {
   unsupported,     ///< the guest's kernel does not support the file system
   timeout,         ///< a step in the guest exceeded its time limit
   guest_died,      ///< the guest exited, or its kernel reported a bug
-  workload,        ///< an operation failed that succeeds on a correct file system
+  workload,        ///< an operation failed, but would succeed on a correct file system
   unmountable,     ///< the file system could not be mounted after a cut
   not_repairable,  ///< the replay or the repair failed
   cannot_run,      ///< this host lacks something that the command always needs
 };
-/// The names of the kinds in protocols.
+/// The kinds' names, as used in protocols.
 inline constexpr auto kErrorKinds =
     base::names<ErrorKind>({"other", "busy", "does-not-start", "interrupted", "damaged",
                             "malformed", "refused", "unsupported", "timeout", "guest-died",
@@ -59,8 +59,8 @@ using Result = tl::expected<T, Error>;
 inline tl::unexpected<Error> fail(std::string subject, std::string problem, std::string hint = {}) {
   return tl::unexpected<Error>(Error{std::move(subject), std::move(problem), std::move(hint)});
 }
-/// A template, so that the compiler does not choose this overload for `fail({}, problem)`, in which
-/// {} is an empty subject.
+/// This is a template so that the compiler does not choose this overload for `fail({}, problem)`,
+/// in which {} is an empty subject.
 template <std::same_as<ErrorKind> Kind>
 tl::unexpected<Error> fail(Kind kind, std::string subject, std::string problem,
                            std::string hint = {}) {

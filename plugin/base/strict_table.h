@@ -71,9 +71,9 @@ class StrictTable {
   /// is absent or not a list.
   StrictTable elements(const std::string& key) const;
 
-  /// Returns this table merged over `base`. If both have a key, this table's value wins, except
-  /// that subtables are merged recursively. A list of tables is not merged: it replaces the list in
-  /// `base`.
+  /// Returns this table merged over `base`. If a key exists in both tables, this table's value
+  /// wins, except that subtables are merged recursively. A list of tables is not merged: it
+  /// replaces the list in `base`.
   StrictTable over(const StrictTable& base) const;
   StrictTable without(const std::string& key) const;
   /// Returns a copy in which the value of `key` is this list.

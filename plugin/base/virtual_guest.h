@@ -14,14 +14,14 @@ inline constexpr std::int64_t kTimeOfDayNs = 1'767'225'600'000'000'000;
 /// Serial number of the agent's disk. It is also the name of the agent's port in guests that have
 /// one.
 inline constexpr const char* kAgentName = "headcrash.agent";
-/// Byte offset on that disk at which messages are transferred, and the maximum size of a transfer.
-/// A message consists of its length in bytes (32 bits, little-endian) and its text.
+/// Byte offset on the agent's disk at which messages are transferred, and the maximum size of a
+/// transfer. A message consists of its length in bytes (32 bits, little-endian) and its text.
 inline constexpr std::size_t kStreamOffset = 64 << 10;
 inline constexpr std::size_t kTransferBytes = 64 << 10;
 inline constexpr std::size_t kLengthBytes = 4;
 
-/// Suffixes of the additional sockets. The path of each is that of the first disk's socket, a dot
-/// and the suffix (plugin/servers/timetravel/calendar.h).
+/// Suffixes of the additional sockets. The path of such a socket is the path of the first disk's
+/// socket, followed by a dot and the suffix (plugin/servers/timetravel/calendar.h).
 inline constexpr const char* kMarkSuffix = "mark";
 inline constexpr const char* kPortSuffix = "port";
 inline constexpr const char* kTimeSuffix = "time";

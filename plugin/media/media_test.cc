@@ -27,8 +27,6 @@ std::vector<std::byte> noise(std::size_t sectors, unsigned seed) {
   return bytes;
 }
 
-/// Performs random writes, zeroing operations and reads, and compares the results with a plain
-/// vector.
 void behaves_like_a_vector(model::SectorStore& store, unsigned seed) {
   std::mt19937 random(seed);
   std::vector<std::byte> expected(store.sectors() * kSectorBytes);
@@ -84,7 +82,7 @@ std::uint64_t resident_bytes() {
   return (resident - shared) * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
 }
 
-/// A file system image may also be copied into a store as a whole, outside model time.
+/// File system images are copied into stores as a whole, including their pages of zeroes.
 TEST(MemoryStore, DoesNotStorePagesOfZeroes) {
   constexpr std::uint64_t kMiB = 1 << 20;
   constexpr std::uint64_t kImage = 256 * kMiB, kData = 8 * kMiB;

@@ -1,8 +1,8 @@
 #pragma once
 // Tracks which parts of a device have ever been written, with one bit per granule. A bit is set
 // before its write is submitted and is never cleared. Unwritten granules always read as zeroes, so
-// they can be reported as holes, whatever data caches, torn writes or rebuilt members hold.
-// Lock-free, since bits are only ever set.
+// they can be reported as holes, even if caches, torn writes or rebuilt members hold other data. No
+// lock is needed, because bits are only ever set.
 
 #include <algorithm>
 #include <atomic>

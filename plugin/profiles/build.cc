@@ -31,7 +31,7 @@ using model::NvramProfile;
 constexpr std::size_t kDevicesMax = 4096;
 constexpr std::uint32_t kPhasesPpm = 1'000'000;
 
-/// Returns a number derived from the seed, which is different for each pair of device and purpose.
+/// Derives a number from the seed. Each pair of device and purpose has a different number.
 std::uint64_t mixed(std::uint64_t seed, std::uint64_t device, std::uint64_t purpose) {
   return Random(seed + 0x9e3779b97f4a7c15U * (device * 4 + purpose)).next();
 }
@@ -117,7 +117,7 @@ Result<void> check_write_cache(const MachineDevice& device) {
   return {};
 }
 
-/// Checks that the range of a cache is within the part of the lower device that is used.
+/// Checks that the range of a cache is within the used part of the lower device.
 Result<void> check_range(const NvramProfile& cache, std::uint64_t sectors,
                          const std::string& name) {
   if (cache.range_lba < sectors && cache.range_sectors <= sectors - cache.range_lba) return {};

@@ -35,8 +35,8 @@ struct Plan {
 };
 
 /// Plans the devices. Rounds an array's size up to whole stripes. Errors name the device and the
-/// key. Fails for an invalid size, for duplicate names, and if a write cache is requested that the
-/// drive does not have or that an array disables.
+/// key. Fails if a size is invalid, if two devices have the same name, or if a write cache is
+/// requested but the drive has none or an array disables it.
 Result<Plan> plan(std::vector<MachineDevice> devices);
 
 /// Returns the device that a fault names. If the name is unknown, the error suggests the nearest

@@ -1,5 +1,5 @@
 // Tests that ids, names and sizes are as planned, that the built machine matches the plan, and that
-// faults find their device.
+// each fault is added to the device that it names.
 #include "plugin/profiles/build.h"
 
 #include <gtest/gtest.h>

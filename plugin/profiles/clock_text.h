@@ -1,5 +1,5 @@
 #pragma once
-// The text with which a configuration selects the clock of model time.
+// The text form of the clock of model time, for configurations.
 
 #include <cstdint>
 #include <string>

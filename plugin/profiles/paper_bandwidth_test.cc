@@ -89,7 +89,7 @@ Result<double> segment_share(const std::shared_ptr<const Stack>& stack, std::uin
 
 // ---- queues
 
-/// Keeps `queued` random writes in flight at any time.
+/// Keeps `queued` random writes in flight at all times.
 class RandomWrites final : public model::Initiator {
  public:
   RandomWrites(model::DiskProfile profile, model::QueuePolicy policy, std::uint32_t queued)
@@ -132,7 +132,6 @@ class RandomWrites final : public model::Initiator {
   std::uint64_t submitted_ = 0, completed_ = 0;
 };
 
-/// Measures `transfers` transfers of each segment size.
 Result<std::vector<SegmentRow>> measure_segments(std::uint64_t transfers) {
   std::vector<SegmentRow> rows = {{1, {.45, .62, .77, .87, .93, .96, .98, .99, 1.0}, {}, {}},
                                   {4, {.17, .30, .45, .62, .77, .87, .93, .96, .98}, {}, {}},

@@ -32,8 +32,8 @@ struct ProfileSummary {
 };
 
 /// Loads a built-in profile by name or a file by path (a name that contains '/' or ends in
-/// ".toml"). If "+VARIANT" is appended, loads that variant, which the file defines. load_profile()
-/// fails if the profile is not that of a disk.
+/// ".toml"). If "+VARIANT" is appended, loads the variant of that name, which the file must define.
+/// load_profile() fails if the profile is not that of a disk.
 Result<model::DiskProfile> load_profile(std::string_view name_or_path);
 Result<ProfileSummary> summarise_profile(std::string_view name_or_path);
 

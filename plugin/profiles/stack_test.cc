@@ -66,8 +66,8 @@ TEST(Stack, NetraServerIsCacheOverRaidOverCachesOverDisks) {
   EXPECT_EQ(capacity_sectors(**plain), capacity_sectors(**upper));
 }
 
-/// The configurations in Peacock 1998, figure 2: caches above the array, below it, both or none,
-/// over the same disks. Also a cache of which a part is reserved for a log.
+/// Covers the configurations in Peacock 1998, figure 2: caches above the array, below it, both or
+/// none, over the same disks. Also covers a cache of which a part is reserved for a log.
 TEST(Stack, NetraServersNvramCanBeAboveOrBelow) {
   constexpr std::uint64_t kAll = 65'536;  // sectors in 32 MB
   const auto stack = [](const char* name) {
@@ -173,7 +173,7 @@ TEST(Stack, DepthAndNumberOfFilesAreLimited) {
       << deep.error().message();
 
   std::string wide = "hp-c2447";
-  for (int i = 0; i < 4; ++i) {  // 16 + 16^2 + 16^3 + ... files would be read
+  for (int i = 0; i < 4; ++i) {  // without a limit, 16 + 16^2 + 16^3 + ... files would be read
     std::string list;
     for (int k = 0; k < 16; ++k) list += fmt::format("\"{}\", ", wide);
     wide = folder.put(

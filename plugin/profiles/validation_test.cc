@@ -96,7 +96,7 @@ TEST(BuiltInProfiles, MatchTheirTitles) {
     double gigabytes, average_seek_ms, rpm, outer_mb_per_second;
   };
   // The average seek times come from data sheets and measurements. The averages of the extracted
-  // curves must differ from them by at most a tenth.
+  // curves must be within a tenth of these times.
   for (const Known& known :
        std::initializer_list<Known>{{"hp-c2447", 1.05, 11.5, 5400, 4.4},
                                     {"hp-c2247a", 1.05, 11.5, 5400, 4.4},

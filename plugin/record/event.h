@@ -105,7 +105,8 @@ struct RecordedDevice {
 struct RecordingHeader {
   std::uint64_t seed = 0;
   std::vector<RecordedDevice> devices;
-  std::string origin = "headcrash";  ///< or "headcrash stage", or the name of the imported format
+  /// "headcrash", "headcrash stage", or the name of the imported format
+  std::string origin = "headcrash";
   /// False if there are no MEDIA events, only the host's requests.
   bool media = true;
   /// The contents of the media before the first event; nullopt for zeroes.

@@ -448,7 +448,7 @@ TEST_F(FormatsTest, BlkparseLinesAreParseable) {
   EXPECT_EQ(lines[2], "259,1    0        3     0.000012345     1  C  WF 8 + 2 [0]");
   EXPECT_EQ(lines[3], "259,1    0        4     1.500000000     1  Q  FN [headcrash]");
   EXPECT_EQ(lines[11], "259,0    0       12     1.500000000     1  m   N say \"a, b\"");
-  for (const std::string& line : lines) {  // parsed in the way that scripts parse it
+  for (const std::string& line : lines) {  // parsed as a script would parse it
     int major = 0, minor = 0, cpu = 0, sequence = 0, pid = 0;
     double at = 0;
     char action[8], letters[8];

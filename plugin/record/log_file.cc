@@ -24,7 +24,7 @@ constexpr std::size_t kDirectBytes = 32 << 10;  ///< larger payloads bypass the 
 constexpr std::uint64_t kWritebackBytes = 16 << 20;
 constexpr std::array<std::byte, kEventAlignment> kPadding = {};
 
-/// Takes the lock. If it is unavailable, returns the reason.
+/// Locks the file. If the lock is unavailable, the error gives the reason.
 Result<void> lock(const std::filesystem::path& path, int fd) {
   if (flock(fd, LOCK_EX | LOCK_NB) == 0) return {};
   if (errno == EWOULDBLOCK)

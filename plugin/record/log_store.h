@@ -68,7 +68,7 @@ class LogStore : public model::MachineObserver {
   std::size_t index_bytes() const;
   std::uint64_t log_bytes() const;
   std::uint64_t moved_bytes() const;  ///< bytes copied within the log to keep the index small
-  /// Returns the number of events after the checkpoint, which were read when the log was opened.
+  /// Returns how many events after the checkpoint were read when the log was opened.
   std::uint64_t events_read() const;
   const ExtentIndex& index(model::DeviceId device) const;
 

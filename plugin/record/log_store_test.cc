@@ -1,5 +1,5 @@
-// Tests the log as the store. It behaves like a plain store despite kills, torn tails, full disks
-// and reopening. Payloads are stored once, and the index stays small.
+// Tests the log as the store: it must behave like a plain store despite kills, torn tails, full
+// disks and reopening. Payloads must be stored once, and the index must stay small.
 #include "plugin/record/log_store.h"
 
 #include <fcntl.h>
@@ -69,7 +69,6 @@ std::vector<std::byte> medium_of(const MediumState& state) {
   return bytes;
 }
 
-/// Returns the number of events of a recording so far.
 std::uint64_t count_events(const fs::path& path) {
   auto reader = RecordingReader::open(path);
   EXPECT_TRUE(reader);
@@ -84,11 +83,12 @@ TEST_F(LogStoreTest, EqualsAPlainStore) {
     SCOPED_TRACE(testing::Message() << "seed " << seed);
     fs::remove(path_);
     LogStoreOptions options;
-    options.index_bytes_max = seed % 3 == 0 ? 9000 : 1 << 20;  // some runs must move bytes
+    /// with the smaller limit, bytes must be moved
+    options.index_bytes_max = seed % 3 == 0 ? 9000 : 1 << 20;
     options.checkpoint_log_bytes = seed % 2 == 0 ? 100000 : 1 << 30;
     auto memory = media::MemoryStore::create(kSectors);
     ASSERT_TRUE(memory);
-    /// The key is the number of events.
+    /// Pairs of a number of events and the contents of the medium after these events.
     std::vector<std::pair<std::uint64_t, std::vector<std::byte>>> snapshots;
     for (unsigned server = 0; server < 3; ++server) {
       auto log = open(machine(kSectors), options);
@@ -183,7 +183,7 @@ TEST_F(LogStoreTest, TheIndexStaysWithinItsLimit) {
     drive.write(drive.random(kSectors), block(1, i), true);
     most = std::max(most, log->index_bytes());
   }
-  EXPECT_LT(most, options.index_bytes_max + 40000);  // 12000 extents would take 192 KB
+  EXPECT_LT(most, options.index_bytes_max + 40000);  // an index of 12000 extents would take 192 KB
   EXPECT_GT(log->moved_bytes(), 0U);
 }
 
@@ -249,7 +249,7 @@ TEST_F(LogStoreTest, TruncatesATornTailToTheLastCompleteEvent) {
   ASSERT_TRUE(line);
   auto reader = RecordingReader::open(path_);
   const std::uint64_t first = reader->whole_bytes();
-  std::vector<std::uint64_t> ends = {first};  // ends of events
+  std::vector<std::uint64_t> ends = {first};
   while (reader->next().value()) ends.push_back(reader->whole_bytes());
   for (std::uint64_t size = first; size < whole.size(); size += 71) {
     set_contents(whole.substr(0, size));
@@ -402,8 +402,8 @@ TEST_F(LogStoreTest, UnrecordedBytesAreNotZeroes) {
       << read.error().message();
 }
 
-/// Writes numbered blocks until this process is killed. After each flush, sends the number of the
-/// last block written before that flush through the pipe.
+/// Writes numbered blocks until this process is killed. After each flush, sends through the pipe
+/// the number of the last block written before that flush.
 [[noreturn]] void write_until_killed(const fs::path& path, const RecordingHeader& header,
                                      int pipe_fd, std::uint64_t first) {
   auto log = LogStore::open(path, header, {.checkpoint_log_bytes = 256 << 10});

@@ -27,7 +27,6 @@ tl::unexpected<Error> carried_by_none(const std::string& path, std::uint64_t off
   return fail(path, fmt::format("no event carries bytes at offset {}", offset), kRestoreIt);
 }
 
-/// Returns the payload that begins at `offset`.
 Result<Payload> payload_at(int fd, const std::string& path, std::uint64_t offset) {
   if (offset < kTextAt + kEventHeaderBytes) return carried_by_none(path, offset);
   EventHeader head;

@@ -97,7 +97,8 @@ std::uint64_t read_all(const fs::path& path, std::uint64_t& events) {
   return kinds * 4 + static_cast<std::uint64_t>(reader->tail());
 }
 
-/// Opens the file with every other reader. The log store may truncate it, so it comes last.
+/// Opens the file with every other reader. The log store comes last, because it may truncate the
+/// file.
 void use_all(const TemporaryFolder& folder, const fs::path& path) {
   auto reader = RecordingReader::open(path);
   if (!reader || !small(reader->header())) return;

@@ -102,7 +102,7 @@ struct RecordingReader::State {
   RecordingHeader header;
   std::array<CheckpointSlot, 2> slots;
   std::vector<std::byte> buffer;
-  std::uint64_t buffer_at = 0;  ///< file offset of its first byte
+  std::uint64_t buffer_at = 0;  ///< file offset of the first byte in the buffer
   std::size_t read_bytes = kReadBytes;
   PayloadIndex payloads;  ///< payloads of the events read so far
 

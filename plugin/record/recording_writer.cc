@@ -62,7 +62,8 @@ constexpr std::size_t kDurableRequestsMax = 4096;
 struct RecordingWriter::State {
   std::unique_ptr<LogFile> file;
   SourceRing sources;
-  /// True if at least one write had bytes, so the recording contains data and not only timestamps.
+  /// True if the payload of at least one write was recorded, so the recording contains data and not
+  /// only timestamps.
   bool has_data = false;
   /// The latest flushes and FUA writes in flight, limited in number. If the oldest one is dropped,
   /// its acknowledgement will not flush the log.

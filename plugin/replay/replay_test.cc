@@ -25,7 +25,6 @@ namespace fs = std::filesystem;
 using model::kMillisecondNs;
 using model::kSecondNs;
 
-/// A temporary text file.
 class TextFile {
  public:
   explicit TextFile(const std::string& text, const std::string& ending = ".trace") {
@@ -225,7 +224,7 @@ TEST(ResponseTimes, AcceptAnyTime) {
 // ---- replay
 
 /// A device that serves requests one at a time, each in one millisecond. It can also be set to
-/// complete none of them.
+/// complete no requests.
 class Metronome final : public model::Device, private model::EventTarget {
  public:
   Metronome(model::Simulation& simulation, bool works) : simulation_(simulation), works_(works) {

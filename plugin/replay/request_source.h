@@ -36,7 +36,7 @@ class RequestSource {
   virtual bool closed_loop() const = 0;
   /// In a closed loop: the number of requests that are in flight or in their think time.
   virtual std::uint32_t loops() const { return 1; }
-  /// Returns a name for the request, which is used in errors.
+  /// Returns the request's name for errors.
   virtual std::string subject(const TraceRequest& request) const = 0;
   /// Returns notes for the user about the requests delivered so far, one sentence each.
   virtual std::vector<std::string> remarks() const { return {}; }
@@ -46,7 +46,6 @@ class RequestSource {
 /// model.
 class RequestsInMemory final : public RequestSource {
  public:
-  /// Reads all requests of `source`.
   static Result<RequestsInMemory> of(RequestSource& source) {
     RequestsInMemory all(source.closed_loop(), source.loops());
     for (;;) {
@@ -66,7 +65,6 @@ class RequestsInMemory final : public RequestSource {
     return "request " + std::to_string(&request - requests_.data());
   }
   std::size_t size() const { return requests_.size(); }
-  /// Restarts at the first request.
   void rewind() { given_ = false; }
 
  private:

@@ -1,5 +1,5 @@
 #pragma once
-// A distribution of times in constant memory, with buckets of 1/2048 of their value.
+// A distribution of times in constant memory. The width of a bucket is at most 1/2048 of its value.
 //
 //   0 1 2 ... 4095 | 4096 4098 ... 8190 | 8192 8196 ... | ...   lower bounds of buckets in ns
 //
@@ -26,8 +26,8 @@ class ResponseTimes {
   double quantile_ns(double quantile) const;
 
   /// Returns Ruemmler and Wilkes's figure of merit (IEEE Computer, March 1994): the root mean
-  /// square of the horizontal distance between two distributions, in ns. REQUIRES: both have the
-  /// same count.
+  /// square of the horizontal distance between two distributions, in ns. REQUIRES: `a` and `b` have
+  /// the same count.
   static double horizontal_distance_ns(const ResponseTimes& a, const ResponseTimes& b);
 
  private:

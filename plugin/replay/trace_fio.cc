@@ -40,7 +40,7 @@ std::optional<ParseError> parse_wait(Words& words, TraceLines& lines) {
   return std::nullopt;
 }
 
-/// Parses the fields that follow the time, for both versions.
+/// Parses the fields after the time, in either version of the format.
 std::optional<ParseError> parse_action(Words& words, bool may_wait, TraceLines& lines,
                                        TraceRequest& into) {
   const std::string_view file = words.next();

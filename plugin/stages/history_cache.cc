@@ -10,8 +10,8 @@
 namespace headcrash::stages {
 namespace {
 
-/// A range of sectors and the location of its first sector in the recording. The locations of the
-/// others follow from it, because ranges are contiguous in the recording.
+/// A range of sectors and the location of its first sector in the recording. The other sectors
+/// follow at adjacent locations, because a range is contiguous in the recording.
 struct LocatedRange {
   std::uint64_t lba = 0, end = 0;
   std::optional<record::ExtentLocation> where;  ///< nullopt if not in this recording

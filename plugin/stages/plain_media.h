@@ -17,10 +17,9 @@ struct Medium {
   std::string name;
   model::DeviceId device = 0;  ///< id of the device in the state's recording
   states::StateImage image;
-  std::uint64_t digest = 0;  ///< digest of the image
+  std::uint64_t digest = 0;
 };
 
-/// Returns a blank medium.
 states::StateImage blank_image(std::uint64_t sectors);
 
 class PlainMedia final : public StageContent {

@@ -28,7 +28,7 @@ Result<profiles::Plan> plan_machine(const std::string& profile, std::uint64_t se
 /// Returns the devices in the form used in a recording's header.
 std::vector<record::RecordedDevice> recorded_devices(const profiles::Plan& plan);
 
-/// Fails if the media do not fit, because the recording was made with other devices.
+/// Fails if the media do not fit the plan. The recording was then made with other devices.
 Result<void> check_fit(const profiles::Plan& plan, const std::string& profile,
                        const std::vector<record::RecordedDevice>& recorded,
                        const std::string& recording);
@@ -42,9 +42,9 @@ struct PowerOn {
 
 class RebuiltMachine final : public StageContent {
  public:
-  /// `recording` may be null; otherwise it must outlive this object. It also receives the media
-  /// events. Fails if the hardware cannot start, if an array refuses to start (the error contains
-  /// ErrorKind::does_not_start), or if a fault names an unknown device.
+  /// `recording` may be null; otherwise it must outlive this object. The recording also receives
+  /// the media events. Fails if the hardware cannot start, if an array refuses to start (the error
+  /// contains ErrorKind::does_not_start), or if a fault names an unknown device.
   static Result<std::unique_ptr<RebuiltMachine>> create(profiles::Plan plan, const PowerOn& with,
                                                         std::uint64_t overlay_bytes_max,
                                                         StageRecording* recording);

@@ -79,8 +79,8 @@ class Stage {
   Stage(const Stage&) = delete;
   Stage& operator=(const Stage&) = delete;
 
-  /// Sets the clock that is used for recordings; it belongs to a client. Any thread may call
-  /// `clock` until the stage is destroyed. REQUIRES: nothing has been loaded yet.
+  /// Sets the clock for recordings. The clock belongs to a client. Any thread may call `clock`
+  /// until the stage is destroyed. REQUIRES: nothing has been loaded yet.
   void use_clock(StageRecording::Clock clock) { clock_ = std::move(clock); }
   const StageRecording::Clock& clock() const { return clock_; }
 
@@ -158,7 +158,7 @@ class Stage {
 
   // ---- guarded by the lock
   LoadRequest load_;
-  /// How many of the requests that have arrived have been submitted, and how many have finished.
+  /// Number of submitted requests, and number of finished requests.
   std::uint64_t submitted_ = 0, finished_ = 0;
   std::set<Connection*> connections_;
   std::uint64_t reads_ = 0, writes_ = 0, flushes_ = 0;

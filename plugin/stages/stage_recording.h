@@ -29,7 +29,7 @@ class StageRecording final : public model::MachineObserver {
   bool is_open() const { return writer_ != nullptr; }
   /// The first host error. After it, the recording is valid only up to its last complete event.
   const std::optional<Error>& error() const { return error_; }
-  model::TimeNs now() const;  ///< time since the recording was created, by its own clock
+  model::TimeNs now() const;  ///< time since the recording was created, by the recording's clock
   model::RequestId next_request() { return ++last_request_; }
 
   /// Writes everything to the kernel and closes the file, which is then complete. Fails if the

@@ -20,7 +20,8 @@ constexpr const char* kBlankName = "hd0";
 constexpr const char* kBlankProfile = "blank";
 
 /// Returns 16 hex digits that are unique to this server and this load. A client may have cached
-/// pages during an earlier load; the digits prevent it from using them for this load.
+/// pages during an earlier load. The new digits prevent the client from using those pages after
+/// this load.
 std::string new_nonce() {
   static std::atomic<std::uint32_t> loads = 0;
   static const std::uint32_t server = std::random_device()();
@@ -112,8 +113,8 @@ std::vector<DiskInfo> disk_infos_of(const Origin& origin,
   return disk_infos;
 }
 
-/// Starts a recording. The path of its base is stored relative to its own folder, so that both
-/// files can be moved together.
+/// Starts a recording. The path of the base is stored relative to the recording's folder, so that
+/// both files can be moved together.
 Result<std::unique_ptr<StageRecording>> begin_recording(const std::filesystem::path& path,
                                                         const Origin& origin, bool with_media,
                                                         const StageRecording::Clock& clock) {

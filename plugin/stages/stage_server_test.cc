@@ -226,9 +226,9 @@ TEST(StageServer, TwoDisksAreRecordedAndSwitchedTogether) {
   EXPECT_NE(one.error().message().find("stage 0/log"), std::string::npos) << one.error().message();
 }
 
-/// Digests are computed incrementally, from what differs from the previously loaded image. Whatever
-/// the order in which images are loaded, the digests must equal those computed from the whole
-/// images.
+/// Digests are computed incrementally, from the differences between an image and the one loaded
+/// before it. Whatever the order in which images are loaded, the digests must equal those computed
+/// from the whole images.
 TEST(StageServer, DigestsEqualTheDigestsOfTheImages) {
   TemporaryFolder folder;
   const auto server = start_stages(1);

@@ -62,7 +62,7 @@ struct LoggingArray {
       : profile(std::get<model::ArrayProfile>(plan.devices.front().stack->profile)),
         layout(model::RaidLayout::of(profile, plan.all.at(1).sectors)) {}
   /// Returns the id of the member that has this role in stripe 0, and the LBA of the stripe's first
-  /// sector on it.
+  /// sector on that member.
   std::pair<model::DeviceId, std::uint64_t> home(std::uint32_t role) const {
     return {static_cast<model::DeviceId>(1 + layout.member_of(0, role)), layout.member_lba(0, 0)};
   }

@@ -136,9 +136,9 @@ class MemberSource final : public StateSource {
   static constexpr std::size_t kPairs = 1;
   static constexpr std::array<std::size_t, kRounds> kBehind = {1, 0, 2, 4, 8};
 
-  /// Returns the first event that cannot happen if the member stopped before this step. This is a
-  /// promise of the array to its host, or a request that the array sent after the member's next
-  /// answer.
+  /// Returns the first event that could not have happened if the member had stopped before this
+  /// step. This is a promise that the array made to its host, or a request that the array sent
+  /// after the member's next answer.
   std::uint64_t limit_of(const Step& step) const {
     const auto first_from = [](const std::vector<std::uint64_t>& events, std::uint64_t from,
                                std::uint64_t otherwise) {
@@ -208,9 +208,9 @@ class MemberSource final : public StateSource {
   std::vector<std::vector<std::size_t>> positions_;
   std::vector<std::size_t> order_;
   std::size_t round_ = 0, next_ = 0;
-  /// Number of states. For each media write, there are states in which the member of that write
-  /// stops before it, one for each number of writes by which the other members can continue. There
-  /// are also states in which two members stop early.
+  /// Number of states. For each media write, there are states in which its member stops before that
+  /// write, one for each number of writes by which the other members can continue. There are also
+  /// states in which two members stop early.
   double space_ = 0;
 };
 

@@ -64,7 +64,7 @@ struct ExploreOptions {
   bool all_disks = false;  ///< explores all disks together instead of `device`
   std::uint64_t seed = 1;
   /// Maximum number of distinct states in total. The strategies take turns. If a strategy ends
-  /// early, its share is left to the others.
+  /// early, its share goes to the other strategies.
   std::uint64_t budget = 1000;
   std::uint64_t reorder_per_cut = 16;  ///< maximum number of subsets (or of torn writes) at one cut
   /// Size, in sectors of 512 bytes, of an aligned unit that a power cut leaves either completely
@@ -83,8 +83,8 @@ struct FoundState {
   CrashState state;
   std::string name;
   Strategy strategy = Strategy::prefix;
-  /// StateImage::digest() of the device. If the state covers all disks or an array's media, a
-  /// combination of their digests.
+  /// StateImage::digest() of the device. For a state of all disks or of an array's media: a
+  /// combination of the digests.
   std::uint64_t digest = 0;
 };
 

@@ -1,11 +1,11 @@
 #pragma once
-// Sources of crash states, one for each strategy (state_enumerator.h). Each source first yields the
-// states that are most likely to expose a bug, and then ends.
+// Sources of crash states, one for each strategy (state_enumerator.h). Each source is finite. It
+// begins with the states that are most likely to expose a bug.
 //
 // Cuts are taken in an order that spreads them over the run (first, middle, quarters, ...), so a
-// small budget covers every part of it. If a cut has many states, its first visit yields only one,
-// and the cut then returns to the end of the queue. Its later visits yield one, two, four, ... more
-// states.
+// small budget covers all parts of the run. If a cut has many states, its first visit yields only
+// one, and the cut then returns to the end of the queue. Its later visits yield one, two, four, ...
+// more states.
 
 #include <cstdint>
 #include <memory>
@@ -85,8 +85,8 @@ struct Cuts {
   explicit Cuts(const SourceContext& context);
   std::vector<std::uint64_t> after_marks;
   std::vector<std::uint64_t> flush_submitted;  ///< just before a flush is submitted
-  /// At the ACK of a flush or of a FUA write. Just before the ACK, all writes that it covers are
-  /// still unflushed.
+  /// At the ACK of a flush or of a FUA write. Just before the ACK, the writes that the flush covers
+  /// are still unflushed.
   std::vector<std::uint64_t> promise_kept;
   std::vector<std::uint64_t> after_fua_submitted, after_writes;
   /// Events just before a power cut. The states at these cuts are the contents of the medium when

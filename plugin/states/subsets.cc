@@ -14,7 +14,7 @@ namespace {
 
 using Subset = std::vector<std::uint8_t>;
 
-/// Generates the subsets of the list one at a time, because most callers skip most of them.
+/// Generates the subsets of the list one at a time, because most callers skip most subsets.
 class SubsetList {
  public:
   explicit SubsetList(const SubsetRequest& request)

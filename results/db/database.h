@@ -58,8 +58,8 @@ struct DevicePhaseRecord {
 /// seconds. Such phases differ in the amount of work done rather than in time.
 inline constexpr const char* kFixedTimeMetric = "fixed_time";
 
-// Verdicts of the trials of benchmarks, experiments and surveys, which only measure. All other
-// verdicts come from the oracle.
+// Verdicts of the trials of benchmarks, experiments and surveys. These trials only measure. All
+// other verdicts come from the oracle.
 inline constexpr const char* kMeasured = "measured";
 inline constexpr const char* kFailed = "failed";
 
@@ -272,7 +272,7 @@ class Database {
   Result<std::optional<std::int64_t>> unfinished_run(const std::string& digest);
   /// Returns the newest run that has this digest, whether or not it has finished.
   Result<std::optional<std::int64_t>> newest_run_of(const std::string& digest);
-  /// Deletes the run's trials that have this verdict, and returns their number. If any were
+  /// Deletes the run's trials that have this verdict, and returns their number. If any trial was
   /// deleted, the run counts as unfinished.
   Result<std::int64_t> forget_trials(std::int64_t run, const std::string& verdict);
   Result<std::set<std::string>> finished_trials(std::int64_t run);

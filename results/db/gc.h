@@ -5,7 +5,7 @@
 // database's folder are removed. Each folder in a path is opened without following links, and the
 // file is removed by its name in the last opened folder. Any other path is reported, and its row is
 // kept. Files are removed first, and then their rows in one transaction. If gc is interrupted, the
-// next gc thus completes it.
+// next gc thus completes the removal.
 
 #include <cstdint>
 #include <string>

@@ -14,7 +14,7 @@
 
 namespace headcrash::db {
 
-/// The application id "hcr1" in the file header, which identifies a results database.
+/// The application id "hcr1" in the file header. It identifies a results database.
 inline constexpr std::int64_t kApplicationId = 0x68637231;
 
 struct Migration {

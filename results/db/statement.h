@@ -114,8 +114,8 @@ Result<void> execute(sqlite3* handle, const std::string& sql);
 /// Returns the first column of the first row.
 Result<std::int64_t> query_integer(sqlite3* handle, std::string_view sql);
 
-/// A write transaction. It takes the write lock at the start, so that concurrent processes wait
-/// then rather than fail later. Rolls back unless committed.
+/// A write transaction. It takes the write lock at the start, so that concurrent processes wait at
+/// the start and do not fail later. Rolls back unless committed.
 class Transaction {
  public:
   static Result<Transaction> begin(sqlite3* handle);

@@ -342,7 +342,8 @@ std::int64_t work_of(const std::filesystem::path& file, std::size_t trials, int 
 }
 
 /// Checks that the cost of an additional trial depends neither on the number of earlier trials, nor
-/// on how many of its requests were sampled. If so, a report of 10 000 trials takes seconds.
+/// on how many requests of the trial were sampled. A report of 10 000 trials then takes only
+/// seconds.
 TEST_F(ReportTest, HasConstantCostPerTrialWithoutSamples) {
   const auto work = [&](std::size_t trials, int requests) {
     return work_of(folder() / fmt::format("{}-{}.db", trials, requests), trials, requests);
@@ -358,7 +359,7 @@ TEST_F(ReportTest, HasConstantCostPerTrialWithoutSamples) {
 }
 
 /// With HEADCRASH_LARGE_REPORT=TRIALS, measures the time that the report takes for a campaign with
-/// that many trials. A tenth of them lose data.
+/// that many trials. A tenth of the trials lose data.
 TEST_F(ReportTest, MeasuresTheTimeOfALargeCampaign) {
   const char* trials = std::getenv("HEADCRASH_LARGE_REPORT");
   if (trials == nullptr) GTEST_SKIP() << "HEADCRASH_LARGE_REPORT is not set";

@@ -67,7 +67,8 @@ struct Comparison {
 Comparison compare(std::span<const double> baseline, std::span<const double> now, double tolerance,
                    std::uint64_t seed = 1);
 /// Compares paired values; the two values of a pair come from the same repetition of an interleaved
-/// run. Pairing removes effects that they share. REQUIRES: both have the same number of values.
+/// run. Pairing removes effects that the two values share. REQUIRES: `baseline` and `now` have the
+/// same number of values.
 Comparison compare_pairs(std::span<const double> baseline, std::span<const double> now,
                          double tolerance, std::uint64_t seed = 1);
 

@@ -156,7 +156,7 @@ TEST(CorrectForNumber, StopsAtTheFirstInsignificantComparison) {
 }
 
 /// Checks that a difference is found in at most 5 % of contests between equal entrants. Without the
-/// correction, a difference would be found in a third of them.
+/// correction, a difference would be found in a third of these contests.
 TEST(CorrectForNumber, SeldomSeparatesEquals) {
   constexpr std::size_t kContests = 100, kEntrants = 8, kRepetitions = 5;
   std::mt19937_64 random(7);

@@ -44,7 +44,6 @@ inline int failures_so_far() {
   return testing::UnitTest::GetInstance()->current_test_info()->result()->total_part_count();
 }
 
-/// Runs libFuzzer; does not return.
 [[noreturn]] inline void run_under_libfuzzer(const CoverageGuided& options, const AnyTarget& target,
                                              const std::filesystem::path& folder) {
   static const AnyTarget* the_target = nullptr;

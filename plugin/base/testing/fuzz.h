@@ -60,7 +60,7 @@ struct Options {
   std::string name;                     ///< name of the target: letters, digits, '-'
   std::vector<std::string> corpus;      ///< at least one input; each is also run unmodified
   std::vector<std::string> dictionary;  ///< keywords of the parser; may be empty
-  std::size_t size_max = 64 * 1024;     ///< maximum size of an input
+  std::size_t size_max = 64 * 1024;
 };
 
 struct Summary {

@@ -43,7 +43,8 @@ struct ImageEditOptions {
   std::size_t most = 0;  ///< maximum number of edits; further edits are ignored
 };
 
-/// Returns the edits of `program` in order. Skips edits that extend past the end of the image.
+/// Calls `apply` for each edit of `program`, in order. Skips edits that extend past the end of the
+/// image.
 template <typename Apply>
 void each_image_edit(std::string_view program, std::span<std::byte> image,
                      const ImageEditOptions& options, const Apply& apply) {

@@ -110,8 +110,8 @@ std::uint64_t Array::member_sectors(const ArrayProfile& profile, std::uint64_t d
   const std::uint64_t stripes =
       (data_sectors + empty.stripe_sectors() - 1) / empty.stripe_sectors();
   std::uint64_t sectors = 0;
-  // The size of the region map and the size of the data area depend on each other. A few iterations
-  // converge.
+  // The size of the region map and the size of the data area depend on each other. The loop
+  // converges after a few iterations.
   for (std::uint64_t need = empty.data_first + stripes * empty.unit; need > sectors;) {
     sectors = need;
     need = RaidLayout::of(profile, sectors).data_first + stripes * empty.unit;

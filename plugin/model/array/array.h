@@ -49,7 +49,7 @@ struct ArrayCounters {
   std::uint64_t degraded_reads = 0, degraded_writes = 0, prewrites = 0, rolled_forward = 0,
                 stripe_cache_hits = 0;
   std::uint64_t repaired_sectors = 0;  ///< unreadable sectors reconstructed and rewritten
-  /// Number of times that superblocks and region maps were written; each is written to all members.
+  /// Number of writes of superblocks and region maps. A write to all members counts once.
   std::uint64_t metadata_writes = 0;
 };
 
@@ -82,14 +82,15 @@ class Array final : public Device {
   /// Operator commands. A command fails if the member does not exist, if its state does not permit
   /// the command, if other background work is running, or if the array has not started yet.
   Result<void> fail_member(std::size_t index);
-  /// Rebuilds onto the member's drive, which must have been replaced by a blank one.
+  /// Rebuilds a member. Its drive must have been replaced by a blank one.
   Result<void> rebuild(std::size_t index);
   Result<void> scrub(bool repair);
   void set_rebuild_rate(std::uint64_t bytes_per_second);
   /// Starts an array that refused to start because it was dirty and degraded.
   Result<void> accept_dirty_degraded();
 
-  /// These convert between the array's data sectors and the sectors of each member.
+  /// The following functions convert between the array's data sectors and the sectors of each
+  /// member.
   static std::uint64_t member_sectors(const ArrayProfile& profile, std::uint64_t data_sectors);
   static std::uint64_t data_sectors(const ArrayProfile& profile, std::uint64_t member_sectors);
   /// Returns each member's prewrite area: first LBA and length.

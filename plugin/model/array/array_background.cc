@@ -1,8 +1,8 @@
 // Background work of an array: rebuild of a member, resync after an unclean stop, scrub.
 //
-// All three process the stripes in chunks: they lock a chunk, read it from the members, compute,
-// write corrections, and pause as required by their rate. Host requests run concurrently and
-// interact with this work only through the stripe locks.
+// All three kinds of work process the stripes in chunks: they lock a chunk, read it from the
+// members, compute, write corrections, and pause as required by their rate. Host requests run
+// concurrently and interact with this work only through the stripe locks.
 //
 //   stripes  0 ......... rebuilt ............................. end
 //            valid on  |  the member counts as failed here
@@ -15,7 +15,7 @@
 //   0 ......... recorded ........ rebuilt .......... end     the part in between is rebuilt again
 //
 // A prewrite log is replayed onto the other members and also onto the recorded part of the new one.
-// Without a log, an array with parity that was being written at the cut restarts its rebuild,
+// Without a log, an array with parity restarts its rebuild if a write was in progress at the cut,
 // because updates that the cut interrupted would otherwise stay inconsistent. A mirror resumes its
 // rebuild, and its copies are compared afterwards.
 #include <fmt/core.h>

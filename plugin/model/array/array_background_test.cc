@@ -72,7 +72,7 @@ TEST(ArrayRebuild, TheChunkInProgressIsNotYetReadable) {
     // one member and takes no lock.
     const RaidLayout l = r.b.layout();
     while (r.may_continue()) {
-      // Choose a block near the chunk in progress.
+      // The block is near the chunk in progress.
       const std::uint64_t done = r.b.array->status().background_done / l.unit;
       const std::uint64_t stripe = std::min(done + random() % 32, l.stripes - 1);
       const std::uint32_t role = l.role_of(stripe, r.member);
@@ -285,7 +285,7 @@ TEST(ArrayRebuild, StartsOverAfterInterruptedUpdates) {
   r.b.drives[l.member_of(stripe, l.data)]->stall_writes = true;
   const auto fresh = stamped(1, 9);
   r.b.submit_write(stripe * l.stripe_sectors(),
-                   fresh);  // data for an active member or for the one that is being rebuilt
+                   fresh);  // the data's member is active or being rebuilt
   r.b.run_for(20 * kMillisecondNs);
   r.b.array->power_cut();
   r.b.run_for(0);

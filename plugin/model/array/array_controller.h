@@ -253,7 +253,7 @@ class ArrayController final : private EventTarget, private FinishedRequests {
   std::vector<HostRequest*> free_requests_;
   std::deque<HostRequest*> finished_;
   std::size_t inside_ = 0;
-  bool started_ = false;  ///< recovery has progressed so far that requests are served
+  bool started_ = false;  ///< recovery has progressed far enough to serve requests
   bool refusing_ = false;
   std::string refusal_;
   ArrayRunner::Waiters start_waiters_;

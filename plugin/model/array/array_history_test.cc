@@ -190,7 +190,7 @@ class ArrayHistory final : public Initiator {
     if (completion.status != Status::ok) {
       EXPECT_EQ(completion.status, Status::power_lost)
           << "op " << static_cast<int>(r.op) << " " << r.lba << "+" << r.sectors;
-      return;  // until after the cut, reads may still return this request's data
+      return;  // the data may still be read until the power cut is complete
     }
     ++completions_;
     if (r.op == Op::read) {
@@ -414,8 +414,7 @@ constexpr Kind kKinds[] = {
     {"raid6_prewrite", RaidLevel::raid6, 6, ArrayRecovery::prewrite},
 };
 
-/// Returns the number of seeds, which the environment variable HEADCRASH_ARRAY_SEEDS (such as 1000)
-/// can increase.
+/// Returns the number of seeds. The environment variable HEADCRASH_ARRAY_SEEDS can increase it.
 std::uint64_t seeds() {
   return number_from_environment("HEADCRASH_ARRAY_SEEDS", 4);
 }

@@ -2,7 +2,7 @@
 //
 //   device_failed, or a write     the member is failed; the others' superblocks record it before a
 //   that failed                   write that it missed is acknowledged
-//   medium_error on a read        the sectors are reconstructed from the others and rewritten
+//   medium_error on a read        sectors are reconstructed from the other members and rewritten
 //   store_error                   returned to the host: the run's results are invalid
 #include <fmt/core.h>
 

@@ -195,7 +195,7 @@ Task ArrayController::reconstruct(std::uint64_t stripe, std::uint32_t role, RowR
   co_return failure;
 }
 
-/// Reads rows from an active member, one physical sector at a time, because some of them are
+/// Reads rows from an active member, one physical sector at a time, because some of the rows are
 /// unreadable. Reconstructs and rewrites unreadable rows. Rows that cannot be reconstructed stay
 /// unreadable and are marked in `unknown`, unless it is null; the status is then medium_error, and
 /// the bytes of these rows are undefined. The caller must hold the stripe's lock.

@@ -1,7 +1,6 @@
-// Tests the order in which metadata is written, and what a start makes of the metadata after a cut.
-// Also tests lost members and stripe locks. Region maps are tested in array_regions_test.cc, and
-// the log in array_prewrite_test.cc. Each test detects a seeded defect that no earlier test
-// detects.
+// Tests the order in which metadata is written, and how a start after a cut uses the metadata. Also
+// tests lost members and stripe locks. Region maps are tested in array_regions_test.cc, and the log
+// in array_prewrite_test.cc. Each test detects a seeded defect that no earlier test detects.
 #include <gtest/gtest.h>
 
 #include "plugin/model/array/prewrite_log.h"

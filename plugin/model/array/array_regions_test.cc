@@ -135,14 +135,14 @@ TEST(ArrayRegions, AgeOut) {
     ASSERT_EQ(b.write(32, counted(1, 1)), Status::ok);  // region 1
     keep_writing(b, 4 * kSecondNs);
     EXPECT_EQ(bits_on(b, 0), std::byte{0b11});
-    ASSERT_EQ(b.write(64, counted(1, 1)), Status::ok);  // region 2, written later
+    ASSERT_EQ(b.write(64, counted(1, 1)), Status::ok);  // region 2
     keep_writing(b, 2 * kSecondNs);
     keep_writing(b, 4 * kSecondNs);
     for (std::uint32_t m = 0; m < 4; ++m)
       EXPECT_EQ(bits_on(b, m) & std::byte{0b11}, std::byte{0b01}) << m;
     keep_writing(b, 5 * kSecondNs);
     EXPECT_EQ(bits_on(b, 0), std::byte{0b01});
-    ASSERT_EQ(b.write(40, counted(1, 1)), Status::ok);  // region 1 is written for the second time
+    ASSERT_EQ(b.write(40, counted(1, 1)), Status::ok);  // region 1 again
     EXPECT_EQ(bits_on(b, 0), std::byte{0b11});
     b.drain();
     EXPECT_EQ(bits_on(b, 0), std::byte{0}) << "the whole array is idle";

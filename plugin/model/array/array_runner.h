@@ -50,7 +50,6 @@ class ArrayRunner final : public CoroutineScope, private EventTarget {
     void await_suspend(std::coroutine_handle<> waiter) { list.push_back(waiter); }
     void await_resume() const {}
   };
-  /// Waits for several coroutines.
   struct Join {
     ArrayRunner& runner;
     std::uint32_t running = 0;

@@ -22,7 +22,8 @@ constexpr std::uint32_t kFullRunSectorsMax =
     2048;  // sectors of a member: 1 MiB, which is the limit for one command
 // Maximum number of segments of one request that are in progress at the same time.
 constexpr std::uint32_t kSegmentsMax = 8;
-constexpr std::uint32_t kPlansMax = 8;  // a new plan is made after each failure
+/// maximum number of plans for one update; each failure needs a new plan
+constexpr std::uint32_t kPlansMax = 8;
 
 }  // namespace
 
@@ -44,7 +45,7 @@ Task ArrayController::write(HostRequest& host) {
   co_return status;
 }
 
-/// Ensures that the members are marked dirty before any stripe changes.
+/// Checks that the members and the regions of the request are marked dirty before a stripe changes.
 void ArrayController::expect_marked(const Request& request) const {
   invariant(is_marked_dirty(), "array: the members are marked dirty before a stripe is written");
   invariant(layout.bitmap_sectors == 0 ||
@@ -439,8 +440,8 @@ Task ArrayController::zero_edges(Request request) {
   co_return join.status;
 }
 
-/// Trims only where parity remains consistent. On levels without parity, this is the whole range;
-/// on others, only whole stripes, whose members then read as zeroes.
+/// Trims only where parity remains consistent: on levels without parity, the whole range; on other
+/// levels, only whole stripes. All members of a trimmed stripe then read as zeroes.
 Task ArrayController::trim(HostRequest& host) {
   if (!characteristics.trim) {
     co_await runner_.until_event();

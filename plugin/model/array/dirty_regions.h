@@ -49,8 +49,8 @@ class DirtyRegions {
     }
     return any;
   }
-  /// Ends a write that began with the same sectors. Its data is now on the members or in their
-  /// caches. REQUIRES: called exactly once for each begin().
+  /// Ends a write. The sectors must be those that were passed to begin(). The data is now on the
+  /// members or in their caches. REQUIRES: called exactly once for each begin().
   void end(std::uint64_t first, std::uint64_t last, TimeNs now) {
     for (std::uint64_t r = first / region_sectors_; r <= last / region_sectors_; ++r) {
       RegionUse& use = uses_[r];
@@ -69,7 +69,8 @@ class DirtyRegions {
     }
     return unused;
   }
-  /// Clears the bits of `unused`, except for regions that have been written to since then.
+  /// Clears the bits of `unused`, except for regions that have been written to since the given
+  /// times.
   void forget(const std::map<std::uint64_t, TimeNs>& unused) {
     for (const auto& [region, ended_at] : unused) {
       const auto use = uses_.find(region);

@@ -39,7 +39,6 @@ void xor_columns(std::span<std::byte* const> sources, std::byte* into, std::size
             "ISA-L accepts the arguments");
 }
 
-/// Reconstructs the missing data columns from `data` surviving columns.
 void recover_data(std::span<std::byte* const> columns, std::uint32_t data, std::uint64_t missing,
                   std::size_t bytes) {
   std::array<unsigned char*, kArrayMembersMax> sources{};
@@ -72,7 +71,8 @@ void recover_data(std::span<std::byte* const> columns, std::uint32_t data, std::
 
 void make_parity(std::span<std::byte* const> columns, std::uint32_t parities, std::size_t bytes) {
   const std::size_t data = columns.size() - parities;
-  // ISA-L needs two sources; with one data column, each parity is a copy, since 2^0 = 1
+  // ISA-L needs at least two sources. With one data column, each parity is a copy of it, because
+  // 2^0 = 1.
   if (data == 1) {
     for (std::size_t p = data; p < columns.size(); ++p) std::memcpy(columns[p], columns[0], bytes);
   } else if (parities == 1) {

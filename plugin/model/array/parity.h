@@ -15,7 +15,8 @@ namespace headcrash::model {
 /// Computes the last `parities` columns (1 or 2) from the data columns.
 void make_parity(std::span<std::byte* const> columns, std::uint32_t parities, std::size_t bytes);
 
-/// Reconstructs the columns in the bit mask `missing` (at most `parities` columns) from the others.
+/// Reconstructs the columns in the bit mask `missing` (at most `parities` columns) from the other
+/// columns.
 void recover_columns(std::span<std::byte* const> columns, std::uint32_t parities,
                      std::uint64_t missing, std::size_t bytes);
 

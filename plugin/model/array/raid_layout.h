@@ -44,7 +44,6 @@ struct RaidLayout {
   static RaidLayout of(const ArrayProfile& profile, std::uint64_t member_sectors);
 
   bool mirrored() const { return level == RaidLevel::raid1; }
-  /// Number of data sectors of a stripe.
   std::uint32_t stripe_sectors() const { return data * unit; }
   std::uint64_t capacity() const { return stripes * stripe_sectors(); }
   std::uint64_t member_lba(std::uint64_t stripe, std::uint32_t row) const {

@@ -9,8 +9,8 @@
 // for any order of reading (zero-latency access). Within one pass, read(i) is linear in i, so only
 // the first and the last sector of each pass matter. During a request larger than the buffer, the
 // medium would have to pause, but the bus, which is the slower of the two, would still have enough
-// to send. Some drives hold back the last sectors of a request (the tail) and send them only once
-// all of them have been read.
+// to send. Some drives hold back the last sectors of a request (the tail) until the whole tail has
+// been read.
 #include "plugin/model/core/bus.h"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // The text form of CutTrigger (grammar in machine.h).
 //
-// Counts are decimal integers of at least 1, times are decimal milliseconds (number_text.h).
+// Counts are decimal integers of at least 1; times are decimal milliseconds (number_text.h).
 #include <fmt/core.h>
 
 #include "plugin/model/core/machine.h"

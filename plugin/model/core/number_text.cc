@@ -1,6 +1,6 @@
-// Parses decimal numbers without floating point. They have no sign and no exponent. In a time, the
-// digits before the point are whole milliseconds, and the at most six digits after it are a
-// fraction of a millisecond, down to one nanosecond.
+// Parses decimal numbers without floating point. The numbers have no sign and no exponent. In a
+// time, the digits before the point are whole milliseconds. Up to six digits after the point give
+// the fraction, down to one nanosecond.
 #include "plugin/model/core/number_text.h"
 
 #include <fmt/core.h>

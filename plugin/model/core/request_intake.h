@@ -65,7 +65,7 @@ class RequestIntake final : private EventTarget {
   std::deque<HostCommand> lost_;
 };
 
-// Inline, because enter() and answer() are called for every request of every device.
+// These functions are inline because every request of every device calls enter() and answer().
 
 inline bool RequestIntake::enter(const Request& request, Initiator& initiator,
                                  std::uint64_t sectors) {

@@ -2,13 +2,13 @@
 // Model time and its event queue.
 //
 // Time is a 64-bit count of nanoseconds since the machine was first switched on. Time never goes
-// back and continues across power cuts. The model's platters keep turning while the power is off,
-// so the angle after a power-on is still a function of absolute time. Events scheduled for the same
-// time run in the order in which they were scheduled, so equal inputs produce equal runs.
+// back, not even at a power cut. The model's platters keep turning while the power is off, so the
+// angle after a power-on is still a function of absolute time. Events scheduled for the same time
+// run in the order in which they were scheduled, so equal inputs produce equal runs.
 //
-// The queue is independent of the clock that drives it. `simulate` runs it as fast as it can. The
-// NBD server makes it follow the wall clock (clock=real) or runs it until a request is complete
-// (clock=off).
+// The queue is independent of the clock that drives it. `simulate` runs the queue as fast as
+// possible. The NBD server makes it follow the wall clock (clock=real) or runs it until a request
+// is complete (clock=off).
 
 #include <cstdint>
 #include <limits>

@@ -145,7 +145,7 @@ class Disk final : public Device, private EventTarget {
   std::uint64_t write_end_ = ~std::uint64_t{0};
   /// True if the host's last write began where the previous one ended.
   bool streaming_ = false;
-  TimeNs media_write_ended_at_ = kNever;  ///< end of the last media write
+  TimeNs media_write_ended_at_ = kNever;
   /// True if the destage continues until the cache is clean or a command needs the mechanism.
   bool destaging_ = false;
   /// Increases with each command, which invalidates older idle timers.

@@ -311,7 +311,6 @@ TEST(Trim, WaitsForAnOlderVersionInFlight) {
   for (std::uint64_t lba = 0; lba < 16; lba += 2)
     b.finish(b.submit_write(lba, DiskFixture::pattern(1, kNew)));
   b.observer.log.clear();
-  // Runs until the destage begins.
   while (!b.reported(" media ")) b.machine.simulation().run_next();
   const RequestId trim = b.submit(Op::trim, 0, 16);
   EXPECT_EQ(b.finish(trim).status, Status::ok);

@@ -151,8 +151,7 @@ TEST(DishonestFaults, FailTheCheck) {
   }
 }
 
-/// A faulty device that acknowledges flushes but omits a sector. With it, the check itself is
-/// tested.
+/// Tests the check itself with a faulty device, which acknowledges flushes but omits a sector.
 TEST(HistoryCheckItself, DetectsADeviceThatServesOldData) {
   std::uint64_t found = 0;
   for (std::uint64_t seed = 1; seed <= 10; ++seed) {

@@ -16,7 +16,7 @@ struct ZoneProfile {
   std::uint32_t first_cylinder = 0;
   /// Number of cylinders with data; 0 for all cylinders up to the next zone.
   std::uint32_t cylinders = 0;
-  std::uint32_t track_sectors = 0;       ///< sectors on one track
+  std::uint32_t track_sectors = 0;
   std::uint32_t track_skew_sectors = 0;  ///< skew between adjacent heads of a cylinder
   /// Skew from the last head of one cylinder to the first head of the next.
   std::uint32_t cylinder_skew_sectors = 0;
@@ -89,7 +89,8 @@ struct OverheadProfile {
   TimeNs bus_write_sector_ns = 0;
   /// Fraction of a request that must be in the buffer before the drive requests the bus.
   std::uint32_t read_watermark_permille = 0;
-  /// Number of sectors at the end of a request that are sent only once all of them have been read.
+  /// Number of sectors at the end of a request that the drive sends only after it has read all of
+  /// them.
   std::uint32_t read_tail_sectors = 0;
 };
 

@@ -8,7 +8,6 @@
 
 namespace headcrash::model {
 
-/// A run of sectors on one track.
 struct TrackRun {
   std::uint32_t cylinder = 0;
   std::uint32_t head = 0;

@@ -114,7 +114,7 @@ struct Transfer {
   Access access = Access::read;
   TimeNs base = 0;
   OffsetPs ready_ps = 0;            ///< time at which the arm starts moving, relative to base
-  OffsetPs positioning_min_ps = 0;  ///< minimum time from then until the first sector passes
+  OffsetPs positioning_min_ps = 0;  ///< minimum time from ready_ps until the first sector passes
   BufferedData buffered_data;       ///< for writes: all 0 if the data has already arrived
 };
 

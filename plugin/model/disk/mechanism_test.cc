@@ -28,7 +28,7 @@ TEST(Geometry, SectorsHaveDistinctPlacesOutsideSlippedTracks) {
 
 TEST(Geometry, SkewsShiftTheFirstSector) {
   const Geometry geometry(bench::small_profile());
-  EXPECT_EQ(geometry.locate(0).slot, 4U);  // after the unused front
+  EXPECT_EQ(geometry.locate(0).slot, 4U);  // after the unused sectors at the front
   EXPECT_EQ(geometry.locate(0).sectors, 12U);
   EXPECT_EQ(geometry.locate(12).slot, 3U);      // next head
   EXPECT_EQ(geometry.locate(28).cylinder, 1U);  // two tracks have been slipped

@@ -33,10 +33,11 @@ class ReadAhead {
     /// Number of sectors read ahead since the start or since the last halt.
     std::uint64_t sectors_passed = 0;
   };
-  /// Stops read-ahead at `now`, because the next command needs the mechanism. Buffered data stays.
+  /// Stops read-ahead at `now`. Called when the next command needs the mechanism. Buffered data
+  /// stays.
   std::optional<Halt> halt(TimeNs now);
 
-  /// The first buffered sector and the end of the buffered range, as of the last call of another
+  /// The first buffered sector and the end of the buffered range, as of the last call to another
   /// function.
   std::uint64_t buffered_from() const { return begin_; }
   std::uint64_t buffered_to() const { return read_; }

@@ -96,7 +96,7 @@ std::string to_text(const FaultSpec& fault);
 struct WriteFault {
   FaultKind kind = FaultKind::lost_write;
   std::uint64_t to_lba = 0;
-  std::uint64_t lba = 0;  ///< the first sector of the write that is in the fault's range
+  std::uint64_t lba = 0;  ///< first sector that is both in the write and in the fault's range
   std::uint32_t sectors = 0;
   std::uint64_t random = 0;  ///< determines where the write tears, or which bytes change
 };
@@ -135,7 +135,7 @@ class DeviceFaults {
   std::optional<std::uint64_t> unreadable(std::uint64_t lba, std::uint32_t sectors,
                                           const std::function<bool(std::uint64_t)>& cached = {});
   std::optional<WriteFault> next_write(std::uint64_t lba, std::uint32_t sectors);
-  /// Marks sectors that a power cut has made unreadable. This requires no fault specification.
+  /// Marks sectors that a power cut has made unreadable. No fault needs to be specified.
   void make_unreadable(std::uint64_t lba, std::uint32_t sectors);
   void written(std::uint64_t lba, std::uint32_t sectors);  ///< heals latent errors
   /// Returns true if the fault `state`, which is battery_low or battery_dead, has begun.

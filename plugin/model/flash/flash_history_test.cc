@@ -50,7 +50,6 @@ FlashProfile small_flash(const FlashShape& shape) {
   return p;
 }
 
-/// A machine with one small flash device.
 struct FlashRig {
   FlashRig(const FlashShape& shape, std::uint64_t seed) : store(256) {
     const FlashProfile profile = small_flash(shape);

@@ -145,7 +145,7 @@ void Flash::State::programmed(std::uint32_t index) {
   buffer_emptied();
 }
 
-/// Resumes commands that are waiting for space in the buffer. None of them completes before the
+/// Resumes commands that are waiting for space in the buffer. No command completes before the
 /// function returns.
 void Flash::State::buffer_emptied() {
   const std::uint64_t still = oldest();

@@ -97,7 +97,7 @@ struct FlashFixture {
   Host host;
 };
 
-/// Keeps `depth` requests in flight. `lba` returns the LBA of each.
+/// Keeps `depth` requests in flight. `lba` returns the LBA of each request.
 struct FlashLoad final : Initiator {
   FlashLoad(const FlashProfile& p, Op kind, std::uint32_t length, int depth, int requests,
             std::function<std::uint64_t()> lba)
@@ -290,7 +290,7 @@ TEST(Flash, AQueuedProgramHasNoEffectAtACut) {
   SsdFixture b(p);
   b.bench.submit(Op::read, 6400, 8);  // occupies the only LUN for the next 5 ms
   b.bench.machine.simulation().run_until(kMillisecondNs);
-  // The data is buffered, and its program is waiting for the LUN.
+  // The data is buffered, and its program operation is waiting for the LUN.
   b.bench.finish(b.write(0, p.page_sectors, 1));
   ASSERT_LT(b.bench.now(), 4 * kMillisecondNs);
   b.bench.observer.log.clear();

@@ -54,9 +54,9 @@ class NvramBlocks {
   Hits write(const SectorRange& range, std::span<const std::byte> data, const Seen& seen = {});
   /// Copies the cached part of the range to `into`, which begins at range.lba.
   void overlay(const SectorRange& range, std::span<std::byte> into) const;
-  void drop_clean(const SectorRange& range);  ///< drops clean copies
-  void drop(const SectorRange& range);        ///< drops all sectors of the range, even dirty ones
-  void renew(const SectorRange& range);       ///< marks the range's clean blocks as recently read
+  void drop_clean(const SectorRange& range);
+  void drop(const SectorRange& range);   ///< drops all sectors of the range, even dirty ones
+  void renew(const SectorRange& range);  ///< marks the range's clean blocks as recently read
 
   // ---- write-back
   /// Returns dirty blocks, least recently written first.
@@ -74,12 +74,12 @@ class NvramBlocks {
   /// a block boundary; nullopt if there is no dirty run there.
   std::optional<SectorRange> run_from(std::uint64_t lba) const;
   std::optional<SectorRange> run_up_to(std::uint64_t lba) const;
-  /// Marks the whole range as in flight, because its write-back has been sent.
+  /// Marks the whole range as in flight after its write-back has been sent.
   void leave(const SectorRange& range);
   /// Completes a write-back. Sectors that have not been rewritten since it was sent become clean.
   /// Returns how many of the written sectors had been dirty at power-on.
   std::uint64_t write_completed(const SectorRange& range);
-  /// Marks the sectors of a write-back as dirty again, because it has failed or was lost.
+  /// Marks the sectors of a failed or lost write-back as dirty again.
   void came_back(const SectorRange& range, bool failed);
 
   // ---- power

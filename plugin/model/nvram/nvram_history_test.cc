@@ -22,7 +22,7 @@ struct CacheShape {
   std::uint32_t capacity_sectors;
   std::uint32_t depth;
   bool trim;
-  /// The service times of the device below are random instead of a drive's.
+  /// If true, the service times of the device below are random and not those of a drive.
   bool any_order = false;
 };
 
@@ -44,7 +44,6 @@ NvramProfile small_cache(const CacheShape& shape) {
   return p;
 }
 
-/// A machine that has a cache over a drive.
 struct CacheStack {
   CacheStack(const CacheShape& shape, std::uint64_t seed)
       : drive(bench::small_profile()), cache(small_cache(shape)), store(drive.capacity_sectors) {

@@ -100,7 +100,7 @@ struct Nvram::State final : EventTarget {
   const DeviceId device;
   RequestIntake intake;
   DeviceFaults* const faults;
-  SectorRange range;  ///< the cached range
+  SectorRange range;
   bool below_volatile = false;
   Characteristics characteristics;
   NvramCounters nvram_counters;

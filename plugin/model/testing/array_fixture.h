@@ -295,7 +295,6 @@ struct ArrayFixture {
       invariant(events < kEventsMax, "an array becomes idle");
   }
   void run_for(TimeNs ns) { simulation->run_until(simulation->now() + ns); }
-  /// Runs until background work ends.
   void finish_background() {
     while (!array->status().background.empty() && simulation->run_next()) {
     }
@@ -336,7 +335,6 @@ struct ArrayFixture {
     return wrong;
   }
 
-  /// Powers on, and runs until background work ends.
   void power_on_and_resync() {
     array->power_on();
     run_for(10 * kMillisecondNs);

@@ -355,7 +355,6 @@ class HistoryCheck final : public Initiator {
     last->acknowledged = std::max(last->acknowledged, last->submitted);
   }
 
-  /// Describes bytes for a message.
   std::string describe(std::uint64_t lba, std::span<const std::byte> seen) {
     std::string known;
     for (const Version& v : sector(lba).versions) {
@@ -412,8 +411,8 @@ class HistoryCheck final : public Initiator {
     for (std::size_t i = 0; i < sectors_.size(); ++i)
       open_[i] = std::any_of(sectors_[i].versions.begin(), sectors_[i].versions.end(),
                              [](const Version& v) { return !v.durable; });
-    // Reads several sectors at a time. Otherwise, these reads would cause most of the events of a
-    // history.
+    // Number of sectors that are read together. Reads of single sectors would cause most of the
+    // events of a history.
     constexpr std::uint64_t kTogether = 16;
     std::vector<std::byte> bytes(kTogether * kSectorBytes);
     for (std::uint64_t i = 0; i < sectors_.size() && may_continue(); i += kTogether) {

@@ -17,8 +17,8 @@ class HistoryCheck;
 struct HistoryOptions {
   std::uint64_t seed = 1;
   int steps = 1500;
-  std::size_t device_index = 0;  ///< index of the device in the machine
-  std::uint64_t first_lba = 0;   ///< the history uses only [first_lba, first_lba + sectors)
+  std::size_t device_index = 0;
+  std::uint64_t first_lba = 0;  ///< the history uses only [first_lba, first_lba + sectors)
   std::uint64_t sectors = 160;
   std::uint32_t in_flight_max = 4;
   std::uint32_t request_sectors_max = 12;
@@ -28,7 +28,7 @@ struct HistoryOptions {
   TimeNs pause_ns_max = 30 * kMillisecondNs;
   bool cuts = true;
   TimeNs off_ns_max = 0;  ///< maximum time from a cut to the power-on
-  /// If true, the power returns after half of the cuts before the lost requests are answered.
+  /// If true, after half of the cuts the power returns before the lost requests are answered.
   bool power_returns_soon = false;
   bool may_tear = true;  ///< if false, only whole versions remain after a cut
   /// Returns true if an acknowledged write to the sector is durable without a flush. If this

@@ -28,7 +28,7 @@ inline bool same_bytes(std::span<const std::byte> a, std::span<const std::byte> 
   return a.size() == b.size() && (a.empty() || std::memcmp(a.data(), b.data(), a.size()) == 0);
 }
 
-/// Returns the length of the common prefix. REQUIRES: both have the same length.
+/// Returns the length of the common prefix. REQUIRES: `a` and `b` have the same length.
 inline std::size_t common_prefix(std::span<const std::byte> a, std::span<const std::byte> b) {
   std::size_t equal = 0;
   for (std::size_t step = a.size(); step > 0; step /= 2)

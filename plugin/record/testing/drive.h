@@ -76,7 +76,6 @@ class TestDrive {
     observer_.power_changed(now, model::PowerState::on);
   }
 
-  /// Performs a random step.
   void step(std::uint64_t sectors_most) {
     now += 1 + static_cast<model::TimeNs>(random(5));
     const std::uint64_t lba = random(store_.sectors());

@@ -1,6 +1,5 @@
 #pragma once
-// The result of a request, which is sent to the client and, if the request failed, written to the
-// log.
+// The result of a request. It is sent to the client and, if the request failed, written to the log.
 
 #include <cstdint>
 #include <functional>
@@ -14,7 +13,6 @@
 
 namespace headcrash::emulation {
 
-/// The result of a request.
 struct Answer {
   int error = 0;           ///< 0 or an errno
   const char* cause = "";  ///< a string literal; empty if there is no error

@@ -46,7 +46,7 @@ struct AddedFault {
   model::TimeNs at = 0;
 };
 
-/// A command of the operator for an array.
+/// An operator's command to an array.
 struct ArrayOrder {
   enum class Verb : std::uint8_t { status, fail, rebuild, scrub, repair, accept, rate };
   Verb verb = Verb::status;
@@ -101,7 +101,7 @@ class Emulation {
   Answer account(std::size_t device_index, const model::Request& request,
                  const model::Completion& completion);
 
-  /// Serves the disk that accepts marks (mark_disk.h), which loses its power together with the
+  /// Serves the disk that accepts marks (mark_disk.h). This disk loses its power together with the
   /// machine. Reads return instance().
   Answer serve_marks(const model::Request& request);
 
@@ -124,8 +124,8 @@ class Emulation {
 
   // ---- faults and operator commands (operator.cc)
   Result<model::TimeNs> add_fault(const model::FaultSpec& fault);
-  /// Clears faults: those of one device or of all devices, and of these either one kind or all
-  /// kinds. Returns the number of cleared faults.
+  /// Clears the faults of one device or, with nullopt, of all devices. `kind` restricts this to one
+  /// kind of fault. Returns the number of cleared faults.
   Result<std::size_t> clear_faults(const std::optional<std::string>& device,
                                    std::optional<model::FaultKind> kind);
   std::vector<AddedFault> faults();

@@ -80,8 +80,8 @@ class Pacer {
 
   /// Submits a request and returns no earlier than the instant at which it completes. Sets
   /// `request.id`. An exception in the model (out of memory) terminates the server. It cannot be
-  /// handled, because the model still refers to the buffers of other requests, which are waiting on
-  /// their threads' stacks.
+  /// handled, because the model still refers to other requests, which are on the stacks of their
+  /// waiting threads.
   Served serve(std::size_t device_index, const model::Request& request) noexcept;
 
   /// Runs `work(machine)` at the current model time, with the mutex held.
@@ -114,7 +114,7 @@ class Pacer {
   bool answers_at_once() const { return answers_at_once_.load(std::memory_order_relaxed); }
   void set_clock(const Clock& clock);  ///< model time continues without a jump
 
-  /// Sets how long before its modelled instant an answer is sent.
+  /// Sets the time by which an answer is sent before its modelled instant.
   void set_lead(WallNs lead_ns);
   WallNs lead_ns() const;
 
@@ -157,7 +157,7 @@ class Pacer {
   void run_ahead();       ///< also runs the events that the leader may prepare by now
   void run_one();         ///< runs the next event; REQUIRES: there is an event
   void finish_waiting();  ///< runs events until no request waits
-  void after_change();    ///< call after any change of the machine that is not caused by a request
+  void after_change();    ///< call after any change of the machine other than a request
   void note_power();
   void rouse_leader();
   Served serve_unpaced(std::size_t device_index, const model::Request& request);

@@ -1,6 +1,5 @@
-// Tests threads, wall time and model time. There are only a few upper time limits. They are
-// generous, because they only have to distinguish "at once" from "after the whole wait", and a busy
-// host must not exceed them.
+// Tests threads, wall time and model time. The few upper limits on time are generous, because they
+// must hold on a busy host and only have to distinguish "at once" from "after the whole wait".
 #include "plugin/servers/emulation/pacer.h"
 
 #include <gtest/gtest.h>

@@ -53,7 +53,7 @@ struct Statistics {
   WallNs interval_wall_ns = 0;
   unsigned threads = 0;           ///< nbdkit threads per connection; 0 if unknown
   std::size_t in_flight_max = 0;  ///< maximum number of requests that were waiting at the same time
-  /// Time at which the last device became idle; nullopt if one is still busy.
+  /// Time at which the last device became idle; nullopt if a device is still busy.
   std::optional<model::TimeNs> quiet_since;
   std::optional<std::string> recording_error;
   std::vector<DeviceStatistics> devices;  ///< ordered by id, so a device precedes its members

@@ -191,7 +191,7 @@ int on_cache(void* handle, std::uint32_t count, std::uint64_t offset, std::uint3
   });
 }
 
-/// Reports extents. This takes no model time, because the server answers rather than the drive.
+/// Reports extents. This takes no model time, because the server answers without the drive.
 int on_extents(void* handle, std::uint32_t count, std::uint64_t offset, std::uint32_t flags,
                nbdkit_extents* extents) noexcept {
   return guarded([&] {

@@ -33,8 +33,9 @@ struct Server {
   std::thread watcher;
 };
 
-/// A plain pointer, which exit() does not destroy. The parent of nbdkit's fork also calls exit(),
-/// and it must neither flush the recording nor remove the socket, which its child is using.
+/// This is a plain pointer, so that exit() does not destroy the server. The parent of nbdkit's fork
+/// also calls exit(), and the parent must neither flush the recording nor remove the socket that
+/// its child uses.
 extern Server* server;
 
 /// Sets the callbacks for connections and requests (callbacks.cc).

@@ -92,8 +92,8 @@ TEST(Stacks, AMachineServesEachOfItsDevices) {
 TEST(Stacks, QuietMeansNothingLeftToWrite) {
   struct Case {
     const char* profile;
-    bool volatile_cache;  // a flush empties the cache
-    bool battery;         // the cache need not be written back
+    bool volatile_cache;  // if true, a flush empties the cache
+    bool battery;         // if true, the cache need not be written back
   };
   for (const Case& one : {Case{"hp-c2447", true, false}, Case{"sata-ssd", true, false},
                           Case{"raid5-5", false, false}, Case{"netra-raid5-presto", false, true}}) {

@@ -187,8 +187,8 @@ TimeNs Calendar::horizon() const {
 
 /// Called before the kick is acknowledged, because the guest continues after the acknowledgement.
 /// Commands that have ended are handed back at once, so the guest need not wait for them and needs
-/// no run message. There is one exception: if the guest's time lags the machine's, the guest must
-/// wait, which brings it to the machine's time.
+/// no run message. There is one exception: if the guest's time is behind the machine's, the guest
+/// must wait, so that its time becomes the machine's.
 void Calendar::submitted(GuestDisk& disk) {
   if (disk.has_ended() && !is_behind()) give_back(disk);
   shorten_horizon();

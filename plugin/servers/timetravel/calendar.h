@@ -9,20 +9,20 @@
 //
 // A guest that reads its clock advances time by the cost of the read. To avoid a message for each
 // read, the reply contains the time before which the machine has no event (`free_until`). When the
-// guest notifies a disk, it also reports its time; the new requests may shorten the interval.
+// guest notifies a disk, it also reports its time. The new requests may make free_until earlier.
 //
-//   SOCKET          the machine's first disk (vhost-user-blk)   SOCKET.NAME    each of the others
-//   SOCKET.mark     4 KiB that accept marks                     SOCKET.port    the agent's disk
+//   SOCKET          the machine's first disk (vhost-user-blk)   SOCKET.NAME    each other disk
+//   SOCKET.mark     a 4 KiB disk that accepts marks             SOCKET.port    the agent's disk
 //   SOCKET.time     the guest's clock (message.h)               SOCKET.agent   lines of the agent
 //
-// With a charge, processor time counts as well: whenever the guest kicks a disk or waits, the
-// machine's clock advances by the host processor time that the guest has used, times a factor. The
-// guest's requests are delayed by this time, and completions during this time are handed over when
-// the guest has stopped computing. The guest's own clock follows the machine's. A waiting kernel
-// accepts only the time of its next timer or, with an interrupt, the machine's time. Timers that
-// became due while the guest was computing therefore fire first, each at its own instant. Then an
-// interrupt sets the guest to the machine's time. Since processor time is measured on the host,
-// these results are not reproducible.
+// Optionally, processor time is charged (CalendarOptions::charge). Whenever the guest kicks a disk
+// or waits, the machine's clock then advances by the host processor time that the guest has used,
+// times a factor. The guest's requests are delayed by this time, and completions during this time
+// are handed over when the guest has stopped computing. The guest's own clock follows the
+// machine's. A waiting kernel accepts only the time of its next timer or, with an interrupt, the
+// machine's time. Timers that became due while the guest was computing therefore fire first, each
+// at its own instant. Then an interrupt sets the guest to the machine's time. These results are not
+// reproducible, because processor time is measured on the host.
 //
 // Time stops while the agent is waiting for the host, so the host's work takes no model time. The
 // agent's text is held back until the agent waits, so the host cannot react earlier. Time also
@@ -58,20 +58,21 @@ struct CalendarOptions {
   /// exceeds this limit is assumed to be in an endless loop, and is disconnected.
   std::chrono::milliseconds compute_limit{120'000};
   /// Maximum depth of nested kicks, that is, of kicks that are sent before the previous one is
-  /// acknowledged. Each takes a stack frame. A guest that exceeds the limit is disconnected.
+  /// acknowledged. Each nested kick takes a stack frame. A guest that exceeds the limit is
+  /// disconnected.
   std::size_t nested_kicks_most = 64;
   std::int64_t time_of_day_ns = virtual_guest::kTimeOfDayNs;
   /// Nanoseconds of model time that are charged for each nanosecond that the guest computes; 0 if
   /// computing takes no model time.
   double charge = 0;
-  /// Returns the nanoseconds that the guest has computed since the last call. If set, it replaces
-  /// the measurement of the guest's processes.
+  /// Returns the nanoseconds that the guest has computed since the last call. If this function is
+  /// set, it replaces the measurement of the guest's processes.
   std::function<std::int64_t()> processor_ns;
 };
 
 class Calendar {
  public:
-  /// Receives log lines about disconnected guests, on the calendar's thread.
+  /// Receives, on the calendar's thread, log lines about disconnected guests.
   using Log = std::function<void(const std::string&)>;
 
   /// Listens for disks with these names. REQUIRES: the process has no other threads yet.
@@ -107,8 +108,8 @@ class Calendar {
   /// Adds the charge for the guest's processor time to the machine's clock.
   void charge();
   bool charges() const { return options_.charge > 0; }
-  /// Returns true if the guest's time lags the machine's, because the guest has been charged for
-  /// computing.
+  /// Returns true if the guest's time is behind the machine's, because the guest has been charged
+  /// for computing.
   bool is_behind() const { return charges() && !waiting_ && guest_time_ < hardware_->now(); }
   /// Returns the time until which the guest may run without contact.
   model::TimeNs horizon() const;
@@ -155,8 +156,7 @@ class Calendar {
   model::TimeNs guest_time_ = 0;     ///< the guest's current time, as far as known
   std::optional<ProcessorTime> processor_time_;
   std::uint32_t sequence_ = 0;  ///< sequence number of the calendar's messages
-  /// Number of messages from the calendar that have not been acknowledged; these are the latest
-  /// ones.
+  /// Number of the calendar's latest messages that the guest has not acknowledged yet.
   std::uint32_t unanswered_ = 0;
   bool stopping_ = false;
   std::size_t waiting_within_ = 0;  ///< nesting depth of wait_for_input()

@@ -94,8 +94,8 @@ class Clock {
 };
 
 /// Kicks a ring. Returns the number of notifications that arrive before the acknowledgement, when
-/// all requests are complete. Without `channel`, the guest examines its ring itself. With it, the
-/// guest is notified by calls, which it acknowledges.
+/// all requests are complete. Without `channel`, the guest examines its ring itself. With
+/// `channel`, the guest is notified by calls, which it acknowledges.
 constexpr std::uint32_t kExaminesRing = 1;
 int kick(TestClient& disk, Clock& clock, int channel = -1, std::uint32_t untold_ns = 0) {
   const std::array<std::uint32_t, 2> ring = {0, channel < 0 ? untold_ns * 2 + kExaminesRing : 0};

@@ -59,7 +59,7 @@ class GuestDisk {
   std::string name() const { return served_ ? served_->shape.name : std::string(); }
   int listener() const { return listener_.get(); }
 
-  // Serves one client at a time; other clients wait until it has disconnected.
+  // Only one client is served at a time. Other clients wait until that client has disconnected.
   bool has_client() const { return client_.is_open(); }
   Result<void> accept();
   void disconnect();  ///< requests in flight remain until they complete, but are not answered

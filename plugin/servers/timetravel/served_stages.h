@@ -20,8 +20,8 @@ class ServedStages {
   static Result<std::unique_ptr<ServedStages>> listen(const std::filesystem::path& socket,
                                                       std::size_t stages);
 
-  /// Serves the stages of `server`, which must outlive this object. It must have as many stages as
-  /// there are sockets, and none of them may be loaded. Fails if no thread can be started.
+  /// Serves the stages of `server`, which must outlive this object. There must be as many stages as
+  /// sockets, and no stage may be loaded yet. Fails if no thread can be started.
   Result<void> start(stages::StageServer& server, const Calendar::Log& log);
   /// Disconnects the guests and removes the socket files.
   void stop();

@@ -3,8 +3,8 @@
 // marks.
 //
 //   SOCKET         the machine's first disk
-//   SOCKET.NAME    each of the others
-//   SOCKET.mark    4 KiB that accept marks (plugin/servers/emulation/mark_disk.h)
+//   SOCKET.NAME    each other disk
+//   SOCKET.mark    a 4 KiB disk that accepts marks (plugin/servers/emulation/mark_disk.h)
 
 #include <filesystem>
 #include <functional>
@@ -25,7 +25,7 @@ std::vector<std::filesystem::path> disk_sockets_of(const std::filesystem::path& 
 
 class MachineServer {
  public:
-  /// Receives lines about failed requests and disconnected clients, on any thread.
+  /// Receives, on any thread, lines about failed requests and disconnected clients.
   using Log = std::function<void(const std::string&)>;
 
   /// Listens for disks with these names. REQUIRES: the process has no other threads yet.

@@ -15,7 +15,7 @@ namespace headcrash::vhost {
 
 class Server {
  public:
-  /// Receives the error when a client violates the protocol, on the server's thread.
+  /// Receives, on the server's thread, the error of a client that violates the protocol.
   using Report = std::function<void(const Error&)>;
 
   static Result<std::unique_ptr<Server>> start(base::ListeningSocket socket, Disk disk,

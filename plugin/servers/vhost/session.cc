@@ -219,7 +219,7 @@ class Session {
   const Descriptor failed_event_;
   const std::size_t workers_max_;
 
-  std::mutex mutex_;  ///< guards the rings while workers are using them, and the following members
+  std::mutex mutex_;  ///< guards the following members, and the rings while workers use them
   Backend backend_;
   std::deque<Work> work_;
   std::optional<Error> error_;

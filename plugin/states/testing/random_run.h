@@ -23,9 +23,10 @@ using Bytes = std::vector<std::byte>;
 struct RandomRunOptions {
   std::uint64_t sectors = 24;
   std::uint64_t steps = 60;
-  bool media = true;  ///< record MEDIA events, and cut the power
+  bool media = true;  ///< if true, the run records MEDIA events and cuts the power
   std::uint32_t physical_sector_sectors = 1;
-  bool in_order = false;  ///< acknowledge requests in order and at once, as in an imported log
+  /// if true, requests are acknowledged in order and at once, as in an imported log
+  bool in_order = false;
   std::optional<record::RecordingHeader::Base> base;
   Bytes before;  ///< contents of the base; empty for zeroes
 };

@@ -185,8 +185,8 @@ class BenchmarkReader {
     return entrant;
   }
 
-  /// Counts a failed trial in every phase of its workload, because it has no phases itself. The
-  /// phases are known from the successful trials.
+  /// Counts a failed trial in every phase of its workload, because the trial itself has no phases.
+  /// The phases are known from the successful trials.
   void count_failures() {
     std::map<std::string, std::vector<std::size_t>> by_workload;
     const auto key = [](const auto& of, const std::string& clock) {

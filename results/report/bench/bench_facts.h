@@ -49,7 +49,7 @@ struct Measurement {
   double elapsed_ms = 0;
   std::optional<double> quiescent_ms, host_busy;
   std::optional<double> rate;  ///< operations per second
-  bool fixed_time = false;     ///< the job runs for a fixed time
+  bool fixed_time = false;
   /// Fraction of the time during which the busiest device was busy. busy_share covers the time
   /// until quiescence (or until the last call returned, if the trial did not wait for quiescence);
   /// elapsed_busy_share covers the time until the last call returned.
@@ -103,7 +103,7 @@ struct Entrant {
 
 struct Contest {
   std::string device, workload, parameters, scale, phase, operation;
-  std::string profile;            ///< profile of the device
+  std::string profile;
   std::int64_t device_bytes = 0;  ///< size of the used part of the device; 0 if unknown
   /// The clock: real, virtual (processor time is not counted) or charged:K.
   std::string clock = "real";
@@ -118,7 +118,8 @@ struct Contest {
   std::vector<Entrant> entrants;  ///< ranked entrants in rank order, then the others
   std::size_t ranked = 0;
 
-  /// Returns true if the parameters are the checksum of a job file, which must not be displayed.
+  /// Returns true if the parameters are the checksum of a job file. The checksum must not be
+  /// displayed.
   bool is_of_a_tool() const { return parameters.starts_with("job="); }
   bool has_own_sizes() const { return scale == "custom" && !is_of_a_tool(); }
   /// Returns the mark for the contest's size: "scaled", "custom", or nothing if the size is that of

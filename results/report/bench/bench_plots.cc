@@ -90,7 +90,7 @@ std::optional<double> metric_of(const Benchmark& bench, const Contest& contest,
   return mean == row->means.end() ? std::nullopt : std::optional(mean->second);
 }
 
-/// Draws a line for each entrant. Its points are the values of `value` for the contests.
+/// Draws a line for each entrant. The points of a line are the results of `value` for the contests.
 template <typename Value>
 std::optional<std::pair<Drawing, std::string>> by_age(const Ages& ages, const Dashes& dashes_of,
                                                       const char* title, const char* format,

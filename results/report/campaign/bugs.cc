@@ -64,7 +64,7 @@ std::string command_of(const Facts& facts, const std::string& replay, const std:
   return command;
 }
 
-/// Returns the file name of the page, which is used in the command and in the report's links.
+/// Returns the page's file name. The command and the report's links use this name.
 std::string page_name(const std::string& key, const std::string& state) {
   std::string name = anchor("crash", state.empty() ? key : key + "." + state);
   std::ranges::replace(name, '/', '-');

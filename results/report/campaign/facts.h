@@ -24,7 +24,7 @@ struct Run {
 };
 
 /// A file system on a device under a workload. If its trials have two different expectations, there
-/// is a cell for each of them.
+/// is a cell for each expectation.
 struct Cell {
   std::string filesystem, device, workload, expected;
   std::string variant;  ///< differences from the adapter's settings
@@ -155,7 +155,6 @@ struct Unclocked {
   std::int64_t phases = 0;
 };
 
-/// Returns true if the trial belongs to the cell.
 bool is_of(const Trial& trial, const Cell& cell);
 
 struct Facts {

@@ -22,7 +22,7 @@ using nlohmann::json;
 
 constexpr const char* kKeep = "keep";
 constexpr double kMsPerS = 1000;
-constexpr double kDrainMs = 1500;  ///< time that the disk needs for the data that is due
+constexpr double kDrainMs = 1500;  ///< time for the disk to write the data that is due
 
 struct Cut {
   std::string key, filesystem, setting, verdict, why;
@@ -128,7 +128,7 @@ const std::vector<Column> kColumns{{"file system"},
                                    {"lost (kB)", Column::Kind::number},
                                    {"within"}};
 
-/// For each age in seconds, draws the fraction of the changes of that age that were lost.
+/// Draws, for each age in seconds, which fraction of the changes of that age was lost.
 Drawing shares_of(const std::vector<Group>& groups, const std::string& setting) {
   std::string data, colours, lines;
   std::size_t series = 0;

@@ -22,7 +22,7 @@ class UnsyncedPageTest : public db::ScratchFolder {
                                      .versions_json = "{}",
                                      .accelerator = "tcg"}));
   }
-  /// Adds a change of each age, in ms. Those up to the age `oldest_lost` are lost.
+  /// Adds a change of each age, in ms. Changes up to the age `oldest_lost` are lost.
   void add(const std::string& key, const std::string& filesystem, double bound, double oldest_lost,
            bool control = false) {
     db::TrialRecord trial{.key = key,

@@ -32,7 +32,7 @@ struct CiCase {
   int line = 1;                    ///< line in that file
 };
 
-/// The files to write, which the command's options name. A file is not written if its path is
+/// The files to write, as named by the command's options. A file is not written if its path is
 /// empty.
 struct CiFiles {
   std::string junit, sarif, summary;

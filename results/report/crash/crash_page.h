@@ -114,7 +114,7 @@ struct TimelineState {
   };
   std::vector<std::size_t> lost;  ///< indices into requests
   std::vector<Torn> torn;
-  /// True for an array, in whose states only the members show the fate of the host's writes.
+  /// True for an array. In its states, only the members show the fate of the host's writes.
   bool by_members = false;
   /// Indices into media, for writes that are missing because their members stopped before the cut.
   std::vector<std::size_t> undone;

@@ -447,7 +447,7 @@ class Picture {
            path("risk", all.marks[0]) + path("kept", all.marks[1]) + path("torn", all.marks[2]) +
            path("lost", all.marks[3]);
   }
-  /// Returns the shape for a fate: diamond, disk, triangle with a cross, cross.
+  /// The shapes for the fates of writes: diamond, disk, triangle with a cross, cross.
   struct Fates {
     std::array<std::string, 4> tails, marks;  // by fate
     void add(Fate fate, std::pair<double, double> bar, double cut, double y) {

@@ -64,7 +64,8 @@ struct PictureRow {
 /// The layout of the picture, which is used both here and by the page's script.
 struct PicturePlan {
   TimeScale scale;
-  double window_begin = 0, window_end = 1;  ///< the part that is shown at first, as places
+  /// places (TimeScale) of the part that is shown at first
+  double window_begin = 0, window_end = 1;
   std::vector<PictureRow> rows;
   struct Place {
     std::size_t row = 0;

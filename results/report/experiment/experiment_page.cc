@@ -389,7 +389,7 @@ std::string bars_table(const Quantity& quantity) {
   return html_table(columns, rows, "bars");
 }
 
-/// Returns a table of the lines' numbers, with a row for each line and a column for each number of
+/// Returns a table of the plotted values, with a row for each line and a column for each number of
 /// users.
 std::string lines_table(const Quantity& quantity, const std::string& axis) {
   std::vector<std::string> names;

@@ -1,6 +1,6 @@
-// Runs gnuplot. One pipe carries the script to it; two others carry its output and its errors back.
-// A single poll loop serves all three until they are closed, so that neither process can block the
-// other forever. `-d` disables the user's own gnuplot settings.
+// Runs gnuplot. One pipe carries the script; two others carry gnuplot's output and errors back. A
+// single poll loop serves all three pipes until they are closed, so that neither process can block
+// the other forever. `-d` disables the user's own gnuplot settings.
 #include "results/report/frame/gnuplot.h"
 
 #include <fcntl.h>

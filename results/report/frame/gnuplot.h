@@ -16,8 +16,9 @@ struct GnuplotLimits {
   std::string program = "gnuplot";  ///< looked up in PATH
 };
 
-/// Runs a script and returns its standard output. Fails if gnuplot is missing, takes too long or
-/// writes too much, or if it fails; the error then contains the beginning of its error text.
+/// Runs a script and returns its standard output. Fails if gnuplot is missing, takes too long,
+/// writes too much or reports a failure. The error then contains the beginning of gnuplot's error
+/// text.
 Result<std::string> run_gnuplot(const std::string& script, const GnuplotLimits& limits = {});
 
 }  // namespace headcrash::report

@@ -1,6 +1,6 @@
 #pragma once
-// A table with shaded cells that has a row for each workload and a column for each file system. On
-// a narrow screen, each row becomes a line of labelled cells.
+// A table of shaded cells, with a row for each workload and a column for each file system. On a
+// narrow screen, each row becomes a line of labelled cells.
 
 #include <string>
 #include <string_view>

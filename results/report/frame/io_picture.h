@@ -14,7 +14,6 @@ namespace headcrash::report {
 /// writes.
 std::string io_picture(const IoPanel& panel);
 
-/// Returns the legend of the picture.
 std::string io_legend();
 
 /// The sampled requests, and how many requests each one represents.

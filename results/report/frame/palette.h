@@ -1,8 +1,8 @@
 #pragma once
 // The palette of the page and its plots. A hue identifies a file system in every report. Shapes,
 // greys and a reserved red identify outcomes. Each hue has one tone for light paper and one for
-// dark paper. Plots are drawn in the light tone. svg.cc replaces it with the corresponding CSS
-// variable, so that the same SVG is suitable for both.
+// dark paper. Plots are drawn in the light tones. svg.cc replaces these tones with the
+// corresponding CSS variables, so that the same SVG is suitable for light and dark paper.
 
 #include <array>
 #include <string>
@@ -35,7 +35,7 @@ inline constexpr std::array<Tone, 12> kFilesystemColours = {{
 std::size_t filesystem_colour(std::string_view name);
 /// Returns true if a colour has been assigned to the name or to its prefix.
 bool is_known_filesystem(std::string_view name);
-/// Returns true if the name is a mode of a known file system, which is drawn hollow or dashed.
+/// Returns true if the name is a mode of a known file system. Modes are drawn hollow or dashed.
 bool is_mode(std::string_view name);
 
 inline constexpr Tone kMark = {"--mark", "#23292d", "#e0e5e7"};

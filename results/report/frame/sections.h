@@ -31,7 +31,6 @@ Section environment_section(const Facts& facts);
 /// Returns the limitations of the results, collapsed under a line that states how many there are;
 /// empty if there are no notes.
 std::string cautions(const std::vector<std::string>& notes);
-/// Returns the legend of outcome_bar().
 std::string outcome_legend();
 /// Joins pairs of name and value, such as ("run", "3") and ("seed", "7"), in one line.
 std::string facts_line(const std::vector<std::pair<std::string, std::string>>& facts);

@@ -30,7 +30,6 @@ struct ExitResult {
   std::string stderr_text;
 };
 
-/// Runs nbdkit with these arguments until it ends.
 ExitResult run_nbdkit(const TemporaryFolder& folder, const std::vector<std::string>& arguments);
 
 class ServedDisk {
@@ -51,8 +50,8 @@ class ServedDisk {
   /// Sends a signal and waits until the server exits. Returns how long this took, in seconds.
   double end(int signal);
   enum class Ending : std::uint8_t { orderly, killed };
-  /// Waits until the server exits without being killed. Returns its exit code, which is 0 after a
-  /// clean exit.
+  /// Waits until the server exits. Unless `ending` is `killed`, expects a clean exit. Returns how
+  /// long the wait took, in seconds.
   double wait_for_end(Ending ending = Ending::orderly);
 
  private:

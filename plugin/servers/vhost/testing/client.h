@@ -314,7 +314,7 @@ class TestClient {
   }
   std::span<std::byte> data() { return {memory + kData + 0x2000, 0x10000}; }
 
-  /// Waits until the session ends without being stopped, and returns its result.
+  /// Waits for the session to end by itself, without stopping it, and returns its result.
   Result<void> wait_for_end() {
     if (session_.wait_for(std::chrono::seconds(5)) != std::future_status::ready) {
       ADD_FAILURE() << "the session continues";

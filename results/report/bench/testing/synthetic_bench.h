@@ -10,13 +10,14 @@ namespace headcrash::report {
 
 struct SyntheticEntrant {
   std::string filesystem;
-  /// Times to quiescence, one for each repetition. The elapsed time is nine tenths of each.
+  /// Times to quiescence, one for each repetition. Each elapsed time is nine tenths of the time to
+  /// quiescence.
   std::vector<double> seconds;
-  double busy = 0.9;  ///< fraction of the time that the device was busy
+  double busy = 0.9;  ///< fraction of the time during which the device was busy
   /// Number of additional repetitions that recorded a number and then failed.
   std::size_t failed = 0;
   std::string variant;
-  double processor = 0.12;  ///< fraction of the time that the guest's processor was busy
+  double processor = 0.12;  ///< fraction of the time during which the guest's processor was busy
   double layout_score = 0;  ///< layout score of the files that were read; 0 if not reported
 };
 

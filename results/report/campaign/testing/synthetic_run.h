@@ -22,7 +22,7 @@ struct SyntheticShape {
   int requests = 300;  ///< number of requests in a trial's I/O sample
   int planned = -1;    ///< number of planned trials; -1 for the number of existing ones
   bool finished = true;
-  bool timings = true;  ///< phases, latency and I/O
+  bool timings = true;  ///< if true, trials have phases, latencies and I/O
 };
 
 /// Returns a run of three cells with five trials each: ext4 and xfs, which keep their promises, and
