@@ -240,8 +240,8 @@ TEST(ExtHistory, BytesFromBeforeMkfsAreNotInodes) {
   EXPECT_EQ(written.all().find("inode 13"), std::string::npos) << written.all();
 }
 
-/// If mke2fs did not write a bitmap, its block may contain any bytes. An earlier copy in the
-/// journal does not show what it contains.
+/// If mke2fs did not write a bitmap, the bitmap's block may contain any bytes. An earlier copy of
+/// the bitmap in the journal does not show these bytes.
 TEST(ExtHistory, AnUnwrittenBitmapHasNoComparison) {
   ExtImage image({"-t", "ext4", "-b", "1024", "-g", "2048", "-E", "nodiscard"},
                  ExtImage::Disk::used);
@@ -306,7 +306,6 @@ TEST(ExtHistory, ToleratesHostileInput) {
     ExtBytes from = before, to = after;
     const DiskMap map = DiskMap::read("ext4", sectors_of(before));
     for (int i = 0; i < 200; ++i) {
-      // An offset within the metadata.
       const std::size_t at = random.below(2) == 0
                                  ? 1024 + random.below(64 << 10)
                                  : map.ext()->groups[0].table * 1024 + random.below(8192);

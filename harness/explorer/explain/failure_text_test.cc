@@ -253,7 +253,6 @@ TEST(LostWrites, DescribeAPhysicalStateByItsLosses) {
   }
 }
 
-/// If there are two disks, each lost write is listed with its disk.
 TEST(LostWrites, NameTheirDiskIfThereAreTwo) {
   const TemporaryFolder folder;
   RecordedDisk disks(folder / "r", 256, true, 64);

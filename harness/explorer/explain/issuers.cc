@@ -108,7 +108,6 @@ bool take_number(std::string_view& rest, Number& number) {
   return !word.empty() && error == std::errc{} && end == word.data() + word.size();
 }
 
-/// Parses the lines after the first one.
 class IssuersParser {
  public:
   /// Parses a line. Returns false if it is damaged.

@@ -36,7 +36,7 @@ struct Issuer {
 
 struct IssuersOfRequest {
   std::vector<Issuer> issued;   ///< without duplicates, in order
-  std::vector<Issuer> dirtied;  ///< for each dirtied block, the last known one
+  std::vector<Issuer> dirtied;  ///< the last known issuer of each dirtied block
 };
 
 class Issuers {

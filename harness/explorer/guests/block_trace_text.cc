@@ -148,8 +148,8 @@ class TraceParser {
     if (line.empty()) return true;
     if (line.front() == '#') return comment(line);
     if (line.starts_with(kFrame)) return frame(line.substr(kFrame.size()));
-    // A line such as "CPU:0 [LOST 12 EVENTS]". The head of the text already has the number of lost
-    // events.
+    // A line such as "CPU:0 [LOST 12 EVENTS]" is ignored, because the head of the text already has
+    // the number of lost events.
     if (line.starts_with("CPU:")) return true;
     const auto origin = take_origin(line);
     if (!origin) return false;

@@ -283,7 +283,7 @@ void Exploration::confirm(StageGuest& guest, const StateChecker& checker,
       return;
     }
   }
-  // No time limit, so that a failure found in time is always confirmed.
+  // A failure found in time is always confirmed, so this check has no time limit.
   guest.give_up_at(std::nullopt);
   StateOutcome second = checker.check(guest, state, {.wholly_in_guest = true, .fresh_guest = true});
   if (options_.limit.count() > 0) guest.give_up_at(deadline_);

@@ -30,8 +30,9 @@ SectorRange common(const SectorRange& one, const SectorRange& other) {
 /// A queued request, and the part of it that has not been issued yet.
 struct Queued {
   const BlockEvent* event = nullptr;
-  std::uint64_t left = 0;                    ///< number of sectors
-  bool preflush = false, postflush = false;  ///< a flush before or after the data is missing
+  std::uint64_t left = 0;  ///< number of sectors
+  /// True if the flush before or after the data has not been issued yet.
+  bool preflush = false, postflush = false;
 };
 
 struct Issued {
@@ -90,7 +91,8 @@ class Queue {
     } else {
       transfer(issued);
     }
-    // If the driver had rejected a request and it is issued again, it matches no queued request.
+    // If the driver rejects a request, the kernel issues the request again. This second issue
+    // matches no queued request.
     if (!issued.issuers.empty()) issued_.push_back(std::move(issued));
   }
 

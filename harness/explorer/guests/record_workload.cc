@@ -256,7 +256,7 @@ struct Start {
   FormattedDisk disk;
   bool crashed = false;
   std::span<const workload::Operation> list = {};  ///< the whole list, including its crashes
-  /// Operations that failed in earlier legs. A crash counts as one of them.
+  /// Operations that failed in earlier legs. Each crash also counts as a failed operation.
   std::vector<workload::FailedOperation> failed_before = {};
   SlowPlaces slow = {};
 };
@@ -345,8 +345,8 @@ Result<Ran> record_between_marks(StageGuest& guest, const adapters::LinuxAdapter
   return Ran{std::move(ran), bounds, disk_full, issuers};
 }
 
-/// Returns a list of operations that creates the tree left by a crash. Also marks this whole tree
-/// as persistent.
+/// Returns a list of operations that creates the tree left by a crash. Also marks the whole tree as
+/// persistent.
 Result<std::vector<workload::Operation>> list_of_start(StageGuest& guest, const Start& start) {
   TRY(auto tree, guest.dump());
   TRY(auto list, oracle::list_of_tree(tree, start.list));

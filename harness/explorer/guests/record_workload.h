@@ -47,7 +47,8 @@ struct DiskOptions {
   /// twice, because the first recording determines which writes are of this kind.
   std::string slow = {};
   std::uint32_t slow_us = 100'000;
-  /// Uses the guest's kernel to record also who issued each write and flush (explain/issuers.h).
+  /// Also records who issued each write and flush, as the guest's kernel traced it
+  /// (explain/issuers.h).
   bool issuers = false;
 };
 
@@ -85,7 +86,7 @@ struct RecordedWorkload {
   std::uint64_t from_event = 0;
   std::uint64_t to_event = 0;  ///< event number of the mark "phase end", which precedes the unmount
   std::optional<std::string> failure;
-  std::optional<IssuerShare> issuers = {};  ///< if they were recorded
+  std::optional<IssuerShare> issuers = {};  ///< nullopt if no issuers were recorded
   bool disk_full = false;  ///< at the time of `failure`, the file system had almost no free space
 };
 /// Checks that a correct file system can execute the list in `text`, up to the first `crash`

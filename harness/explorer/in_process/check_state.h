@@ -117,7 +117,7 @@ class StateChecker {
       const std::vector<workload::FailedOperation>& failed_operations,
       RememberedChecks* remembered = nullptr, oracle::TreeJudge judge = {});
 
-  /// Checks the state that the disk currently shows. If a repair is needed, it changes the disk.
+  /// Checks the state that the disk currently shows. Changes the disk if a repair is needed.
   StateOutcome check(const StateFacts& facts, CheckMode mode, StepTimes& times);
   /// If StateFacts::lives_on is set and `outcome` keeps the rules, also judges this state's later
   /// life. Changes the disk.
@@ -144,7 +144,7 @@ class StateChecker {
     static constexpr oracle::Aspects kAllAspects{
         .modes = true, .owners = true, .times = true, .allocation = true};
     oracle::Oracle oracle;
-    oracle::TreeJudge replacement;  ///< if set, judges instead of the oracle
+    oracle::TreeJudge replacement;  ///< if set, judges trees instead of the oracle
     Observer observer;
     oracle::RepeatedJudge judge;
     TreeCache tree;

@@ -66,13 +66,12 @@ TEST_F(SharedNames, HaveASerialOrderOnEverySystem) {
     if (!is_of_wanted_type(system)) continue;
     for (std::uint64_t one = 1; one <= kSchedulesEach; ++one)
       run(system, number, number * kSchedulesEach + one);
-    // Shows the progress of a long run.
     if (number % 1000 == 0) std::cout << "through list " << number << std::endl;
   }
 }
 
-/// In LFS, a flush may begin a segment and then find nothing to write, because another user has
-/// already written it. Even so, the unmount must write the new states of the segments.
+/// In LFS, a flush may begin a segment although another user has just written all changes. The
+/// flush then has nothing to write. Even so, the unmount must write the new states of the segments.
 TEST_F(SharedNames, ASegmentIsBegunWithoutAWrite) {
   const auto system = adapters::find_system("lfs", "roll-forward");
   ASSERT_TRUE(system);

@@ -208,7 +208,8 @@ Result<std::string> command_of(const Operation& operation, const std::string& su
                          operation.length, path);
     case Kind::clone:
     case Kind::dedupe:
-      // xfs_io parses the path again, so it is quoted for xfs_io and then for the shell.
+      // xfs_io parses the path again, so the path is quoted first for xfs_io and then for the
+      // shell.
       return fmt::format(
           "io -c {} {}",
           base::shell_quoted(fmt::format(

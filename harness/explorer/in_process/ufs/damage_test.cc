@@ -187,7 +187,6 @@ struct Broken {
   DamageTrials::Repair repair;
 };
 
-/// A file that none of the damage affects.
 constexpr std::string_view kUntouched = "a/b/c/four";
 
 class BrokenRepair : public Damage {
