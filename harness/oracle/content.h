@@ -37,7 +37,7 @@ std::vector<Finding> judge_content(const ObjectHistory& object, const ObservedOb
                                    const ContentTerms& terms);
 
 /// Judges the mode, the owner, the modification time and the number of blocks that fallocate has
-/// reserved (inode_facts.cc). Files and directories have these fields.
+/// reserved (inode_facts.cc). Applies to files and directories.
 std::vector<Finding> judge_inode(const ObjectHistory& object, const ObservedObject& observed,
                                  const Horizon& horizon, const adapters::Promises& promises);
 

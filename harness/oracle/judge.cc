@@ -501,8 +501,7 @@ bool Judge::lost_its_third_name(TokenId token) const {
          std::any_of(shown_.begin(), shown_.end(), shows_it);
 }
 
-/// Returns the objects in lost+found that are there because a link was adrift
-/// (PromisedTokens::adrift).
+/// Returns the objects in lost+found that may be links without a name (PromisedTokens::adrift).
 std::vector<ShownName> Judge::found_without_a_name() const {
   std::vector<ShownName> names;
   for (const ObservedObject* const observed : lost_and_found_) {

@@ -60,10 +60,9 @@ struct ShownName {
   std::vector<TokenId> tokens;
 };
 
-/// The result of matching names with tokens.
 struct Assignment {
   std::vector<TokenId> unseen;  ///< promised tokens that were matched with no name
-  /// Names for which no token was left, for example the second name of one link.
+  /// Names for which no token was left, for example a second name of a file that has only one link.
   std::vector<std::size_t> surplus;
   std::vector<std::optional<TokenId>> tokens;  ///< by name
 };

@@ -312,8 +312,7 @@ class SerialSearch {
     return true;
   }
 
-  /// Runs one step of the user's call. Returns false if its result differs from the observed
-  /// result.
+  /// Runs one step of the user's call. Returns false if the result differs from the observed one.
   bool step(SearchedState& state, std::size_t number) const {
     UserProgress& user = state.users[number];
     const SharedCall& call = *calls_[number][user.next];
