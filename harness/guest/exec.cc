@@ -30,7 +30,7 @@ using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
 // Time to wait after SIGKILL. A process that is stuck in the kernel, for example because a disk
-// hangs, does not exit. The answer must not be delayed until it does.
+// hangs, does not exit, and must not delay the answer.
 constexpr milliseconds kKillGrace{2000};
 
 struct Pipe {
@@ -160,9 +160,9 @@ bool adopts_orphans() {
   return ::getpid() == 1 || (::prctl(PR_GET_CHILD_SUBREAPER, &asked) == 0 && asked != 0);
 }
 
-/// Returns a descriptor that becomes readable when any child exits. It is needed because a program
-/// may wait until an orphan is dead. Returns -1 if this process does not become the parent of
-/// orphans.
+/// Returns a descriptor that becomes readable when any child exits. The caller needs it because a
+/// program may wait until an orphan is dead. Returns -1 if this process does not become the parent
+/// of orphans.
 int orphans_end() {
   static const base::Descriptor ends = [] {
     sigset_t child;

@@ -65,7 +65,6 @@ std::string printable(const char* bytes, std::size_t count) {
   return text;
 }
 
-/// A file system that this process has mounted.
 struct Mount {
   std::string source, type, options;
 };

@@ -9,10 +9,9 @@
 
 namespace headcrash::guest {
 
-/// Loads every module that is named in the file `order` of `folder`, which has one name on each
-/// line. Ignores modules that are already loaded, and modules that report "no such device" (for
-/// example, an optimised variant on a processor without the instruction). Returns a text about all
-/// other failures.
+/// Loads all modules that the file `order` in `folder` names, one on each line. Ignores modules
+/// that are already loaded, and modules that report "no such device" (for example, an optimised
+/// variant on a processor without the instruction). Returns a text about all other failures.
 std::vector<std::string> load_modules(const std::filesystem::path& folder);
 
 }  // namespace headcrash::guest
