@@ -98,8 +98,9 @@ struct Inspection {
 
 /// The kernel's text about the writes and flushes that it submitted, with stacks.
 struct WriteTrace {
-  std::string text;                            ///< harness/guest/block_trace.h
-  std::map<std::string, std::string> devices;  ///< number of each block device: "vda", "254,0"
+  std::string text;  ///< harness/guest/block_trace.h
+  /// Maps the name of a block device to its number, such as "vda" to "254,0".
+  std::map<std::string, std::string> devices;
 };
 
 /// Optional parts of an inspection.
