@@ -30,7 +30,7 @@ class Unflushed {
  public:
   /// Records a change of the file or folder `path`.
   void changed(const std::string& path, const ChangeSite& site);
-  /// Records that an object was renamed. Its content is still unflushed if it was before.
+  /// Records that an object was renamed. If its content was unflushed, it remains unflushed.
   void moved(const std::string& from, const std::string& to);
   /// Records that the object no longer exists.
   void removed(const std::string& path);
