@@ -419,8 +419,7 @@ TEST(Promises, StaleBlocksNeedPermissionAndNoSync) {
   EXPECT_EQ(writes.judge({stale}, writeback), (Found{{Verdict::stale_data, Tier::integrity}}));
 }
 
-TEST(Promises,
-     FsyncOfANewFileKeepsItsParentsIfDocumented) {  // as ext4 without a journal does
+TEST(Promises, FsyncOfANewFileKeepsItsParentsIfDocumented) {
   const Case deep{{"mkdir d", "mkdir d/e", "create d/e/a", "write d/e/a 0 512 1 1", "fsync d/e/a"},
                   4};
   EXPECT_EQ(deep.judge({}, kPlain), kNothing);
