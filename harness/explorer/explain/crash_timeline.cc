@@ -346,8 +346,8 @@ class Timeline {
     request.file = fmt::format("{}", fmt::join(files, ", "));
   }
 
-  /// Finds the recovery. Only the recording of a trial has one, because it continues after the
-  /// power has returned.
+  /// Finds the recovery. Only the recording of a trial contains one, because only it continues
+  /// after the power has returned.
   void recovery_after_cut() {
     if (!options_.state) return;
     bool gone = false;

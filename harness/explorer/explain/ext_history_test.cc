@@ -105,7 +105,6 @@ class Written {
     for (std::size_t i = 0; i < places_.size(); ++i)
       kinds_.push_back(kind_of_write({&map_, &*history_, i}, places_[i] / 512, block(i)));
   }
-  /// Returns all descriptions that begin with `what`.
   std::vector<std::string> that_are(std::string_view what) const {
     std::vector<std::string> found;
     for (const BlockKind& kind : kinds_)
@@ -265,7 +264,6 @@ TEST(ExtHistory, AnUnwrittenBitmapHasNoComparison) {
   EXPECT_EQ(written.that_are(name).size(), 1U) << written.all();
 }
 
-/// Tests the descriptions as they appear in the account of a failure.
 TEST(LostWrites, AreDescribedByTheirChanges) {
   ExtImage image({"-t", "ext4", "-b", "1024"});
   const ExtBytes before = image.bytes(), after = image.after("write content foo\n");
@@ -296,7 +294,6 @@ TEST(LostWrites, AreDescribedByTheirChanges) {
   EXPECT_NE(all.find("data of inode 12, /foo"), std::string::npos) << all;
 }
 
-/// Both the layout and the written blocks are untrusted.
 TEST(ExtHistory, ToleratesHostileInput) {
   ExtImage image({"-t", "ext4", "-b", "1024"});
   const ExtBytes before = image.bytes();

@@ -362,7 +362,7 @@ TEST(DescribeWrite, IdentifiesInodesOfABtrfsLeaf) {
       << "no leaf";
 }
 
-/// Payloads come from recordings, which may be damaged. No sequence of bytes may cause a crash.
+/// Payloads come from recordings, which may be damaged.
 TEST(DescribeWrite, AcceptsAnyBytes) {
   Random random(7);
   for (int i = 0; i < 3000; ++i) {

@@ -18,7 +18,6 @@ using states::TornWrite;
 
 constexpr std::size_t kComparedBytes = 64 << 20;
 
-/// A write and the disk to which it was sent.
 struct SentWrite {
   model::DeviceId device = 0;
   const RecordedWrite* write = nullptr;

@@ -231,7 +231,6 @@ Result<void> StateCheck::mount_first() {
   return {};
 }
 
-/// Returns a copy of one of the state's disks.
 Result<base::Descriptor> StateCheck::copy_of(model::DeviceId device, Unwritten unwritten) const {
   TRY(const auto image, checker_.run_->image(state_, device));
   return private_copy(image, unwritten);

@@ -62,7 +62,6 @@ class DirtyMap {
   std::map<std::uint64_t, const BlockEvent*> last_;
 };
 
-/// The queue of one device.
 class Queue {
  public:
   void take(const BlockEvent& event) {

@@ -114,7 +114,6 @@ Result<RecordedWorkload> record_application(StageGuest& guest,
 /// Returns the path of the recording of one leg, which ends with a crash. Legs are numbered from 1.
 std::filesystem::path leg_recording(const std::filesystem::path& recording, int number);
 
-/// Returns the path of the file that lists the operations of a recording.
 std::filesystem::path operations_file(const std::filesystem::path& recording);
 Result<void> write_operations(const RecordedWorkload& workload);
 

@@ -14,7 +14,7 @@ struct MinimisedHistory {
   std::vector<workload::Operation> operations;
   /// Options of the shortened run; its schedule has the remaining change points.
   RunOptions run;
-  std::string failure;  ///< the failure of the shortened run
+  std::string failure;
 
   std::string text() const;
 };

@@ -20,7 +20,7 @@ struct ScheduleSearch {
   std::size_t deviations = 0;
   /// Then, this many schedules are drawn from seeds. Each uses the next order of requests.
   std::size_t random = 0;
-  std::size_t enumerated_most = 2'000;  ///< maximum number of enumerated schedules
+  std::size_t enumerated_most = 2'000;
 };
 
 struct SearchedSchedules {

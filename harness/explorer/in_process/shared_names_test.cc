@@ -29,7 +29,6 @@ constexpr std::uint64_t kListsPerSystem = 4;
 
 class SharedNames : public testing::Test {
  protected:
-  /// Runs list `number` under schedule `seed`.
   void run(const adapters::SystemUnderTest& system, std::uint64_t number, std::uint64_t seed) {
     const std::string disk(number % 2 == 0 || !system.lab_disk("tiny") ? kPlainDisk : "tiny");
     SCOPED_TRACE(fmt::format("campaign {}-schemes/{}/shared-names/{}@{}~{}:{}",

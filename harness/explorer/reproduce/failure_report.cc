@@ -19,7 +19,6 @@ namespace fs = std::filesystem;
 using states::CrashState;
 using std::chrono::steady_clock;
 
-/// A recorded workload and one of its failing states.
 struct Failing {
   RecordedWorkload workload;
   std::shared_ptr<const states::RunHistory> run;

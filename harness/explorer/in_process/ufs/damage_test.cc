@@ -182,7 +182,7 @@ TEST_F(Damage, LackOfSpaceIsReportedOnlyIfReal) {
 
 /// A kind of damage, and a repair for it that is wrong in one respect.
 struct Broken {
-  std::string_view kind;     ///< kind of damage that is repaired
+  std::string_view kind;
   std::string_view message;  ///< part of the message that the trial must report
   DamageTrials::Repair repair;
 };
