@@ -604,8 +604,8 @@ std::vector<Finding> judge_attributes_by(const ObjectHistory& object,
                         value_of(shown)});
   }
   for (const auto& [name, value] : observed.attributes) {
-    // The kernel may set such attributes itself. Older kernels may also keep attributes that newer
-    // kernels remove.
+    // The kernel may set some attributes by itself. Older kernels may also keep attributes that
+    // newer kernels remove.
     if (object.attributes.contains(name) || workload::is_kernels_attribute(name)) continue;
     findings.push_back({Verdict::wrong_data, Tier::integrity, observed.path,
                         fmt::format("attribute {}: none", name), value_of(value)});

@@ -41,7 +41,6 @@ std::vector<Finding> judge_content(const ObjectHistory& object, const ObservedOb
 std::vector<Finding> judge_inode(const ObjectHistory& object, const ObservedObject& observed,
                                  const Horizon& horizon, const adapters::Promises& promises);
 
-/// Judges the extended attributes of a file or directory.
 std::vector<Finding> judge_attributes(const ObjectHistory& object, const ObservedObject& observed,
                                       const Horizon& horizon);
 

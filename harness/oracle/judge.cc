@@ -79,8 +79,8 @@ bool Judge::is_passing(const std::string& name) const {
                              [&](const std::string& start) { return name.starts_with(start); });
 }
 
-/// Makes the findings printable. They contain names and values from the disk, and are shown on
-/// terminals and pages.
+/// Makes the findings printable, because they contain names and values from the disk and are shown
+/// on terminals and pages.
 std::vector<Finding> Judge::judge() {
   std::vector<Finding> found = least_findings();
   for (Finding& each : found)

@@ -58,8 +58,7 @@ class OmittedNames {
 /// A broken de-facto promise counts less than a broken documented promise.
 std::size_t severity(const std::vector<Finding>& findings);
 
-/// Judges a single tree. An object must be used only once. It owns only its working memory. Not
-/// thread-safe.
+/// Judges a single tree. Use each object only once. Owns only its working memory. Not thread-safe.
 class Judge {
  public:
   struct Terms {

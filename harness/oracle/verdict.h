@@ -24,7 +24,7 @@ enum class Verdict : std::uint8_t {
   zero_length,        ///< a file is empty although its synced size was not zero
   wrong_data,         ///< content or objects that never existed during the workload
   lost_synced_data,   ///< persistent data is missing, or an older version of it was found
-  not_repairable,     ///< the repair failed
+  not_repairable,
   unmountable,
   recovery_not_idempotent,
   hang,  ///< a step in the guest exceeded its time limit
@@ -54,7 +54,6 @@ struct Finding {
   std::string path, expected, found;
 };
 
-/// The steps of a recovery and their results.
 struct Recovery {
   bool replayed = false;  ///< the log was not empty
   bool check_found_damage = false;
