@@ -351,7 +351,6 @@ json layout_of(const timed::Layout& layout) {
   return {{"files", layout.files}, {"blocks", layout.blocks}, {"pieces", layout.pieces}};
 }
 
-/// Runs one phase of a timed workload.
 Answer timed_phase(const json& request, const Sender&) {
   const auto workload = timed::find_timed_workload(text_of(request, "workload"));
   if (!workload) return tl::unexpected(Refusal{.text = workload.error().message()});
