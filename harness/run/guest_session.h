@@ -61,8 +61,8 @@ struct RunOutcome {
   std::optional<std::string> failure;
 };
 
-/// Identifies a loaded disk: its size, and a nonce on the disk for marks, which is different after
-/// each load.
+/// Identifies a loaded disk by its size and by a nonce on the disk for marks. Each load has a
+/// different nonce.
 struct DiskIdentity {
   std::uint64_t bytes = 0;
   std::string nonce;
@@ -103,7 +103,6 @@ struct WriteTrace {
   std::map<std::string, std::string> devices;
 };
 
-/// Optional parts of an inspection.
 struct InspectOptions {
   bool again = false;  ///< repeat the mount cycle
   /// After the last dump, create new names and remove everything (harness/guest/use.h). Not
@@ -178,7 +177,6 @@ class GuestSession {
   /// Starts a trace of the writes and flushes that the kernel submits. Fails with `unsupported` if
   /// the kernel cannot trace them.
   Result<void> start_trace();
-  /// Ends the trace and returns it.
   Result<WriteTrace> stop_trace();
   /// Returns the kernel log since the last call or inspection, at all levels.
   Result<std::string> kernel_log();
