@@ -76,7 +76,7 @@ struct Row {
 
 /// Bounds for the operation numbers in a row.
 struct RowLimits {
-  std::size_t operations = 0;  ///< number of operations in the test
+  std::size_t operations = 0;
   /// The test's last persistence point, as an operation number counted from 0.
   std::optional<std::size_t> last_persistent;
 };
@@ -84,7 +84,6 @@ struct RowLimits {
 /// Parses a row. Error messages begin with `subject` and quote the wrong word.
 Result<Row> parse_row(const std::string& text, const RowLimits& limits, const std::string& subject);
 
-/// Judges recovered trees.
 class AllowedSet {
  public:
   AllowedSet() = default;

@@ -43,7 +43,6 @@ TEST(LitmusTests, AllowACorrectFileSystem) {
   }
 }
 
-// Each test's defect leaves a tree that the test rejects.
 TEST(LitmusTests, NoticeTheirSeededDefects) {
   for (const LitmusTest& test : tests()) {
     ASSERT_FALSE(test.defect.empty()) << test.number;
