@@ -50,9 +50,9 @@ std::string_view take_word(std::string_view& rest) {
   return word;
 }
 
-/// Parses the part of a line before the event, and removes it from `line`. This part ends with the
-/// number of the processor in brackets. It is found by searching from the left, because a task's
-/// name may contain any characters.
+/// Parses the part of a line before the event, and removes it from `line`. The number of the
+/// processor, in brackets, follows the task's name and process id. Because a task's name may
+/// contain any characters, each opening bracket is tried, from left to right.
 std::optional<EventOrigin> take_origin(std::string_view& line) {
   for (std::size_t at = line.find(" ["); at != std::string_view::npos;
        at = line.find(" [", at + 1)) {

@@ -178,8 +178,9 @@ class Unmatched {
       by_place_.emplace(std::tuple{each.op, each.range.first, i}, each.range.end);
     }
   }
-  /// Removes and returns the requests that form the recorded request: the first one with exactly
-  /// its sectors; otherwise the first ones inside it, in ascending order, without gaps.
+  /// Removes and returns the issued requests that form the recorded request: the first one that has
+  /// exactly the recorded sectors; otherwise, the first ones within these sectors, in ascending
+  /// order, without gaps.
   std::vector<const Issued*> take(const RecordedRequest& recorded) {
     const TracedOp op = recorded.op;
     const SectorRange& range = recorded.range;

@@ -391,8 +391,8 @@ Result<RecordedWorkload> record_leg(StageGuest& guest, const adapters::LinuxAdap
 }
 
 /// Records the workload. If writes of some kind are to be slow, records it twice: the first
-/// recording shows where these writes are, and the second one delays them. An array has its own
-/// timing.
+/// recording shows where these writes are, and the second one delays them. Delays no writes to an
+/// array, because an array has its own timing.
 Result<RecordedWorkload> record_slowly(
     const StageGuest& guest, const adapters::LinuxAdapter& filesystem, Start start,
     const std::function<Result<RecordedWorkload>(const Start&)>& record) {

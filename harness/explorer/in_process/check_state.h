@@ -68,8 +68,8 @@ struct StateOutcome {
   /// True if findings are left and no repair was tried, because FileSystemType::repairs_damage() is
   /// false.
   bool left_unrepaired = false;
-  /// True if no step was run because the outcomes of all steps were known from equal states. Two
-  /// outcomes may differ in this member and still agree.
+  /// True if the outcomes of all steps were known from equal states, so no step was run. Outcomes
+  /// that differ only in this member agree.
   bool remembered = false;
 };
 

@@ -152,7 +152,7 @@ TEST_F(Damage, SeveralKindsAreRepaired) {
 }
 
 /// The damage makes two directories claim one block of pointers. fsck assigns the block to the
-/// directory that it finds first. It must not truncate the other directory before the conflict is
+/// directory that it finds first. fsck must not truncate the other directory before the conflict is
 /// resolved.
 TEST_F(Damage, APointerToAnotherDirectorysPointersLosesNoNames) {
   constexpr std::uint64_t kMany = 150;
