@@ -73,8 +73,8 @@ TEST(AmbiguousDirectories, TimeIsBounded) {
             Found{});
 }
 
-/// The exchanges form a chain: each of them moves the directory that was originally d0 on to the
-/// next name. Any number of the exchanges may have been executed.
+/// The exchanges form a chain: each of them moves the directory that was originally d0 to the next
+/// name. Any number of the exchanges may have been executed.
 TEST(AmbiguousDirectories, AcceptsAChainOfExchanges) {
   constexpr std::uint32_t kDirectories = 20;
   Case chain{.lines = {}, .persisted = std::nullopt};

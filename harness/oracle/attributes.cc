@@ -80,7 +80,7 @@ void Follower::inherit_attributes(ObjectId directory, TokenId token) {
 }
 
 /// Records that a write, or a change of size or owner, removes the capability. File systems remove
-/// it at different times, so from now on it is unclear whether it is present.
+/// it at different times, so from now on it may be present or absent.
 void Follower::lose_capability(ObjectHistory& of) {
   if (of.attributes.erase(std::string(kCapability)) > 0) of.unclear_attributes.emplace(kCapability);
 }

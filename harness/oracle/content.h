@@ -20,8 +20,8 @@ struct ContentTerms {
   bool exposes_stale_data = false;
   /// Allocation unit in blocks of 512 bytes (Promises::allocation_bytes).
   std::uint64_t allocation_blocks = 1;
-  /// True if the file may have any size while it grows, because fsck extends it to the end of the
-  /// blocks that it finds.
+  /// True if the file may have any size while it grows, because fsck extends the file to the end of
+  /// its last block.
   bool ends_anywhere = false;
   /// Selects the blocks that may contain stale data. If true, these are all blocks with a change in
   /// flight. If false, these are only blocks that may have been allocated since the persistence

@@ -81,8 +81,8 @@ void judge_time(const Times& times, const AttributeCovers& covers, const Horizon
 }
 
 /// Judges the creation time. No operation sets it, and the host does not know the guest's clock. If
-/// the file system stores it, it must at least not be older than the first file systems that store
-/// creation times.
+/// a file system stores creation times, they must at least not be older than the first such file
+/// systems.
 void judge_birth(const AttributeCovers& covers, const ObservedObject& observed,
                  std::vector<Finding>& findings) {
   if (!covers.any || !observed.born_seconds || *observed.born_seconds >= workload::kEarliestSeconds)

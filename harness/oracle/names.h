@@ -27,9 +27,9 @@ struct PermittedName {
 PermittedName permitted_name(const SlotHistory& slot, const Horizon& horizon);
 
 /// Returns true if a name may refer to any object. If metadata writes are unordered (promises.h), a
-/// name is reliable only if it has not changed since it was covered and if its object was synced
-/// itself. The reason is that fsync of a directory writes the entries, but not the inodes to which
-/// they refer, and that fsck clears an entry if the inode was not written.
+/// name is reliable only if it has not changed since it was covered and its object was synced. The
+/// reason is that fsync of a directory writes the entries, but not the inodes to which they refer,
+/// and that fsck clears an entry if the inode was not written.
 bool may_show_anything(const WorkloadHistory& history, const PermittedName& name,
                        const Horizon& horizon, const adapters::Promises& promises);
 
