@@ -78,8 +78,8 @@ struct Start {
   int error = 0;
 };
 
-/// The child: executes the program in a new process group, with the default action for SIGPIPE and
-/// no blocked signals. Returns an exit code if that fails.
+/// Runs in the child: executes the program in a new process group, with the default action for
+/// SIGPIPE and no blocked signals. Returns an exit code if that fails.
 int become_program(void* argument) {
   Start& start = *static_cast<Start*>(argument);
   ::setpgid(0, 0);
@@ -100,9 +100,9 @@ int become_program(void* argument) {
   return error == ENOENT ? kNotFound : kCannotStart;
 }
 
-/// Starts the program. The child shares this process's memory until it executes the program: copied
-/// memory would cost page faults in both processes, which are slow in user-mode Linux.
-/// posix_spawn() does the same, but calls sigaction() for each of the 64 signals.
+/// Starts the program. The child shares this process's memory until it executes the program,
+/// because copied memory would cause page faults in both processes. Page faults are slow in
+/// user-mode Linux. posix_spawn() does the same, but calls sigaction() for each of the 64 signals.
 VfsResult<pid_t> start_process(Start& start) {
   const auto stack = std::make_unique_for_overwrite<std::byte[]>(kChildStackBytes);
   char** const own_environment = ::environ;

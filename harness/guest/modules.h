@@ -1,7 +1,6 @@
 #pragma once
 // Loads the guest's kernel modules. The initramfs has them in a single folder. scripts/build-guest
-// lists them so that each module follows those on which it depends, and they are loaded in this
-// order.
+// lists the modules in loading order: each module follows those on which it depends.
 
 #include <filesystem>
 #include <string>
