@@ -170,8 +170,8 @@ class GuestSession {
                              const std::optional<DiskIdentity>& meant = std::nullopt,
                              Pace pace = Pace::as_booted);
   /// Like inspect(), but sends one request for each step. Needed for a file system that a program
-  /// mounts, and to know when the first mount is complete. After that mount, calls `on_mount` with
-  /// true if it succeeded. An error from `on_mount` ends the inspection.
+  /// mounts, and to know when the first mount is complete. After the first mount, calls `on_mount`
+  /// with true if the mount succeeded. An error from `on_mount` ends the inspection.
   Result<Inspection> inspect_in_steps(const adapters::LinuxAdapter& filesystem, bool again,
                                       const std::function<Result<void>(bool)>& on_mount = {});
   /// Starts a trace of the writes and flushes that the kernel submits. Fails with `unsupported` if
