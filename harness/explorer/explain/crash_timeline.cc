@@ -241,7 +241,7 @@ class Timeline {
   }
 
   /// Determines when each write became durable. If a write was acknowledged before a flush was
-  /// submitted, it is durable when this flush completes.
+  /// submitted, the write is durable when this flush completes.
   void cover_by_flushes() {
     for (TimelineRequest& request : page_.requests) {
       if (!request.acked || request.op == TimelineRequest::Op::read) continue;

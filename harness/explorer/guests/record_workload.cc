@@ -31,7 +31,7 @@ constexpr std::string_view kEndMark = "phase end";
 constexpr std::string_view kPowerCrash = "power";
 constexpr std::string_view kFailedWord = "#failed ";
 constexpr std::string_view kEarlierFailedWord =
-    "#mishap ";  // written by earlier versions instead; has the same length
+    "#mishap ";  // earlier versions wrote this word; it has the same length
 
 /// The range of events in which the workload ran. An event number is the number of events that
 /// precede a point in the recording.

@@ -35,7 +35,7 @@ namespace headcrash::explorer {
 /// their members are empty, and their own timing applies.
 struct DiskOptions {
   /// If true, fills the disk with recognisable bytes before mkfs. Trims do not change these bytes.
-  /// This exposes blocks on which the file system relies although it did not write them.
+  /// The bytes expose blocks on which the file system relies although it did not write them.
   bool used = true;
   /// Maximum delay of writes and flushes during the workload. Delayed writes may overtake each
   /// other. If the file system does not wait for a write, that write may therefore still be in

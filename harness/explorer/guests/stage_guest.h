@@ -27,7 +27,7 @@ struct StageGuestOptions {
   std::uint32_t memory_mib = 384;
   std::uint64_t disk_bytes = 0;
   std::vector<adapters::OtherDisk> others = {};  ///< disks after the first one
-  std::filesystem::path cache;                   ///< saved guest states
+  std::filesystem::path cache;                   ///< folder with saved guest states
   std::chrono::milliseconds step_timeout = std::chrono::seconds(60);
   /// When it becomes true, pending requests to the guest are aborted at once. Must outlive the
   /// guest.

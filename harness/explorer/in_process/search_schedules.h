@@ -24,8 +24,9 @@ struct ScheduleSearch {
 };
 
 struct SearchedSchedules {
-  std::size_t schedules = 0;             ///< number of runs
-  std::optional<std::string> failure;    ///< of the first run that fails; names its schedule
+  std::size_t schedules = 0;  ///< number of runs
+  /// Failure of the first run that fails. Names the run's schedule.
+  std::optional<std::string> failure;
   std::optional<RunOptions> failed_run;  ///< the failed run, unless its schedule was enumerated
 };
 

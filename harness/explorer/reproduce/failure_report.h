@@ -38,7 +38,7 @@ struct ReportOptions {
   /// Start of the replay command, such as "headcrash replay 17 --db x.db"; --state NAME is
   /// appended.
   std::string replay;
-  std::chrono::seconds limit{90};  ///< total time limit
+  std::chrono::seconds limit{90};
   /// Maximum number of checks to minimise one state; 0 reports the state unchanged.
   std::size_t state_checks = 150;
   std::size_t workload_checks = 60;  ///< maximum number of shorter workloads to record
