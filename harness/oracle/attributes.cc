@@ -1,5 +1,5 @@
 // Records changes to extended attributes as the kernel makes them (follower.h). A list may set a
-// value, a new object may inherit it, and other changes may remove it.
+// value, a new object may inherit a value, and other changes may remove an attribute.
 #include <fmt/format.h>
 
 #include <utility>

@@ -135,7 +135,7 @@ struct ObjectHistory {
   std::uint32_t file = 0;  ///< file number in stamps; 0 before the first write
   /// File numbers in the stamps of blocks that are shared with clones.
   std::set<std::uint32_t> shared_files;
-  std::string link_target;  ///< target of a symbolic link
+  std::string link_target;
   std::vector<TokenId> tokens;
   std::vector<BlockEvent> blocks;
   std::vector<MoveEvent> moves;
@@ -160,7 +160,7 @@ struct ObjectHistory {
   /// Persistence points that wrote this inode only because it is the parent of a new object. They
   /// promise nothing about the inode's fields.
   std::vector<std::size_t> inode_covers;
-  std::map<std::string, SlotHistory> entries;  ///< a directory's entries
+  std::map<std::string, SlotHistory> entries;
   bool unclear = false;  ///< a write failed with ENOSPC, so the contents cannot be judged
 };
 

@@ -169,7 +169,7 @@ void Judge::judge_name(const SlotHistory& slot, const std::string& path,
 
 /// Returns true if a name may be missing although it was persistent. If names are ordered, a
 /// directory may have two names while it is being renamed, and fsck then removes one of them. The
-/// directory may be the object that the name referred to before the rename or after it.
+/// name may have referred to this directory before the rename, or may refer to it afterwards.
 bool Judge::may_be_missing(const PermittedName& allowed) const {
   if (allowed.absence()) return true;
   const auto is_directory = [&](const Binding& binding) {

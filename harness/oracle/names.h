@@ -16,7 +16,7 @@ struct PermittedName {
   /// bindings[0] is the binding at the covering point, or the absence of one.
   std::vector<Binding> bindings;
   std::optional<Cover> cover;
-  bool kept_by_posix = false;  ///< a point that is promised by POSIX covers the same binding
+  bool kept_by_posix = false;  ///< a persistence point that POSIX promises covers the same binding
   bool rename_in_flight = false;
 
   bool absence() const;
