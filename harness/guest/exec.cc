@@ -182,7 +182,7 @@ void reap_orphans(pid_t kept = -1) {
   for (;;) {
     siginfo_t ended{};
     if (::waitid(P_ALL, 0, &ended, WEXITED | WNOHANG | WNOWAIT) != 0 || ended.si_pid == 0) return;
-    if (ended.si_pid == kept) return;  // the caller reaps this one, and later calls reap the others
+    if (ended.si_pid == kept) return;  // the caller reaps this child; later calls reap the rest
     ::waitpid(ended.si_pid, nullptr, 0);
   }
 }
