@@ -61,7 +61,7 @@ struct Fact {
   /// The recovered object is compared with the object that has this path in the state ("of PATH").
   /// Normally the same as `path`.
   std::string source;
-  std::vector<std::size_t> states;  ///< Each number N stands for the tree after N operations.
+  std::vector<std::size_t> states;  ///< each number N stands for the tree after N operations
   std::uint64_t unit = 0;           ///< for mixes: size of a unit in bytes
 };
 

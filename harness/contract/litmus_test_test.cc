@@ -31,7 +31,7 @@ TEST(LitmusTests, AreNumberedFrom1To75) {
   EXPECT_EQ(names.size(), 75U);
 }
 
-// If a file system makes each operation durable before it returns, it keeps every promise.
+// A file system that makes each operation durable before the operation returns keeps every promise.
 TEST(LitmusTests, AllowACorrectFileSystem) {
   for (const LitmusTest& test : tests()) {
     const auto cuts = correct_cuts(test.operations, test.allowed.states());
