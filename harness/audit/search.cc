@@ -51,7 +51,7 @@ class Search {
   const SearchOptions& options_;
   std::map<std::pair<std::set<std::string>, std::set<std::string>>, ExperimentOutcome> known_;
   Audit audit_;
-  /// Stacks of the change sites after which a flush mends the baseline.
+  /// Stacks of the change sites. A flush after each of these sites mends the baseline.
   std::set<std::string> flush_;
 };
 

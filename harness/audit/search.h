@@ -54,7 +54,7 @@ struct SiteVerdict {
     redundant,    ///< no state fails without it
     proven,       ///< without it, the disk receives the same requests
     together,     ///< redundant alone, but needed if all other redundant sites are dropped
-    unclear,      ///< the run never called it, or no state was checked
+    unclear,      ///< the run never reached it, or no state was checked
     unskippable,  ///< its calls cannot be skipped; for example, a flush through io_uring
   };
   Site site;
@@ -75,9 +75,9 @@ struct MissingFlush {
 struct Audit {
   ExperimentOutcome baseline;
   std::vector<MissingFlush> missing;
-  bool mended = false;  ///< the baseline lost data, but no longer does with the missing flushes
+  bool mended = false;  ///< the baseline lost data, and adding the missing flushes prevents this
   std::vector<SiteVerdict> sites;
-  std::int64_t ns = 0;          ///< duration of the program, with the missing flushes
+  std::int64_t ns = 0;          ///< duration of the program, including the missing flushes
   std::int64_t ns_without = 0;  ///< duration without the droppable sites; 0 if no site is droppable
 };
 

@@ -11,8 +11,8 @@
 namespace headcrash::audit {
 
 /// The calls of one kind from one stack. A stack in an interpreter or a utility serves many
-/// callers, so it has a separate site for each target. If it has more than kTargetsMost targets,
-/// all of them share one site.
+/// callers, so such a stack has a separate site for each target. If it has more than kTargetsMost
+/// targets, all of them share one site.
 struct Site {
   std::string kind, stack;
   std::string target;   ///< target of the calls, or kAnyTarget
@@ -23,7 +23,8 @@ struct Site {
   bool can_skip = true;
   std::vector<Frame> frames;
 
-  /// Returns the argument that makes the tracer skip this site. It is the same in every run.
+  /// Returns the argument that makes the tracer skip this site. The argument is the same in every
+  /// run.
   std::string word() const { return stack + ":" + target; }
 };
 
@@ -32,7 +33,7 @@ inline constexpr std::size_t kTargetsMost = 4;
 /// Returns the sites of a run, in the order of their first calls.
 std::vector<Site> sites_of(const Trace& trace);
 
-/// The number of times that a run called a site, and the number of these calls that the tracer
+/// The number of times that a run reached a call site, and how many of these calls the tracer
 /// skipped.
 struct SiteCounts {
   std::uint64_t calls = 0, skipped = 0;
@@ -44,7 +45,7 @@ SiteCounts counts_of(const Trace& trace, const Site& site);
 /// executed. Also returns nullopt for an open with O_SYNC, because its cost arises in later writes.
 std::optional<double> cost_ms(const Site& site);
 
-/// Returns, for example, "fdatasync(log)".
+/// Returns text such as "fdatasync(log)".
 std::string call_text(const Site& site);
 
 }  // namespace headcrash::audit

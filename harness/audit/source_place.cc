@@ -57,7 +57,6 @@ class Object {
     std::string name;
     std::uint64_t offset = 0;
   };
-  /// Returns the function that contains the address.
   std::optional<Symbol> symbol_at(std::uint64_t address) const {
     for (std::size_t i = 0; i < header_.e_shnum; ++i) {
       const auto table = section(i);

@@ -24,7 +24,6 @@ Frame frame_of(std::uintptr_t address) {
 
 }  // namespace
 
-/// A function with a symbol, for a test below.
 void known_function_for_a_test() {}
 
 namespace {

@@ -39,8 +39,9 @@ std::string variable(const char* name, const char* otherwise) {
   return value != nullptr ? value : otherwise;
 }
 
-/// Returns an environment in which programs do not buffer their output, although it goes to a pipe.
-/// A promise counts only once its line has been read, so a delayed line would weaken the test.
+/// Returns an environment in which programs do not buffer their output, although the output goes to
+/// a pipe. A promise counts only once its line has been read, so a delayed line would weaken the
+/// test.
 Environment environment_of(const TestProgram& program) {
   Environment all{{"PATH", variable("PATH", kPath)},
                   {"HOME", variable("HOME", "/root")},
@@ -138,8 +139,8 @@ bool is_executable(const std::string& path) {
          begin.starts_with("#!");
 }
 
-/// Returns the words of a command line that needs no shell, since each process costs time for every
-/// state that is verified. For other lines, returns a call of sh(1).
+/// Returns the words of the command line if it needs no shell; otherwise, returns a call to sh(1).
+/// The shell is avoided because each further process costs time for every state that is verified.
 std::vector<std::string> argv_of(const std::string& line) {
   constexpr std::string_view kPlain =
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 /._-+:,@%=";

@@ -55,7 +55,6 @@ std::optional<std::uint64_t> number_of(std::string_view text) {
   return number;
 }
 
-/// Parses one row, word by word.
 class RowParser {
  public:
   RowParser(const std::string& text, const RowLimits& limits, const std::string& subject)

@@ -61,7 +61,7 @@ struct Fact {
   /// The recovered object is compared with the object that has this path in the state ("of PATH").
   /// Normally the same as `path`.
   std::string source;
-  std::vector<std::size_t> states;  ///< Each number N stands for the tree after N operations.
+  std::vector<std::size_t> states;  ///< each number N stands for the tree after N operations
   std::uint64_t unit = 0;           ///< for mixes: size of a unit in bytes
 };
 
@@ -76,7 +76,7 @@ struct Row {
 
 /// Bounds for the operation numbers in a row.
 struct RowLimits {
-  std::size_t operations = 0;  ///< number of operations in the test
+  std::size_t operations = 0;
   /// The test's last persistence point, as an operation number counted from 0.
   std::optional<std::size_t> last_persistent;
 };
@@ -84,7 +84,6 @@ struct RowLimits {
 /// Parses a row. Error messages begin with `subject` and quote the wrong word.
 Result<Row> parse_row(const std::string& text, const RowLimits& limits, const std::string& subject);
 
-/// Judges recovered trees.
 class AllowedSet {
  public:
   AllowedSet() = default;

@@ -27,8 +27,8 @@ struct SmallestCrash {
   std::size_t missing = 0;  ///< number of lost or torn writes
   std::string row;          ///< the row that the recovered tree violates
   std::string found;        ///< the recovered objects to which this row refers
-  /// True if the state failed again when it was checked on a fresh guest or, for a test in process,
-  /// when it was checked without reuse.
+  /// True if the failure recurred in a second check: on a fresh guest or, for a test in process,
+  /// without reuse of earlier outcomes.
   bool confirmed = false;
 };
 

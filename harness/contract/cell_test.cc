@@ -118,7 +118,6 @@ TEST(Table, SurvivesJson) {
   EXPECT_FALSE(parse_table(R"({"contract":1})", "t.json"));
 }
 
-/// Runs one test on one of our own file systems.
 Cell run(const std::string& test, const std::string& type, const std::string& system) {
   const auto scratch = base::ScratchFolder::make().value();
   in_process::DiskExplorers explorers(scratch.path());

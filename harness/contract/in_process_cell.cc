@@ -60,7 +60,7 @@ Result<Cell> run_in_process(const LitmusTest& test, const adapters::SystemUnderT
   std::vector<states::Coverage> coverage;
   for (const auto& part : result.coverage) coverage.push_back(part.found);
   cell.finish(coverage);
-  // The explorer has already checked each failure twice, the second time without reuse
+  // The explorer has already checked each failure twice; the second check reused no earlier outcome
   // (exploration.h).
   cell.smallest.confirmed = cell.lost();
   return cell;

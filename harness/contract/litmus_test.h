@@ -45,7 +45,7 @@ enum class PromiseKind : std::uint8_t {
   documented,  ///< documentation of the kernel or of the file system
   list,        ///< a maintainer's statement on a mailing list
   literature,  ///< a paper
-  de_facto,    ///< undocumented, but applications rely on it
+  de_facto,    ///< not documented, but applications rely on it
   none,
 };
 /// Returns the name for tables, such as "POSIX" or "not promised".

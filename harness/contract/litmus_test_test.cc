@@ -31,7 +31,7 @@ TEST(LitmusTests, AreNumberedFrom1To75) {
   EXPECT_EQ(names.size(), 75U);
 }
 
-// If a file system makes each operation durable before it returns, it keeps every promise.
+// A file system that makes each operation durable before the operation returns keeps every promise.
 TEST(LitmusTests, AllowACorrectFileSystem) {
   for (const LitmusTest& test : tests()) {
     const auto cuts = correct_cuts(test.operations, test.allowed.states());
@@ -43,7 +43,6 @@ TEST(LitmusTests, AllowACorrectFileSystem) {
   }
 }
 
-// Each test's defect leaves a tree that the test rejects.
 TEST(LitmusTests, NoticeTheirSeededDefects) {
   for (const LitmusTest& test : tests()) {
     ASSERT_FALSE(test.defect.empty()) << test.number;

@@ -22,8 +22,8 @@ using std::chrono::steady_clock;
 constexpr std::chrono::seconds kStartLimit{20};
 constexpr std::chrono::seconds kStopLimit{10};
 
-/// nbdkit uses one thread for each request in flight. No client here has more requests in flight
-/// than this.
+/// nbdkit uses one thread for each request in flight. No client here has more than 64 requests in
+/// flight.
 constexpr const char* kThreads = "64";
 
 /// Returns the server's last error on one line, without the server's prefix.

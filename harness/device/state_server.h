@@ -26,10 +26,10 @@ struct StageLoad {
   bool used_disk = false;
   /// File for a new recording of the requests to the stage; no recording if unset.
   std::optional<std::filesystem::path> record;
-  std::uint32_t delay_us = 0;    ///< maximum delay of writes and flushes while recording
-  std::uint64_t delay_seed = 0;  ///< seed for the delays
-  /// Ranges of the disk, each an LBA and a number of sectors. Writes that touch one of them take
-  /// `slow_us` longer.
+  std::uint32_t delay_us = 0;  ///< maximum delay of writes and flushes while recording
+  std::uint64_t delay_seed = 0;
+  /// Ranges of the disk, each an LBA and a number of sectors. Writes that touch one of these ranges
+  /// take `slow_us` longer.
   std::vector<std::pair<std::uint64_t, std::uint64_t>> slow;
   std::uint32_t slow_us = 0;
   /// The array or cache above the media; empty to use the medium directly.

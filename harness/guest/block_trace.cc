@@ -27,7 +27,7 @@ struct TracedEvent {
   bool with_stack;
   const char* filter;
 };
-/// Reads are not traced: a crash does not lose them.
+/// Reads are not traced, because a crash cannot lose them.
 constexpr std::array kEvents{TracedEvent{"block_bio_queue", true, "!(rwbs ~ \"R*\")"},
                              TracedEvent{"block_dirty_buffer", true, nullptr},
                              TracedEvent{"block_rq_issue", false, "!(rwbs ~ \"R*\")"}};
@@ -57,7 +57,7 @@ VfsResult<void> start_event(const fs::path& folder, const TracedEvent& event) {
   return write_setting(own / "enable", "1");
 }
 
-/// Disables all events. Errors do not matter: an event that was not started has no trigger.
+/// Disables all events. Errors are ignored, because an event that was not started has no trigger.
 void stop_events(const fs::path& folder) {
   for (const TracedEvent& event : kEvents) {
     const fs::path own = event_folder(folder, event);
@@ -87,8 +87,8 @@ void make_printable(std::string& text) {
       text.begin(), text.end(), [](char c) { return c != '\n' && (c < ' ' || c > '~'); }, '?');
 }
 
-/// Passes the whole file to `receive`, in pieces of complete lines. The buffer of a trace cannot be
-/// freed while the file is open.
+/// Passes the whole file to `receive`, in pieces of complete lines. Closes the file, because the
+/// buffer of a trace cannot be freed while the file is open.
 VfsResult<void> read_trace(const fs::path& file,
                            const std::function<void(std::string_view)>& receive) {
   const base::Descriptor trace(::open(file.c_str(), O_RDONLY | O_CLOEXEC));

@@ -34,7 +34,6 @@ struct BlockDeviceNumber {
   std::string number;  ///< "254,0", as in the events
   std::string name;    ///< "vda"
 };
-/// Returns all block devices.
 std::vector<BlockDeviceNumber> block_device_numbers(const std::string& folder = "/sys/class/block");
 
 }  // namespace headcrash::guest

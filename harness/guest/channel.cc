@@ -130,8 +130,8 @@ std::optional<base::LineFramer::Line> Channel::read_line() {
 }
 
 void Channel::send(const nlohmann::json& message) {
-  // Replaces invalid UTF-8 with U+FFFD. It may occur in names on a damaged disk or in the output of
-  // a program.
+  // Replaces invalid UTF-8 with U+FFFD. Names on a damaged disk and the output of a program may
+  // contain invalid UTF-8.
   send_bytes(message.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
 }
 

@@ -18,7 +18,7 @@ namespace headcrash::guest {
 class Channel {
  public:
   /// Opens the port or the disk, whichever the guest has. Waits for a limited time until one of
-  /// them appears. Returns null if neither does.
+  /// them appears. Returns null if neither appears.
   static std::unique_ptr<Channel> open();
   virtual ~Channel() = default;
 

@@ -45,7 +45,6 @@ constexpr int kProtocolVersion = 3;
 constexpr std::int64_t kLongestExecMs = 24LL * 3600 * 1000;
 constexpr std::size_t kLinesOfRefusal = 3;
 
-// The reason why a command was not executed.
 struct Refusal {
   std::string text;
   int error = 0;  // errno; 0 if the reason is not an errno
@@ -294,7 +293,8 @@ Answer dump(const json& request, const Sender& send) {
   return json{{"entries", *entries}};
 }
 
-// Returns the reader of the kernel's log. All requests share it, so that it keeps its position.
+// Returns the reader of the kernel's log. All requests share one reader, which keeps its position
+// in the log.
 KernelLog& kernel_log() {
   static KernelLog log;
   return log;
@@ -351,7 +351,6 @@ json layout_of(const timed::Layout& layout) {
   return {{"files", layout.files}, {"blocks", layout.blocks}, {"pieces", layout.pieces}};
 }
 
-/// Runs one phase of a timed workload.
 Answer timed_phase(const json& request, const Sender&) {
   const auto workload = timed::find_timed_workload(text_of(request, "workload"));
   if (!workload) return tl::unexpected(Refusal{.text = workload.error().message()});

@@ -30,7 +30,7 @@ using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
 // Time to wait after SIGKILL. A process that is stuck in the kernel, for example because a disk
-// hangs, does not exit. The answer must not be delayed until it does.
+// hangs, does not exit, and must not delay the answer.
 constexpr milliseconds kKillGrace{2000};
 
 struct Pipe {
@@ -78,8 +78,8 @@ struct Start {
   int error = 0;
 };
 
-/// The child: executes the program in a new process group, with the default action for SIGPIPE and
-/// no blocked signals. Returns an exit code if that fails.
+/// Runs in the child: executes the program in a new process group, with the default action for
+/// SIGPIPE and no blocked signals. Returns an exit code if that fails.
 int become_program(void* argument) {
   Start& start = *static_cast<Start*>(argument);
   ::setpgid(0, 0);
@@ -100,9 +100,9 @@ int become_program(void* argument) {
   return error == ENOENT ? kNotFound : kCannotStart;
 }
 
-/// Starts the program. The child shares this process's memory until it executes the program: copied
-/// memory would cost page faults in both processes, which are slow in user-mode Linux.
-/// posix_spawn() does the same, but calls sigaction() for each of the 64 signals.
+/// Starts the program. The child shares this process's memory until it executes the program,
+/// because copied memory would cause page faults in both processes. Page faults are slow in
+/// user-mode Linux. posix_spawn() does the same, but calls sigaction() for each of the 64 signals.
 VfsResult<pid_t> start_process(Start& start) {
   const auto stack = std::make_unique_for_overwrite<std::byte[]>(kChildStackBytes);
   char** const own_environment = ::environ;
@@ -160,9 +160,9 @@ bool adopts_orphans() {
   return ::getpid() == 1 || (::prctl(PR_GET_CHILD_SUBREAPER, &asked) == 0 && asked != 0);
 }
 
-/// Returns a descriptor that becomes readable when any child exits. It is needed because a program
-/// may wait until an orphan is dead. Returns -1 if this process does not become the parent of
-/// orphans.
+/// Returns a descriptor that becomes readable when any child exits. The caller needs it because a
+/// program may wait until an orphan is dead. Returns -1 if this process does not become the parent
+/// of orphans.
 int orphans_end() {
   static const base::Descriptor ends = [] {
     sigset_t child;
@@ -182,7 +182,7 @@ void reap_orphans(pid_t kept = -1) {
   for (;;) {
     siginfo_t ended{};
     if (::waitid(P_ALL, 0, &ended, WEXITED | WNOHANG | WNOWAIT) != 0 || ended.si_pid == 0) return;
-    if (ended.si_pid == kept) return;  // the caller reaps this one, and later calls reap the others
+    if (ended.si_pid == kept) return;  // the caller reaps this child; later calls reap the rest
     ::waitpid(ended.si_pid, nullptr, 0);
   }
 }

@@ -24,11 +24,11 @@ struct Program {
   std::vector<std::string> argv{};  ///< argv[0] is searched for in PATH
   std::string input{};
   std::chrono::milliseconds timeout{0};
-  std::vector<std::string> environment{};  ///< "NAME=VALUE"; if empty, that of the caller
+  std::vector<std::string> environment{};  ///< "NAME=VALUE"; if empty, the caller's environment
   /// If set, the program runs in a new process namespace, and its process calls this function just
   /// before it executes the program. The process still uses the caller's memory at that time. If
-  /// the program then cannot be executed, it exits with kNotFound or kCannotStart, and prints the
-  /// reason on standard error.
+  /// the program then cannot be executed, the process exits with kNotFound or kCannotStart, and
+  /// prints the reason on standard error.
   std::function<void()> enter{};
   /// Receives all standard output as it arrives. If it returns false, the program is killed in the
   /// same way as at the time limit.

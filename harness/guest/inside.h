@@ -28,12 +28,13 @@ struct InsideCommand {
   std::vector<std::string> argv;         ///< a name without '/' is searched for in PATH
 };
 
-/// Parses such a command; nullopt for any other one.
+/// Parses a command of the form above; nullopt for any other command.
 std::optional<InsideCommand> parse_inside(const std::vector<std::string>& argv);
 
-/// Returns the program that the command runs: that of the guest itself, or that inside, which then
-/// runs in new mount and process namespaces, in an overlay in memory over the image. If the overlay
-/// cannot be mounted, the program exits with 126, and the reason is on standard error.
+/// Returns the program that executes the command. If the command has the form above, the program
+/// runs in new mount and process namespaces; its root is an overlay in memory over the image. If
+/// the overlay cannot be mounted, the program exits with 126, and the reason is on standard error.
+/// Any other command runs unchanged.
 Program program_of(std::vector<std::string> argv);
 
 }  // namespace headcrash::guest

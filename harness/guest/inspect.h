@@ -18,7 +18,7 @@ namespace headcrash::guest {
 struct InspectRefusal {
   std::string what;
   Errno error;
-  bool unknown_type = false;  ///< the reason is that the kernel does not know the file system type
+  bool unknown_type = false;  ///< the kernel does not know the file system type
 };
 
 /// Executes an `inspect` request and sends its events to `send`. If the file system cannot be

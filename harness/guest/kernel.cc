@@ -65,7 +65,6 @@ std::string printable(const char* bytes, std::size_t count) {
   return text;
 }
 
-/// A file system that this process has mounted.
 struct Mount {
   std::string source, type, options;
 };
@@ -75,7 +74,8 @@ std::map<std::string, Mount>& mounts() {
 }
 
 /// Returns true if the file system is served through FUSE and is not one of our own. At unmount,
-/// the kernel does not wait for such a daemon, which may still write to the device afterwards.
+/// the kernel does not wait for the daemon of such a file system, so the daemon may still write to
+/// the device afterwards.
 bool is_served_by_a_daemon(const std::string& target) {
   std::ifstream table("/proc/self/mounts");
   bool served = false;

@@ -1,6 +1,7 @@
-// Reads /dev/kmsg (kernel_log.h). Each read returns one record "level,number,time,flags;text". It
-// may have further lines, which begin with a blank (Documentation/ABI/testing/dev-kmsg). EPIPE
-// means that records were overwritten before they could be read.
+// Reads /dev/kmsg (kernel_log.h). Each read returns one record "level,number,time,flags;text". A
+// record may have further lines, each of which begins with a blank
+// (Documentation/ABI/testing/dev-kmsg). EPIPE means that records were overwritten before they could
+// be read.
 #include "harness/guest/kernel_log.h"
 
 #include <fcntl.h>
@@ -17,8 +18,8 @@ namespace {
 
 constexpr std::size_t kLogKeptBytes = 32 << 10;
 constexpr std::size_t kRecordBytes = 8 << 10;
-// Maximum number of records to read in one call. Without a limit, a kernel that logs faster than
-// this function reads would block it.
+// Maximum number of records to read in one call. Without a limit, a call would not return if the
+// kernel logs faster than this function reads.
 constexpr int kRecordsMost = 100'000;
 
 }  // namespace

@@ -16,8 +16,8 @@ class KernelLog {
   /// ordinary user runs a test, the log stays empty.
   KernelLog();
 
-  /// Returns the records that were logged since the last call, one on each line. If they exceed 32
-  /// KiB, returns only the end.
+  /// Returns the records that were logged since the last call, one on each line. If the records
+  /// exceed 32 KiB, returns only the end.
   std::string take();
   void pass_over();
 

@@ -1,7 +1,6 @@
 #pragma once
 // Loads the guest's kernel modules. The initramfs has them in a single folder. scripts/build-guest
-// lists them so that each module follows those on which it depends, and they are loaded in this
-// order.
+// lists the modules in loading order: each module follows those on which it depends.
 
 #include <filesystem>
 #include <string>
@@ -9,10 +8,9 @@
 
 namespace headcrash::guest {
 
-/// Loads every module that is named in the file `order` of `folder`, which has one name on each
-/// line. Ignores modules that are already loaded, and modules that report "no such device" (for
-/// example, an optimised variant on a processor without the instruction). Returns a text about all
-/// other failures.
+/// Loads all modules that the file `order` in `folder` names, one on each line. Ignores modules
+/// that are already loaded, and modules that report "no such device" (for example, an optimised
+/// variant on a processor without the instruction). Returns a text about all other failures.
 std::vector<std::string> load_modules(const std::filesystem::path& folder);
 
 }  // namespace headcrash::guest

@@ -676,7 +676,8 @@ VfsResult<void> PosixVfs::drop_caches() {
   const int error = errno;
   ::close(control);
   if (!written) return refuse(error);
-  // Our own file systems run in a process. The kernel does not drop the caches of this process.
+  // Our own file systems run in a process. The kernel does not drop the caches of this process, so
+  // an ioctl does.
   const int folder = ::open(root_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (folder < 0) return refuse(errno);
   static_cast<void>(::ioctl(folder, fuse::kDropCaches));  // other file systems return ENOTTY

@@ -61,7 +61,8 @@ class UsabilityTest {
                : std::vector<DirectoryEntry>();
   }
 
-  /// Lists the tree. Returns false if the tree must not be changed.
+  /// Lists the tree. Returns false if the tree is too large or contains objects that cannot be
+  /// removed.
   bool gather() {
     for (std::size_t next = 0; next <= objects_.size(); ++next) {
       if (next > 0 && !objects_[next - 1].directory) continue;

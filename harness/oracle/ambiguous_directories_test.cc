@@ -73,8 +73,8 @@ TEST(AmbiguousDirectories, TimeIsBounded) {
             Found{});
 }
 
-/// The exchanges form a chain: each of them moves the directory that was originally d0 on to the
-/// next name. Any number of the exchanges may have been executed.
+/// The exchanges form a chain: each of them moves the directory that was originally d0 to the next
+/// name. Any number of the exchanges may have been executed.
 TEST(AmbiguousDirectories, AcceptsAChainOfExchanges) {
   constexpr std::uint32_t kDirectories = 20;
   Case chain{.lines = {}, .persisted = std::nullopt};
@@ -102,8 +102,8 @@ TEST(AmbiguousDirectories, AcceptsAChainOfExchanges) {
   }
 }
 
-/// The contents of all directories are equal. Each directory can be identified only by an empty
-/// file in it that has a second name elsewhere.
+/// The contents of all directories are equal. In each directory, only an empty file that has a
+/// second name elsewhere identifies the directory.
 TEST(AmbiguousDirectories, LinksIdentifyDirectories) {
   constexpr std::uint32_t kDirectories = 20;
   Case links{.lines = {}, .persisted = std::nullopt};
@@ -151,7 +151,6 @@ TEST(AmbiguousDirectories, MatchesEmptyDirectories) {
   EXPECT_EQ(empty.judge(tree, Promises{}), (Found{{Verdict::lost_synced_data, Tier::documented}}));
 }
 
-/// If the whole tree must match one point, this point identifies the directories.
 TEST(AmbiguousDirectories, OnePointIdentifiesDirectories) {
   Promises promises;
   promises.one_point = adapters::OnePoint::all;

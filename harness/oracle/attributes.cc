@@ -1,5 +1,5 @@
 // Records changes to extended attributes as the kernel makes them (follower.h). A list may set a
-// value, a new object may inherit it, and other changes may remove it.
+// value, a new object may inherit a value, and other changes may remove an attribute.
 #include <fmt/format.h>
 
 #include <utility>
@@ -80,7 +80,7 @@ void Follower::inherit_attributes(ObjectId directory, TokenId token) {
 }
 
 /// Records that a write, or a change of size or owner, removes the capability. File systems remove
-/// it at different times, so from now on it is unclear whether it is present.
+/// it at different times, so from now on it may be present or absent.
 void Follower::lose_capability(ObjectHistory& of) {
   if (of.attributes.erase(std::string(kCapability)) > 0) of.unclear_attributes.emplace(kCapability);
 }

@@ -28,8 +28,8 @@ namespace {
 using workload::kStampBytes;
 
 constexpr std::size_t kValueShownBytes = 80;  // maximum length of an attribute value in a finding
-// Maximum number of blocks in a run that are judged separately. The remaining blocks are judged
-// like the last of these.
+// Maximum number of blocks in a run that are judged separately. Further blocks of the run are
+// judged like the last of these.
 constexpr std::uint64_t kForeignBlocksJudged = 64;
 
 struct Permitted {
@@ -67,8 +67,8 @@ std::optional<std::size_t> last_cover(const ObjectHistory& object, std::uint64_t
   std::optional<std::size_t> last;
   for (const DataCover& cover : object.data_covers) {
     if (!counts(cover, horizon, covers) || block < cover.first || block >= cover.end) continue;
-    // If blocks have moved since that operation, it is unknown whether the range covered the block
-    // that is now at this position.
+    // If blocks have moved since this persistence point, it is unknown whether the point covered
+    // the block that is now at this position.
     const bool moved_since =
         cover.end != kEndless && std::ranges::any_of(object.moves, [&](const auto& move) {
           return move.operation > cover.operation && horizon.may_have_run(move.operation) &&
@@ -166,9 +166,9 @@ void add_what_stood_there(const ObjectHistory& object, std::uint64_t block,
   }
 }
 
-/// Returns all positions whose blocks may appear at this position. For each block, it is unknown
-/// whether a move in flight has moved it. A write after the move goes to the new position, but may
-/// therefore also appear at the old one.
+/// Returns all positions whose blocks may appear at this position, because a move in flight may or
+/// may not have moved them. Data written to the new position after the move may therefore also
+/// appear at the old one.
 std::set<std::uint64_t> other_places(const ObjectHistory& object, std::uint64_t block,
                                      const ContentTerms& terms, std::optional<std::size_t> cover) {
   std::set<std::uint64_t> places{block};
@@ -211,7 +211,7 @@ Permitted permitted_at(const ObjectHistory& object, std::uint64_t block, const C
   permitted.beyond_end = terms.ends_anywhere && block * kStampBytes >= covered_size;
   add_what_stood_there(object, block, terms, cover, true, permitted);
   const std::set<std::uint64_t> places = other_places(object, block, terms, cover);
-  // The block has moved away, and no other block has arrived yet.
+  // Zeroes are permitted: the block may have moved away before another block arrived.
   if (!places.empty()) permitted.pending.push_back({});
   for (const std::uint64_t place : places) {
     Permitted there;
@@ -231,8 +231,8 @@ Permitted permitted_at(const ObjectHistory& object, std::uint64_t block, const C
   return permitted;
 }
 
-/// Returns true if a hole in the block is visible. It is invisible if the stamp itself has zeroes
-/// at these bytes.
+/// Returns true if a hole in the block is visible. The hole is invisible if the stamp itself has
+/// zeroes there.
 bool shows_a_hole(const BlockContent& held, std::uint64_t block) {
   if (!held.has_hole() || held.hole.many) return false;
   std::array<std::byte, kStampBytes> stamp;
@@ -391,12 +391,12 @@ std::optional<BlockFault> judge_block(const ObjectHistory& object, const Content
         return fault(own ? Verdict::wrong_data : Verdict::stale_data, Tier::integrity, found);
       }
       if (!was_once) return fault(Verdict::wrong_data, Tier::integrity, found);
-      // The older version may come from a reallocated block. The block was allocated to a hole in
-      // the file, or it replaces a block that the file has freed.
+      // The older version may come from a block that was allocated later, to fill a hole in the
+      // file or to replace a block that the file has freed.
       if (may_be_stale && (permitted.persistent.zero || permitted.may_be_another))
         return std::nullopt;
-      // If an older version is found instead of a synced version, a write was lost. If it is found
-      // instead of a hole, removed data has come back.
+      // If an older version is found instead of a synced version, a write was lost. If an older
+      // version is found instead of a hole, removed data has come back.
       return fault(permitted.persistent.zero ? Verdict::stale_data : Verdict::lost_synced_data,
                    permitted.tier, found);
     }
@@ -502,14 +502,15 @@ class BlockJudge {
   Covers covers_;
   std::set<std::uint64_t> borders_;
   std::uint64_t size_bytes_ = 0, end_ = 0;
-  /// After a move, blocks before this position may show the contents of other blocks. They are
-  /// judged one by one.
+  /// After a move, blocks before this position may show the contents of other blocks, so these
+  /// blocks are judged one by one.
   std::uint64_t moving_end_ = 0;
   bool one_byte_ = false;
   std::map<Verdict, FaultCount> faults_;
 };
 
-/// Compares all bytes of a block that no operation can have changed since its persistence point.
+/// Compares all bytes of the block. Used only if no operation can have changed the block since its
+/// persistence point.
 std::optional<BlockFault> BlockJudge::judge_parts(const ContentRun& run, std::uint64_t block,
                                                   const Permitted& permitted) const {
   const auto expected = changed_in_parts(object_, block, terms_.horizon);
@@ -603,8 +604,8 @@ std::vector<Finding> judge_attributes_by(const ObjectHistory& object,
                         value_of(shown)});
   }
   for (const auto& [name, value] : observed.attributes) {
-    // The kernel may set such attributes itself. Older kernels may also keep attributes that newer
-    // kernels remove.
+    // The kernel may set some attributes by itself. Older kernels may also keep attributes that
+    // newer kernels remove.
     if (object.attributes.contains(name) || workload::is_kernels_attribute(name)) continue;
     findings.push_back({Verdict::wrong_data, Tier::integrity, observed.path,
                         fmt::format("attribute {}: none", name), value_of(value)});
@@ -612,8 +613,8 @@ std::vector<Finding> judge_attributes_by(const ObjectHistory& object,
   return findings;
 }
 
-/// Assigns a tier to each finding. A finding that POSIX alone would permit violates a documented
-/// promise.
+/// Assigns a tier to each finding. A finding that is not among `by_posix` violates only a
+/// documented promise.
 std::vector<Finding> tiered(std::vector<Finding> findings, const std::vector<Finding>& by_posix) {
   for (Finding& each : findings) {
     const auto same = [&](const Finding& other) {

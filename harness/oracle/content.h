@@ -20,8 +20,8 @@ struct ContentTerms {
   bool exposes_stale_data = false;
   /// Allocation unit in blocks of 512 bytes (Promises::allocation_bytes).
   std::uint64_t allocation_blocks = 1;
-  /// True if the file may have any size while it grows, because fsck extends it to the end of the
-  /// blocks that it finds.
+  /// True if the file may have any size while it grows, because fsck extends the file to the end of
+  /// its last block.
   bool ends_anywhere = false;
   /// Selects the blocks that may contain stale data. If true, these are all blocks with a change in
   /// flight. If false, these are only blocks that may have been allocated since the persistence
@@ -37,11 +37,10 @@ std::vector<Finding> judge_content(const ObjectHistory& object, const ObservedOb
                                    const ContentTerms& terms);
 
 /// Judges the mode, the owner, the modification time and the number of blocks that fallocate has
-/// reserved (inode_facts.cc). Files and directories have these fields.
+/// reserved (inode_facts.cc). Applies to files and directories.
 std::vector<Finding> judge_inode(const ObjectHistory& object, const ObservedObject& observed,
                                  const Horizon& horizon, const adapters::Promises& promises);
 
-/// Judges the extended attributes of a file or directory.
 std::vector<Finding> judge_attributes(const ObjectHistory& object, const ObservedObject& observed,
                                       const Horizon& horizon);
 

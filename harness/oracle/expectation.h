@@ -45,7 +45,7 @@ struct Expectation {
 /// Returns the expectation as text, for example "at least 4096 bytes" or "zeroes". The text does
 /// not include the block number.
 std::string words(const Expectation& expectation);
-/// Returns, for example, "zeroes in block 5".
+/// Returns text such as "zeroes in block 5".
 std::string words_in_block(std::string_view words, std::uint64_t block);
 /// Parses the text of a finding. This is the inverse of words(). For an unknown text, the kind is
 /// Kind::other.

@@ -121,7 +121,7 @@ class Follower {
     const auto place = look_up(path);
     return place ? place->token : std::nullopt;
   }
-  /// Returns the link through which the file was opened. It may have been removed since.
+  /// Returns the link through which the file was opened. The link may have been removed since.
   std::optional<TokenId> find_open(const std::string& name) const {
     const auto at = open_.find({thread_, name});
     if (at == open_.end()) return std::nullopt;
@@ -171,8 +171,8 @@ class Follower {
   Result<void> remove(const std::string& path, bool directory);
   Result<void> snapshot(const workload::Operation& operation);
   Result<void> remove_subvolume(const std::string& path);
-  /// Copies the entries of a directory. `copies` maps each original to its copy, so that an object
-  /// with two names is copied only once.
+  /// Copies the entries of a directory. `copies` maps each original to its copy, so an object with
+  /// two names is copied only once.
   void copy_entries(ObjectId from, ObjectId to, const std::map<std::string, TokenId>& entries,
                     const std::string& path, std::map<ObjectId, ObjectId>& copies);
   ObjectHistory copy_of(const ObjectHistory& object);

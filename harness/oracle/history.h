@@ -45,7 +45,7 @@ struct Binding {
   std::size_t operation;         ///< the operation that created this binding
   std::optional<TokenId> token;  ///< nullopt if the operation removed the name
   bool by_rename = false;
-  bool replaced = false;  ///< the name referred to another file before
+  bool replaced = false;  ///< before, the name referred to another file
   bool by_exchange = false;
   /// True if names are not atomic and, during this exchange, the file had a third name in the
   /// directory.
@@ -133,9 +133,9 @@ struct ObjectHistory {
   bool subvolume = false;  ///< the object is the root of a subvolume
   std::size_t made_by = 0;
   std::uint32_t file = 0;  ///< file number in stamps; 0 before the first write
-  /// File numbers in the stamps of those blocks that are shared with clones.
+  /// File numbers in the stamps of blocks that are shared with clones.
   std::set<std::uint32_t> shared_files;
-  std::string link_target;  ///< target of a symbolic link
+  std::string link_target;
   std::vector<TokenId> tokens;
   std::vector<BlockEvent> blocks;
   std::vector<MoveEvent> moves;
@@ -158,10 +158,10 @@ struct ObjectHistory {
   std::vector<std::pair<std::size_t, std::optional<std::int64_t>>> times, accesses;
   std::vector<Cover> attribute_covers;
   /// Persistence points that wrote this inode only because it is the parent of a new object. They
-  /// promise nothing about its other fields.
+  /// promise nothing about the inode's fields.
   std::vector<std::size_t> inode_covers;
-  std::map<std::string, SlotHistory> entries;  ///< a directory's entries
-  bool unclear = false;  ///< a write failed with ENOSPC, so that the contents cannot be judged
+  std::map<std::string, SlotHistory> entries;
+  bool unclear = false;  ///< a write failed with ENOSPC, so the contents cannot be judged
 };
 
 struct TokenHistory {

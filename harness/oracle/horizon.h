@@ -90,7 +90,7 @@ class Timeline {
     std::size_t begin = 0, commit = std::numeric_limits<std::size_t>::max();
   };
   std::vector<std::size_t> points_, joins_;
-  /// Those points in points_ that make earlier operations persistent.
+  /// The points in points_ that make earlier operations persistent.
   std::vector<std::size_t> kept_points_;
   std::vector<Transaction> transactions_;
   std::size_t threads_ = 1;

@@ -68,8 +68,7 @@ void judge_value(const std::vector<std::pair<std::size_t, Value>>& states,
 
 using Times = std::vector<std::pair<std::size_t, std::optional<std::int64_t>>>;
 
-/// Judges a time stamp. It is not judged if another operation may have changed it since it became
-/// persistent.
+/// Judges a time stamp, unless another operation may have changed it since it became persistent.
 void judge_time(const Times& times, const AttributeCovers& covers, const Horizon& horizon,
                 const std::optional<std::int64_t>& shown, const std::string& path,
                 std::string_view what, std::vector<Finding>& findings) {
@@ -82,8 +81,8 @@ void judge_time(const Times& times, const AttributeCovers& covers, const Horizon
 }
 
 /// Judges the creation time. No operation sets it, and the host does not know the guest's clock. If
-/// the file system stores it, it must at least not be older than the first file systems that store
-/// creation times.
+/// a file system stores creation times, they must at least not be older than the first such file
+/// systems.
 void judge_birth(const AttributeCovers& covers, const ObservedObject& observed,
                  std::vector<Finding>& findings) {
   if (!covers.any || !observed.born_seconds || *observed.born_seconds >= workload::kEarliestSeconds)
@@ -139,7 +138,7 @@ std::uint64_t blocks_kept(const ObjectHistory& object, std::size_t cover, const 
   };
   for (const BlockEvent& event : object.blocks)
     if (event.kind == BlockEvent::Kind::zero) gives_back(event.operation, event.first, event.end);
-  // Even if the file grows, a change of its size may free blocks beyond its end.
+  // A change of the size may free blocks beyond the end, even if the file grows.
   for (const auto& [operation, block] : object.truncations) gives_back(operation, block, kEndless);
   for (const MoveEvent& move : object.moves) gives_back(move.operation, move.first, kEndless);
   // Within one operation, blocks are freed before blocks are allocated.

@@ -79,8 +79,8 @@ bool Judge::is_passing(const std::string& name) const {
                              [&](const std::string& start) { return name.starts_with(start); });
 }
 
-/// Makes the findings printable. They contain names and values from the disk, and are shown on
-/// terminals and pages.
+/// Makes the findings printable, because they contain names and values from the disk and are shown
+/// on terminals and pages.
 std::vector<Finding> Judge::judge() {
   std::vector<Finding> found = least_findings();
   for (Finding& each : found)
@@ -169,7 +169,7 @@ void Judge::judge_name(const SlotHistory& slot, const std::string& path,
 
 /// Returns true if a name may be missing although it was persistent. If names are ordered, a
 /// directory may have two names while it is being renamed, and fsck then removes one of them. The
-/// directory may be the object that the name referred to before the rename or after it.
+/// name may have referred to this directory before the rename, or may refer to it afterwards.
 bool Judge::may_be_missing(const PermittedName& allowed) const {
   if (allowed.absence()) return true;
   const auto is_directory = [&](const Binding& binding) {
@@ -501,8 +501,7 @@ bool Judge::lost_its_third_name(TokenId token) const {
          std::any_of(shown_.begin(), shown_.end(), shows_it);
 }
 
-/// Returns the objects in lost+found that are there because a link was adrift
-/// (PromisedTokens::adrift).
+/// Returns the objects in lost+found that may be links without a name (PromisedTokens::adrift).
 std::vector<ShownName> Judge::found_without_a_name() const {
   std::vector<ShownName> names;
   for (const ObservedObject* const observed : lost_and_found_) {

@@ -58,8 +58,7 @@ class OmittedNames {
 /// A broken de-facto promise counts less than a broken documented promise.
 std::size_t severity(const std::vector<Finding>& findings);
 
-/// Judges a single tree. An object must be used only once. It owns only its working memory. Not
-/// thread-safe.
+/// Judges a single tree. Use each object only once. Owns only its working memory. Not thread-safe.
 class Judge {
  public:
   struct Terms {
@@ -155,8 +154,8 @@ class Judge {
   std::set<std::string> twice_;  // paths that a directory lists more than once
   std::map<std::uint64_t, std::size_t> names_of_inode_;
 
-  /// For each inode with several names, the objects that it may be. They follow from names that are
-  /// unambiguous.
+  /// Maps each inode with several names to the objects that it may be, according to the unambiguous
+  /// names.
   std::map<std::uint64_t, std::set<ObjectId>> linked_;
   /// Number of findings below a directory if it is interpreted as this token and all directories
   /// below it are interpreted in the best way.

@@ -16,7 +16,7 @@ struct PermittedName {
   /// bindings[0] is the binding at the covering point, or the absence of one.
   std::vector<Binding> bindings;
   std::optional<Cover> cover;
-  bool kept_by_posix = false;  ///< a point that is promised by POSIX covers the same binding
+  bool kept_by_posix = false;  ///< a persistence point that POSIX promises covers the same binding
   bool rename_in_flight = false;
 
   bool absence() const;
@@ -27,9 +27,9 @@ struct PermittedName {
 PermittedName permitted_name(const SlotHistory& slot, const Horizon& horizon);
 
 /// Returns true if a name may refer to any object. If metadata writes are unordered (promises.h), a
-/// name is reliable only if it has not changed since it was covered and if its object was synced
-/// itself. The reason is that fsync of a directory writes the entries, but not the inodes to which
-/// they refer, and that fsck clears an entry if the inode was not written.
+/// name is reliable only if it has not changed since it was covered and its object was synced. The
+/// reason is that fsync of a directory writes the entries, but not the inodes to which they refer,
+/// and that fsck clears an entry if the inode was not written.
 bool may_show_anything(const WorkloadHistory& history, const PermittedName& name,
                        const Horizon& horizon, const adapters::Promises& promises);
 
@@ -60,10 +60,9 @@ struct ShownName {
   std::vector<TokenId> tokens;
 };
 
-/// The result of matching names with tokens.
 struct Assignment {
   std::vector<TokenId> unseen;  ///< promised tokens that were matched with no name
-  /// Names for which no token was left, for example the second name of one link.
+  /// Names for which no token was left, for example a second name of a file that has only one link.
   std::vector<std::size_t> surplus;
   std::vector<std::optional<TokenId>> tokens;  ///< by name
 };

@@ -52,7 +52,7 @@ struct ObservedObject {
   int error = 0;     ///< errno of the attempt to read the object; 0 on success
   bool cut = false;  ///< incomplete because of the agent's limits, not because of the file system
   std::vector<ContentRun> runs;
-  std::string link_target;  ///< target of a symbolic link
+  std::string link_target;
   /// Keyed by name. The values are those of workload::reported_attribute_value().
   std::map<std::string, std::string> attributes;
   bool attributes_cut = false;  ///< there were more attributes than the agent reports

@@ -1,5 +1,5 @@
 #pragma once
-// The internal state of an oracle. Other classes that judge with an existing oracle need it.
+// The internal state of an oracle, for other classes that judge with an existing oracle.
 
 #include "harness/oracle/history.h"
 #include "harness/oracle/lone_names.h"

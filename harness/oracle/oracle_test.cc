@@ -248,7 +248,6 @@ TEST(Oracle, APromiseOfSyncAloneIsDocumented) {
   }
 }
 
-/// The promise of an earlier fsync must not become weaker when a sync covers the same data.
 TEST(Oracle, APromiseOfFsyncRemainsPosixAfterASync) {
   std::vector<std::string> list{"create a", "write a 0 512 1 1", "setxattr a user.x one",
                                 "fsync a",  "fsyncdir .",        "write a 512 512 1 2",

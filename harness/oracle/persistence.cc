@@ -199,8 +199,8 @@ void Follower::cover_new_path(const std::string& path) {
   for (ObjectHistory* each : parents) each->inode_covers.push_back(index_);
 }
 
-/// Covers every name that this file has, and every name that it had, unless the name has been
-/// reused since.
+/// Covers every name of this file, and every name that the file had before, unless that name has
+/// been reused since.
 void Follower::cover_links(ObjectId id) {
   for (const TokenId token : history_.objects[id].tokens) {
     for (const auto& [directory, name] : history_.tokens[token].slots) {

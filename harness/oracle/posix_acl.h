@@ -44,8 +44,8 @@ class PosixAcl {
   std::vector<Entry> entries_;
 };
 
-/// Returns a capability in the form in which the kernel reports it. If it belongs to the root user
-/// of the initial namespace, the kernel reports version 2.
+/// Returns a capability in the form in which the kernel reports it. The kernel reports version 2 if
+/// the capability belongs to the root user of the initial namespace.
 std::string capability_as_read(std::string value);
 
 }  // namespace headcrash::oracle

@@ -277,7 +277,7 @@ TEST(Promises, UnorderedNamesInFlightMayShowAnotherFileAndLoseTheirSubtree) {  /
 }
 
 TEST(Promises,
-     // This happens on ext2, where e2fsck clears the entry.
+     // e2fsck removes directory entries whose inode was not written.
      UnorderedDirectoryFsyncKeepsOnlySyncedObjects) {
   const adapters::Promises ext2 = adapters::load_adapter("ext2")->promises;
   const Case bare{{"mkdir d", "sync", "create d/a", "fsyncdir d"}, 3};
@@ -306,7 +306,7 @@ TEST(Promises, AnUnorderedNewNameShowsItsSyncedFileOrNothing) {
   Case unsynced = appended;
   unsynced.persisted = std::nullopt;
   EXPECT_EQ(unsynced.judge({file("a", 0, 1, 1, 1)}, ext2), kNothing) << "its inode was not written";
-  // The object has been removed since, and another file may have reused its inode.
+  // "a" has been removed since, and "b" may have reused its inode.
   Case removed = appended;
   removed.lines.insert(removed.lines.end(),
                        {"unlink a", "create b", "write b 0 512 2 2", "fsync b"});
@@ -419,8 +419,7 @@ TEST(Promises, StaleBlocksNeedPermissionAndNoSync) {
   EXPECT_EQ(writes.judge({stale}, writeback), (Found{{Verdict::stale_data, Tier::integrity}}));
 }
 
-TEST(Promises,
-     FsyncOfANewFileKeepsItsParentsIfDocumented) {  // as ext4 without a journal does
+TEST(Promises, FsyncOfANewFileKeepsItsParentsIfDocumented) {
   const Case deep{{"mkdir d", "mkdir d/e", "create d/e/a", "write d/e/a 0 512 1 1", "fsync d/e/a"},
                   4};
   EXPECT_EQ(deep.judge({}, kPlain), kNothing);
@@ -488,7 +487,7 @@ TEST(Promises, ARestPersistsOldChangesOnlyIfAgeIsPromised) {
     EXPECT_EQ(shorter.judge(tree, aged), kNothing) << "the rest is too short";
   }
   // A `rest` operation promises nothing about a concurrent change by another user, because that
-  // change may be too recent. It does promise the changes before the join.
+  // change may be too recent. It promises to keep the changes before the join.
   const Case two{{"create a", "join", "@1 create b", "rest 8"}, 3};
   EXPECT_EQ(two.judge({file("a", 0, 0, 0, 1)}, aged), kNothing);
   EXPECT_EQ(two.judge(none, aged), (Found{{Verdict::lost_synced_data, Tier::documented}}));

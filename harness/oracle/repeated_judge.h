@@ -21,7 +21,6 @@
 
 namespace headcrash::oracle {
 
-/// One object of an observed tree.
 struct SeenObject {
   const ObservedObject* object = nullptr;
   std::uint64_t digest = 0;  ///< digest_of(*object)

@@ -24,7 +24,6 @@ using NodeId = int;
 constexpr NodeId kNoNode = -1, kSharedRoot = 0;
 constexpr std::size_t kSearchedMost = 2'000'000;
 
-/// A file or directory of the model.
 struct SharedNode {
   bool directory = false;
   bool removed = false;
@@ -134,7 +133,6 @@ void SharedModel::describe(std::string& text) const {
   }
 }
 
-/// One user's progress in its list.
 struct UserProgress {
   std::size_t next = 0;  ///< number of the user's current call
   std::uint8_t step = 0;
@@ -312,8 +310,7 @@ class SerialSearch {
     return true;
   }
 
-  /// Runs one step of the user's call. Returns false if its result differs from the observed
-  /// result.
+  /// Runs one step of the user's call. Returns false if the result differs from the observed one.
   bool step(SearchedState& state, std::size_t number) const {
     UserProgress& user = state.users[number];
     const SharedCall& call = *calls_[number][user.next];

@@ -126,7 +126,7 @@ TEST_F(SharedHistories, TheLastOfTwoOverlappingWritesWins) {
     file("a", 7, 1, content);
     EXPECT_TRUE(permitted()) << version;
   }
-  calls_[3].ended = 5;  // the second write follows
+  calls_[3].ended = 5;  // the first write ends before the second one begins
   workload::write_stamps(1, 1, 0, content);
   tree_.front().content = content;
   EXPECT_FALSE(permitted());

@@ -290,7 +290,6 @@ TEST(SimulatedThreads, RejectsAListWithConflictingThreads) {
   EXPECT_FALSE(refused("create a\njoin\nunlink a\njoin\n@1 create a\n"));
 }
 
-/// A sync covers the operations of other threads only up to the last join.
 TEST(SimulatedThreads, ASyncCoversOperationsBeforeTheLastJoin) {
   const auto list = workload::parse_operations(
                         "create a\njoin\ncreate b\n@1 create c\n@1 sync\njoin\n@2 sync\n", "l")

@@ -1,6 +1,6 @@
-// Handles subvolumes and snapshots (follower.h). A snapshot is a copy of a subvolume. The oracle
-// treats it as if one operation created it name by name, so until it is persistent, parts
-// of it may be missing.
+// Handles subvolumes and snapshots (follower.h). A snapshot is a copy of a subvolume. To the
+// oracle, one operation creates this copy name by name. Until the snapshot is persistent, parts of
+// it may therefore be missing.
 #include <fmt/format.h>
 
 #include <utility>

@@ -24,13 +24,13 @@ enum class Verdict : std::uint8_t {
   zero_length,        ///< a file is empty although its synced size was not zero
   wrong_data,         ///< content or objects that never existed during the workload
   lost_synced_data,   ///< persistent data is missing, or an older version of it was found
-  not_repairable,     ///< the repair failed
+  not_repairable,
   unmountable,
   recovery_not_idempotent,
   hang,  ///< a step in the guest exceeded its time limit
   oops,  ///< the guest's kernel reported a bug
-  /// An operation failed that succeeds on a correct file system, so there was no complete run to
-  /// judge.
+  /// An operation failed although it succeeds on a correct file system. There was no complete run
+  /// to judge.
   workload_failed,
   harness_error,  ///< headcrash itself failed; the trial says nothing about the file system
 };
@@ -40,9 +40,9 @@ Verdict verdict_named(std::string_view name);  ///< returns harness_error for an
 bool keeps_promises(Verdict verdict);          ///< true for clean and replayed
 
 enum class Tier : std::uint8_t {
-  posix,       ///< POSIX promises it
-  documented,  ///< the file system's documentation promises it
-  de_facto,    ///< undocumented, but applications rely on it
+  posix,       ///< promised by POSIX
+  documented,  ///< promised by the file system's documentation
+  de_facto,    ///< not documented, but applications rely on it
   integrity,   ///< must hold for every file system
   litmus,      ///< required by a litmus test (harness/contract)
 };
@@ -54,7 +54,6 @@ struct Finding {
   std::string path, expected, found;
 };
 
-/// The steps of a recovery and their results.
 struct Recovery {
   bool replayed = false;  ///< the log was not empty
   bool check_found_damage = false;
@@ -72,8 +71,8 @@ Judgement judge_trial(const Recovery& recovery, const std::vector<Finding>& find
 
 /// Returns the verdict for work that ended with an error of this kind.
 Verdict verdict_of(ErrorKind kind);
-/// Like verdict_of(), but includes the message of the error. Unprintable characters in it are
-/// replaced, because it may contain output of the guest.
+/// Like verdict_of(), but includes the message of the error. Unprintable characters are replaced,
+/// because the message may contain output of the guest.
 Judgement judgement_of(const Error& error);
 
 }  // namespace headcrash::oracle

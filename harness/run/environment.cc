@@ -20,8 +20,8 @@
 namespace headcrash::run {
 namespace {
 
-/// Finds the first line that starts with `key`. Returns the text after `separator` in it, without
-/// blanks and quotes.
+/// Finds the first line that starts with `key`. Returns the text after `separator` in this line,
+/// without blanks and quotes.
 std::string value_in(const char* file, const std::string& key, char separator) {
   std::ifstream in(file);
   for (std::string line; std::getline(in, line);) {

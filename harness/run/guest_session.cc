@@ -374,8 +374,8 @@ Result<Inspection> GuestSession::inspect(const adapters::LinuxAdapter& filesyste
     if (event.value("event", "") != "entries" || !event.contains("entries")) return;
     for (const json& entry : event["entries"]) tree.add(entry);
   };
-  // A request can verify a single disk. The cached pages of further disks are stale as well, so if
-  // there are several disks, verify all of them first.
+  // One request can verify only one disk. The cached pages of further disks are stale as well, so
+  // if there are several disks, verify all of them first.
   const bool in_request = meant && meant->others.empty() && !filesystem.stack;
   if (meant && !in_request) {
     TRY(verify_disks(*meant));

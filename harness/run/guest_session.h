@@ -61,8 +61,8 @@ struct RunOutcome {
   std::optional<std::string> failure;
 };
 
-/// Identifies a loaded disk: its size, and a nonce on the disk for marks, which is different after
-/// each load.
+/// Identifies a loaded disk by its size and by a nonce on the disk for marks. Each load has a
+/// different nonce.
 struct DiskIdentity {
   std::uint64_t bytes = 0;
   std::string nonce;
@@ -98,11 +98,11 @@ struct Inspection {
 
 /// The kernel's text about the writes and flushes that it submitted, with stacks.
 struct WriteTrace {
-  std::string text;                            ///< harness/guest/block_trace.h
-  std::map<std::string, std::string> devices;  ///< number of each block device: "vda", "254,0"
+  std::string text;  ///< harness/guest/block_trace.h
+  /// Maps the name of a block device to its number, such as "vda" to "254,0".
+  std::map<std::string, std::string> devices;
 };
 
-/// Optional parts of an inspection.
 struct InspectOptions {
   bool again = false;  ///< repeat the mount cycle
   /// After the last dump, create new names and remove everything (harness/guest/use.h). Not
@@ -170,14 +170,13 @@ class GuestSession {
                              const std::optional<DiskIdentity>& meant = std::nullopt,
                              Pace pace = Pace::as_booted);
   /// Like inspect(), but sends one request for each step. Needed for a file system that a program
-  /// mounts, and to know when the first mount is complete. After that mount, calls `on_mount` with
-  /// true if it succeeded. An error from `on_mount` ends the inspection.
+  /// mounts, and to know when the first mount is complete. After the first mount, calls `on_mount`
+  /// with true if the mount succeeded. An error from `on_mount` ends the inspection.
   Result<Inspection> inspect_in_steps(const adapters::LinuxAdapter& filesystem, bool again,
                                       const std::function<Result<void>(bool)>& on_mount = {});
   /// Starts a trace of the writes and flushes that the kernel submits. Fails with `unsupported` if
   /// the kernel cannot trace them.
   Result<void> start_trace();
-  /// Ends the trace and returns it.
   Result<WriteTrace> stop_trace();
   /// Returns the kernel log since the last call or inspection, at all levels.
   Result<std::string> kernel_log();

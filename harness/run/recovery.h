@@ -44,8 +44,8 @@ class RecoveryGuest {
   virtual ~RecoveryGuest() = default;
   /// Runs a command. Logs the command line and the output.
   virtual Result<GuestOutcome> exec(const std::vector<std::string>& argv) = 0;
-  /// Mounts, dumps and unmounts the file system; does all this twice if `again` is true. Afterwards
-  /// it may also write to the file system and delete everything in it.
+  /// Mounts, dumps and unmounts the file system; does all this twice if `again` is true. May then
+  /// also write to the file system and delete everything in it.
   virtual Result<Inspection> inspect(const adapters::LinuxAdapter& filesystem, bool again) = 0;
   /// The result of a replay by mount. `tree` is nullopt if the guest measures the time of the
   /// replay and therefore makes no dump.
@@ -75,7 +75,8 @@ class Recovery {
   /// Performs the mount whose tree is judged. If replay() has not mounted already, this function
   /// mounts twice.
   Result<void> inspect();
-  /// Replays and checks the file system again after the mounts. Neither may find work to do.
+  /// Replays and checks the file system again after the mounts. Neither the replay nor the check
+  /// may find work to do.
   Result<void> recover_again();
   /// Runs one of the adapter's commands and adds its duration to the time of a step.
   Result<GuestOutcome> exec(const adapters::GuestCommand& command, StepKind step);

@@ -61,8 +61,8 @@ std::string owner_of(int fd, std::int64_t run) {
   return text.data();
 }
 
-/// Returns true if the descriptor still refers to the file with this name. This can be false,
-/// because the last process that uses the lock file removes it.
+/// Returns true if the descriptor still refers to the file with this name. The last process that
+/// uses the lock file removes it, so the descriptor may refer to a removed file.
 bool has_this_name(int fd, const fs::path& file) {
   struct stat opened = {}, named = {};
   return ::fstat(fd, &opened) == 0 && ::stat(file.c_str(), &named) == 0 &&

@@ -149,7 +149,7 @@ bool is_bucket(const json& value) {
 
 bool fits(const json& value, const Field& field);
 
-/// Returns true if all fields are valid. Otherwise stores the name of the first invalid one in
+/// Returns true if all fields are valid. Otherwise, stores the name of the first invalid field in
 /// `path`.
 bool all_fit(json& object, std::span<const Field> fields, std::string& path) {
   for (auto at = object.begin(); at != object.end();) {

@@ -54,7 +54,7 @@ Result<void> wait_until_loaded(Machine& machine) {
 }
 
 /// Starts QEMU and makes it load the state. Before the load begins, QEMU has already accepted the
-/// command line and the disks. If it exits during the load, the state must therefore be damaged
+/// command line and the disks. If QEMU exits during the load, the state must therefore be damaged
 /// (ErrorKind::damaged).
 Result<std::unique_ptr<Machine>> restore(const GuestSpec& spec, const SavedState& state,
                                          const std::filesystem::path& scratch) {

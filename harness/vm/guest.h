@@ -97,8 +97,8 @@ struct GuestSpec {
   /// communicates, and of the agent.
   std::filesystem::path time_socket{}, port_socket{}, agent_socket{};
   /// Used only with user_mode: the guest notifies disks of new requests only once, when it becomes
-  /// idle. This is possible only if disks complete requests in zero time, because a timed disk
-  /// would start a few nanoseconds late.
+  /// idle. This is possible only if disks complete requests in zero time, because a disk with its
+  /// own timing would start requests a few nanoseconds late.
   bool late_kicks = false;
 };
 

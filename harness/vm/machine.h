@@ -72,7 +72,6 @@ class Machine : public GuestProcess {
   Qmp qmp_;
 };
 
-/// Returns the last `lines` lines of the text.
 std::string last_lines(const std::string& text, std::size_t lines);
 
 }  // namespace headcrash::vm

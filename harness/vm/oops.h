@@ -4,9 +4,9 @@
 // Two kinds of messages are distinguished. An oops reports a defect of the kernel, which is an
 // error whatever the disk contains: a panic, a failed assertion, a lockup, or a warning with a
 // stack trace. A damage message is a file system's report that its structures are damaged. After a
-// power cut, such a message is a finding about the file system's promises; after injected read
-// errors, it is expected. The caller decides which applies. Plain I/O errors are neither. The same
-// is true of a file system that shuts down or becomes read-only because of them.
+// power cut, a damage message is a finding about the file system's promises. After injected read
+// errors, it is expected. The caller knows which case applies. A plain I/O error is neither an oops
+// nor a damage message, even if the file system then shuts down or becomes read-only.
 
 #include <optional>
 #include <string>

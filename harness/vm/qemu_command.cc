@@ -132,7 +132,8 @@ Result<std::string> saved_state_key(const GuestSpec& spec) {
   static const Result<std::string> version = qemu_version();
   if (!version) return forward_error(version);
   GuestSpec anywhere = spec;
-  // The image's key identifies the kernel, so its path must not be part of the state's key.
+  // The image's key identifies the kernel, so the kernel's path must not be part of the state's
+  // key.
   anywhere.image.kernel = "vmlinuz";
   anywhere.image.initramfs = "initramfs";
   std::string key = *version + spec.image.key + "\n";

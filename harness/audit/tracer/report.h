@@ -10,7 +10,7 @@ namespace headcrash::audit {
 
 std::string report_text(const Trace& trace);
 
-/// Parses a report. Fails if it is not complete; `subject` names it in the error.
+/// Parses a report. Fails if the report is not complete. `subject` names the report in the error.
 Result<Trace> parse_report(const std::string& text, const std::string& subject);
 
 }  // namespace headcrash::audit

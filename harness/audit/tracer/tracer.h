@@ -59,8 +59,8 @@ struct Trace {
 /// without the tracer. Returns nullopt if ptrace(2) is not permitted, or if fork(2) fails.
 std::optional<Trace> trace(const TracerOptions& options);
 
-/// Returns the target of flush calls on this path. It is relative to `folder` if the path is below
-/// that folder, and each number in it is replaced by '#'.
+/// Returns the target of flush calls on this path. The target is relative to `folder` if the path
+/// is below that folder, and each number in the target is replaced by '#'.
 std::string target_of(const std::string& path, const std::string& folder);
 
 }  // namespace headcrash::audit

@@ -28,11 +28,9 @@ struct UnflushedChange {
 
 class Unflushed {
  public:
-  /// Records a change of the file or folder `path`.
   void changed(const std::string& path, const ChangeSite& site);
-  /// Records that an object was renamed. Its content is still unflushed if it was before.
+  /// Records that an object was renamed. If its content was unflushed, it remains unflushed.
   void moved(const std::string& from, const std::string& to);
-  /// Records that the object no longer exists.
   void removed(const std::string& path);
   void flushed(const std::string& path) { open_.erase(path); }
   void flushed_all() { open_.clear(); }

@@ -82,8 +82,8 @@ std::optional<std::string> xfs_log_record(Bytes block) {
   return fmt::format("log record of cycle {}", big(block, 4, 4));
 }
 
-/// Returns the allocation group or the owner of an XFS block. Reads it from the block's header,
-/// which must be of format version 5.
+/// Returns the allocation group or the owner of an XFS block, as stated in the block's header. The
+/// header must be of format version 5.
 std::string xfs_owner(std::string_view type, Bytes block) {
   if (type != "xfs" || block.size() < 64) return {};
   const std::string_view magic(reinterpret_cast<const char*>(block.data()), 4);
@@ -144,8 +144,8 @@ std::optional<std::string> xfs_inodes(Bytes block) {
                      more == 0 ? "" : fmt::format(", {} more", more));
 }
 
-/// For a leaf of a tree that holds files, returns, for example, ", inodes 257 to 259". Items are
-/// sorted by inode, so these are the owners of the first and the last item.
+/// Returns text such as ", inodes 257 to 259" for a leaf of a tree that holds files. These inodes
+/// own the first and the last item, because items are sorted by inode.
 std::string btrfs_inodes(Bytes node, std::uint64_t items) {
   constexpr std::size_t kHeader = 101, kItem = 25;
   constexpr std::uint64_t kFirst = 256;
@@ -244,7 +244,7 @@ std::optional<BlockKind> known_block(std::string_view type, std::uint64_t lba, B
     if (magic.lba && *magic.lba != lba) continue;
     const auto* at = reinterpret_cast<const char*>(block.data()) + magic.offset;
     if (std::string_view(at, magic.bytes.size()) != magic.bytes) continue;
-    // The position of the block may determine which inodes it contains.
+    // The block's position may show which inodes the block contains.
     auto placed = disk.map != nullptr && magic.block == BlockClass::inode ? disk.map->at(lba, block)
                                                                           : std::nullopt;
     if (placed) return placed;

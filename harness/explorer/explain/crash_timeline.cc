@@ -30,7 +30,6 @@ using states::RunHistory;
 
 constexpr std::size_t kNamesShown = 4;
 
-/// All names that each file has had in a workload.
 class FileNames {
  public:
   explicit FileNames(const std::vector<workload::Operation>& operations) {
@@ -242,7 +241,7 @@ class Timeline {
   }
 
   /// Determines when each write became durable. If a write was acknowledged before a flush was
-  /// submitted, it is durable when this flush completes.
+  /// submitted, the write is durable when this flush completes.
   void cover_by_flushes() {
     for (TimelineRequest& request : page_.requests) {
       if (!request.acked || request.op == TimelineRequest::Op::read) continue;
@@ -347,8 +346,8 @@ class Timeline {
     request.file = fmt::format("{}", fmt::join(files, ", "));
   }
 
-  /// Finds the recovery. Only the recording of a trial has one, because it continues after the
-  /// power has returned.
+  /// Finds the recovery. Only the recording of a trial contains one, because only it continues
+  /// after the power has returned.
   void recovery_after_cut() {
     if (!options_.state) return;
     bool gone = false;
@@ -405,7 +404,8 @@ class Timeline {
                             .event = state.event};
     if (options_.state && *options_.state == state && !options_.state_name.empty())
       described.name = options_.state_name;
-    // The array splits a write into writes to its members, so a lost write is shown by member.
+    // An array splits each host write into writes to its members, so the page shows which member
+    // writes are lost.
     described.by_members = run_.header().of_array() && state.base != CrashState::Base::writes;
     for (const auto& [device, event] : state.stopped) {
       described.stopped.emplace_back(device, Moment{event, time_before(event)});

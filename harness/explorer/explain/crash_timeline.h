@@ -22,7 +22,7 @@ struct JudgedState {
 };
 
 struct TimelineOptions {
-  /// File system type as in mount(2), which is needed to identify blocks; empty to detect it.
+  /// File system type as in mount(2), needed to identify blocks; empty to detect the type.
   std::string type;
   std::optional<states::CrashState> state;  ///< nullopt to explain the whole recording
   std::string state_name;                   ///< displayed name; empty to use the state's own name

@@ -149,8 +149,6 @@ TEST(CrashTimeline, RejectsAStateOfAnotherRecording) {
   EXPECT_FALSE(crash_timeline(*run, options_of("w99-")));
 }
 
-/// At every cut in random runs, the page and the state enumerator must agree on which writes are at
-/// risk.
 TEST(CrashTimeline, AgreesWithTheEnumeratorOnWritesAtRisk) {
   const TemporaryFolder folder;
   std::size_t seen = 0;

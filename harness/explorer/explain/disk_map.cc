@@ -100,8 +100,8 @@ void DiskMap::read_f2fs(const Read& read) {
            .nodes = ((number(60) / 2) << segment_shift) * kNatEntries};
 }
 
-/// Recognises an F2FS node, which has no magic number. Its numbers and the address of the next node
-/// must be consistent.
+/// Recognises an F2FS node. A node has no magic number, so its numbers and its pointer to the next
+/// node must be consistent.
 std::optional<BlockKind> DiskMap::f2fs_node(std::uint64_t number, Bytes block) const {
   constexpr std::size_t kFooter = 4096 - 24;
   constexpr std::uint64_t kFsyncMark = 2;
@@ -158,8 +158,8 @@ BlockKind kind_of_write(const KnownDisk& disk, std::uint64_t lba, Bytes data) {
     const auto known = known_block(disk.map->type(), lba + at / model::kSectorBytes, piece, disk);
     const auto content =
         workload::read_stamp(piece.first(std::min(workload::kStampBytes, piece.size())));
-    // A stamp in the journal is not a write of file data, because a journal may contain copies of
-    // file data.
+    // A stamp in the journal does not mean that file data was written there, because a journal may
+    // contain copies of file data.
     if (std::holds_alternative<workload::Stamp>(content) &&
         (!known || known->block != BlockClass::journal)) {
       kind.block = BlockClass::data;

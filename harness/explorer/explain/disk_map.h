@@ -68,7 +68,7 @@ class DiskMap {
 
 class ExtHistory;
 
-/// The known facts about the disk to which a write was sent. Pointers to unknown facts are null.
+/// Known facts about the disk to which a write was sent. A pointer is null if the fact is unknown.
 struct KnownDisk {
   const DiskMap* map = nullptr;
   const ExtHistory* history = nullptr;  ///< the history to which the write was added
@@ -79,8 +79,8 @@ struct KnownDisk {
   std::size_t piece_bytes() const;
 };
 
-/// Identifies the first block of a write that can be recognised. Like describe_write(), uses
-/// stamps, magic numbers and the map. REQUIRES: disk.map.
+/// Identifies the first recognisable block of a write. Like describe_write(), uses stamps, magic
+/// numbers and the map. REQUIRES: disk.map.
 BlockKind kind_of_write(const KnownDisk& disk, std::uint64_t lba, std::span<const std::byte> data);
 
 }  // namespace headcrash::explorer

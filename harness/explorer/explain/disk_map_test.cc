@@ -166,7 +166,6 @@ TEST(DiskMap, IdentifiesF2fsAreasAndNodes) {
   EXPECT_EQ(at(24).what, "unknown") << "the address of the next node is invalid";
 }
 
-/// The superblock may come from a crash state, or from an attacker.
 TEST(DiskMap, ToleratesHostileInput) {
   Random random(7);
   for (int round = 0; round < 2000; ++round) {

@@ -236,9 +236,9 @@ std::optional<ExtHistory::Explanation> ExtHistory::explain(std::size_t request, 
   return std::nullopt;
 }
 
-/// Returns true if the block's earlier contents are known. The contents at the block's final
-/// position are known only if they were written there, because an earlier copy in the journal does
-/// not show what is there.
+/// Returns true if the block's earlier contents are known. A copy in the journal does not show what
+/// the block's final position holds. Those contents are known only after a write to the final
+/// position.
 bool ExtHistory::known(Copy copy, std::uint64_t block) const {
   return in_place_.contains(block) || (copy == Copy::journal && logged_.contains(block));
 }
@@ -252,7 +252,8 @@ ExtHistory::Explanation ExtHistory::inodes(std::size_t request, const Place& pla
                               (block - place.first) * layout_.inodes_per_block();
   const Block zeroes(layout_.inode_bytes);
   for (std::uint64_t i = 0; i < layout_.inodes_per_block(); ++i) {
-    // An inode that mkfs did not initialise may contain any bytes, so compare with zeroes.
+    // An inode that mkfs did not initialise may contain any bytes, so the new bytes are compared
+    // with zeroes instead.
     const std::uint64_t in_group = (block - place.first) * layout_.inodes_per_block() + i;
     const bool blank = !is_known && in_group >= layout_.groups[place.group].inodes_written;
     const Bytes now = data.subspan(i * layout_.inode_bytes, layout_.inode_bytes),
@@ -270,7 +271,7 @@ ExtHistory::Explanation ExtHistory::inodes(std::size_t request, const Place& pla
   return explanation;
 }
 
-/// Describes a bitmap whose earlier contents are unknown, so that no change can be named.
+/// Describes a bitmap whose earlier contents are unknown. The change is therefore unknown, too.
 ExtHistory::Explanation ExtHistory::first_bitmap(const Place& place) {
   return {
       .what = fmt::format("{} bitmap of group {}",

@@ -59,9 +59,9 @@ class ExtHistory {
   /// A change to an inode, for example "inode 13, /foo (created)". The file's name is looked up
   /// when the description is formatted.
   struct Change {
-    std::uint64_t inode = 0;  ///< 0 if `text` is complete without an inode
+    std::uint64_t inode = 0;  ///< the changed inode; 0 if `text` is complete without one
     std::string text;
-    /// Another inode to which the text refers; 0 if the text refers to no other inode.
+    /// A second inode to which `text` refers, or 0.
     std::uint64_t about = 0;
   };
   struct Explanation {
@@ -136,15 +136,16 @@ class ExtHistory {
   bool begun_ = false;
   std::vector<Place> places_;        ///< ascending
   std::set<std::uint64_t> written_;  ///< all blocks that the announced writes cover
-  /// Newest contents of blocks that may be indirect blocks, until their owner is known.
+  /// Newest contents of blocks that may be indirect blocks. The owner of such a block may become
+  /// known only later.
   Blocks pointers_;
   Blocks in_place_, logged_;  ///< newest contents of metadata blocks
   std::map<std::pair<std::size_t, std::uint64_t>, Explanation> explanations_;
-  /// Keyed by block. Contains only blocks that are written.
+  /// Keyed by block. Contains only blocks in `written_`.
   std::map<std::uint64_t, std::vector<Claim>> claims_;
   /// The blocks that each inode owns, keyed by inode.
   std::map<std::uint64_t, std::set<std::uint64_t>> claimed_;
-  /// Keyed by block. Has indirect blocks and extent tree nodes.
+  /// Indirect blocks and extent tree nodes, keyed by block.
   std::map<std::uint64_t, NodeClaim> nodes_;
   std::map<std::uint64_t, std::vector<Name>> names_;  ///< by inode
   /// Maps a position in the journal to the block of which it holds a copy.

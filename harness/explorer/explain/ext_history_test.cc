@@ -105,7 +105,6 @@ class Written {
     for (std::size_t i = 0; i < places_.size(); ++i)
       kinds_.push_back(kind_of_write({&map_, &*history_, i}, places_[i] / 512, block(i)));
   }
-  /// Returns all descriptions that begin with `what`.
   std::vector<std::string> that_are(std::string_view what) const {
     std::vector<std::string> found;
     for (const BlockKind& kind : kinds_)
@@ -240,8 +239,8 @@ TEST(ExtHistory, BytesFromBeforeMkfsAreNotInodes) {
   EXPECT_EQ(written.all().find("inode 13"), std::string::npos) << written.all();
 }
 
-/// If mke2fs did not write a bitmap, its block may contain any bytes. An earlier copy in the
-/// journal does not show what it contains.
+/// If mke2fs did not write a bitmap, the bitmap's block may contain any bytes. An earlier copy of
+/// the bitmap in the journal does not show these bytes.
 TEST(ExtHistory, AnUnwrittenBitmapHasNoComparison) {
   ExtImage image({"-t", "ext4", "-b", "1024", "-g", "2048", "-E", "nodiscard"},
                  ExtImage::Disk::used);
@@ -265,7 +264,6 @@ TEST(ExtHistory, AnUnwrittenBitmapHasNoComparison) {
   EXPECT_EQ(written.that_are(name).size(), 1U) << written.all();
 }
 
-/// Tests the descriptions as they appear in the account of a failure.
 TEST(LostWrites, AreDescribedByTheirChanges) {
   ExtImage image({"-t", "ext4", "-b", "1024"});
   const ExtBytes before = image.bytes(), after = image.after("write content foo\n");
@@ -296,7 +294,6 @@ TEST(LostWrites, AreDescribedByTheirChanges) {
   EXPECT_NE(all.find("data of inode 12, /foo"), std::string::npos) << all;
 }
 
-/// Both the layout and the written blocks are untrusted.
 TEST(ExtHistory, ToleratesHostileInput) {
   ExtImage image({"-t", "ext4", "-b", "1024"});
   const ExtBytes before = image.bytes();
@@ -306,7 +303,6 @@ TEST(ExtHistory, ToleratesHostileInput) {
     ExtBytes from = before, to = after;
     const DiskMap map = DiskMap::read("ext4", sectors_of(before));
     for (int i = 0; i < 200; ++i) {
-      // An offset within the metadata.
       const std::size_t at = random.below(2) == 0
                                  ? 1024 + random.below(64 << 10)
                                  : map.ext()->groups[0].table * 1024 + random.below(8192);

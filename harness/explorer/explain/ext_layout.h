@@ -63,7 +63,6 @@ struct ExtBlockMap {
   std::vector<Node> nodes;
 };
 ExtBlockMap block_map_of_inode(std::span<const std::byte> inode);
-/// Parses one block of a block map.
 ExtBlockMap block_map_of_node(std::span<const std::byte> block, const ExtBlockMap::Node& node);
 
 /// Returns true if the block consists of valid directory records. A record has the fields inode,

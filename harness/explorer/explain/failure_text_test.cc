@@ -253,7 +253,6 @@ TEST(LostWrites, DescribeAPhysicalStateByItsLosses) {
   }
 }
 
-/// If there are two disks, each lost write is listed with its disk.
 TEST(LostWrites, NameTheirDiskIfThereAreTwo) {
   const TemporaryFolder folder;
   RecordedDisk disks(folder / "r", 256, true, 64);
@@ -363,7 +362,7 @@ TEST(DescribeWrite, IdentifiesInodesOfABtrfsLeaf) {
       << "no leaf";
 }
 
-/// Payloads come from recordings, which may be damaged. No sequence of bytes may cause a crash.
+/// Payloads come from recordings, which may be damaged.
 TEST(DescribeWrite, AcceptsAnyBytes) {
   Random random(7);
   for (int i = 0; i < 3000; ++i) {

@@ -17,9 +17,9 @@ constexpr std::string_view kFirstLine = "#issuers 1";
 constexpr std::string_view kFrameIndent = "  ";
 constexpr std::size_t kIssuersShown = 3;
 
-/// Beginnings of the names of general functions. They belong to the tracer, the block layer,
-/// buffers, pages, writeback, or a file system's submission of requests, and say nothing about the
-/// cause of a request.
+/// Beginnings of the names of general functions. These functions belong to the tracer, the block
+/// layer, buffers, pages, writeback, or a file system's submission of requests. They say nothing
+/// about the cause of a request.
 constexpr auto kGeneral = std::to_array<std::string_view>({"trace_",
                                                            "__traceiter_",
                                                            "stack_trace_",
@@ -108,7 +108,6 @@ bool take_number(std::string_view& rest, Number& number) {
   return !word.empty() && error == std::errc{} && end == word.data() + word.size();
 }
 
-/// Parses the lines after the first one.
 class IssuersParser {
  public:
   /// Parses a line. Returns false if it is damaged.

@@ -36,7 +36,7 @@ struct Issuer {
 
 struct IssuersOfRequest {
   std::vector<Issuer> issued;   ///< without duplicates, in order
-  std::vector<Issuer> dirtied;  ///< for each dirtied block, the last known one
+  std::vector<Issuer> dirtied;  ///< the last known issuer of each dirtied block
 };
 
 class Issuers {
@@ -59,7 +59,6 @@ class Issuers {
   std::map<std::pair<model::DeviceId, model::RequestId>, IssuersOfRequest> of_;
 };
 
-/// Returns the path of a recording's issuers.
 std::filesystem::path issuers_file(const std::filesystem::path& recording);
 
 /// Returns the function that explains a request, without its offset. This is the innermost function

@@ -18,7 +18,6 @@ using states::TornWrite;
 
 constexpr std::size_t kComparedBytes = 64 << 20;
 
-/// A write and the disk to which it was sent.
 struct SentWrite {
   model::DeviceId device = 0;
   const RecordedWrite* write = nullptr;
@@ -83,7 +82,7 @@ Result<SentWrites> compared_missing(const RunHistory& run, const CrashState& phy
   return missing;
 }
 
-/// Returns the times of these events, because RunHistory does not store them.
+/// Returns the times of these events. RunHistory does not store times.
 Result<std::map<std::uint64_t, model::TimeNs>> times_of(
     const RunHistory& run, std::map<std::uint64_t, model::TimeNs> events) {
   TRY(auto reader, record::RecordingReader::open(run.path()));

@@ -41,7 +41,6 @@ TEST(RangeMap, BehavesLikeAMapOfSectors) {
   }
 }
 
-/// A write of one gigabyte must be stored as a single range.
 TEST(RangeMap, MemoryDoesNotDependOnSectors) {
   RangeMap<int> ranges;
   ranges.put(0, 1U << 21U, 1);

@@ -28,7 +28,7 @@ constexpr std::size_t kIncidentBytes = 512;
 
 using Values = std::vector<std::pair<std::int64_t, double>>;
 
-/// Reduces the number of values. Keeps the maximum of each group of values, so that peaks remain
+/// Reduces the number of values by keeping only the maximum of each group, so that peaks remain
 /// visible.
 Values fewer(Values values) {
   if (values.size() <= kValuesMost) return values;
@@ -337,8 +337,8 @@ class Series {
     return {};
   }
 
-  /// Updates the progress of a rebuild. A rebuild writes its member from start to end, so other
-  /// writes to the member are not part of it.
+  /// Updates the progress of a rebuild. A rebuild writes its member from start to end. Writes
+  /// elsewhere on the member are therefore not part of the rebuild.
   void rebuild_reached(const Event& event) {
     const bool rebuilt = std::ranges::any_of(
         devices_, [&](const Device& each) { return each.rebuilding == event.device; });

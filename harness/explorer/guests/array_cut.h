@@ -9,7 +9,6 @@
 
 namespace headcrash::explorer {
 
-/// A write to the medium of a member.
 struct MemberWrite {
   std::string member;
   std::uint64_t event = 0;

@@ -50,9 +50,9 @@ std::string_view take_word(std::string_view& rest) {
   return word;
 }
 
-/// Parses the part of a line before the event, and removes it from `line`. This part ends with the
-/// number of the processor in brackets. It is found by searching from the left, because a task's
-/// name may contain any characters.
+/// Parses the part of a line before the event, and removes it from `line`. The number of the
+/// processor, in brackets, follows the task's name and process id. Because a task's name may
+/// contain any characters, each opening bracket is tried, from left to right.
 std::optional<EventOrigin> take_origin(std::string_view& line) {
   for (std::size_t at = line.find(" ["); at != std::string_view::npos;
        at = line.find(" [", at + 1)) {
@@ -148,8 +148,8 @@ class TraceParser {
     if (line.empty()) return true;
     if (line.front() == '#') return comment(line);
     if (line.starts_with(kFrame)) return frame(line.substr(kFrame.size()));
-    // A line such as "CPU:0 [LOST 12 EVENTS]". The head of the text already has the number of lost
-    // events.
+    // A line such as "CPU:0 [LOST 12 EVENTS]" is ignored, because the head of the text already has
+    // the number of lost events.
     if (line.starts_with("CPU:")) return true;
     const auto origin = take_origin(line);
     if (!origin) return false;

@@ -23,7 +23,7 @@ struct BlockEvent {
   };
   enum class Op : std::uint8_t { write, zero, trim, flush };
   Kind kind = Kind::queued;
-  Op op = Op::write;         ///< a flush has no data
+  Op op = Op::write;
   bool preflush = false;     ///< a flush precedes the data
   bool fua = false;          ///< the data must be on the medium when the write completes
   std::string device;        ///< major and minor number: "254,0"

@@ -47,7 +47,6 @@ bool is_failure(const StateOutcome& outcome) {
   return !oracle::keeps_promises(outcome.judgement.verdict);
 }
 
-/// The check of one state.
 class StateCheck : private run::RecoveryGuest {
  public:
   StateCheck(const StateChecker& checker, StageGuest& guest, const states::CrashState& state,
@@ -189,7 +188,7 @@ Result<void> StateCheck::load(bool fresh_guest) {
 }
 
 /// Assembles the file system's stack and runs the stack's own check. If the state is checked wholly
-/// in the guest, this is the thorough check.
+/// in the guest, runs the thorough variant of this check.
 Result<void> StateCheck::assemble_stack() {
   if (!filesystem_.stack) return {};
   const base::Stopwatch watch;
@@ -232,7 +231,6 @@ Result<void> StateCheck::mount_first() {
   return {};
 }
 
-/// Returns a copy of one of the state's disks.
 Result<base::Descriptor> StateCheck::copy_of(model::DeviceId device, Unwritten unwritten) const {
   TRY(const auto image, checker_.run_->image(state_, device));
   return private_copy(image, unwritten);
@@ -241,8 +239,8 @@ Result<base::Descriptor> StateCheck::copy_of(model::DeviceId device, Unwritten u
 Result<HostCheck> StateCheck::check_copies(double& copy_ms) {
   const base::Stopwatch watch;
   // With a journal, the replay happens before anything else is used, so unwritten sectors do not
-  // matter. Without a journal, an inode may be on the disk before its indirect block. On a disk
-  // that was used before, fsck must then see that block's old contents.
+  // matter. Without a journal, an inode may be on the disk before its indirect block. On a used
+  // disk, fsck must then find the bytes that this block held before mkfs.
   TRY(auto copy, copy_of(state_.device, recovery_.mount_replays() ? Unwritten::zeroes
                                                                   : Unwritten::as_on_the_disk));
   if (filesystem_.log_size_bytes == 0) {
@@ -418,7 +416,7 @@ void StateCheck::judge() {
          .found = recovery_.unusable()});
   }
   // If the first mount recovers, later mounts have nothing to replay. The host's fsck works on a
-  // copy from before that mount, so its replay does not count.
+  // copy made before that mount, so a replay by fsck does not count.
   if (first_tree_) recovery_.state().replayed = false;
   outcome_.judgement = recovery_.judge(outcome_.findings);
   if (!checker_.judges_content() && oracle::keeps_promises(outcome_.judgement.verdict))

@@ -114,7 +114,7 @@ class StateChecker {
   std::string recovery_of_;
   // Used for the states of a recovery, because the recording of a recovery has no marks.
   std::optional<std::size_t> persisted_at_start_;
-  /// for an application: the texts of its marks before the recovery
+  /// For an application: the texts of its marks before the recovery.
   std::vector<std::string> texts_at_start_;
   bool on_host_ = false;
   /// If true, the recovered file system is only judged, and not used further.

@@ -223,8 +223,8 @@ void Exploration::work(StageGuest& guest, SharedEnumerator& source,
   }
 }
 
-/// Returns true if a state belongs to the sample. This depends only on the seed and the state's
-/// contents, not on the guest that checks the state.
+/// Returns true if a state belongs to the sample. The result depends only on the seed and the
+/// state's contents, not on the guest that checks the state.
 bool Exploration::drawn(std::uint64_t digest) const {
   Random random(digest ^ options_.explore.seed);
   return static_cast<double>(random.below(1'000'000)) < options_.in_guest_share * 1e6;
@@ -257,8 +257,8 @@ void Exploration::check_found(StageGuest& guest, const StateChecker& checker,
     if (options_.on_state) options_.on_state(outcome);
   }
   if (failed) return confirm(guest, checker, found.state, outcome);
-  // If the file system is on a stack, the first check was already wholly in the guest. The sample
-  // then still runs the thorough check of the stack.
+  // If the file system is on a stack, the first check was already wholly in the guest. The second
+  // check is then needed only if the stack has a thorough check.
   const bool has_scrub = filesystem_.stack && !filesystem_.stack->scrub.argv.empty();
   if ((outcome.in_guest_only && !has_scrub) || !drawn(found.digest)) return;
   const StateOutcome second = checker.check(guest, found.state, {.wholly_in_guest = true});
@@ -283,7 +283,7 @@ void Exploration::confirm(StageGuest& guest, const StateChecker& checker,
       return;
     }
   }
-  // No time limit, so that a failure found in time is always confirmed.
+  // A failure found in time is always confirmed, so this check has no time limit.
   guest.give_up_at(std::nullopt);
   StateOutcome second = checker.check(guest, state, {.wholly_in_guest = true, .fresh_guest = true});
   if (options_.limit.count() > 0) guest.give_up_at(deadline_);

@@ -38,13 +38,13 @@ struct ExplorationOptions {
   std::function<void(const StateOutcome&)> on_state;
 };
 
-/// A failure, and whether it recurred when the state was checked again on a fresh guest, wholly in
-/// the guest. A failure that does not recur is attributed to headcrash, not to the file system.
+/// A failure, and whether it recurred in a second check on a fresh guest, wholly in the guest. A
+/// failure that does not recur is attributed to headcrash, not to the file system.
 struct ConfirmedFailure {
   StateOutcome outcome;
   bool confirmed = false;
-  /// How the two outcomes differ. Even the outcomes of a confirmed failure may differ in their
-  /// kind.
+  /// How the outcomes of the two checks differ. Even if a failure is confirmed, the two outcomes
+  /// may differ in their kind.
   std::string disagreement;
 };
 
@@ -58,7 +58,7 @@ struct ExplorationResult {
   std::uint64_t unconfirmed = 0;
   /// Number of states that were also checked wholly in the guest.
   std::uint64_t sampled = 0;
-  /// Number of these states whose two outcomes differ.
+  /// Number of `sampled` states whose two outcomes differ.
   std::uint64_t disagreements = 0;
   /// Duration of each step, summed over the checked states.
   std::array<double, kStepKinds> step_ms = {};

@@ -191,7 +191,6 @@ TEST_F(PooledGuest, AFlagThatWasNeverSetIsNotLost) {
   EXPECT_EQ(workload.failed_operations[0].operation, 1U);
 }
 
-/// Exactly the writes of the given kind must be delayed.
 TEST_F(PooledGuest, OnlyWritesOfTheKindAreSlow) {
   constexpr model::TimeNs kSlow{400'000'000};
   const adapters::LinuxAdapter ext4 = adapter("ext4");

@@ -1,7 +1,8 @@
 // Runs the check programs on an anonymous file in memory (host_check.h).
 //
-// The child opens the copy (sparse_file.h) as /proc/self/fd/3, because it is possibly not
-// permitted to enter the folders of a path. It opens the copy of the log's disk as /proc/self/fd/4.
+// The child opens the copy (sparse_file.h) as /proc/self/fd/3, because the child may lack
+// permission to enter the folders of a path. It opens the copy of the log's disk as
+// /proc/self/fd/4.
 #include "harness/explorer/guests/host_check.h"
 
 #include <fmt/format.h>

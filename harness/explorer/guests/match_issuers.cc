@@ -30,8 +30,9 @@ SectorRange common(const SectorRange& one, const SectorRange& other) {
 /// A queued request, and the part of it that has not been issued yet.
 struct Queued {
   const BlockEvent* event = nullptr;
-  std::uint64_t left = 0;                    ///< number of sectors
-  bool preflush = false, postflush = false;  ///< a flush before or after the data is missing
+  std::uint64_t left = 0;  ///< number of sectors
+  /// True if the flush before or after the data has not been issued yet.
+  bool preflush = false, postflush = false;
 };
 
 struct Issued {
@@ -61,7 +62,6 @@ class DirtyMap {
   std::map<std::uint64_t, const BlockEvent*> last_;
 };
 
-/// The queue of one device.
 class Queue {
  public:
   void take(const BlockEvent& event) {
@@ -90,7 +90,8 @@ class Queue {
     } else {
       transfer(issued);
     }
-    // If the driver had rejected a request and it is issued again, it matches no queued request.
+    // If the driver rejects a request, the kernel issues the request again. This second issue
+    // matches no queued request.
     if (!issued.issuers.empty()) issued_.push_back(std::move(issued));
   }
 
@@ -177,8 +178,9 @@ class Unmatched {
       by_place_.emplace(std::tuple{each.op, each.range.first, i}, each.range.end);
     }
   }
-  /// Removes and returns the requests that form the recorded request: the first one with exactly
-  /// its sectors; otherwise the first ones inside it, in ascending order, without gaps.
+  /// Removes and returns the issued requests that form the recorded request: the first one that has
+  /// exactly the recorded sectors; otherwise, the first ones within these sectors, in ascending
+  /// order, without gaps.
   std::vector<const Issued*> take(const RecordedRequest& recorded) {
     const TracedOp op = recorded.op;
     const SectorRange& range = recorded.range;

@@ -31,7 +31,7 @@ constexpr std::string_view kEndMark = "phase end";
 constexpr std::string_view kPowerCrash = "power";
 constexpr std::string_view kFailedWord = "#failed ";
 constexpr std::string_view kEarlierFailedWord =
-    "#mishap ";  // written by earlier versions instead; has the same length
+    "#mishap ";  // earlier versions wrote this word; it has the same length
 
 /// The range of events in which the workload ran. An event number is the number of events that
 /// precede a point in the recording.
@@ -256,7 +256,7 @@ struct Start {
   FormattedDisk disk;
   bool crashed = false;
   std::span<const workload::Operation> list = {};  ///< the whole list, including its crashes
-  /// Operations that failed in earlier legs. A crash counts as one of them.
+  /// Operations that failed in earlier legs. Each crash also counts as a failed operation.
   std::vector<workload::FailedOperation> failed_before = {};
   SlowPlaces slow = {};
 };
@@ -345,8 +345,8 @@ Result<Ran> record_between_marks(StageGuest& guest, const adapters::LinuxAdapter
   return Ran{std::move(ran), bounds, disk_full, issuers};
 }
 
-/// Returns a list of operations that creates the tree left by a crash. Also marks this whole tree
-/// as persistent.
+/// Returns a list of operations that creates the tree left by a crash. Also marks the whole tree as
+/// persistent.
 Result<std::vector<workload::Operation>> list_of_start(StageGuest& guest, const Start& start) {
   TRY(auto tree, guest.dump());
   TRY(auto list, oracle::list_of_tree(tree, start.list));
@@ -391,8 +391,8 @@ Result<RecordedWorkload> record_leg(StageGuest& guest, const adapters::LinuxAdap
 }
 
 /// Records the workload. If writes of some kind are to be slow, records it twice: the first
-/// recording shows where these writes are, and the second one delays them. An array has its own
-/// timing.
+/// recording shows where these writes are, and the second one delays them. Delays no writes to an
+/// array, because an array has its own timing.
 Result<RecordedWorkload> record_slowly(
     const StageGuest& guest, const adapters::LinuxAdapter& filesystem, Start start,
     const std::function<Result<RecordedWorkload>(const Start&)>& record) {

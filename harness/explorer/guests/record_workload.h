@@ -35,7 +35,7 @@ namespace headcrash::explorer {
 /// their members are empty, and their own timing applies.
 struct DiskOptions {
   /// If true, fills the disk with recognisable bytes before mkfs. Trims do not change these bytes.
-  /// This exposes blocks on which the file system relies although it did not write them.
+  /// The bytes expose blocks on which the file system relies although it did not write them.
   bool used = true;
   /// Maximum delay of writes and flushes during the workload. Delayed writes may overtake each
   /// other. If the file system does not wait for a write, that write may therefore still be in
@@ -47,7 +47,8 @@ struct DiskOptions {
   /// twice, because the first recording determines which writes are of this kind.
   std::string slow = {};
   std::uint32_t slow_us = 100'000;
-  /// Uses the guest's kernel to record also who issued each write and flush (explain/issuers.h).
+  /// Also records who issued each write and flush, as the guest's kernel traced it
+  /// (explain/issuers.h).
   bool issuers = false;
 };
 
@@ -85,7 +86,7 @@ struct RecordedWorkload {
   std::uint64_t from_event = 0;
   std::uint64_t to_event = 0;  ///< event number of the mark "phase end", which precedes the unmount
   std::optional<std::string> failure;
-  std::optional<IssuerShare> issuers = {};  ///< if they were recorded
+  std::optional<IssuerShare> issuers = {};  ///< nullopt if no issuers were recorded
   bool disk_full = false;  ///< at the time of `failure`, the file system had almost no free space
 };
 /// Checks that a correct file system can execute the list in `text`, up to the first `crash`
@@ -113,7 +114,6 @@ Result<RecordedWorkload> record_application(StageGuest& guest,
 /// Returns the path of the recording of one leg, which ends with a crash. Legs are numbered from 1.
 std::filesystem::path leg_recording(const std::filesystem::path& recording, int number);
 
-/// Returns the path of the file that lists the operations of a recording.
 std::filesystem::path operations_file(const std::filesystem::path& recording);
 Result<void> write_operations(const RecordedWorkload& workload);
 

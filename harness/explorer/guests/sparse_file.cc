@@ -46,8 +46,8 @@ bool is_unwritten(const states::StateImage& image, std::uint64_t lba, std::uint6
   return unwritten;
 }
 
-/// Reads the recorded contents in the form that a copy has. Unrecorded sectors read as zeroes, even
-/// on a used disk.
+/// Reads part of an image as a copy would contain it: the recorded contents, and zeroes for
+/// unrecorded sectors, even on a used disk.
 Result<void> read_recorded(const states::StateImage& image, std::uint64_t lba,
                            std::vector<std::byte>& into) {
   std::fill(into.begin(), into.end(), std::byte{0});
@@ -62,9 +62,9 @@ Result<void> read_recorded(const states::StateImage& image, std::uint64_t lba,
 }
 
 /// Finds the zeroes that a program wrote to sectors without recorded contents. On a used disk, such
-/// a write is a change, because the sectors held other bytes. In these sectors, the function
-/// replaces the zeroes in `old`, which is the piece at `offset`, with the image's contents. Holes
-/// in the file were not written and are ignored.
+/// a write is a change, because the sectors held other bytes. For these sectors, replaces the
+/// zeroes in `old`, the piece at `offset`, with the image's contents. Ignores holes in the file,
+/// because they were not written.
 Result<void> see_written_zeroes(const states::StateImage& image, const base::Descriptor& file,
                                 std::uint64_t offset, std::span<const std::byte> now,
                                 std::span<std::byte> old) {

@@ -68,11 +68,11 @@ TEST_F(CopiedState, HasNoChangesInitially) {
 }
 
 TEST_F(CopiedState, FindsChangedBytes) {
-  put(4096 + 17, {std::byte{0x77}});                      // changes one byte of the second block
-  put(3 << 20, RecordedDisk::block({5}));                 // this block was a hole
-  put((3 << 20) + kPageBytes, RecordedDisk::block({6}));  // the next block
-  put(0, RecordedDisk::block({0}));                       // rewrites the old content
-  put(1 << 20, std::vector<std::byte>(kPageBytes));       // overwrites zeroes with zeroes
+  put(4096 + 17, {std::byte{0x77}});       // changes one byte of the second block
+  put(3 << 20, RecordedDisk::block({5}));  // this block was a hole
+  put((3 << 20) + kPageBytes, RecordedDisk::block({6}));
+  put(0, RecordedDisk::block({0}));                  // rewrites the old content
+  put(1 << 20, std::vector<std::byte>(kPageBytes));  // overwrites zeroes with zeroes
   EXPECT_EQ(changes(), (Changes{{4096, kPageBytes}, {3 << 20, 2 * kPageBytes}}));
 }
 

@@ -15,7 +15,7 @@ namespace headcrash::explorer {
 namespace {
 
 constexpr std::uint64_t kReadBytes = 4 << 20;
-constexpr std::uint64_t kStatusBytes = 1ULL << 31;  // for each request; less than the limit of NBD
+constexpr std::uint64_t kStatusBytes = 1ULL << 31;  // bytes per request; less than NBD's limit
 constexpr std::uint32_t kHole =
     1;  // NBD_STATE_HOLE of base:allocation, which stands for zeroes or bytes from before mkfs
 

@@ -34,7 +34,7 @@ class StageCopier {
   Result<base::Descriptor> copy();
   /// Writes the changes in `copy` to the stage. `copy` must have been made from the whole `image`
   /// (Unwritten::as_on_the_disk), and the stage must still hold `image`. After an error, the stage
-  /// holds a mixture of both.
+  /// holds a mixture of `image` and `copy`.
   Result<void> change(const states::StateImage& image, const base::Descriptor& copy);
 
  private:

@@ -41,9 +41,9 @@ struct StageGuest::State {
   std::optional<base::Deadline> give_up_at;
   std::filesystem::path scratch;
   bool trusted = false, mounted = false;
-  bool write_through = false;      // mode that set_write_through() has set
+  bool write_through = false;      // the mode that set_write_through() set last
   bool others_write_back = false;  // write-through applies only to the first disk
-  // The stack that may be using the disks; null without one.
+  // The stack that may be using the disks, or null.
   std::shared_ptr<const adapters::Stack> stack;
   bool recorded = false;  // requests to the stage are being recorded
   // A loaded disk whose identity the guest has not yet verified.

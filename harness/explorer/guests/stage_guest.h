@@ -27,9 +27,10 @@ struct StageGuestOptions {
   std::uint32_t memory_mib = 384;
   std::uint64_t disk_bytes = 0;
   std::vector<adapters::OtherDisk> others = {};  ///< disks after the first one
-  std::filesystem::path cache;                   ///< saved guest states
+  std::filesystem::path cache;                   ///< folder with saved guest states
   std::chrono::milliseconds step_timeout = std::chrono::seconds(60);
-  /// If it becomes true, pending requests to the guest are aborted at once. Must outlive the guest.
+  /// When it becomes true, pending requests to the guest are aborted at once. Must outlive the
+  /// guest.
   const std::atomic<bool>* interrupted = nullptr;
 };
 
@@ -112,8 +113,8 @@ class StageGuest {
   std::size_t stage() const;
   /// Returns a load request for empty disks, which have the sizes that the guest assumes.
   device::StageLoad empty_disks() const;
-  /// Returns a message in which the file system has reported damage since load(); nullopt if it has
-  /// not.
+  /// Returns a message about damage that the file system has reported since load(), or
+  /// nullopt.
   std::optional<std::string> damage_message() const;
   std::size_t restores() const;  ///< number of guests used so far
 

@@ -68,8 +68,8 @@ struct StateOutcome {
   /// True if findings are left and no repair was tried, because FileSystemType::repairs_damage() is
   /// false.
   bool left_unrepaired = false;
-  /// True if no step was run because the outcomes of all steps were known from equal states. Two
-  /// outcomes may differ in this member and still agree.
+  /// True if the outcomes of all steps were known from equal states, so no step was run. Outcomes
+  /// that differ only in this member agree.
   bool remembered = false;
 };
 
@@ -117,7 +117,7 @@ class StateChecker {
       const std::vector<workload::FailedOperation>& failed_operations,
       RememberedChecks* remembered = nullptr, oracle::TreeJudge judge = {});
 
-  /// Checks the state that the disk currently shows. If a repair is needed, it changes the disk.
+  /// Checks the state that the disk currently shows. Changes the disk if a repair is needed.
   StateOutcome check(const StateFacts& facts, CheckMode mode, StepTimes& times);
   /// If StateFacts::lives_on is set and `outcome` keeps the rules, also judges this state's later
   /// life. Changes the disk.
@@ -144,7 +144,7 @@ class StateChecker {
     static constexpr oracle::Aspects kAllAspects{
         .modes = true, .owners = true, .times = true, .allocation = true};
     oracle::Oracle oracle;
-    oracle::TreeJudge replacement;  ///< if set, judges instead of the oracle
+    oracle::TreeJudge replacement;  ///< if set, judges trees instead of the oracle
     Observer observer;
     oracle::RepeatedJudge judge;
     TreeCache tree;

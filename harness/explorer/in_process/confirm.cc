@@ -51,7 +51,6 @@ class SecondRun {
     failure.confirmed = failure.disagreement.empty();
   }
 
-  /// Minimises a confirmed failure.
   void minimise(ExploredState& failure) {
     const auto state = states::parse_crash_state(failure.state);
     if (!state) return;

@@ -40,7 +40,6 @@ void keep(StateOutcome outcome, const states::FoundState& found, double wall_ms,
                              .outcome = std::move(outcome)});
 }
 
-/// Checks the states of one run.
 class Examination {
  public:
   Examination(StateDisk& disk, StateChecker& checker, const PersistencePoints& points,
@@ -53,7 +52,8 @@ class Examination {
         result_(result),
         audit_(audit) {}
 
-  /// Checks a state. If the state was selected for it, also checks its later life (later_life.h).
+  /// Checks a state. Also checks the state's later life if the state was selected for this
+  /// (later_life.h).
   Result<StateOutcome> examine(const states::FoundState& found) {
     const StateFacts facts = facts_of(result_.run, points_, found.state);
     TRY(auto outcome, examine_state(found, facts));
@@ -233,7 +233,7 @@ Result<ExplorationResult> DiskExplorer::explore(const adapters::SystemUnderTest&
   return result;
 }
 
-/// Tests repairs: damages the image that the unmount left, again and again. Does nothing if the
+/// Tests repairs on many damaged copies of the image that the unmount left. Does nothing if the
 /// unmount failed or if any state has failed.
 Result<void> DiskExplorer::damage(const ExplorationOptions& options, ExplorationResult& result) {
   if (result.run.unmount != Unmount::succeeded || !result.failures.empty()) return {};

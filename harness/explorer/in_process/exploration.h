@@ -51,8 +51,8 @@ struct ExplorationOptions {
   /// Number of failures to store in full; further failures are only counted.
   std::size_t failures_kept = 20;
   /// One in this many states without a failure is also checked in full; 1 checks all of them in
-  /// full. The second number applies to states whose outcome was remembered
-  /// (StateOutcome::remembered).
+  /// full. verify_remembered_one_in applies to states whose outcome was remembered
+  /// (StateOutcome::remembered), verify_one_in to all others.
   std::uint64_t verify_one_in = 20, verify_remembered_one_in = 200;
   std::optional<DamageOptions> damage = {};  ///< requires RunOptions::unmount
   const std::atomic<bool>* interrupted = nullptr;
@@ -74,11 +74,10 @@ struct ExploredState {
   bool confirmed = false;
   /// Result of the second run, if it differs and the failure is therefore not confirmed.
   std::string disagreement;
-  /// The failing state with the fewest lost writes; empty if none was searched for.
+  /// The failing state with the fewest lost writes; empty if no search was made.
   std::string minimised_state;
 };
 
-/// The result of one strategy.
 struct StrategyCoverage {
   states::Coverage found;
   /// Numbers of distinct states. If the exploration was interrupted, some states are counted in
@@ -90,15 +89,15 @@ struct ExplorationResult {
   RecordedRun run;
   std::vector<StrategyCoverage> coverage;
   std::uint64_t generated = 0;  ///< distinct states
-  /// Generated states that the driver's rules forbid, which are not checked.
+  /// Number of generated states that were not checked, because the driver's rules forbid them.
   std::uint64_t forbidden = 0;
   std::uint64_t checked = 0, clean = 0;
-  std::uint64_t verified = 0;  ///< checked states that were also checked in full
-  /// Checked states whose outcome was taken from an earlier, equal state.
+  std::uint64_t verified = 0;  ///< states whose incremental check was repeated in full
+  /// Number of states whose outcome was taken from an earlier, equal state.
   std::uint64_t remembered = 0;
   /// Number of additional states, at cuts where nothing was pending.
   std::uint64_t settled = 0;
-  /// Number of additional states, at cuts that faults make informative.
+  /// Number of additional states, at the cuts where the effect of a fault is most likely to show.
   std::uint64_t informative = 0;
   /// For each kind of finding, the number of states in which the first check reported it.
   std::map<adapters::FindingKind, std::uint64_t> found;

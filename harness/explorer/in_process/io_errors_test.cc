@@ -47,8 +47,8 @@ class IoErrors : public testing::TestWithParam<const adapters::SystemUnderTest*>
   void SetUp() override {
     adapters::LabDisk disk = GetParam()->lab_disk(kPlainDisk).value();
     disk.bytes = kIoErrorDiskBytes;
-    // Schemes without a journal also get one, although they do not use it, so that faults can
-    // target the same area for all schemes.
+    // Every scheme gets a journal, even if it does not use one, so that faults can target the same
+    // area for all schemes.
     const bool has_features = disk.mkfs.contains("fast-check") ||
                               disk.mkfs.contains("bmap-cache") ||
                               disk.mkfs.contains("external-journal");

@@ -1,7 +1,7 @@
 #pragma once
 // The snapshots that a run creates and drops, for systems with SystemDescription::keeps_snapshots.
-// Each has a digest of its contents at creation, and the range of cuts at which it must still have
-// these contents.
+// For each snapshot, stores a digest of its contents at creation, and the range of cuts at which
+// the snapshot must still have these contents.
 
 #include <cstdint>
 #include <limits>

@@ -161,7 +161,8 @@ VfsResult<std::uint64_t> emptied(adapters::MountedSystem& mounted, os::System& m
   return adapters::free_space_when_empty(mounted.vfs(), machine);
 }
 
-/// Checks the space of an emptied disk. Returns the first rule that is broken, or an empty string.
+/// Checks the free-space accounting of a disk from which everything has been removed. Returns the
+/// first rule that is broken, or an empty string.
 std::string broken_rule(std::uint64_t free, const adapters::UsedSpace& used,
                         std::uint64_t free_when_new) {
   if (used.written_bytes < used.promised_bytes)

@@ -24,8 +24,9 @@ class LaterLife {
   LaterLife(const adapters::SystemUnderTest& system, StateDisk& disk, adapters::ImageChecker& fsck)
       : system_(system), disk_(disk), fsck_(fsck) {}
 
-  /// Measures how much space a newly formatted disk has after it has been used in the same way,
-  /// unless this is already known. Changes the disk, which then no longer shows a state.
+  /// Measures the free space on a newly formatted disk, after the same steps as on a disk that has
+  /// been emptied. Does nothing if this is already known. Changes the disk, which then no longer
+  /// shows a state.
   void measure_new_disk();
 
   /// Begins to recover the state that the disk shows, and cuts the power during the recovery.

@@ -14,13 +14,13 @@ struct MinimisedHistory {
   std::vector<workload::Operation> operations;
   /// Options of the shortened run; its schedule has the remaining change points.
   RunOptions run;
-  std::string failure;  ///< the failure of the shortened run
+  std::string failure;
 
   std::string text() const;
 };
 
-/// The arguments must be those of a run of a shared history (RunOptions::shared_names) that had a
-/// RecordedRun::failure. Replaces `recording`. Fails for the same reasons as record_run().
+/// The arguments must be those of a failed run (RecordedRun::failure) of a shared history
+/// (RunOptions::shared_names). Replaces `recording`. Fails for the same reasons as record_run().
 Result<MinimisedHistory> minimise_history(const FormattedDisk& formatted,
                                           const adapters::SystemUnderTest& system,
                                           std::span<const workload::Operation> operations,

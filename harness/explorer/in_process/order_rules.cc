@@ -38,7 +38,7 @@ void OrderRules::completed(os::RequestId id, std::uint64_t event) {
 }
 
 bool OrderRules::allow(const states::CrashState& state) const {
-  // A state with all unflushed writes, or without any, is always possible.
+  // A state that contains all unflushed writes, or none of them, is always possible.
   if (state.torn.empty() && state.listed.empty()) return true;
   const std::uint64_t cut = state.event;
   os::DiskOrder order(flag_, reads_bypass_);

@@ -83,7 +83,6 @@ TEST(RandomHistories, AreFreeOfFindings) {
   for (std::uint64_t seed = first; seed < end; ++seed) {
     expect_without_a_flaw(explorers, *systems.at(seed % systems.size()), seed,
                           folder.path() / "run.hcrec");
-    // Shows the progress of a long run.
     if (seed % 1000 == 0) std::cout << "through seed " << seed << std::endl;
   }
 }

@@ -178,7 +178,7 @@ class Run {
     if (unmounts()) unmount();
     recorded_.to_event = recorder_.events();
     if (unmounts()) watch_the_rest();
-    // Stop recording, because after a power cut no request would reach the disk.
+    // The recording stops here, because no request reaches the disk after a power cut.
     system_.queue.trace(nullptr);
     if (!unmounts()) mounted_->abandon();
     machine_.disk.power_cut();
@@ -219,9 +219,9 @@ class Run {
       report(*wrong);
   }
 
-  /// Checks reads. Once everything is written, the mounted file system must show the tree that is
-  /// on the disk, both from its caches and after reading it again. The check of crash states would
-  /// not notice a wrong read, because it compares only the disk with the list of operations.
+  /// Checks reads. Once everything is written, the mounted file system must show the same tree as
+  /// the disk, both from its caches and after reading the tree again. The check of crash states
+  /// would not notice a wrong read, because it compares only the disk with the list of operations.
   void judge_reads() {
     if (under_test_.control() || !options_.faults.empty()) return;
     const auto image = observe_image(under_test_.type(), store_);
@@ -394,7 +394,8 @@ class Run {
     }
   }
 
-  /// Reports a persistence point. Waits first, because points are reported in list order.
+  /// Reports a persistence point. First waits until all earlier points have been reported, because
+  /// points are reported in list order.
   void report_point(std::size_t point) {
     rest_until([&] { return *unreported_.begin() == point; });
     if (recorded_.failure || *unreported_.begin() != point) return;
@@ -423,8 +424,8 @@ class Run {
 
   bool over() const { return recorded_.failure || !recorded_.met.ended_by.empty(); }
 
-  /// Marks the run as settled if nothing is pending. Requires that no file is open: an open file
-  /// without a name uses space but does not appear in the final tree.
+  /// Marks the run as settled if nothing is pending and no file is open. An open file without a
+  /// name uses space but does not appear in the final tree.
   void settle() {
     if (open_ == 0 && !recorded_.failure && mounted_->has_no_pending_changes())
       recorded_.settled[recorder_.events()] = mounted_->space_counts();

@@ -144,7 +144,6 @@ struct RecordedRun {
   }
 };
 
-/// Returns the options of the schedule for a run of these operations.
 os::FiberScheduleOptions schedule_of(std::span<const workload::Operation> operations,
                                      const RunOptions& options);
 

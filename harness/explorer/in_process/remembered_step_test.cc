@@ -115,7 +115,7 @@ TEST(RememberedChecks, RepeatARepair) {
 }
 
 /// Checks every state in full as well, whether or not its outcome was remembered. The exploration
-/// fails if the two differ.
+/// fails if the two outcomes of a state differ.
 class Remembering : public testing::TestWithParam<std::pair<const char*, const char*>> {};
 
 TEST_P(Remembering, ChangesNoVerdict) {
@@ -138,7 +138,8 @@ TEST_P(Remembering, ChangesNoVerdict) {
     EXPECT_EQ(result->verified, result->checked);
     remembered += result->remembered;
   }
-  // The checker of LFS reads the whole log, whose end differs in each state, so no outcome recurs.
+  // The LFS checker reads the whole log. Each state has a different end of the log, so no
+  // remembered outcome can be used.
   EXPECT_EQ(remembered > 0, std::string_view(GetParam().first) != "lfs");
 }
 

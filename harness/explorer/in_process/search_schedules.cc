@@ -6,7 +6,8 @@
 namespace headcrash::in_process {
 namespace {
 
-/// the elevator and three random orders, two of them with a slow processor
+/// Orders of requests: the elevator, and three random orders. Two of the random orders have a slow
+/// processor.
 constexpr std::uint64_t kOrders = 4;
 
 }  // namespace

@@ -20,12 +20,13 @@ struct ScheduleSearch {
   std::size_t deviations = 0;
   /// Then, this many schedules are drawn from seeds. Each uses the next order of requests.
   std::size_t random = 0;
-  std::size_t enumerated_most = 2'000;  ///< maximum number of enumerated schedules
+  std::size_t enumerated_most = 2'000;
 };
 
 struct SearchedSchedules {
-  std::size_t schedules = 0;             ///< number of runs
-  std::optional<std::string> failure;    ///< of the first run that fails; names its schedule
+  std::size_t schedules = 0;  ///< number of runs
+  /// Failure of the first run that fails. Names the run's schedule.
+  std::optional<std::string> failure;
   std::optional<RunOptions> failed_run;  ///< the failed run, unless its schedule was enumerated
 };
 

@@ -29,7 +29,6 @@ constexpr std::uint64_t kListsPerSystem = 4;
 
 class SharedNames : public testing::Test {
  protected:
-  /// Runs list `number` under schedule `seed`.
   void run(const adapters::SystemUnderTest& system, std::uint64_t number, std::uint64_t seed) {
     const std::string disk(number % 2 == 0 || !system.lab_disk("tiny") ? kPlainDisk : "tiny");
     SCOPED_TRACE(fmt::format("campaign {}-schemes/{}/shared-names/{}@{}~{}:{}",
@@ -66,13 +65,12 @@ TEST_F(SharedNames, HaveASerialOrderOnEverySystem) {
     if (!is_of_wanted_type(system)) continue;
     for (std::uint64_t one = 1; one <= kSchedulesEach; ++one)
       run(system, number, number * kSchedulesEach + one);
-    // Shows the progress of a long run.
     if (number % 1000 == 0) std::cout << "through list " << number << std::endl;
   }
 }
 
-/// In LFS, a flush may begin a segment and then find nothing to write, because another user has
-/// already written it. Even so, the unmount must write the new states of the segments.
+/// In LFS, a flush may begin a segment although another user has just written all changes. The
+/// flush then has nothing to write. Even so, the unmount must write the new states of the segments.
 TEST_F(SharedNames, ASegmentIsBegunWithoutAWrite) {
   const auto system = adapters::find_system("lfs", "roll-forward");
   ASSERT_TRUE(system);

@@ -10,7 +10,8 @@ namespace headcrash::in_process {
 namespace {
 
 constexpr std::size_t kNamesMax = 1U << 24U;
-// A search for an entry examines this many entries, starting at the entry's previous position.
+// A search for an entry examines at most this many entries, starting at the entry's previous
+// position.
 constexpr std::size_t kLookAhead = 64;
 
 }  // namespace

@@ -19,7 +19,6 @@ namespace fs = std::filesystem;
 using states::CrashState;
 using std::chrono::steady_clock;
 
-/// A recorded workload and one of its failing states.
 struct Failing {
   RecordedWorkload workload;
   std::shared_ptr<const states::RunHistory> run;
@@ -57,9 +56,9 @@ class FailureReporter {
   void minimise_operations();
   bool fails_too(const std::vector<workload::Operation>& operations);
   bool confirm(Failing& failing);
-  /// Returns true if the state fails in the same way. Rejects a state in which the check finds
-  /// damage before the mount, if it found none in the original state, because that would be a
-  /// different and milder failure.
+  /// Returns true if the state fails in the same way. If the check before the mount finds damage in
+  /// this state but found none in the original one, the failure is different and milder, so the
+  /// state is rejected.
   bool same(const StateOutcome& outcome) const {
     return fails_like(kind_, outcome.judgement, outcome.findings) &&
            (failure_.outcome.recovery.check_found_damage || !outcome.recovery.check_found_damage);

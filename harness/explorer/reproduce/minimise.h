@@ -39,7 +39,7 @@ FailureKind kind_of(const oracle::Judgement& judgement,
 /// only the verdicts.
 bool fails_like(const FailureKind& kind, const oracle::Judgement& judgement,
                 const std::vector<oracle::Finding>& findings);
-/// Returns, for example, "lost-synced-data (posix)".
+/// Returns text such as "lost-synced-data (posix)".
 std::string format(const FailureKind& kind);
 /// Returns true if a violation of `one` is more severe than a violation of `other`. In decreasing
 /// severity, the tiers are integrity, POSIX, documented and de-facto.
@@ -53,8 +53,8 @@ struct MinimisedState {
   /// Number of writes that are lost or torn, before and after minimising.
   std::size_t lost_before = 0, lost = 0;
   std::size_t checks = 0;
-  /// True if restoring any of the remaining writes makes the failure disappear. False if a limit
-  /// was reached first.
+  /// True if restoring any one of the writes that are still lost makes the failure disappear. False
+  /// if a limit was reached first.
   bool minimal = false;
 };
 /// Searches for a state in the same recording that has fewer lost or torn writes and still fails.

@@ -30,7 +30,7 @@ class PermittedChecksums {
     std::fill(bytes.begin() + static_cast<std::ptrdiff_t>(written), bytes.end(), std::byte{0});
     sums_.insert(posix_cksum(bytes));
   }
-  /// Also permits that the file ends before the block.
+  /// Also permits a file that ends before the block.
   void add_nothing() { sums_.insert(posix_cksum({})); }
   std::string text() const {
     std::string text;
@@ -76,8 +76,8 @@ std::uint32_t file_of_path(std::span<const Operation> operations, const std::str
 constexpr std::uint64_t kLargestFileBytes =
     std::numeric_limits<std::int64_t>::max();  // also the largest number that a shell can handle
 
-/// Returns true if the file may end before the block. This is the case if another finding is about
-/// its size.
+/// Returns true if the file may end before the block, because another finding is about the file's
+/// size.
 bool may_end_before(std::span<const oracle::Finding> findings, const std::string& path,
                     std::uint64_t block) {
   return std::ranges::any_of(findings, [&](const oracle::Finding& each) {
@@ -88,7 +88,7 @@ bool may_end_before(std::span<const oracle::Finding> findings, const std::string
 }
 
 /// Returns true if a block may contain the stamp of another block, or parts of two writes. The
-/// checksums do not include such contents.
+/// permitted checksums do not include such contents.
 bool moves_blocks(std::span<const Operation> operations) {
   return std::ranges::any_of(operations, [](const Operation& operation) {
     const bool begins_inside =

@@ -25,7 +25,7 @@ enum class ImageFormat : std::uint8_t { raw, qcow2 };
 
 struct ReproducerOf {
   const adapters::LinuxAdapter* filesystem = nullptr;
-  std::string state;  ///< name of the state
+  std::string state;
   oracle::Judgement judgement;
   std::vector<oracle::Finding> findings;
   std::vector<workload::Operation> operations;

@@ -145,7 +145,7 @@ TEST(PlainChecks, LeaveTheRestToTheUser) {
       std::vector<std::string>{"expect_one_name 'a' 'd/b'"});
 }
 
-/// The adapter's commands are harmless, and its file system can be read without a mount.
+/// A file system whose adapter commands are harmless, and which can be read without a mount.
 class ReproducerTest : public testing::Test {
  protected:
   ReproducerTest() {

@@ -22,7 +22,7 @@ using workload::Operation;
 using Kind = Operation::Kind;
 
 constexpr unsigned kFirstDescriptor = 4,
-                   kLastDescriptor = 9;  // only one digit, as shells require; 3 is reserved
+                   kLastDescriptor = 9;  // shells require a single digit; 3 is reserved
 constexpr std::uint32_t kLargestByte = 255;
 
 std::string subject_of(std::size_t number, const Operation& operation) {
@@ -208,7 +208,8 @@ Result<std::string> command_of(const Operation& operation, const std::string& su
                          operation.length, path);
     case Kind::clone:
     case Kind::dedupe:
-      // xfs_io parses the path again, so it is quoted for xfs_io and then for the shell.
+      // xfs_io parses the path again, so the path is quoted first for xfs_io and then for the
+      // shell.
       return fmt::format(
           "io -c {} {}",
           base::shell_quoted(fmt::format(

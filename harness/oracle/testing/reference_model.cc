@@ -670,8 +670,8 @@ std::vector<ReferenceModel::Pinned> ReferenceModel::pinned_names(const Cut& cut)
       last_change[slot] = i;
     }
   }
-  // A name is pinned only if a persistence point after its last change covers it. It is not
-  // sufficient that another name depends on it, because such dependencies exist only in this
+  // A name is pinned only if a persistence point after its last change covers it. A dependency of
+  // another name on this name is not sufficient, because such dependencies exist only in this
   // simulation.
   const auto named = [&](const Slot& slot) {
     return std::any_of(persistence_.begin(), persistence_.end(), [&](const Persistence& point) {

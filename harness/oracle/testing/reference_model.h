@@ -48,8 +48,8 @@ class ReferenceModel {
   std::vector<ObservedObject> tree_after(const Cut& cut, std::mt19937_64& random) const;
 
   // The following functions return facts that the cut cannot have changed. A test may damage them
-  // and expect a finding. A Pinned name must refer to `file`; if that is nullopt, the name must be
-  // absent, because its removal is persistent.
+  // and expect a finding. A Pinned name must refer to `file`. If `file` is nullopt, the name must
+  // be absent, because its removal is persistent.
   struct Pinned {
     std::string path;
     std::optional<FileId> file;

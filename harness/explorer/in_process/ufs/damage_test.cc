@@ -152,7 +152,7 @@ TEST_F(Damage, SeveralKindsAreRepaired) {
 }
 
 /// The damage makes two directories claim one block of pointers. fsck assigns the block to the
-/// directory that it finds first. It must not truncate the other directory before the conflict is
+/// directory that it finds first. fsck must not truncate the other directory before the conflict is
 /// resolved.
 TEST_F(Damage, APointerToAnotherDirectorysPointersLosesNoNames) {
   constexpr std::uint64_t kMany = 150;
@@ -182,12 +182,11 @@ TEST_F(Damage, LackOfSpaceIsReportedOnlyIfReal) {
 
 /// A kind of damage, and a repair for it that is wrong in one respect.
 struct Broken {
-  std::string_view kind;     ///< kind of damage that is repaired
+  std::string_view kind;
   std::string_view message;  ///< part of the message that the trial must report
   DamageTrials::Repair repair;
 };
 
-/// A file that none of the damage affects.
 constexpr std::string_view kUntouched = "a/b/c/four";
 
 class BrokenRepair : public Damage {

@@ -16,8 +16,8 @@ namespace {
 constexpr std::uint64_t kRenameDiskBytes = 8 << 20;
 
 /// The kind of object that may be without a name after the cut, because the operations create or
-/// remove it. An object that is only moved always has a name (rule R1). If it had none, fsck would
-/// move it to lost+found, and the oracle would report that.
+/// remove it. An object that is only moved always has a name (rule R1). If such an object had no
+/// name, fsck would move it to lost+found, and the oracle would report that.
 enum class MayVanish : std::uint8_t { nothing, file, directory };
 
 struct Renames {
