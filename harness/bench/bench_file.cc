@@ -38,7 +38,7 @@ tl::unexpected<Error> within(const std::string& subject, const Error& error) {
 
 // ---- clocks and devices
 
-/// Parses `clock`. Leaves it unchanged if the table lacks the key.
+/// Parses `clock`. If the table lacks the key, leaves `clock` unchanged.
 Result<void> parse_timing_clock(const StrictTable& table, std::string& clock) {
   TRY(table.take("clock", clock));
   TRY(const auto parsed, profiles::parse_clock(clock, table.subject("clock")));

@@ -15,7 +15,6 @@
 
 namespace headcrash::bench {
 
-/// A tool and its job.
 struct ToolJob {
   std::string tool;  ///< fio, postmark, dbench, fs_mark, sqlite, compile
   std::string job;   ///< contents of the job file: job, commands, load or SQL; empty for fs_mark
@@ -36,7 +35,6 @@ struct ToolCommand {
   std::string report_path;  ///< path of the tool's report; empty if it goes to standard output
 };
 
-/// The results that a tool reports.
 struct ToolReport {
   std::string operation = "operations";
   std::int64_t operations = 0, bytes_read = 0, bytes_written = 0;

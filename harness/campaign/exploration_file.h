@@ -59,7 +59,8 @@ std::string_view name(Control control);
 struct ExploredCell {
   adapters::LinuxAdapter filesystem;
   std::optional<Control> control;
-  /// Name of a workload in the catalogue or in the file. If `operations` is set, it is their name.
+  /// Name of a workload in the catalogue or in the file. If `operations` is set, the name of these
+  /// operations.
   std::string workload = "ace-seq1";
   std::string operations;  ///< operations as text; empty to use a workload of the catalogue
   /// An application that runs instead of operations; `workload` is then its name.
@@ -152,7 +153,7 @@ Result<std::vector<workload::Application>> parse_applications(const base::Strict
 void set_application(const workload::Application& application, ExploredCell& cell);
 
 /// Fails if the workload is unknown, with a hint that suggests a known one. Also fails if the cell
-/// has more trials than the workload has numbers.
+/// has more trials than there are numbered workloads with this name.
 Result<void> check_workload(const base::StrictTable& table, const std::string& key,
                             const ExploredCell& cell);
 

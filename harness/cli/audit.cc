@@ -165,7 +165,7 @@ Result<Audited> audit_one(const ProgramArguments& arguments, const std::string& 
   return audited;
 }
 
-/// A row of the result: one site or one missing flush, and the verdicts on it on all file systems.
+/// A row of the result: one site or one missing flush, with its verdict on each file system.
 struct AuditRow {
   audit::SourcePlace place;
   std::vector<audit::Frame> callers;  ///< the frames that called `place`
@@ -452,7 +452,7 @@ std::vector<report::CiCase> ci_cases(const ProgramArguments& arguments,
   return cases;
 }
 
-/// Returns true if the verifier can detect a loss. Returns nullopt if the time limit ended the
+/// Returns whether the verifier can detect a loss. Returns nullopt if the time limit ended the
 /// search for a loss.
 Result<std::optional<bool>> can_see(const ProgramArguments& arguments,
                                     const std::vector<Audited>& all,

@@ -75,7 +75,7 @@ struct LossText {
   std::vector<std::string> about;
 };
 /// Minimises the first loss and describes it. Writes a page, an account and a script for it. The
-/// paths of these files begin with `prefix`. Minimising may take `seconds`, but the value is first
+/// paths of these files begin with `prefix`. `seconds` limits the time for minimising; the limit is
 /// clamped to a range of a few seconds.
 Result<LossText> describe_loss(const ProgramArguments& arguments, Explored& explored,
                                const std::string& prefix, double seconds);

@@ -100,7 +100,7 @@ constexpr std::string_view kIoErrors = "io-errors/", kWithIoErrors = "histories/
 constexpr std::string_view kDamage = "damage/", kDamageFamily = "damage";
 /// Workload N is the history shared_names(N).
 constexpr std::string_view kShared = "shared-names/";
-/// Number N is short_shared_names(N).
+/// Workload N is the history short_shared_names(N).
 constexpr std::string_view kEnumerated = "enumerated/";
 constexpr auto kDamaged = std::to_array<std::string_view>(
     {"histories", "large-directories", "nearly-full", "directories", "indirect", "moves", "crumbs",

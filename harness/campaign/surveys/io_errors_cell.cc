@@ -63,7 +63,8 @@ std::string documents_of(const IoErrorCell& cell, std::string_view type, const I
   return fmt::format("{}", fmt::join(places, "; "));
 }
 
-// The requests in a recording that failed on the first device while it had power.
+// The failed requests to the first device in a recording. Excludes requests that failed because the
+// device had no power.
 
 struct FailedRequests {
   std::size_t count = 0;
@@ -169,7 +170,7 @@ class CellRun : private SurveyCellRun {
   WrittenRange written_;
   ArmedFaults faults_;
   int create_ = kNotReached;  // result of the attempt to create a new file at the end
-  // The guest hangs or has died, so only a power cut is possible.
+  // True if the guest hangs or has died. Only a power cut is then possible.
   bool gone_ = false;
   std::optional<std::string> malformed_;  ///< the first malformed answer from the agent
   IoErrorOutcome outcome_;
@@ -345,8 +346,8 @@ void CellRun::more_work() {
        write_line("b", 0, blocks, Files::kFileB, Files::kFailedVersion), "fsync b", "create c",
        write_line("c", 0, blocks, Files::kFileC, Files::kOldVersion), "fsync c"});
   outcome_.later_write = answers[0];
-  // An fsync is about the write that precedes it in the list. If the write itself failed, the
-  // success of its fsync means nothing.
+  // Each fsync in the list follows the write that it tests. If the write failed, report its error,
+  // because the success of the fsync then means nothing.
   outcome_.later_fsync = answers[0] == 0 ? answers[1] : answers[0];
   outcome_.other_fsync = answers[2] == 0 ? answers[3] : answers[2];
   create_ = answers[4];

@@ -421,8 +421,8 @@ Result<run::RecoveryGuest::MountReplay> TrialRun::replay_by_mount(const adapters
   return seen;
 }
 
-/// Inspects the file system. The phase "mount" consists of the first mount, which is the one for
-/// which a user would wait. All other steps are in the phase "verify".
+/// Inspects the file system. The phase "mount" contains only the first mount, because this is the
+/// one that delays a user. All other steps are in the phase "verify".
 Result<run::Inspection> TrialRun::inspect(const adapters::LinuxAdapter& filesystem, bool again) {
   const auto after_mount = [this](bool mounted) -> Result<void> {
     if (const Result<void> ended = end(mounted ? 0 : 1); !ended || !mounted) return ended;
@@ -432,8 +432,8 @@ Result<run::Inspection> TrialRun::inspect(const adapters::LinuxAdapter& filesyst
                                *plan_.filesystem);
 }
 
-/// Judges the tree. First stops the server, because its recording is complete only then, and the
-/// recording decides which marks were before the cut.
+/// Judges the tree. First stops the server, because the recording is complete only then, and it
+/// shows which marks were before the cut.
 void TrialRun::judge() {
   const auto not_judged = [&](const Error& error) {
     keep_judgement({oracle::Verdict::harness_error, error.message()});
