@@ -141,7 +141,6 @@ enum class Repair : std::uint8_t {
   fast,    ///< check the parts that are marked busy; check everything if this is not sufficient
 };
 
-/// One step of a recovery.
 struct RecoveryStep {
   bool done = false;  ///< false if the step was unnecessary; the other members are then 0
   os::TimeNs elapsed_ns = 0, cpu_ns = 0, device_busy_ns = 0;
@@ -159,8 +158,8 @@ struct WriteHits {
   std::string_view kind;  ///< one of adapters::FileSystemType::block_kinds()
   std::uint64_t writes = 0;
   std::uint64_t block_hits = 0;  ///< writes to a block that was present and dirty
-  /// The part of `block_hits` in which the write overlaps the block's dirty range, so that a
-  /// write-back is saved. An append to a log hits the block, but does not overlap its dirty range.
+  /// Number of writes in `block_hits` that overlap the block's dirty range and thus save a
+  /// write-back. An append to a log hits the block, but does not overlap its dirty range.
   std::uint64_t dirty_hits = 0;
 };
 

@@ -5,9 +5,9 @@
 // After an unmeasured phase, the machine waits until it is idle (nothing dirty or in flight).
 // Measured phases follow each other without a pause, like a user's commands; after the last
 // measured phase, the machine waits until it is idle. Disk activity is counted up to that instant,
-// because the paper's driver traces continue until the last request: table 2 counts writes that the
-// syncer sends after the user has finished. Requests are assigned to phases by their dispatch
-// times, so only the last measured phase includes later writes.
+// because the driver traces of Ganger and Patt 1994 continue until the last request: their table 2
+// counts writes that the syncer sends after the user has finished. Requests are assigned to phases
+// by their dispatch times, so only the last measured phase includes later writes.
 //
 // Before the first phase with after_cut, the power is cut regardless of which data is dirty at that
 // instant, and the machine recovers. The recovery is reported as two phases, `repair` and `mount`;

@@ -219,8 +219,8 @@ struct Held {
   const char* says;  ///< expected output if three transactions were reported
 };
 
-/// Tests all verifiers of numbered transactions with the same cases. They ensure that a verifier
-/// that detects nothing does not pass.
+/// Tests all verifiers of numbered transactions with the same cases. The cases ensure that a
+/// verifier that detects nothing does not pass.
 TEST(Application, VerifiersDetectMissingAndUnexpectedData) {
   const auto scratch = base::ScratchFolder::make();
   ASSERT_TRUE(scratch);

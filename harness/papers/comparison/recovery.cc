@@ -31,8 +31,8 @@ std::vector<RecoveryCase> recovery_cases(const Context& context) {
           {"1 GB, three times the files, 10 s of work", 1, 750, 10}};
 }
 
-/// Returns the rows except those of the group `each call`, unless their systems have a fast check.
-/// The omitted systems are also in another group, and recover in the same way in both.
+/// Returns all rows of the other groups, and those rows of the group `each call` that have a fast
+/// check. Each omitted system also has a row in another group, where it recovers in the same way.
 std::vector<std::size_t> recovering_rows(const Context& context) {
   std::vector<std::size_t> numbers;
   for (const std::size_t i : rows_of(context))
@@ -99,7 +99,7 @@ RowRecovery recover_row(const Context& context, std::size_t number, const Recove
     result.mount_cpu_s.push_back(
         seconds_of(first.recovery->repair.cpu_ns + first.recovery->mount.cpu_ns));
     if (first.recovery->repair.done &&
-        row.first_mount != Repair::fast) {  // then the repair was a full check
+        row.first_mount != Repair::fast) {  // the repair was a full check
       result.consistent_s.push_back(result.mount_s.back());
       continue;
     }

@@ -76,7 +76,8 @@ struct MachineChoice {
   Device device = Device::drive;
   bool pentium = false;
   os::TimeNs delay_ns = 30 * model::kSecondNs;
-  /// Use the write times in each system's paper. Buffers are then written by a sweep of 30 s.
+  /// Use the write times in each system's paper. Buffered data is then written by a sweep that
+  /// takes 30 s.
   bool own_times = false;
   std::optional<std::uint64_t> size_bytes = {};   ///< nullopt to use the whole device
   std::optional<std::uint64_t> cache_bytes = {};  ///< nullopt selects 36 MB

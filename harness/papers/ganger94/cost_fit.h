@@ -15,7 +15,6 @@
 
 namespace headcrash::experiment::ganger94 {
 
-/// One CPU time printed in the paper.
 struct PrintedTime {
   double seconds = 0;
   std::vector<double> counts;  ///< number of operations of each kind, in the order of the costs

@@ -20,7 +20,6 @@
 
 namespace headcrash::experiment::peacock98 {
 
-/// One load on a server.
 struct Load {
   ServerChoice choice;
   double per_s = 0;

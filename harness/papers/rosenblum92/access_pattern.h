@@ -72,7 +72,8 @@ class AccessGenerator {
   std::uint64_t hot_threshold_ = 0;  ///< compared with 32 random bits
   /// Median of the exponential distribution, converted to a file number.
   double median_ = 0;
-  /// Inverse of the truncated exponential distribution below the median, converted to file numbers.
+  /// Inverse of the exponential distribution for probabilities from 0 to 1/2, converted to file
+  /// numbers.
   std::vector<double> inverse_;
   Random random_;
 };

@@ -115,9 +115,9 @@ double cost_of(SimulatorFigures& figures, const Variant& variant, double utiliza
   return write_cost(counts, run.options.files_per_segment, run.options.positioning);
 }
 
-/// Returns true for variants that a file system could implement. A file system does not know how
-/// often data will be rewritten, and it does not access each run of dead slots separately if a pass
-/// over the live slots takes less time.
+/// Returns true for variants that a file system could implement and that use no idle time. Excludes
+/// variants that know how often data will be rewritten. Also excludes variants that access each run
+/// of dead slots separately, even if a pass over the live slots takes less time.
 bool competes(const Variant& variant) {
   return variant.options.separation != WriteSeparation::known && !is_idle(variant) &&
          !variant.options.positioning.access_each_run;

@@ -128,10 +128,10 @@ struct SimulatorCounts {
   /// Number of segments whose dead slots were written in one pass.
   std::uint64_t passes_over = 0;
   std::uint64_t accesses_to_runs = 0;  ///< number of runs that were written with a separate access
-  /// Number of live slots over which such passes moved.
+  /// Number of live slots over which the passes counted in `passes_over` moved.
   std::uint64_t slots_passed = 0;
-  /// Number of revolutions lost in these passes. One is lost at each range of live slots that is
-  /// too short.
+  /// Number of revolutions lost in these passes. A pass loses one revolution at each range of live
+  /// slots that is too short.
   std::uint64_t revolutions_lost = 0;
   /// Number of segments in `segments_read` that were read while the disk was idle.
   std::uint64_t idle_segments_read = 0;
