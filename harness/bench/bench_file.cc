@@ -122,7 +122,6 @@ Result<std::vector<std::int64_t>> parse_values(const StrictTable& table, const s
               fmt::format("use {0} = 100 or {0} = [100, 200]", key));
 }
 
-/// Returns every combination of the parameters' values.
 Result<std::vector<timed::Arguments>> combinations(const StrictTable& table,
                                                    const std::vector<std::string>& parameters) {
   std::vector<timed::Arguments> all{{}};

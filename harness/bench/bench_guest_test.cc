@@ -1,5 +1,6 @@
 // Tests a benchmark in a guest, from the benchmark file to the rows in the database. Runs two
-// repetitions each of two workloads on ext4: a small one, and one that does not fit on the disk.
+// workloads on ext4, with two repetitions each. One workload is small; the other does not fit on
+// the disk.
 #include <gtest/gtest.h>
 
 #include "harness/bench/bench.h"

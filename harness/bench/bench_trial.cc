@@ -1,8 +1,8 @@
 // The steps of a trial (bench_trial.h).
 //
-// A step either continues or ends the trial with a reason: a hang, an oops, a file that cannot be
-// written. Errors in headcrash itself end it in the same way, so that one bad trial never ends the
-// benchmark.
+// After each step, the trial either continues or ends with a reason: a hang, an oops, a file that
+// cannot be written. An error in headcrash itself ends the trial in the same way, so that one bad
+// trial never ends the benchmark.
 #include "harness/bench/bench_trial.h"
 
 #include <fmt/format.h>
@@ -94,8 +94,8 @@ class BenchTrial {
   Result<GuestCounters> counters(const char* request = "counters");
   Result<GuestCounters> settle() { return counters("settle"); }
   Result<double> wait_until_quiet();
-  /// Returns the time since the guest started, in milliseconds. It is guest time in virtual time,
-  /// and host time otherwise.
+  /// Returns the time since the guest started, in milliseconds: the guest's time if time is
+  /// virtual, otherwise the host's time.
   Result<double> now_ms();
 
   const BenchTrialPlan& plan_;
@@ -322,8 +322,8 @@ Result<void> BenchTrial::run_phase(std::size_t index, const timed::Phase& phase)
                {"seed", std::to_string(plan_.seed)},
                {"root", run::kMountPoint},
                {"phase", index}};
-  // The guest's clock lags while the guest computes. With `clock-disk`, the agent reads from that
-  // disk, which advances the guest's clock to the machine's time.
+  // The guest's clock lags while the guest computes. If the request contains `clock-disk`, the
+  // agent reads from that disk, which advances the guest's clock to the machine's time.
   if (bench_.charge > 0) request["clock-disk"] = run::kStageMarks;
   const auto answer = call(request);
   if (!answer) return tl::unexpected(base::within(phase.name, answer.error()));

@@ -34,7 +34,6 @@ struct Cell {
 /// on the same machine.
 std::vector<Cell> cells_of(const Bench& bench, const run::Shard& shard = {});
 
-/// Returns the order of the cells in a round.
 std::vector<std::size_t> round_order(std::size_t cells, std::uint64_t seed, std::int64_t round);
 
 struct BenchTrialPlan {

@@ -28,7 +28,7 @@ struct ToolCommand {
   std::vector<std::string> argv;
   /// A command that runs before the tool and is not measured; may be empty.
   std::vector<std::string> prepare;
-  std::string job_text;  ///< the job file's contents
+  std::string job_text;
   std::string job_path;  ///< the job file's path; empty if absent
   /// Path and contents of each further file.
   std::vector<std::pair<std::string, std::string>> more_files;

@@ -130,8 +130,8 @@ Result<void> parse_budget(const StrictTable& table, ExploredCell& cell) {
   return {};
 }
 
-/// Adds the cell. If the table lists kernels, adds one cell for each kernel instead. A table
-/// without such a list uses that of the campaign.
+/// Adds the cell, once for each kernel if kernels are listed. If the table has no list, the
+/// campaign's list applies.
 Result<void> add_under_kernels(const StrictTable& root, const StrictTable& table,
                                const ExploredCell& cell, std::vector<ExploredCell>& cells) {
   std::vector<std::string> kernels;

@@ -139,7 +139,6 @@ Result<adapters::LinuxAdapter> load_filesystem(const base::StrictTable& root,
 
 /// Parses the key `trials`, which is a number or "all".
 Result<void> parse_trials(const base::StrictTable& table, std::optional<std::int64_t>& trials);
-/// The following two functions parse the keys `write-cache` and `prefill`.
 Result<void> parse_write_cache(const base::StrictTable& table, bool& write_through);
 Result<void> parse_prefill(const base::StrictTable& table, bool& prefill);
 

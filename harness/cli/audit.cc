@@ -138,7 +138,6 @@ Result<void> Laboratory::judge(const audit::Experiment& experiment, const Explor
   return {};
 }
 
-/// The result of an audit on one file system.
 struct Audited {
   std::string option;      ///< value of --fs
   std::string filesystem;  ///< name of the file system's adapter

@@ -111,8 +111,8 @@ os::TimeNs pause_of(const Step& guest) {
   return static_cast<os::TimeNs>(std::max(0., pause_s) * static_cast<double>(model::kSecondNs));
 }
 
-/// Recovers the image in virtual time. Before each request, pauses for `pause_ns`. If it is 0, only
-/// the modelled processor time separates the requests.
+/// Recovers the image in virtual time. Before each request, pauses for `pause_ns`. If `pause_ns` is
+/// 0, only the modelled processor time separates the requests.
 Result<experiment::Recovery> predicted(const StoredTrial& trial, const OurSystem& ours,
                                        os::TimeNs pause_ns) {
   TRY(const auto opened, open_state(trial));

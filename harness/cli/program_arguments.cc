@@ -52,7 +52,6 @@ Result<void> write_script(const ProgramArguments& arguments, const Explored& exp
           replay_command(explored), base::shell_quoted(state)));
 }
 
-/// Returns true if no guest can run on this host.
 bool no_guest_can_run(const ProgramArguments& arguments) {
   const fs::path cache = campaign::default_cache();
   const bool virtual_time = arguments.kernel.guest == "virtual";

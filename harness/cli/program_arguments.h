@@ -30,8 +30,8 @@ struct ProgramArguments {
 /// Adds the positional arguments that name the program, and all options in `arguments`.
 void add_program_options(CLI::App& command, ProgramArguments& arguments);
 
-/// Completes the arguments, calls `work`, and reports an error that it returns. `command` is the
-/// name of the command. Returns the exit code.
+/// Completes the arguments, calls `work`, and reports any error that `work` returns. `command` is
+/// the name of the command. Returns the exit code.
 int run_on_program(ProgramArguments& arguments, const std::string& command,
                    const std::function<Result<int>()>& work);
 

@@ -40,7 +40,6 @@ class Ace {
   Ace(const Ace&) = delete;
   Ace& operator=(const Ace&) = delete;
 
-  /// Returns the number of workloads.
   std::uint64_t count() const;
 
   /// Returns the workload with this number, which must be less than count().

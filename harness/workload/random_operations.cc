@@ -176,7 +176,7 @@ class RandomHistory {
     }
     const bool buffered = is_write(operation.kind) && !is_direct(operation.kind);
     if (options_.any_byte && buffered && below(4) == 0) operation.offset += below(kStampBytes);
-    if (operation.kind == Kind::append) {  // so that the append ends at a stamp boundary
+    if (operation.kind == Kind::append) {  // the append must end at a stamp boundary
       if (size % kStampBytes != 0) {
         operation.kind = Kind::write;
       } else {

@@ -1,5 +1,5 @@
-// Measures a cell (io_errors_cell.h). While faults are active, requests bypass GuestSession. A
-// kernel warning is then part of the result and must not end the cell.
+// Measures a cell (io_errors_cell.h). While faults are active, requests bypass GuestSession,
+// because kernel warnings are then part of the result and must not end the cell.
 #include "harness/campaign/surveys/io_errors_cell.h"
 
 #include <fmt/format.h>
@@ -284,9 +284,10 @@ Result<void> CellRun::format_and_set_up() {
   return {};
 }
 
-/// Makes XFS write metadata to its final place once its log has been idle for a second; the default
-/// is half a minute. XFS then also writes log records that cover the metadata. Used only in cells
-/// that wait for such a write, because the log records would trigger the faults of other cells.
+/// Makes XFS write metadata to its final place after the log has been idle for one second; the
+/// default is half a minute. XFS then also writes log records that cover the metadata. Used only in
+/// cells that wait for such a write, because the log records would trigger the faults of other
+/// cells.
 Result<void> CellRun::write_metadata_sooner() {
   if (!waits_for_metadata()) return {};
   TRY(exec({"busybox", "sh", "-c", "echo 100 > /proc/sys/fs/xfs/xfssyncd_centisecs"}));

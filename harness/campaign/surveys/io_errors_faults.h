@@ -6,8 +6,8 @@
 //   setup --> [arm: early] --> write, fsync, fsync --> [arm: late] --> sync, fsync --> more work
 //   --> end
 //
-// If metadata is first written to a journal, the fault of `metadata` is armed late. The write to
-// the final place of the metadata then fails, although fsync has succeeded before.
+// If metadata is first written to a journal, the fault of `metadata` is armed late. The later write
+// of the metadata to its final place then fails, although an earlier fsync has succeeded.
 
 #include <cstdint>
 #include <string>

@@ -1,8 +1,8 @@
 // The steps of a trial (trial.h).
 //
-// A step either continues or ends the trial with a verdict: a hang, an oops, an unmountable file
-// system. Errors in headcrash itself become the verdict harness-error, so that one bad trial never
-// ends the campaign.
+// After each step, the trial either continues or ends with a verdict: a hang, an oops, an
+// unmountable file system. An error in headcrash itself becomes the verdict harness-error, so that
+// one bad trial never ends the campaign.
 #include "harness/campaign/trial/trial.h"
 
 #include <fmt/format.h>

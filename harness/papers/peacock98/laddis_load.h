@@ -111,7 +111,6 @@ class LaddisLoad {
   bool begin();
   /// Runs until the measurement has ended and all requests have been answered.
   LaddisOutcome run_out();
-  /// Runs the load for `for_ns`, then cuts the power.
   LaddisOutcome run_and_cut(os::TimeNs for_ns);
   /// Returns a description of each promise that was made by a reply and is broken by the recovered
   /// machine. Empty without `keeps_history`.

@@ -115,8 +115,8 @@ struct SimulatorOptions {
 };
 
 struct SimulatorCounts {
-  std::uint64_t written = 0;           ///< number of files written by users
-  std::uint64_t passes = 0;            ///< number of cleaner passes
+  std::uint64_t written = 0;  ///< number of files written by users
+  std::uint64_t passes = 0;
   std::uint64_t segments_cleaned = 0;  ///< includes empty segments
   std::uint64_t segments_read = 0;
   std::uint64_t files_copied = 0;

@@ -55,16 +55,12 @@ class FileWork {
   PhaseResult read_at(FileHandle handle, const TimedFile& file, std::uint64_t offset,
                       std::uint64_t bytes);
 
-  /// Consumes CPU time, as a compiler does.
   void compute_ms(std::uint64_t ms) { user_.vfs.cpu(static_cast<std::int64_t>(ms) * 1'000'000); }
 
-  /// Starts a program, as a script does for each command.
   void start_program() { user_.vfs.start_program(); }
 
-  /// Fails unless the folder has exactly `count` entries.
   PhaseResult expect_entries(const std::string& folder, std::size_t count);
   PhaseResult expect_missing(const std::string& path);
-  /// Converts the result of a VFS call to a PhaseResult.
   static PhaseResult phase_result(const VfsResult<void>& done, std::string_view verb,
                                   const std::string& path);
   /// Fails if another user has failed, so that this user stops, too.

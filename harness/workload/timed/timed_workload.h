@@ -28,7 +28,6 @@
 
 namespace headcrash::timed {
 
-/// A numeric parameter of a workload.
 struct Parameter {
   std::string_view name;    ///< name, such as "files"; a unit is at the end, as in "file-bytes"
   std::int64_t exact = 0;   ///< value in the original workload
