@@ -2,9 +2,9 @@
 // A benchmark: the file systems, devices and timed workloads that it combines, and the number of
 // repetitions.
 //
-//   [[workload]] name = "postmark", transactions = [1000, 4000]   two workloads of the matrix
-//   filesystems x [[device]] profiles x workloads                 its cells
-//   cells x repetitions                                           its trials
+//   [[workload]] name = "postmark", transactions = [1000, 4000]   defines two workloads
+//   filesystems x [[device]] profiles x workloads                 are the cells
+//   cells x repetitions                                           are the trials
 //
 // Cells that differ only in the file system form a group. The cells of a group are compared with
 // each other.

@@ -17,13 +17,14 @@
 //   write-cache = "write through"    the guest sees a write-through disk and sends no flushes
 //   prefill = "none"                 a new disk, not filled with foreign bytes before mkfs
 //   device = "netra-raid5"           an array instead of a single disk; default: the campaign's
-//                                    device if it has only one, with its faults
+//                                    only device, with its faults, or a single disk
 //   faults = ["dead:hd0.3"]          faults of the array, from the start of the workload on
 //   faults-after-cut = [...]         faults of the array when the power returns
 //   strategies = ["lose-all"]
 //   workload = "ace-seq1"            from the catalogue, or from the file's [workloads]
 //   trials = 10
-//   budget = 50                      states per workload; or `states`, for all of them together
+//   budget = 50                      limits the states of each workload; `states` instead limits
+//                                    the states of all workloads together
 //   operations = """..."""           the workload itself (harness/workload/operation.h); `workload`
 //                                    is then its name
 //   application = "sqlite+wal-off"   a real application (harness/workload/application.h) instead of

@@ -11,17 +11,18 @@
 //
 //   drive          hp-c2447, its write cache off: completion means durable; one request at a time
 //   driver         C-LOOK. Adjacent blocks are concatenated up to a page of 4 KiB: table 1 counts
-//                  31 574 requests for 4 x 14.3 MB read and written, 3.6 KiB and 10 ms each. SVR4
-//                  moves file data by pages, and its ufs leaves a gap of half a rotation after each
-//                  block, so blocks of a file are rarely adjacent on its disk. Our ufs allocates
-//                  without gaps; a driver with requests of 64 KiB would differ from the paper's
-//                  (the experiment shows the effect)
+//                  31 574 requests for 4 x 14.3 MB read and written, that is, 3.6 KiB and 10 ms per
+//                  request. SVR4 moves file data by pages, and its ufs leaves a gap of half a
+//                  rotation after each block, so blocks of a file are rarely adjacent on its disk.
+//                  Our ufs allocates without gaps; a driver with requests of 64 KiB would differ
+//                  from the paper's (the experiment shows the effect)
 //   memory         44 MB for the system: 8 MB for kernel and processes, and 36 MB for the buffer
 //                  cache, of which copies (-CB) use at most 9.6 MB. SVR4 keeps file data in the
 //                  virtual memory system, and metadata in a buffer cache with a limit (bufhwm). In
 //                  its descendant Solaris, the maximum is a fifth of memory (Solaris Tunable
 //                  Parameters Reference Manual); NCR's setting is unknown
-//   syncer         every second it marks a thirtieth of the cache, which it writes at the next pass
+//   syncer         every second it marks a thirtieth of the cache; the marked buffers are written
+//                  at the next pass
 
 #include <cstdint>
 #include <functional>

@@ -8,7 +8,7 @@
 //                     persistent; each such line becomes a mark "persisted TEXT" before anything
 //                     else is done (request run-application, harness/guest/PROTOCOL.md)
 //     ... power cut at any time ...
-//   recover, mount    the files are copied to this guest, too
+//   recover, mount    the files are copied to the new guest, too
 //   verify            reads from standard input the TEXT of each mark before the cut, one on each
 //                     line, in order; prints "lost: ..." for missing data and "wrong: ..." for data
 //                     that must not be there; exits with 0 if it found nothing, otherwise with 1
@@ -18,8 +18,9 @@
 // Each TEXT that the verifier receives was therefore promised before the cut. (TEXT is 1 to 200
 // printable ASCII characters.) Effects after the last mark may be present or absent. A verifier
 // must require the data that its list names, and must reject only states that never existed during
-// the run. If data is missing that the application's documentation does not promise, the verifier
-// reports it in lines "permitted: ...". These are stored with the state and are not findings.
+// the run. If data is missing, but the application's documentation does not promise it, the
+// verifier reports this in lines "permitted: ...". These lines are stored with the state and are
+// not findings.
 //
 // An application that has settings ([settings.NAME] in its file) runs under one of them:
 // "sqlite+wal-normal". The setting's text replaces {setting} in prepare, run and verify.

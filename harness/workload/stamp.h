@@ -3,8 +3,8 @@
 //
 // Every 512-byte block that a workload writes is a stamp. It contains the file's number (not its
 // name, which can change), the version of the write, and the block's position in the file. The rest
-// of the block is computed from these three. After a crash, a block is therefore a stamp of a known
-// write, a stamp in the wrong place, zeroes, or foreign bytes (stale data, a torn sector).
+// of the block is computed from these three numbers. After a crash, a block is therefore a stamp of
+// a known write, a stamp in the wrong place, zeroes, or foreign bytes (stale data, a torn sector).
 //
 //   0        8        12        16        24                                     512
 //   +--------+--------+---------+---------+--------------------------------------+

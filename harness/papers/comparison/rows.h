@@ -20,8 +20,8 @@
 //               per 8 KiB; journals of 8 MB, segments of 512 KiB, an intent log of 1 MB. UFS keeps
 //               10 % of the space free, and LFS 8 % for its cleaner
 //
-// All systems initialise allocated blocks. No Order is a control, which may lose everything; the
-// difference from its numbers is the cost of ordering.
+// All systems initialise allocated blocks. No Order is a control and may lose everything. The cost
+// of ordering is the difference from the numbers of No Order.
 
 #include <functional>
 #include <memory>

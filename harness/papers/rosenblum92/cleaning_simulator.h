@@ -14,9 +14,9 @@
 // so that the cleaner need not look up `where_` for dead slots; accesses to that array of 2 MB
 // dominate the running time.
 //
-// There are also variants that are not in the chapter, for the placement of new data
-// (WriteSeparation), the method of reclaiming space (SpaceReuse), and its time (idle cleaning). The
-// README of results/reference/rosenblum92 compares them.
+// There are also variants that are not in the chapter. They differ in the placement of new data
+// (WriteSeparation), in the method of reclaiming space (SpaceReuse), and in the time at which space
+// is reclaimed (idle cleaning). The README of results/reference/rosenblum92 compares them.
 //
 // The simulation runs in virtual time (each write is one tick) on the calling thread. Equal seeds
 // yield equal counts.

@@ -12,7 +12,7 @@
 //
 //   0 No program is started. A compilation reads its source, writes an intermediate file of twice
 //     the size, uses CPU time, writes an object of the source's size, and removes the intermediate
-//     file. `passes` is the number of such steps. Each step leaves a file for the next one.
+//     file. With several `passes`, each pass writes and reads a separate intermediate file.
 //   1 The programs of a script are started: mkdir for each folder, cp for the files of each folder,
 //     ls and grep for each file, and make, which starts a shell and cc -O for each file. The
 //     commands are our choice, because Howard describes only the phases. The compiler is that of

@@ -1,6 +1,6 @@
 #pragma once
-// Timed workloads, which are written once, against vfs.h. The agent runs them in a guest through
-// POSIX calls. Our own file systems run the same code in virtual time.
+// Timed workloads. Each is implemented once, on the interface in vfs.h. The agent runs this code in
+// a guest through POSIX calls. Our own file systems run the same code in virtual time.
 //
 //   prepare (not measured) -> create -> [caches dropped] -> read -> delete -> verify (not measured)
 //
