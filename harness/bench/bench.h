@@ -55,7 +55,7 @@ struct BenchForecast {
   struct CellForecast {
     std::string key, parameters, scale;
     std::optional<double> trial_s;
-    /// where the estimate comes from, such as "3 earlier trials" or "the file"
+    /// Where the estimate comes from, such as "3 earlier trials" or "the file".
     std::string origin;
   };
   std::vector<CellForecast> each;

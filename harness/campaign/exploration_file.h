@@ -66,7 +66,7 @@ struct ExploredCell {
   std::string operations;  ///< operations as text; empty to use a workload of the catalogue
   /// An application that runs instead of operations; `workload` is then its name.
   std::optional<workload::Application> application;
-  /// number of workloads to run; nullopt to run all of them
+  /// Number of workloads to run; nullopt to run all of them.
   std::optional<std::int64_t> trials = 5;
   std::int64_t rounds = 60;
   std::vector<std::string> strategies;  ///< names of strategies in plugin/states/state_enumerator.h

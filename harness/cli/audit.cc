@@ -213,8 +213,8 @@ std::string verdict_text(
   return text;
 }
 
-/// Caches the source places of frames. Finding a place is slow, because it reads the object and
-/// starts addr2line.
+/// Caches the source places of frames. Finding a place is slow, because it requires reading the
+/// object file and starting addr2line.
 class Places {
  public:
   explicit Places(const ProgramArguments& arguments)
@@ -268,7 +268,8 @@ AuditRow row_of(const audit::MissingFlush& missing, const std::vector<std::strin
   return row;
 }
 
-/// If several rows have the same place and call, adds callers to their places until they differ.
+/// If several rows have the same place and call, adds callers to the places until the places
+/// differ.
 void distinguish(std::vector<AuditRow>& rows, Places& places) {
   for (std::size_t depth = 0; depth < audit::kFramesInKey; ++depth) {
     std::map<std::string, std::size_t> rows_of_place;

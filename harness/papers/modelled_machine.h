@@ -105,8 +105,8 @@ struct ModelledMachineOptions {
   /// zeroes. Must not be used with soft updates, which would wait for the discarded writes.
   std::function<VfsResult<void>(Vfs&, const std::function<void()>& forget_data)>
       populate_with_zeroes = {};
-  /// An image created by image_of(). If it is set, start() runs neither mkfs nor `populate`. If it
-  /// is set, image_of() runs `populate` but not mkfs, and its result extends this image.
+  /// An image created by image_of(). If an image is set, start() runs neither mkfs nor `populate`.
+  /// In this case image_of() runs `populate` but not mkfs, and its result extends this image.
   std::shared_ptr<const MachineImage> image = {};
   os::Schedule schedule = os::Schedule::c_look;
   /// Number of concurrent requests at each device. Usually larger than 1 for an array.
@@ -135,8 +135,8 @@ Result<ModelledMachineOptions> machine_with(std::string_view type, std::string_v
 
 /// Conditions under which a file system is checked and repaired before it is mounted.
 enum class Repair : std::uint8_t {
-  /// Only if the mount fails. File systems that replay a journal during the mount are thus not
-  /// checked.
+  /// Repair only if the mount fails. File systems that replay a journal during the mount are thus
+  /// not checked.
   as_needed,
   always,  ///< check everything, even if the file system is mountable
   fast,    ///< check the parts that are marked busy; check everything if this is not sufficient
@@ -239,8 +239,8 @@ class ModelledMachine : private os::DiskTracer {
   /// result would not be an array.
   const model::Array* array() const;
 
-  /// Counters of the driver's requests since the last clear_trace(). They are defined as in the
-  /// paper.
+  /// Counters of the driver's requests since the last clear_trace(). They are defined as in Ganger
+  /// and Patt 1994.
   struct Trace {
     std::uint64_t completed = 0;
     /// Response time, that is, the time in the queue plus the time at the device. Summed over all

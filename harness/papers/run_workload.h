@@ -58,8 +58,9 @@ struct PhaseOutcome {
   std::uint64_t requests_while_elapsed = 0;  ///< number of requests before the slowest user ended
   std::uint64_t issued_reads = 0, issued_writes = 0;
   std::uint64_t sectors = 0, queued_most = 0, lock_waits = 0;
-  double response_ms = 0;  ///< mean time from issue to completion, the paper's "driver response"
-  double access_ms = 0;    ///< mean time from dispatch to completion
+  /// Mean time from issue to completion, which Ganger and Patt call "driver response".
+  double response_ms = 0;
+  double access_ms = 0;  ///< mean time from dispatch to completion
   double disk_busy_s = 0;
   /// Requests sent to all drives until the machine is idle. Includes the drives in an array.
   std::uint64_t drive_writes = 0;

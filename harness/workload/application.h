@@ -39,10 +39,10 @@ namespace headcrash::workload {
 inline constexpr const char* kApplicationFolder = "/run/application";  ///< in the guest's memory
 /// Path of the file system under test for a program in its own root file system (`rootfs`).
 inline constexpr const char* kInsideDisk = "/.headcrash/disk";
-/// runs shell commands in such a root file system
+/// Path of the program that runs shell commands in an application's root file system.
 inline constexpr const char* kInsideBusybox = "/.headcrash/busybox";
-/// Path of the agent's program in the guest. It starts commands in that root file system
-/// (harness/guest/inside.h).
+/// Path of the agent's program in the guest. The agent starts commands in an application's root
+/// file system (harness/guest/inside.h).
 inline constexpr const char* kAgentProgram = "/init";
 
 struct ApplicationSetting {
@@ -86,7 +86,8 @@ struct Application {
   /// Path on the host of a squashfs image; all commands run in this root file system. If empty,
   /// they run in the guest's root file system.
   std::string rootfs;
-  /// Folder and variables ("NAME=VALUE") of commands that need no shell. Both need a `rootfs`.
+  /// Folder and environment variables ("NAME=VALUE") of commands that need no shell. They are
+  /// permitted only with a `rootfs`.
   std::string folder = "/";
   std::vector<std::string> environment;
   /// Adds the packages, programs and root file system of this application to the parts of a guest.

@@ -75,7 +75,7 @@ struct SchemesWorkload {
   std::string disk;
   std::uint64_t order = 0;
   std::uint64_t schedule = 0;  ///< seed for the order of fibers; 0 for FIFO
-  /// number of the shared history; nullopt for other workloads
+  /// Number of the shared history; nullopt for other workloads.
   std::optional<std::uint64_t> shared;
   /// Number of the short shared history whose schedules are enumerated; nullopt for other
   /// workloads.

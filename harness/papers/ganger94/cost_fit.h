@@ -26,8 +26,9 @@ struct FittedCost {
 };
 
 struct FitSpread {
-  /// The paper prints "coefficients of variation less than 0.1" (tables 1 and 2). This value
-  /// applies to a mean over several executions.
+  /// Relative spread of a printed time. The paper prints "coefficients of variation less than 0.1"
+  /// (tables 1 and 2). The printed times are means over several executions, so their spread is
+  /// smaller.
   double time = 0.05;
   double estimate = 1;  ///< our choice: the error of an estimate may be as large as the estimate
 };

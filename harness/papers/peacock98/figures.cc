@@ -105,7 +105,7 @@ Named named(const Curves& curves, Tuning tuning) {
   return {name(tuning), curves.knee(tuning)};
 }
 
-/// Adds a rule that one tuning has a higher knee than others. The rule is undecided if the
+/// Adds a rule that one tuning has a higher knee than the others. The rule is undecided if the
 /// difference is within the precision of the knees.
 void add_above(ClaimAnswer& answer, const Context& context, const Curves& curves,
                const std::string& text, Tuning above, const std::vector<Tuning>& below) {

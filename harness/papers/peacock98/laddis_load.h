@@ -12,8 +12,8 @@
 // removed.
 //
 // Real LADDIS is a closed loop with a paced rate: when the server is saturated, it sends fewer
-// requests. Here the queue grows. A run ends when more requests wait than the server can answer in
-// two seconds, or continues with fewer requests (goes_on).
+// requests. Here the queue grows. When more requests wait than the server can answer in two
+// seconds, the run ends or, with `goes_on`, drops requests.
 
 #include <array>
 #include <cstdint>

@@ -2,10 +2,10 @@
 // comparisons do not judge claims of the dissertation.
 //
 // Uses a quarter of the dissertation's files, because some variants are slow to simulate; this
-// changes the cost of cost-benefit by less than 4 %. All variants use the age since a segment's
-// last write, a separate segment for the cleaner, and age sort where data is copied. The cost
-// includes the positioning of a Wren IV (cleaning_simulator.h), because writes to dead slots would
-// otherwise cost nothing. With this positioning, a log without cleaning costs 1.02.
+// changes the cost of the cost-benefit policy by less than 4 %. All variants use the age since a
+// segment's last write, a separate segment for the cleaner, and age sort where data is copied. The
+// cost includes the positioning of a Wren IV (cleaning_simulator.h), because writes to dead slots
+// would otherwise cost nothing. With this positioning, a log without cleaning costs 1.02.
 #include <algorithm>
 
 #include "harness/papers/judge.h"

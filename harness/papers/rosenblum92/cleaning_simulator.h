@@ -181,8 +181,8 @@ class CleaningSimulator {
   std::uint32_t clean_segments() const { return static_cast<std::uint32_t>(clean_.size()); }
 
   /// Returns the utilizations of all segments at the start of each pass (figures 5-4 and 5-5), and
-  /// the utilizations of the cleaned segments. The latter are counted separately for mostly hot and
-  /// mostly cold segments. Requires `histograms`.
+  /// the utilizations of the cleaned segments. The utilizations of cleaned segments are counted
+  /// separately for mostly hot and mostly cold segments. Requires `histograms`.
   const UtilizationHistogram& at_cleaning() const { return at_cleaning_; }
   const UtilizationHistogram& hot_cleaned() const { return hot_cleaned_; }
   const UtilizationHistogram& cold_cleaned() const { return cold_cleaned_; }

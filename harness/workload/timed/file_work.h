@@ -41,7 +41,8 @@ class FileWork {
   PhaseResult create(const TimedFile& file);
   /// Opens the file, reads it to its end, verifies the contents and closes it.
   PhaseResult read(const TimedFile& file);
-  /// Adds the layout of the file to the tally. Does nothing if the file system does not report it.
+  /// Adds the layout of the file to the tally. Does nothing if the file system does not report
+  /// layouts.
   PhaseResult inspect_layout(const TimedFile& file);
   /// Copies a file as cp does: reads `from` and writes the same bytes to the new file `to`.
   PhaseResult copy(const TimedFile& from, const std::string& to);

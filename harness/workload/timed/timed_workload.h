@@ -51,7 +51,7 @@ class Pace {
 };
 
 /// The fragmentation of all files that have at least two blocks. Empty if the file system does not
-/// report it.
+/// report layouts.
 struct Layout {
   static constexpr std::uint64_t kBlockBytes = 4096;
   std::uint64_t files = 0, blocks = 0;
@@ -70,7 +70,7 @@ struct Tally {
 
 /// The reason why a phase ended early: an error of the file system, or wrong data.
 struct PhaseError {
-  std::string what;  ///< "tree0/d3/f17: block 4 holds zeros"
+  std::string what;  ///< for example "tree0/d3/f17: block 4 holds zeros"
   int error = 0;     ///< errno; 0 for wrong data
 };
 using PhaseResult = tl::expected<void, PhaseError>;
