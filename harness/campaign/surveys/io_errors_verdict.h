@@ -32,7 +32,7 @@ enum class RangeContent : std::uint8_t {
   zero,     ///< some blocks are zeroes, although neither version has zeroes
   foreign,  ///< some blocks belong to neither version
   missing,
-  unreadable,  ///< the file or directory cannot be read
+  unreadable,
 };
 std::string_view name(RangeContent content);
 

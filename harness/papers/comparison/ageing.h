@@ -25,8 +25,8 @@ struct AgeingOptions {
 };
 
 struct AgedDisk {
-  double full = 0;          ///< final value
-  std::uint64_t files = 0;  ///< number of files on the aged disk
+  double full = 0;  ///< final value
+  std::uint64_t files = 0;
   /// Number of bytes written since the disk reached the fraction `full`, divided by the number of
   /// used bytes.
   double written_over = 0;

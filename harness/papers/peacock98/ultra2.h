@@ -108,7 +108,6 @@ ServerChoice with_flusher(ServerChoice choice, const FlusherSetting& setting);
 std::string name(const ServerChoice& choice);
 /// Returns the options of the machine. Fails with Cell::kNotBuilt if the system is not implemented.
 Result<ModelledMachineOptions> machine_of(const ServerChoice& choice);
-/// Returns the CPU time of a request on the processor of `choice`.
 os::TimeNs request_cpu_ns(const ServerChoice& choice);
 
 /// Returns a key that identifies drives and format. Machines with the same key can start from the

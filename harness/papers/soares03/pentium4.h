@@ -73,7 +73,6 @@ struct MachineChoice {
 
 /// Returns the setup. Its name is, for example, "KFS+snap" or "ext3; each 10 s; write cache off".
 Setup setup_of(System system, const MachineChoice& choice = {});
-/// Returns a setup of snapfs with these options.
 Setup snapfs_setup(std::string name, const snapfs::MountOptions& mount,
                    const MachineChoice& choice = {});
 
