@@ -180,7 +180,7 @@ class BenchRunner {
   const BenchOptions& options_;
   db::Database database_;
   std::vector<Cell> cells_;
-  vm::GuestImages images_;  ///< keyed by file system name; most file systems share one image
+  vm::GuestImages images_;  ///< by file system name; most names share one image
   vm::Accelerator accelerator_ = vm::Accelerator::tcg;
   run::StoredRun kept_;
   std::mutex mutex_;  ///< protects all members below, and the database, while trials run

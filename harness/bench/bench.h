@@ -19,19 +19,18 @@ struct BenchOptions {
   std::filesystem::path cache;
   bool resume = false;
   run::Shard shard;
-  /// Number of concurrent trials, at least 1. More than 1 requires virtual time in which processor
-  /// time is not charged.
+  /// Maximum number of concurrent trials, at least 1. A number above 1 is permitted only in virtual
+  /// time, and only if processor time is not charged.
   std::size_t jobs = 1;
   std::function<void(const campaign::CampaignProgress&)> on_progress;
   const std::atomic<bool>* interrupted = nullptr;
 };
 
-/// A cell's results, by phase.
 struct CellOutcome {
   std::string key;
   std::int64_t trials = 0, failed = 0;
-  /// The reason why a trial failed, for the most recent failure in this call of run_bench(); empty
-  /// if none failed.
+  /// Reason for the latest failure of a trial in this call of run_bench(); empty if no trial
+  /// failed.
   std::string failure;
   struct Phase {
     std::string label;
@@ -51,20 +50,19 @@ struct BenchOutcome {
 /// Runs the trials. An error stops the benchmark; trials that finished earlier are in the database.
 Result<BenchOutcome> run_bench(const Bench& bench, const BenchOptions& options);
 
-/// The expected amount of work for a benchmark.
 struct BenchForecast {
   std::size_t cells = 0, least = 0, most = 0;  ///< `least` and `most` are numbers of trials
   struct CellForecast {
     std::string key, parameters, scale;
     std::optional<double> trial_s;
-    /// where the estimate comes from, such as "3 earlier trials" or "the file"
+    /// Where the estimate comes from, such as "3 earlier trials" or "the file".
     std::string origin;
   };
   std::vector<CellForecast> each;
   std::optional<double> least_s, most_s;  ///< nullopt if no cell has an estimate
 };
-/// Estimates the work with `jobs` concurrent trials (see BenchOptions). Uses earlier trials in the
-/// database if it exists, otherwise the durations given in the file.
+/// Estimates the work with `jobs` concurrent trials (see BenchOptions). If the database exists,
+/// uses its earlier trials. Otherwise, uses the durations in the benchmark's file.
 Result<BenchForecast> forecast(const Bench& bench, const run::Shard& shard, std::size_t jobs,
                                const std::filesystem::path& database);
 

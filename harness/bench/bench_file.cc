@@ -38,7 +38,7 @@ tl::unexpected<Error> within(const std::string& subject, const Error& error) {
 
 // ---- clocks and devices
 
-/// Parses `clock`. Leaves it unchanged if the table lacks the key.
+/// Parses `clock`. If the table lacks the key, leaves `clock` unchanged.
 Result<void> parse_timing_clock(const StrictTable& table, std::string& clock) {
   TRY(table.take("clock", clock));
   TRY(const auto parsed, profiles::parse_clock(clock, table.subject("clock")));
@@ -122,7 +122,6 @@ Result<std::vector<std::int64_t>> parse_values(const StrictTable& table, const s
               fmt::format("use {0} = 100 or {0} = [100, 200]", key));
 }
 
-/// Returns every combination of the parameters' values.
 Result<std::vector<timed::Arguments>> combinations(const StrictTable& table,
                                                    const std::vector<std::string>& parameters) {
   std::vector<timed::Arguments> all{{}};

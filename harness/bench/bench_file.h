@@ -2,9 +2,9 @@
 // A benchmark: the file systems, devices and timed workloads that it combines, and the number of
 // repetitions.
 //
-//   [[workload]] name = "postmark", transactions = [1000, 4000]   two workloads of the matrix
-//   filesystems x [[device]] profiles x workloads                 its cells
-//   cells x repetitions                                           its trials
+//   [[workload]] name = "postmark", transactions = [1000, 4000]   defines two workloads
+//   filesystems x [[device]] profiles x workloads                 are the cells
+//   cells x repetitions                                           are the trials
 //
 // Cells that differ only in the file system form a group. The cells of a group are compared with
 // each other.
@@ -32,7 +32,7 @@ struct BenchDevice {
 
 /// One workload in the matrix, with a single value for each parameter.
 struct BenchWorkload {
-  std::string name;   ///< "lfs-small-file"; for a tool: "fio-random-write"
+  std::string name;   ///< for example "lfs-small-file" or, for a tool, "fio-random-write"
   std::string scale;  ///< exact, scaled or custom
   std::string label;  ///< name used in keys: "lfs-small-file.scaled.files=500"
   const timed::TimedWorkload* timed = nullptr;  ///< null for a benchmark program (`tool`)
@@ -40,9 +40,9 @@ struct BenchWorkload {
   std::optional<ToolJob> tool;
   /// Duration of a trial in seconds, as stated in the file; 0 if the file does not state it.
   double expected_s = 0;
-  /// Names of the devices on which it runs; empty for all devices.
+  /// The devices on which the workload runs; empty for all devices.
   std::vector<std::string> devices;
-  /// Names of the file systems on which it runs, without "@KERNEL"; empty for all file systems.
+  /// The file systems on which the workload runs, without "@KERNEL"; empty for all file systems.
   std::vector<std::string> filesystems;
   bool runs_on(const std::string& device) const;
   bool runs_with(const adapters::LinuxAdapter& filesystem) const;
@@ -64,12 +64,12 @@ struct Bench {
   std::int64_t least = 3, most = 10;  ///< number of repetitions per cell
   /// Target precision: half the width of the mean's 95 % confidence interval, divided by the mean.
   double interval = 0.05;
-  /// Runs guests under user-mode Linux and ignores the clocks in the file.
+  /// If true, guests run under user-mode Linux, and the clocks in the file are ignored.
   bool virtual_time = false;
   double charge = 0;  ///< virtual nanoseconds charged per nanosecond of host processor time
   std::string clock = "real";  ///< default for devices that do not set a clock
   std::string setup_clock = "off";
-  bool quiescence = true;  ///< waits after each measured phase until no data is left to write
+  bool quiescence = true;  ///< after each measured phase, wait until all data has been written
   std::int64_t memory_mib = 384;
   /// Time limit for a phase or command; exceeding it counts as a hang.
   std::int64_t step_timeout_s = 600;

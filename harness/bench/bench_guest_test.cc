@@ -1,5 +1,6 @@
 // Tests a benchmark in a guest, from the benchmark file to the rows in the database. Runs two
-// repetitions each of two workloads on ext4: a small one, and one that does not fit on the disk.
+// workloads on ext4, with two repetitions each. One workload is small; the other does not fit on
+// the disk.
 #include <gtest/gtest.h>
 
 #include "harness/bench/bench.h"
@@ -101,9 +102,9 @@ TEST_F(BenchGuest, StoresRowsThatAgreeWithTheGuestAndFailuresWithoutNumbers) {
               2)
         << label;
     // The guest and the device see the same requests, but QEMU may merge adjacent ones, so the
-    // device may count fewer. This does not affect the numbers of bytes. These may differ by one
-    // block, because ext4 reads bitmaps ahead in the background, possibly at a time when the
-    // guest's counters have been read and the device's have not.
+    // device may count fewer. Merging does not change the numbers of bytes. These numbers may
+    // differ by one block, because ext4 reads bitmaps ahead in the background. Such a read may come
+    // after the guest's counters were read and before the device's counters are read.
     EXPECT_EQ(count(rows + "abs(guest_bytes_read - bytes_read) <= 4096 AND "
                            "abs(guest_bytes_written - bytes_written) <= 4096"),
               2)
@@ -136,7 +137,6 @@ TEST_F(BenchGuest, StoresRowsThatAgreeWithTheGuestAndFailuresWithoutNumbers) {
           "WHERE t.verdict = 'failed'"),
       0);
 
-  // The outcome and the forecast use these trials.
   ASSERT_EQ(outcome->cells.size(), 2U);
   EXPECT_EQ(outcome->cells[0].phases.size(), 3U);
   EXPECT_EQ(outcome->cells[1].failed, 2);

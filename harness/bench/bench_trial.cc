@@ -1,8 +1,8 @@
 // The steps of a trial (bench_trial.h).
 //
-// A step either continues or ends the trial with a reason: a hang, an oops, a file that cannot be
-// written. Errors in headcrash itself end it in the same way, so that one bad trial never ends the
-// benchmark.
+// After each step, the trial either continues or ends with a reason: a hang, an oops, a file that
+// cannot be written. An error in headcrash itself ends the trial in the same way, so that one bad
+// trial never ends the benchmark.
 #include "harness/bench/bench_trial.h"
 
 #include <fmt/format.h>
@@ -33,13 +33,14 @@ using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
 constexpr std::size_t kConsoleLines = 1000;
-/// Polling interval. The time of quiescence itself comes from the server.
+/// Polling interval. It does not limit the precision of the measured time, which comes from the
+/// server.
 constexpr milliseconds kQuietPoll{50};
 constexpr std::size_t kReportPiece = 32 << 10, kReportMost = 16 << 20;
 constexpr const char* kGuestDisk = "vda";
 
-/// Returns the error's message. If the error is not headcrash's own, the message begins with the
-/// verdict.
+/// Returns the error's message. The message begins with the error's verdict, unless this is
+/// harness_error.
 std::string described(Error error) {
   const oracle::Verdict verdict = oracle::verdict_of(error.kind);
   if (verdict != oracle::Verdict::harness_error)
@@ -93,8 +94,8 @@ class BenchTrial {
   Result<GuestCounters> counters(const char* request = "counters");
   Result<GuestCounters> settle() { return counters("settle"); }
   Result<double> wait_until_quiet();
-  /// Returns the time since the guest started, in milliseconds. It is guest time in virtual time,
-  /// and host time otherwise.
+  /// Returns the time since the guest started, in milliseconds: the guest's time if time is
+  /// virtual, otherwise the host's time.
   Result<double> now_ms();
 
   const BenchTrialPlan& plan_;
@@ -108,7 +109,8 @@ class BenchTrial {
   std::optional<run::PhaseClock> setup_;
   std::optional<Error> unusable_;
   base::Stopwatch began_;
-  /// The last phase's data is all on the device, or the benchmark does not wait for it.
+  /// True if all data of the last phase is on the device, or if the benchmark does not wait for
+  /// this.
   bool settled_ = false;
 };
 
@@ -252,7 +254,7 @@ Result<double> BenchTrial::wait_until_quiet() {
     if (!bench_.virtual_time) {
       std::this_thread::sleep_for(kQuietPoll);
     } else {
-      // Sleeps in the guest, so that only guest time passes.
+      // Sleep in the guest, because virtual time does not pass while only the host sleeps.
       TRY(call({{"do", "pause"}, {"ms", kQuietPoll.count()}}));
     }
   }
@@ -320,13 +322,13 @@ Result<void> BenchTrial::run_phase(std::size_t index, const timed::Phase& phase)
                {"seed", std::to_string(plan_.seed)},
                {"root", run::kMountPoint},
                {"phase", index}};
-  // The guest's clock lags while the guest computes. With `clock-disk`, the agent reads from that
-  // disk, which advances the guest's clock to the machine's time.
+  // The guest's clock lags while the guest computes. If the request contains `clock-disk`, the
+  // agent reads from that disk, which advances the guest's clock to the machine's time.
   if (bench_.charge > 0) request["clock-disk"] = run::kStageMarks;
   const auto answer = call(request);
   if (!answer) return tl::unexpected(base::within(phase.name, answer.error()));
   if (answer->contains("error")) {
-    const bool refused = answer->value("errno", 0) != 0;  // if so, the error text gives the reason
+    const bool refused = answer->value("errno", 0) != 0;  // if true, `error` gives the reason
     return fail(phase.name, answer->value("error", "") + (refused ? "" : ": wrong data"));
   }
   std::vector<db::MetricRecord> metrics;
@@ -441,7 +443,8 @@ Result<void> BenchTrial::run_tool() {
   TRY(const auto before_ms, now_ms());
   TRY(const auto ran, exec(command.argv));
   TRY(const auto after_ms, now_ms());
-  // With a charge, the guest's clock lags while the guest computes, so use the machine's clock.
+  // If processor time is charged, the guest's clock lags while the guest computes, so use the
+  // machine's clock.
   const double took_ms = bench_.charge > 0 ? after_ms - before_ms : ran.wall_ms;
   TRY(const auto after, counters());
   TRY(const auto text, command.report_path.empty() ? Result<std::string>(ran.out())

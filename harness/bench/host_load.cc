@@ -33,10 +33,10 @@ bool read_process(const std::filesystem::path& folder, Used& used) {
   std::istringstream fields(text.substr(name_end + 1));
   std::string state, skipped;
   fields >> state >> used.parent;
-  for (int i = 0; i < 9; ++i) fields >> skipped;  // pgrp to cmajflt
+  for (int i = 0; i < 9; ++i) fields >> skipped;  // skip the fields pgrp to cmajflt
   std::uint64_t ticks = 0;
   for (int i = 0; i < 4 && fields >> ticks; ++i)
-    used.ticks += ticks;  // utime, stime, cutime, cstime
+    used.ticks += ticks;  // the fields utime, stime, cutime, cstime
   return static_cast<bool>(fields);
 }
 
@@ -77,7 +77,8 @@ HostLoad host_load() {
   std::string word;
   in >> word;
   std::uint64_t ticks = 0;
-  for (int i = 0; i < 8 && in >> ticks; ++i) {  // user nice system idle iowait irq softirq steal
+  // The fields are user, nice, system, idle, iowait, irq, softirq, steal
+  for (int i = 0; i < 8 && in >> ticks; ++i) {
     load.all += ticks;
     if (i != 3 && i != 4) load.busy += ticks;
   }

@@ -24,17 +24,16 @@ namespace headcrash::bench {
 struct Cell {
   std::string key;    ///< "ext4/hp-c2447/lfs-small-file.scaled"
   std::string group;  ///< the key without the file system
-  /// These three point into the benchmark.
+  /// The next three members point into the benchmark.
   const adapters::LinuxAdapter* filesystem = nullptr;
   const BenchDevice* device = nullptr;
   const BenchWorkload* workload = nullptr;
 };
 
-/// Returns a shard's cells. Groups are not split, so that file systems that are compared run on the
-/// same machine.
+/// Returns a shard's cells. A group is never split: its file systems are compared, so they must run
+/// on the same machine.
 std::vector<Cell> cells_of(const Bench& bench, const run::Shard& shard = {});
 
-/// Returns the order of the cells in a round.
 std::vector<std::size_t> round_order(std::size_t cells, std::uint64_t seed, std::int64_t round);
 
 struct BenchTrialPlan {
@@ -60,7 +59,8 @@ struct CellSamples {
 };
 
 /// Returns the total number of repetitions that the cell needs, from `least` to `most`. Ignores
-/// cells without measurements, and phases shorter than a tenth of the workload's time.
+/// phases that take less than a tenth of the workload's time. If no trial was measured, returns
+/// `least`.
 std::int64_t repetitions_wanted(const CellSamples& samples, const Bench& bench);
 
 }  // namespace headcrash::bench

@@ -24,7 +24,7 @@ Result<std::optional<EarlierTrials>> experience(db::Database& database,
 }  // namespace
 
 Result<std::map<std::string, CellSamples>> samples_of(db::Database& database, std::int64_t run) {
-  // A trial without measurements appears as one row with an empty label.
+  // A trial without measurements yields one row with an empty label.
   TRY(auto select,
       db::Statement::prepare(
           database.handle(),

@@ -51,7 +51,7 @@ struct KnownTool {
   bool report_in_file;
   ToolReport (*parse)(const std::string& text);
   std::string (*own_job)() = nullptr;
-  /// A command that runs before the measurement, with the same options.
+  /// A command that runs before the measurement, with the same options as the tool.
   std::vector<std::string> prepare{};
   std::vector<std::string> usual_options{};  ///< default options
 };

@@ -15,7 +15,6 @@
 
 namespace headcrash::bench {
 
-/// A tool and its job.
 struct ToolJob {
   std::string tool;  ///< fio, postmark, dbench, fs_mark, sqlite, compile
   std::string job;   ///< contents of the job file: job, commands, load or SQL; empty for fs_mark
@@ -29,14 +28,13 @@ struct ToolCommand {
   std::vector<std::string> argv;
   /// A command that runs before the tool and is not measured; may be empty.
   std::vector<std::string> prepare;
-  std::string job_text;  ///< the job file's contents
+  std::string job_text;
   std::string job_path;  ///< the job file's path; empty if absent
   /// Path and contents of each further file.
   std::vector<std::pair<std::string, std::string>> more_files;
   std::string report_path;  ///< path of the tool's report; empty if it goes to standard output
 };
 
-/// The results that a tool reports.
 struct ToolReport {
   std::string operation = "operations";
   std::int64_t operations = 0, bytes_read = 0, bytes_written = 0;

@@ -9,7 +9,8 @@ namespace headcrash::bench {
 /// Returns a job with 500 random overwrites of 4 KiB within 8 MiB, each followed by fsync. The job
 /// then reads all data back and verifies checksums.
 std::string usual_fio_job();
-/// Returns the defaults of postmark 1.5: 500 files of 500 bytes to 9.77 KiB, 500 transactions.
+/// Returns a job with the defaults of postmark 1.5: 500 files of 500 bytes to 9.77 KiB, 500
+/// transactions.
 std::string usual_postmark_job();
 /// Returns a load in dbench 4's format. It is an excerpt of the load of the timed workload dbench
 /// (dbench_load.h), and has 3 % of its length. Each client repeats the load until the time limit.

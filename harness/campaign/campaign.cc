@@ -135,7 +135,7 @@ class Runner {
   db::Database database_;
   TrialPlans plans_{campaign_};
   std::vector<std::size_t> todo_;  // indices into plans_
-  vm::GuestImages images_;         // keyed by guest_of(); most file systems share one image
+  vm::GuestImages images_;         // by guest_of(); most file systems share one image
   vm::Accelerator accelerator_ = vm::Accelerator::tcg;
   run::StoredRun kept_;
   std::optional<FormattedDisks> disks_;

@@ -17,8 +17,8 @@ namespace headcrash::campaign {
 
 struct CampaignProgress {
   std::size_t done = 0, planned = 0;
-  /// Remaining time in seconds. Estimated from those trials of this call that had the same file
-  /// systems and workloads as the remaining trials.
+  /// Remaining time in seconds. The estimate is based on those trials of this call that had the
+  /// same file systems and workloads as the remaining trials.
   std::optional<double> left_s;
   /// The trial that has finished; null if a phase has started.
   const db::TrialRecord* trial = nullptr;
@@ -30,7 +30,7 @@ struct CampaignOptions {
   std::filesystem::path cache;
   std::size_t jobs = 1;
   bool resume = false, redo_errors = false;
-  /// Only for ufs-schemes: end at the first trial with an unexpected verdict.
+  /// Only for campaigns TYPE-schemes: end as soon as further trials cannot change the result.
   bool stop_at_first = false;
   run::Shard shard;
   std::function<void(const CampaignProgress&)> on_progress;  ///< never called concurrently

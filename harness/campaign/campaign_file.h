@@ -43,8 +43,8 @@ struct Campaign {
   /// Time from power-on to the start of recovery, in model time. It simulates how long the machine
   /// takes to boot.
   std::int64_t start_s = 0;
-  /// Do not cut the power during the workload; compare the result of the whole workload with the
-  /// reference (uncut_work.h).
+  /// Cut the power only after the whole workload and an unmount, and compare the result of the
+  /// workload with the reference (uncut_work.h).
   bool cut_after_unmount = false;
   std::int64_t memory_mib = 384;
   /// Time limit of a step in the guest; exceeding it counts as a hang.
@@ -106,7 +106,7 @@ class TrialPlans {
     const ExploredCell* cell = nullptr;
     CellWorkloads workloads;
   };
-  /// Consecutive rounds during which the set of places with trials left to run does not change.
+  /// Consecutive rounds in which the same places have trials.
   struct Round {
     std::size_t first_index = 0;
     std::uint64_t first_turn = 0;

@@ -57,8 +57,7 @@ struct CellKeys {
   std::string device, strategies;
 };
 
-/// Checks that a recording made on the cell's hardware contains the events that the cell's
-/// strategies need.
+/// Checks that recordings made on the cell's hardware contain the events that its strategies need.
 Result<void> check_strategies(const CellKeys& keys, const ExploredCell& cell) {
   for (const std::string& word : cell.strategies) {
     TRY(const auto strategy, states::parse_strategy(word));
@@ -118,7 +117,6 @@ Result<void> parse_atomic_write(const StrictTable& table, std::uint64_t& bytes) 
   return {};
 }
 
-/// Parses `budget` or `states`.
 Result<void> parse_budget(const StrictTable& table, ExploredCell& cell) {
   if (table.has("budget") && table.has("states")) {
     return fail(table.subject("budget"), "cannot be combined with 'states'",
@@ -132,8 +130,8 @@ Result<void> parse_budget(const StrictTable& table, ExploredCell& cell) {
   return {};
 }
 
-/// Adds the cell. If the table lists kernels, adds one cell for each kernel instead. A table
-/// without such a list uses that of the campaign.
+/// Adds the cell, once for each kernel if kernels are listed. If the table has no list, the
+/// campaign's list applies.
 Result<void> add_under_kernels(const StrictTable& root, const StrictTable& table,
                                const ExploredCell& cell, std::vector<ExploredCell>& cells) {
   std::vector<std::string> kernels;
@@ -243,7 +241,7 @@ Result<std::vector<ExploredCell>> read_control(const StrictTable& root, const St
   return with_each(applications, cell);
 }
 
-/// Checks that a list of operations has a persistence point.
+/// Checks that the operations are valid and contain a persistence point.
 Result<void> check_operations(const std::string& subject, const std::string& text) {
   TRY(const auto list, workload::parse_operations(text, subject));
   TRY(explorer::check_list(text, subject, {}));
@@ -269,8 +267,8 @@ Result<void> check_cells(const StrictTable& root, const Exploration& exploration
   return {};
 }
 
-/// Returns the number of workloads that have this name and differ only in the number after it.
-/// Returns 0 if the name has no such numbers, or already contains one.
+/// Returns how many numbered workloads the cell's name stands for. Returns 0 if its workloads are
+/// not numbered, or if the name already contains a number.
 std::uint64_t numbers_of(const ExploredCell& cell) {
   if (!cell.operations.empty() || cell.application) return 0;
   for (const workload::WorkloadSummary& known : workload::known_workloads())

@@ -17,13 +17,14 @@
 //   write-cache = "write through"    the guest sees a write-through disk and sends no flushes
 //   prefill = "none"                 a new disk, not filled with foreign bytes before mkfs
 //   device = "netra-raid5"           an array instead of a single disk; default: the campaign's
-//                                    device if it has only one, with its faults
+//                                    only device, with its faults, or a single disk
 //   faults = ["dead:hd0.3"]          faults of the array, from the start of the workload on
 //   faults-after-cut = [...]         faults of the array when the power returns
 //   strategies = ["lose-all"]
 //   workload = "ace-seq1"            from the catalogue, or from the file's [workloads]
 //   trials = 10
-//   budget = 50                      states per workload; or `states`, for all of them together
+//   budget = 50                      limits the states of each workload; `states` instead limits
+//                                    the states of all workloads together
 //   operations = """..."""           the workload itself (harness/workload/operation.h); `workload`
 //                                    is then its name
 //   application = "sqlite+wal-off"   a real application (harness/workload/application.h) instead of
@@ -59,12 +60,13 @@ std::string_view name(Control control);
 struct ExploredCell {
   adapters::LinuxAdapter filesystem;
   std::optional<Control> control;
-  /// Name of a workload in the catalogue or in the file. If `operations` is set, it is their name.
+  /// Name of a workload in the catalogue or in the file. If `operations` is set, the name of these
+  /// operations.
   std::string workload = "ace-seq1";
   std::string operations;  ///< operations as text; empty to use a workload of the catalogue
   /// An application that runs instead of operations; `workload` is then its name.
   std::optional<workload::Application> application;
-  /// number of workloads to run; nullopt to run all of them
+  /// Number of workloads to run; nullopt to run all of them.
   std::optional<std::int64_t> trials = 5;
   std::int64_t rounds = 60;
   std::vector<std::string> strategies;  ///< names of strategies in plugin/states/state_enumerator.h
@@ -138,7 +140,6 @@ Result<adapters::LinuxAdapter> load_filesystem(const base::StrictTable& root,
 
 /// Parses the key `trials`, which is a number or "all".
 Result<void> parse_trials(const base::StrictTable& table, std::optional<std::int64_t>& trials);
-/// The following two functions parse the keys `write-cache` and `prefill`.
 Result<void> parse_write_cache(const base::StrictTable& table, bool& write_through);
 Result<void> parse_prefill(const base::StrictTable& table, bool& prefill);
 
@@ -152,7 +153,7 @@ Result<std::vector<workload::Application>> parse_applications(const base::Strict
 void set_application(const workload::Application& application, ExploredCell& cell);
 
 /// Fails if the workload is unknown, with a hint that suggests a known one. Also fails if the cell
-/// has more trials than the workload has numbers.
+/// has more trials than there are numbered workloads with this name.
 Result<void> check_workload(const base::StrictTable& table, const std::string& key,
                             const ExploredCell& cell);
 

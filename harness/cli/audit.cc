@@ -138,7 +138,6 @@ Result<void> Laboratory::judge(const audit::Experiment& experiment, const Explor
   return {};
 }
 
-/// The result of an audit on one file system.
 struct Audited {
   std::string option;      ///< value of --fs
   std::string filesystem;  ///< name of the file system's adapter
@@ -165,7 +164,7 @@ Result<Audited> audit_one(const ProgramArguments& arguments, const std::string& 
   return audited;
 }
 
-/// A row of the result: one site or one missing flush, and the verdicts on it on all file systems.
+/// A row of the result: one site or one missing flush, with its verdict on each file system.
 struct AuditRow {
   audit::SourcePlace place;
   std::vector<audit::Frame> callers;  ///< the frames that called `place`
@@ -214,8 +213,8 @@ std::string verdict_text(
   return text;
 }
 
-/// Caches the source places of frames. Finding a place is slow, because it reads the object and
-/// starts addr2line.
+/// Caches the source places of frames. Finding a place is slow, because it requires reading the
+/// object file and starting addr2line.
 class Places {
  public:
   explicit Places(const ProgramArguments& arguments)
@@ -269,7 +268,8 @@ AuditRow row_of(const audit::MissingFlush& missing, const std::vector<std::strin
   return row;
 }
 
-/// If several rows have the same place and call, adds callers to their places until they differ.
+/// If several rows have the same place and call, adds callers to the places until the places
+/// differ.
 void distinguish(std::vector<AuditRow>& rows, Places& places) {
   for (std::size_t depth = 0; depth < audit::kFramesInKey; ++depth) {
     std::map<std::string, std::size_t> rows_of_place;
@@ -452,7 +452,7 @@ std::vector<report::CiCase> ci_cases(const ProgramArguments& arguments,
   return cases;
 }
 
-/// Returns true if the verifier can detect a loss. Returns nullopt if the time limit ended the
+/// Returns whether the verifier can detect a loss. Returns nullopt if the time limit ended the
 /// search for a loss.
 Result<std::optional<bool>> can_see(const ProgramArguments& arguments,
                                     const std::vector<Audited>& all,

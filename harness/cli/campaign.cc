@@ -42,7 +42,7 @@ struct CampaignForecast {
   std::uint64_t trials = 0, states_most = 0;
 };
 
-/// Returns the forecast for a survey. The survey's cells are grouped by file system.
+/// Returns the forecast for a survey, with the survey's cells grouped by file system.
 template <typename Cell>
 Result<CampaignForecast> survey_forecast(const std::string& name,
                                          const campaign::CampaignSummary& summary,

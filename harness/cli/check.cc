@@ -22,7 +22,6 @@ struct CheckArguments : ProgramArguments {
   bool all = false, stacks = false;
 };
 
-/// The result for one file system.
 struct Verdict {
   enum class Kind : std::uint8_t { kept, lost, unclear };
   std::string option;      ///< the value of --fs
@@ -32,7 +31,7 @@ struct Verdict {
   std::size_t lines = 0;  ///< number of lines that the program printed in the guest
   double space = 0, seconds = 0;
   bool whole = false;              ///< true if every state that the strategies define was checked
-  std::string recording;           ///< recording that the control searches for a loss
+  std::string recording;           ///< recording in which the control searches for a loss
   std::string headline;            ///< printed after word(kind); empty if the verdict is `kept`
   std::vector<std::string> about;  ///< further lines about the loss
 };

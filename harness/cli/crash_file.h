@@ -32,7 +32,7 @@ struct CrashFile {
   std::vector<std::string> reproduce;
 };
 
-/// Checks that the file that an option (--html) names can be written. Called before work that takes
+/// Checks that the file named by an option (--html) can be written. Called before work that takes
 /// minutes.
 Result<void> check_output_path(const std::filesystem::path& path, const std::string& option);
 

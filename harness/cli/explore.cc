@@ -39,7 +39,7 @@ namespace fs = std::filesystem;
 using nlohmann::json;
 
 constexpr std::size_t kMarksNamed = 12;
-/// Minimum number of rounds for `explore --db`. It stores a campaign, and campaigns do not accept
+/// Minimum number of rounds for `explore --db`, which stores a campaign. Campaigns do not accept
 /// fewer rounds.
 constexpr std::uint32_t kStoredRoundsMin = 4;
 constexpr const char* kProbeName = "stack-probe.hcrec";
@@ -527,7 +527,7 @@ Result<void> attribute_failures(const ExploreArguments& arguments, Explored& exp
   }
   ExploreArguments bare = arguments;
   bare.filesystem = adapters::name_without_stack(explored.filesystem);
-  bare.kernel.kernel.clear();  // the file system's name contains the kernel
+  bare.kernel.kernel.clear();  // the name of the file system contains the kernel
   bare.keep.clear();
   if (!arguments.size.empty()) {
     TRY(const auto bytes, base::parse_size(arguments.size, "--size"));

@@ -282,7 +282,7 @@ void print_text(const Explored& explored) {
       per_second(result.checked, result.generate_ms));
   fmt::print("{} also checked entirely in the guest, {} disagreements; {} guests used\n",
              result.sampled, result.disagreements, result.restores);
-  std::fflush(stdout);  // because further output goes to standard error
+  std::fflush(stdout);  // flush now, because further output goes to standard error
 }
 
 }  // namespace headcrash::cli

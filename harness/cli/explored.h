@@ -54,7 +54,6 @@ struct ExploreArguments {
   std::string atomic_write = "512";
 };
 
-/// An exploration, with its inputs and its result.
 struct Explored {
   adapters::LinuxAdapter filesystem;
   explorer::StageMachine machine;
@@ -67,7 +66,7 @@ struct Explored {
   explorer::ExplorationResult result;
   std::map<std::string, std::uint64_t> verdicts;
   std::vector<explorer::JudgedState> states;
-  /// Those rules of the stack that the recorded requests to the stack's disks break.
+  /// The rules of the stack that the recorded requests to its disks break.
   std::vector<explorer::BrokenRule> broken_rules;
   std::size_t rules_checked_on = 0;  ///< number of recordings in which the rules were checked
   /// A sentence that attributes the failures to the stack or to the file system; may be empty.
@@ -89,7 +88,6 @@ std::string kept_recording(const Explored& explored, const std::filesystem::path
 /// Returns the share of requests whose issuer is known, for a result's text.
 std::string share_text(const explorer::IssuerShare& issuers);
 
-/// Returns a one-sentence summary of the result.
 std::string headline(const Explored& explored);
 nlohmann::json describe(const Explored& explored);
 /// Prints the headline, the coverage, one failure of each kind, and the duration of each step.

@@ -56,7 +56,7 @@ Result<std::unique_ptr<explorer::GuestPool>> start_guests(const adapters::LinuxA
                                                           std::uint64_t disk_bytes,
                                                           std::size_t guests, bool virtual_time);
 
-/// Starts one guest. It has the trial's machine, and a disk of the recorded size.
+/// Starts one guest, which uses the trial's machine and a disk of the recorded size.
 Result<std::unique_ptr<explorer::GuestPool>> start_guest(const StoredTrial& trial,
                                                          const OpenedState& opened);
 

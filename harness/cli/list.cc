@@ -214,8 +214,8 @@ json experiments() {
   return rows;
 }
 
-/// Formats parameters, for example as "files=10000/1000". The first number is the exact value. The
-/// second is the scaled-down value, if it differs.
+/// Returns the timed workloads. Parameters are formatted as "files=10000/1000": the exact value,
+/// then the scaled value if it differs.
 json timed_workloads() {
   json rows = json::array();
   for (const timed::TimedWorkload& each : timed::timed_workloads()) {

@@ -30,8 +30,8 @@ struct PredictArguments {
   bool as_json = false;
 };
 
-/// A step of a recovery. Times are in seconds of model time, even for the guest, whose own clock
-/// may differ.
+/// A step of a recovery. All times are in seconds of model time, even those of the guest, whose own
+/// clock may differ.
 struct Step {
   double elapsed_s = 0, device_s = 0;
   std::int64_t requests = 0;
@@ -111,8 +111,8 @@ os::TimeNs pause_of(const Step& guest) {
   return static_cast<os::TimeNs>(std::max(0., pause_s) * static_cast<double>(model::kSecondNs));
 }
 
-/// Recovers the image in virtual time. Before each request, pauses for `pause_ns`. If it is 0, only
-/// the modelled processor time separates the requests.
+/// Recovers the image in virtual time. Before each request, pauses for `pause_ns`. If `pause_ns` is
+/// 0, only the modelled processor time separates the requests.
 Result<experiment::Recovery> predicted(const StoredTrial& trial, const OurSystem& ours,
                                        os::TimeNs pause_ns) {
   TRY(const auto opened, open_state(trial));

@@ -26,7 +26,7 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kLostWritesShown = 2;
 constexpr std::uint64_t kControlStates = 200;
-// The size of the disk is this multiple of the bytes that the program writes.
+// The size of the disk is this multiple of the number of bytes that the program writes.
 constexpr std::uint64_t kRoomFactor = 4;
 // Limits for the time that is spent on minimising a failure.
 constexpr double kMinimiseSecondsLeast = 5, kMinimiseSecondsMost = 20;
@@ -52,7 +52,6 @@ Result<void> write_script(const ProgramArguments& arguments, const Explored& exp
           replay_command(explored), base::shell_quoted(state)));
 }
 
-/// Returns true if no guest can run on this host.
 bool no_guest_can_run(const ProgramArguments& arguments) {
   const fs::path cache = campaign::default_cache();
   const bool virtual_time = arguments.kernel.guest == "virtual";

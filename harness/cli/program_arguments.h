@@ -30,8 +30,8 @@ struct ProgramArguments {
 /// Adds the positional arguments that name the program, and all options in `arguments`.
 void add_program_options(CLI::App& command, ProgramArguments& arguments);
 
-/// Completes the arguments, calls `work`, and reports an error that it returns. `command` is the
-/// name of the command. Returns the exit code.
+/// Completes the arguments, calls `work`, and reports any error that `work` returns. `command` is
+/// the name of the command. Returns the exit code.
 int run_on_program(ProgramArguments& arguments, const std::string& command,
                    const std::function<Result<int>()>& work);
 
@@ -75,7 +75,7 @@ struct LossText {
   std::vector<std::string> about;
 };
 /// Minimises the first loss and describes it. Writes a page, an account and a script for it. The
-/// paths of these files begin with `prefix`. Minimising may take `seconds`, but the value is first
+/// paths of these files begin with `prefix`. `seconds` limits the time for minimising; the limit is
 /// clamped to a range of a few seconds.
 Result<LossText> describe_loss(const ProgramArguments& arguments, Explored& explored,
                                const std::string& prefix, double seconds);

@@ -68,7 +68,7 @@ int report_contents(db::Database& database, const QueryArguments& arguments) {
   return kFine;
 }
 
-/// Returns true if the input is complete, that is, if it ends with ';' or is a single word.
+/// Returns true if the input is complete: if it ends with ';' or is a single word.
 bool is_whole(const std::string& question) {
   const auto first = question.find_first_not_of(" \t\r\n");
   const auto last = question.find_last_not_of(" \t\r\n");

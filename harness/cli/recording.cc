@@ -26,7 +26,6 @@ struct RecordingArguments {
   bool as_json = false;
 };
 
-/// Totals over the requests of one device.
 struct DeviceTotals {
   std::map<std::string, std::uint64_t> requests, failures, media;
   std::uint64_t bytes_written = 0;

@@ -27,10 +27,10 @@ struct ResumedCommand {
   std::size_t jobs = 1;
   std::vector<std::string> only;       ///< names of the selected file systems
   std::optional<std::int64_t> trials;  ///< maximum number of trials in each cell
-  std::vector<std::string> kernels;    ///< as specified by the user
-  std::string guest;                   ///< as specified by the user
-  std::optional<double> charge;        ///< as specified by the user
-  std::string html;                    ///< folder of the report; empty if no report is written
+  std::vector<std::string> kernels;
+  std::string guest;
+  std::optional<double> charge;
+  std::string html;  ///< folder of the report; empty if no report is written
   Verbosity verbosity = Verbosity::normal;
   bool stop_at_first = false, as_json = false;
 };

@@ -166,7 +166,6 @@ int serve_one_state(const ServeArguments& arguments) {
 constexpr const char* kDefaultGuestMemory = "1G";
 constexpr std::uint64_t kMiB = 1 << 20;
 
-/// Serves over vhost-user instead of NBD.
 int serve_over_vhost(const ServeArguments& arguments, device::ServedDeviceSpec machine) {
   const auto refuse = [&](const Error& error) { return report_error(error, arguments.as_json); };
   if (!arguments.socket.empty())

@@ -47,7 +47,7 @@ class InterruptsBlocked {
 struct Served {
   emulation::Settings settings;
   std::unique_ptr<emulation::ServedMachine> machine;
-  /// `calendar` uses it, so it is declared first.
+  /// Declared before `calendar`, which uses it.
   std::unique_ptr<timetravel::EmulatedHardware> hardware;
   std::unique_ptr<vhost::MachineServer> disks;     ///< null in virtual time
   std::unique_ptr<timetravel::Calendar> calendar;  ///< null in real time
@@ -214,7 +214,6 @@ int serve_until_the_end(const ServeVhost& what, Served& served) {
   return wait_for_interrupt(served);
 }
 
-/// Starts to serve the running machine.
 Result<void> start_serving(Served& served, double charge) {
   const auto log = [](const std::string& line) { fmt::print(stderr, "headcrash: {}\n", line); };
   emulation::Emulation& machine = served.machine->emulation();

@@ -21,7 +21,6 @@ std::string fitted(const std::string& text, std::size_t width);
 /// "dumb").
 bool can_overwrite();
 
-/// Erases the current line.
 void clear_line();
 
 }  // namespace headcrash::cli

@@ -13,7 +13,6 @@ namespace headcrash::cli {
 Error usage_error(const CLI::App& app, const std::vector<std::string>& words,
                   const CLI::ParseError& problem);
 
-/// Returns true if `words` contains --json.
 bool asks_for_json(const std::vector<std::string>& words);
 
 /// Finds the command that `words` name, and its full name: {"image", "ufs"} names `headcrash image

@@ -46,7 +46,7 @@ struct CellOptions {
   bool verify = true;
   /// Runs each cell once, even if the caller requests more executions.
   bool once = false;
-  /// Pause before each execution. The pause of execution N is longer than this by N times
+  /// Pause before execution 0. The pause before execution N is longer by N times
   /// kBetweenBeginnings.
   os::TimeNs begins_after_ns = 0;
   std::function<void(const Cell&)> on_cell = {};  ///< reports progress

@@ -18,12 +18,12 @@
 //   request    Conventional minus No Order: table 2, (12.68 - 7.44) s / 4 322 = 1.2 ms; table 1
 //              with initialization, (82.4 - 72.8) s / 15 344 = 0.6 ms, and for Flag 1.1 ms. Result:
 //              1.0 ms for issue, two switches and a share of the interrupts
-//   remove     two sums: Soft Updates delays the freeing, so 5.6 s are for names and 1.8 s for
-//              blocks and inodes. 7.8 x 560 us + 19.0 x 40 us + 2.4 x 100 us + 0.2 s for
+//   remove     two sums. Soft Updates delays the freeing, so names take 5.6 s, and blocks and
+//              inodes take the other 1.8 s. 7.8 x 560 us + 19.0 x 40 us + 2.4 x 100 us + 0.2 s for
 //              dependencies = 5.6 s, where a path component includes the work of rm for a file;
 //              17.6 x 40 us + 17.7 x 40 us + 4.5 x 100 us = 1.9 s
-//   transfer   copy, in the same way: 68.4 s minus all costs except those of bytes, divided by
-//              111.7 thousand KiB
+//   transfer   from copy: 68.4 s minus all costs except those of bytes, divided by 111.7 thousand
+//              KiB
 //   dependency Soft Updates minus No Order in table 1: 1.2 s for 2 140 creations with about five
 //              structures each
 

@@ -73,7 +73,6 @@ class CutImage final : public model::SectorStore {
   std::map<std::uint64_t, std::array<std::byte, model::kSectorBytes>> written_;
 };
 
-/// A change made by the user.
 struct Change {
   enum class Kind : std::uint8_t { overwrite, create, write, append, rename, remove };
   Kind kind = Kind::overwrite;

@@ -5,13 +5,14 @@
 //   user      makes ten changes per second at random times: overwrites blocks of a large file;
 //             creates, writes, renames and removes files; appends to logs
 //   reader    reads five blocks per second of an uncached file, to measure the cost of a policy
-//   instant   a copy of the medium is repaired and read, as after a cut. A change whose call had
-//             returned is lost if the copy does not contain it. Its age is the time since then
+//   instant   a copy of the medium is repaired and read, as after a cut. A change is lost if its
+//             call had returned and the copy does not contain the change. The age of a change is
+//             the time since its call returned
 //
 // The age of the loss at an instant is the age of the oldest lost change, or 0 without loss. A
-// change does not count if a later change has made it irrelevant: the removal of its file had
-// begun. A write in flight counts as missing from the medium, whereas a real cut would keep the
-// sectors that the head had already passed.
+// change does not count if the removal of its file had begun, because the change is then
+// irrelevant. A write in flight counts as missing from the medium, whereas a real cut would keep
+// the sectors that the head had already passed.
 
 #include <array>
 #include <optional>

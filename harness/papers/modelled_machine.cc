@@ -342,7 +342,6 @@ os::SystemOptions ModelledMachine::system_options() const {
   return how;
 }
 
-/// Returns true if the file system's device has a write cache.
 bool ModelledMachine::has_write_cache() const {
   const std::size_t more = options_.system->description().devices - 1;
   const auto last = options_.more_disks.begin() + static_cast<std::ptrdiff_t>(more);

@@ -11,17 +11,18 @@
 //
 //   drive          hp-c2447, its write cache off: completion means durable; one request at a time
 //   driver         C-LOOK. Adjacent blocks are concatenated up to a page of 4 KiB: table 1 counts
-//                  31 574 requests for 4 x 14.3 MB read and written, 3.6 KiB and 10 ms each. SVR4
-//                  moves file data by pages, and its ufs leaves a gap of half a rotation after each
-//                  block, so blocks of a file are rarely adjacent on its disk. Our ufs allocates
-//                  without gaps; a driver with requests of 64 KiB would differ from the paper's
-//                  (the experiment shows the effect)
+//                  31 574 requests for 4 x 14.3 MB read and written, that is, 3.6 KiB and 10 ms per
+//                  request. SVR4 moves file data by pages, and its ufs leaves a gap of half a
+//                  rotation after each block, so blocks of a file are rarely adjacent on its disk.
+//                  Our ufs allocates without gaps; a driver with requests of 64 KiB would differ
+//                  from the paper's (the experiment shows the effect)
 //   memory         44 MB for the system: 8 MB for kernel and processes, and 36 MB for the buffer
 //                  cache, of which copies (-CB) use at most 9.6 MB. SVR4 keeps file data in the
 //                  virtual memory system, and metadata in a buffer cache with a limit (bufhwm). In
 //                  its descendant Solaris, the maximum is a fifth of memory (Solaris Tunable
 //                  Parameters Reference Manual); NCR's setting is unknown
-//   syncer         every second it marks a thirtieth of the cache, which it writes at the next pass
+//   syncer         every second it marks a thirtieth of the cache; the marked buffers are written
+//                  at the next pass
 
 #include <cstdint>
 #include <functional>
@@ -104,8 +105,8 @@ struct ModelledMachineOptions {
   /// zeroes. Must not be used with soft updates, which would wait for the discarded writes.
   std::function<VfsResult<void>(Vfs&, const std::function<void()>& forget_data)>
       populate_with_zeroes = {};
-  /// An image created by image_of(). If it is set, start() runs neither mkfs nor `populate`. If it
-  /// is set, image_of() runs `populate` but not mkfs, and its result extends this image.
+  /// An image created by image_of(). If an image is set, start() runs neither mkfs nor `populate`.
+  /// In this case image_of() runs `populate` but not mkfs, and its result extends this image.
   std::shared_ptr<const MachineImage> image = {};
   os::Schedule schedule = os::Schedule::c_look;
   /// Number of concurrent requests at each device. Usually larger than 1 for an array.
@@ -134,14 +135,13 @@ Result<ModelledMachineOptions> machine_with(std::string_view type, std::string_v
 
 /// Conditions under which a file system is checked and repaired before it is mounted.
 enum class Repair : std::uint8_t {
-  /// Only if the mount fails. File systems that replay a journal during the mount are thus not
-  /// checked.
+  /// Repair only if the mount fails. File systems that replay a journal during the mount are thus
+  /// not checked.
   as_needed,
   always,  ///< check everything, even if the file system is mountable
   fast,    ///< check the parts that are marked busy; check everything if this is not sufficient
 };
 
-/// One step of a recovery.
 struct RecoveryStep {
   bool done = false;  ///< false if the step was unnecessary; the other members are then 0
   os::TimeNs elapsed_ns = 0, cpu_ns = 0, device_busy_ns = 0;
@@ -159,8 +159,8 @@ struct WriteHits {
   std::string_view kind;  ///< one of adapters::FileSystemType::block_kinds()
   std::uint64_t writes = 0;
   std::uint64_t block_hits = 0;  ///< writes to a block that was present and dirty
-  /// The part of `block_hits` in which the write overlaps the block's dirty range, so that a
-  /// write-back is saved. An append to a log hits the block, but does not overlap its dirty range.
+  /// Number of writes in `block_hits` that overlap the block's dirty range and thus save a
+  /// write-back. An append to a log hits the block, but does not overlap its dirty range.
   std::uint64_t dirty_hits = 0;
 };
 
@@ -239,8 +239,8 @@ class ModelledMachine : private os::DiskTracer {
   /// result would not be an array.
   const model::Array* array() const;
 
-  /// Counters of the driver's requests since the last clear_trace(). They are defined as in the
-  /// paper.
+  /// Counters of the driver's requests since the last clear_trace(). They are defined as in Ganger
+  /// and Patt 1994.
   struct Trace {
     std::uint64_t completed = 0;
     /// Response time, that is, the time in the queue plus the time at the device. Summed over all

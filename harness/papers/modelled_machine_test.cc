@@ -156,7 +156,7 @@ TEST(ModelledMachine, PopulatesAnImageBeforeTimeBegins) {
     return VfsResult<void>{};
   };
   const auto machine = taken(ModelledMachine::start(options));
-  EXPECT_LT(machine->now(), model::kSecondNs);  // no longer than a mount takes
+  EXPECT_LT(machine->now(), model::kSecondNs);  // only the mount has taken time
   EXPECT_TRUE(is_there(*machine, "old0"));
   EXPECT_TRUE(is_there(*machine, "old299"));
   options.populate = [](Vfs& vfs) { return make(vfs, "no-such-folder/f"); };

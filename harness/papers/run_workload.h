@@ -5,9 +5,9 @@
 // After an unmeasured phase, the machine waits until it is idle (nothing dirty or in flight).
 // Measured phases follow each other without a pause, like a user's commands; after the last
 // measured phase, the machine waits until it is idle. Disk activity is counted up to that instant,
-// because the paper's driver traces continue until the last request: table 2 counts writes that the
-// syncer sends after the user has finished. Requests are assigned to phases by their dispatch
-// times, so only the last measured phase includes later writes.
+// because the driver traces of Ganger and Patt 1994 continue until the last request: their table 2
+// counts writes that the syncer sends after the user has finished. Requests are assigned to phases
+// by their dispatch times, so only the last measured phase includes later writes.
 //
 // Before the first phase with after_cut, the power is cut regardless of which data is dirty at that
 // instant, and the machine recovers. The recovery is reported as two phases, `repair` and `mount`;
@@ -58,8 +58,9 @@ struct PhaseOutcome {
   std::uint64_t requests_while_elapsed = 0;  ///< number of requests before the slowest user ended
   std::uint64_t issued_reads = 0, issued_writes = 0;
   std::uint64_t sectors = 0, queued_most = 0, lock_waits = 0;
-  double response_ms = 0;  ///< mean time from issue to completion, the paper's "driver response"
-  double access_ms = 0;    ///< mean time from dispatch to completion
+  /// Mean time from issue to completion, which Ganger and Patt call "driver response".
+  double response_ms = 0;
+  double access_ms = 0;  ///< mean time from dispatch to completion
   double disk_busy_s = 0;
   /// Requests sent to all drives until the machine is idle. Includes the drives in an array.
   std::uint64_t drive_writes = 0;

@@ -193,7 +193,7 @@ std::string sibling(const std::string& file) {
 
 /// Lists the persistence points for all objects that the operation affects and that exist
 /// afterwards. If the operation changes names, also lists those for a neighbouring file, because a
-/// log may have written both together.
+/// log may write the changes of both files together.
 std::vector<Operation> persistence_of(const Operation& operation) {
   if (operation.kind == Kind::remount || operation.kind == Kind::freeze) return {};
   std::set<std::string> files, directories;

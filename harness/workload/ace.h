@@ -1,14 +1,15 @@
 #pragma once
 // A bounded enumerator of short workloads, modelled on ACE (CrashMonkey and ACE, OSDI'18).
 //
-// A workload of length n has n steps. A step is one operation on names of a small fixed set,
+// A workload of length n has n steps. A step is one operation on names of a small fixed set:
 //
 //   foo  bar  A/  A/foo  A/bar  B/  B/foo  B/bar
 //
-// which may be followed by sync, or by fsync, fdatasync or a directory fsync of one of the objects
-// involved. The last step always ends with a persistence point. The prerequisites of an operation
-// (a directory, a file with contents, a free name) are created and synced before the first step. If
-// an earlier step has already used the name, they are created directly before the operation.
+// The operation may be followed by sync, or by fsync, fdatasync or a directory fsync of one of the
+// objects involved. The last step always ends with a persistence point. The prerequisites of an
+// operation (a directory, a file with contents, a free name) are created and synced before the
+// first step. If an earlier step has already used the name, the prerequisites are created directly
+// before the operation.
 //
 // Symmetry: the two directories are interchangeable; the same applies to the two names in each
 // place. Only workloads that use A before B, and foo before bar, are generated. The number of
@@ -18,7 +19,7 @@
 //
 // Numbers never change. Operations that were added later (collapse, insert, clone, store, mknod,
 // remount, freeze) form a second space. It has the steps of the first space and the new ones, and
-// its last step is always a new one.
+// its last step is always one of the new steps.
 
 #include <cstdint>
 #include <memory>
@@ -40,7 +41,6 @@ class Ace {
   Ace(const Ace&) = delete;
   Ace& operator=(const Ace&) = delete;
 
-  /// Returns the number of workloads.
   std::uint64_t count() const;
 
   /// Returns the workload with this number, which must be less than count().

@@ -193,10 +193,10 @@ std::filesystem::path last_match(const std::filesystem::path& pattern) {
   return last;
 }
 
-/// Parses `tools`. If a tool's name contains a '/', it is a program on the host; a relative path is
-/// resolved against the folder of the application's file. An absolute path may be missing if one of
-/// the `packages` provides it. If that package is not installed, packing the guest fails with an
-/// error that names it.
+/// Parses `tools`. A name that contains a '/' is the path of a program on the host. A relative path
+/// is resolved against the folder of the application's file. The program at an absolute path may be
+/// missing here if the application has `packages`, because one of them may provide it. If none
+/// does, packing the guest fails later with an error that names the program.
 Result<void> settle_tools(const StrictTable& root, const std::filesystem::path& folder,
                           Application& application) {
   if (!root.has("tools")) return {};

@@ -8,7 +8,7 @@
 //                     persistent; each such line becomes a mark "persisted TEXT" before anything
 //                     else is done (request run-application, harness/guest/PROTOCOL.md)
 //     ... power cut at any time ...
-//   recover, mount    the files are copied to this guest, too
+//   recover, mount    the files are copied to the new guest, too
 //   verify            reads from standard input the TEXT of each mark before the cut, one on each
 //                     line, in order; prints "lost: ..." for missing data and "wrong: ..." for data
 //                     that must not be there; exits with 0 if it found nothing, otherwise with 1
@@ -18,8 +18,9 @@
 // Each TEXT that the verifier receives was therefore promised before the cut. (TEXT is 1 to 200
 // printable ASCII characters.) Effects after the last mark may be present or absent. A verifier
 // must require the data that its list names, and must reject only states that never existed during
-// the run. If data is missing that the application's documentation does not promise, the verifier
-// reports it in lines "permitted: ...". These are stored with the state and are not findings.
+// the run. If data is missing, but the application's documentation does not promise it, the
+// verifier reports this in lines "permitted: ...". These lines are stored with the state and are
+// not findings.
 //
 // An application that has settings ([settings.NAME] in its file) runs under one of them:
 // "sqlite+wal-normal". The setting's text replaces {setting} in prepare, run and verify.
@@ -38,10 +39,10 @@ namespace headcrash::workload {
 inline constexpr const char* kApplicationFolder = "/run/application";  ///< in the guest's memory
 /// Path of the file system under test for a program in its own root file system (`rootfs`).
 inline constexpr const char* kInsideDisk = "/.headcrash/disk";
-/// runs shell commands in such a root file system
+/// Path of the program that runs shell commands in an application's root file system.
 inline constexpr const char* kInsideBusybox = "/.headcrash/busybox";
-/// Path of the agent's program in the guest. It starts commands in that root file system
-/// (harness/guest/inside.h).
+/// Path of the agent's program in the guest. The agent starts commands in an application's root
+/// file system (harness/guest/inside.h).
 inline constexpr const char* kAgentProgram = "/init";
 
 struct ApplicationSetting {
@@ -85,7 +86,8 @@ struct Application {
   /// Path on the host of a squashfs image; all commands run in this root file system. If empty,
   /// they run in the guest's root file system.
   std::string rootfs;
-  /// Folder and variables ("NAME=VALUE") of commands that need no shell. Both need a `rootfs`.
+  /// Folder and environment variables ("NAME=VALUE") of commands that need no shell. They are
+  /// permitted only with a `rootfs`.
   std::string folder = "/";
   std::vector<std::string> environment;
   /// Adds the packages, programs and root file system of this application to the parts of a guest.

@@ -219,8 +219,8 @@ struct Held {
   const char* says;  ///< expected output if three transactions were reported
 };
 
-/// Tests all verifiers of numbered transactions with the same cases. They ensure that a verifier
-/// that detects nothing does not pass.
+/// Tests all verifiers of numbered transactions with the same cases. The cases ensure that a
+/// verifier that detects nothing does not pass.
 TEST(Application, VerifiersDetectMissingAndUnexpectedData) {
   const auto scratch = base::ScratchFolder::make();
   ASSERT_TRUE(scratch);
@@ -232,7 +232,7 @@ TEST(Application, VerifiersDetectMissingAndUnexpectedData) {
   for (
       const Held& held : {
           Held{"all", "333", ""},
-          Held{"all", "3333", ""},  // the fourth is committed but not reported yet
+          Held{"all", "3333", ""},  // the fourth transaction is committed but not reported yet
           Held{"all", "33-", "lost: transaction 3\n"},
           Held{"all", "---", "lost: transaction 1\nlost: transaction 2\nlost: transaction 3\n"},
           Held{"all-but-last", "33-", "permitted: the last 1 of 3 commits are undone\n"},

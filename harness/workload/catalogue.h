@@ -8,7 +8,8 @@
 //   reuse, indirect, many-users, ...          families (families.h): the trial's seed determines
 //                                             the number
 //   reuse/17                                  always number 17
-//   NAME+aged                                 any of them on an aged file system (aged_image.h)
+//   NAME+aged                                 any of these workloads on an aged file system
+//                                             (aged_image.h)
 //   FILE.txt, any other name with a '/'       a list of operations in a file
 
 #include <cstdint>

@@ -137,8 +137,8 @@ void unsynced_neighbours(Lines& lines, std::uint32_t rounds) {
         lines.create(a, 16384);
         break;
       case 1:
-        // A rename over an existing file starts to write the data of the new file. If the file
-        // system has a bug, the fsync that follows may not wait for these writes.
+        // A rename over an existing file starts to write the data of the new file. The following
+        // fsync must wait for these writes. A file system with a bug might not wait.
         lines.create(a, 4096);
         lines.say("fsync {}", a);
         lines.create(a + ".new", 16384);

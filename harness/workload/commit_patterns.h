@@ -7,7 +7,8 @@
 //                          include it?
 //   truncate-in-block      a file shrinks and grows within a block: the gap must read as zeroes
 //   freed-blocks-reused    blocks of a removed file get new data before the removal is committed
-//   unsynced-neighbours    fsync of one file commits others: their data must reach the disk first
+//   unsynced-neighbours    fsync of one file commits other files, whose data must reach the disk
+//                          first
 //   revoked-blocks         a freed metadata block holds synced data: a replay must not overwrite it
 //   wrap-journal           large commits make a small journal wrap around; later commits checkpoint
 //                          earlier ones

@@ -248,7 +248,7 @@ void Draft::copy(const std::string& from, const std::string& to) {
 }
 
 void Draft::exchange(const std::string& one, const std::string& other) {
-  // A temporary name that differs from all others, which do not begin with '/'.
+  // A temporary name. It differs from all names in the list, because it begins with '/'.
   const std::string aside = "/aside";
   move(one, aside);
   move(other, one);

@@ -99,7 +99,6 @@ class Drawing {
   std::uint64_t next_name_ = 0;
 };
 
-/// Creates directories and returns their names.
 inline std::vector<std::string> some_directories(Drawing& list, int count) {
   std::vector<std::string> directories;
   for (int i = 0; i < count; ++i) {

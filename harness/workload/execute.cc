@@ -32,8 +32,8 @@ struct FreeAligned {
   }
 };
 
-/// Calls `act` with a file handle. If the path is "%NAME", this is the open file; otherwise, the
-/// file is opened for this call.
+/// Calls `act` with a file handle. If the path is "%NAME", this is the handle of the open file.
+/// Otherwise, opens the file for this call.
 VfsResult<void> with_its_file(const Operation& operation, Vfs& vfs, OpenFiles& open_files,
                               auto&& act) {
   if (!is_open_file(operation.path)) return with_file(vfs, operation.path, {}, act);

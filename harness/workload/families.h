@@ -18,15 +18,16 @@
 //                  the freed space and are synced
 //   directories    directories with long names grow beyond a block, are emptied and removed, and
 //                  files reuse their blocks
-//   renames        synced and unsynced objects are renamed, over others and across directories
+//   renames        synced and unsynced objects are renamed, over other objects and across
+//                  directories
 //   exchanges      directories and files are exchanged across directories
 //   long-renames   directories with names of 193 bytes are renamed and exchanged dozens of times
 //                  without a sync: the records exceed one log write
-//   moves          directories are emptied by renames into old and new ones, then removed
-//   replacements   synced and new files are renamed over others while their neighbours are synced
+//   moves          directories are emptied by renames into old and new directories, then removed
+//   replacements   synced and new files are renamed over other files, whose neighbours are synced
 //   large-directories
-//                  synced files move where a directory grows; with blocks of 512 bytes, this is
-//                  where its indirect block begins
+//                  synced files move into a growing directory; with blocks of 512 bytes, the
+//                  directory then begins to need an indirect block
 //   journal-wrap   over a hundred changes of names and few files: a small journal wraps around
 //   open-files     files lose their last names while open, and are then written and synced
 //   overwrites     synced files are overwritten, by a block or by more than a journal transaction

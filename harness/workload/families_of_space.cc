@@ -160,7 +160,8 @@ std::vector<Operation> nearly_full(std::uint64_t number) {
   FullDisk disk(number);
   Drawing& list = disk.list;
   for (int round = 0; round < 6 && disk.forget_the_removed(); ++round) {
-    // If the file is created before the space is freed, its writes are already in flight.
+    // In some rounds, the new file is created before the space is freed, so that its first writes
+    // are already in flight.
     const bool to_new = list.one_in(2), made_before = list.one_in(2), to_directory = list.one_in(6);
     const std::string taker =
         to_new ? list.fresh(list.any_of(disk.directories)) : list.any_of(disk.files);

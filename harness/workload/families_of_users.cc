@@ -30,8 +30,8 @@ std::vector<std::string> all_below(const Drawing& list, const std::string& direc
 }  // namespace
 
 /// One user, or each of three users, renames directories and concurrently syncs objects below them.
-/// Two numbers with short names alternate with two numbers with long names, for which the old and
-/// the new name are in different blocks.
+/// Two consecutive numbers use short names, and the next two use long names. If names are long, the
+/// old and the new name are in different blocks.
 std::vector<Operation> paths(std::uint64_t number) {
   Drawing list(number);
   const std::uint64_t users = number % 2 == 0 ? 1 : 3;

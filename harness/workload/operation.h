@@ -4,7 +4,7 @@
 //   mkdir PATH          rmdir PATH            create PATH           unlink PATH
 //   write PATH OFFSET LENGTH FILE VERSION     writes stamps (stamp.h)
 //   write-sync, write-dsync, write-direct     the same with O_SYNC, O_DSYNC, O_DIRECT
-//   write-direct-dsync, write-uring           with O_DIRECT and O_DSYNC; the latter through
+//   write-direct-dsync, write-uring           the same with O_DIRECT and O_DSYNC; write-uring uses
 //                                             io_uring
 //   write-atomic PATH OFFSET LENGTH FILE VERSION
 //                                             with O_DIRECT and RWF_ATOMIC
@@ -23,7 +23,7 @@
 //   insert PATH OFFSET LENGTH                 inserts a hole and moves the rest behind it; the hole
 //                                             must begin inside the file
 //   clone FROM OFFSET LENGTH TO OFFSET        TO then shares these blocks of FROM (FICLONERANGE)
-//   dedupe FROM OFFSET LENGTH TO OFFSET       the same where both are equal (FIDEDUPERANGE)
+//   dedupe FROM OFFSET LENGTH TO OFFSET       the same, if both ranges are equal (FIDEDUPERANGE)
 //   link EXISTING PATH                        symlink TARGET PATH                mknod PATH fifo
 //   rename FROM TO      rename-noreplace FROM TO                    rename-exchange ONE OTHER
 //   rename-whiteout FROM TO                   leaves a whiteout at FROM, for overlayfs
@@ -31,7 +31,8 @@
 //                                             security. or system.; VALUE: see attribute_value.h
 //   chmod PATH MODE                           octal permission bits, of a file or directory
 //   chown PATH UID GID                        of a file or directory; each at most 65534
-//   touch PATH SECONDS                        sets mtime of a file or directory; even, 1980 to 2038
+//   touch PATH SECONDS                        sets mtime of a file or directory; SECONDS is even,
+//                                             from 1980 to 2038
 //   access PATH SECONDS                       sets atime of a file, with the same limits
 //   flags PATH LETTERS                        inode flags as in chattr: any of aACdDisSu, or "-" to
 //                                             clear all
@@ -67,9 +68,9 @@
 //
 // "%NAME" denotes the open file in any operation that would otherwise open a file: write,
 // write-mapped, store, msync, sync-range, truncate, allocate, punch, zero, collapse, insert, fsync,
-// fdatasync. It belongs to the thread that opened it. Open files are closed before the file system
-// is unmounted. An open directory can only be used by fsync; its inode stays in memory despite
-// evict. A file without a name can thus be synced:
+// fdatasync. An open file belongs to the thread that opened it. Open files are closed before the
+// file system is unmounted. An open directory can only be used by fsync; its inode stays in memory
+// despite evict. A file without a name can thus be synced:
 //
 //   create a    sync    open a %f    unlink a    fsync %f    close %f
 //
@@ -85,10 +86,10 @@
 //                  | @1 create d/b   @1 write d/b ..  @1 fsync d/b (8)
 //
 // Two rules keep the oracle simple. First, between two joins, each file and each name belongs to
-// one thread. Looking up a directory on a path is permitted; the oracle's ownership.h checks this.
-// Second, persistence points are reported in list order: when the point of a thread has succeeded,
-// the thread waits until all earlier points have been reported. "persisted N" therefore gives the
-// position of every thread. The calls themselves overlap, like the resulting commits.
+// one thread. The oracle's ownership.h checks this rule. Looking up a directory on a path is always
+// permitted. Second, persistence points are reported in list order: when the point of a thread has
+// succeeded, the thread waits until all earlier points have been reported. "persisted N" therefore
+// gives the position of every thread. The calls themselves overlap, like the resulting commits.
 //
 // A workload is a list that is generated from a seed before the run. The agent executes it, and the
 // oracle follows the same list on the host; neither needs data from the other. Paths are those of

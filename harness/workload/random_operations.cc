@@ -29,7 +29,8 @@ constexpr std::uint64_t kModes = 01000;  // number of different values of the pe
 constexpr std::uint64_t kOwners = 1000;
 /// Flags that do not prevent later operations.
 constexpr std::array kHarmlessFlags{0, FS_NODUMP_FL, FS_NOATIME_FL, FS_NODUMP_FL | FS_NOATIME_FL};
-// Number of times that a list may set. They are even, in seconds, and start at kEarliestSeconds.
+// Number of different timestamps that a list may set. They are even numbers of seconds, starting at
+// kEarliestSeconds.
 constexpr std::uint64_t kEvenSeconds = 1 << 29;
 
 bool zeroes_or_allocates(Kind kind) {
@@ -175,7 +176,7 @@ class RandomHistory {
     }
     const bool buffered = is_write(operation.kind) && !is_direct(operation.kind);
     if (options_.any_byte && buffered && below(4) == 0) operation.offset += below(kStampBytes);
-    if (operation.kind == Kind::append) {  // so that the append ends at a stamp boundary
+    if (operation.kind == Kind::append) {  // the append must end at a stamp boundary
       if (size % kStampBytes != 0) {
         operation.kind = Kind::write;
       } else {

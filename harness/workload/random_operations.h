@@ -30,7 +30,7 @@ struct RandomOptions {
   std::uint32_t longest_target = 0;
   /// If true, the ranges of writes, allocate, punch and zero need not be multiples of 512.
   bool any_byte = false;
-  /// the ends of writes and the new sizes of truncations are also multiples of 512
+  /// If true, the ends of writes and the new sizes of truncations are also multiples of 512.
   bool whole_blocks = false;
   /// Relative frequency of each kind, in the order of Operation::Kind. With 0, the kind does not
   /// occur. Whiteouts do not occur, because many file systems do not support them; a pattern tests

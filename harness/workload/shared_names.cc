@@ -207,8 +207,8 @@ constexpr std::array<std::string_view, kShortSharedLists> kShortLists{
     "create a, mkdir d | rename-exchange a d | rmdir d",
     "create a | fsync a, unlink a | sync, create b",
     "create a | sync, unlink a | sync, create b | sync, create a",
-    // Removing the replaced file takes long. In this time, a commit ends and the moved file loses
-    // its name.
+    // Removing the replaced file takes a long time. During this time, a commit ends and the moved
+    // file loses its name.
     "create a, create b | rename a b | sync | unlink b",
     // Several commits without changes follow each other while users wait for them.
     "create a | create a, create b | sync, sync | create c | create a, mkdir d",

@@ -3,8 +3,8 @@
 //
 // Every 512-byte block that a workload writes is a stamp. It contains the file's number (not its
 // name, which can change), the version of the write, and the block's position in the file. The rest
-// of the block is computed from these three. After a crash, a block is therefore a stamp of a known
-// write, a stamp in the wrong place, zeroes, or foreign bytes (stale data, a torn sector).
+// of the block is computed from these three numbers. After a crash, a block is therefore a stamp of
+// a known write, a stamp in the wrong place, zeroes, or foreign bytes (stale data, a torn sector).
 //
 //   0        8        12        16        24                                     512
 //   +--------+--------+---------+---------+--------------------------------------+
@@ -56,8 +56,8 @@ using BlockContent = std::variant<Stamp, BeforeMkfs, Zeroes, Foreign>;
 /// recognised only if every byte of it matches.
 BlockContent read_stamp(std::span<const std::byte> block);
 
-/// Returns a digest of the bytes (FNV-1a), which is used to compare blocks that are not stamps. It
-/// is never 0.
+/// Returns a digest of the bytes (FNV-1a), which is used to compare blocks that are not stamps. The
+/// digest is never 0.
 std::uint64_t block_digest(std::span<const std::byte> block);
 
 }  // namespace headcrash::workload

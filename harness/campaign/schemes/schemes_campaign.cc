@@ -105,8 +105,9 @@ class SchemesRun {
 
   bool contradicted() const { return contradicted_; }
 
-  /// Returns true if further trials cannot change the result. This is so once a scheme has failed,
-  /// or once the campaign's only scheme, a control, was detected.
+  /// Returns true if further trials cannot change the result. This is the case after a scheme has
+  /// failed. It is also the case after a control has been detected, if it is the campaign's only
+  /// scheme.
   bool known() const {
     return failed_ || (caught_ && !campaign_.scheme.empty() &&
                        campaign_.scheme.find(',') == std::string::npos);
@@ -174,7 +175,7 @@ class SchemesRun {
     return {};
   }
 
-  /// Texts for a failed trial's report.
+  /// The faults of a trial and its operations, for the report of a failure.
   struct Faults {
     std::string summary, operations;
   };

@@ -32,7 +32,7 @@ struct FamilyShare {
   /// request order.
   std::uint64_t schedules = 0;
   bool faults = true;  ///< each workload also runs once with I/O errors
-  /// If false, the family runs only if it is requested by name. Its few faults may not expose a
+  /// If false, the family runs only if it is requested by name. Its few faults might not expose a
   /// control, and a control that passes would invalidate a shard of the whole campaign.
   bool in_whole = true;
 };
@@ -100,7 +100,7 @@ constexpr std::string_view kIoErrors = "io-errors/", kWithIoErrors = "histories/
 constexpr std::string_view kDamage = "damage/", kDamageFamily = "damage";
 /// Workload N is the history shared_names(N).
 constexpr std::string_view kShared = "shared-names/";
-/// Number N is short_shared_names(N).
+/// Workload N is the history short_shared_names(N).
 constexpr std::string_view kEnumerated = "enumerated/";
 constexpr auto kDamaged = std::to_array<std::string_view>(
     {"histories", "large-directories", "nearly-full", "directories", "indirect", "moves", "crumbs",

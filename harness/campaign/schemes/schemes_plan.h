@@ -9,24 +9,27 @@
 //   ufs-schemes/all/reuse                     a family, with as many workloads as in the whole
 //                                             campaign
 //   ufs-schemes/part-nr/ace-seq2/133787       one workload, to repeat a failure
-//   ufs-schemes/chains/reuse/3@tiny~2         the same, on the disk `tiny`, in the random order 2
-//   ufs-schemes/chains/reuse/3@tiny~2^7       with I/O errors from seed 7 (in_process/io_errors.h)
-//   ufs-schemes/chains/many-users/3~2:5       with the order of fibers from seed 5
+//   ufs-schemes/chains/reuse/3@tiny~2         one workload on the disk `tiny`, in random order 2
+//   ufs-schemes/chains/reuse/3@tiny~2^7       the same, with I/O errors from seed 7
+//                                             (in_process/io_errors.h)
+//   ufs-schemes/chains/many-users/3~2:5       one workload, with the order of fibers from seed 5
 //                                             (os/fiber_schedule.h)
 //   ufs-schemes/chains/shared-names/7:3       a history of users who change the same names
 //                                             (workload/shared_names.h)
-//   ufs-schemes/chains/enumerated/7           a short one, under all schedules with one deviation
+//   ufs-schemes/chains/enumerated/7           a short history, under all schedules with one
+//                                             deviation
 //   ufs-schemes/chains/io-errors              a dozen histories with faults
 //   ufs-schemes/chains/io-errors/7            the same as histories/7^7
-//   ufs-schemes/chains/damage/7               number 7 of a family, unmounted; its image is then
-//                                             damaged in many ways and repaired each time
+//   ufs-schemes/chains/damage/7               workload 7 of a family; after the unmount, the image
+//                                             is damaged in many ways and repaired each time
 //                                             (adapters::RepairTrials)
 //
-// The form is WORKLOAD[/NUMBER][@DISK][~ORDER][:SCHEDULE][^FAULTS]. The default disk is the plain
-// one, or that of the family (in_process/lab_disks.h). The default order is that of the elevator
-// (in_process/record_run.h). Without a schedule, fibers run in FIFO order. Without a seed of
-// faults, no fault is injected. Families with several users run under several schedules, with fewer
-// states for each. Each workload of a family also runs once with faults.
+// The form is WORKLOAD[/NUMBER][@DISK][~ORDER][:SCHEDULE][^FAULTS]. By default, a family runs on
+// its own disk (in_process/lab_disks.h), and all other workloads on the plain disk. The default
+// order is that of the elevator (in_process/record_run.h). Without a schedule, fibers run in FIFO
+// order. Without a seed of faults, no fault is injected. Families with several users run under
+// several schedules, with fewer states for each schedule. Each workload of a family also runs once
+// with faults.
 //
 // Trials are numbered by workload, then by scheme. If only a few workloads expose a control
 // (SystemDescription::shown_by), the whole campaign runs only one of these workloads under this
@@ -72,7 +75,7 @@ struct SchemesWorkload {
   std::string disk;
   std::uint64_t order = 0;
   std::uint64_t schedule = 0;  ///< seed for the order of fibers; 0 for FIFO
-  /// number of the shared history; nullopt for other workloads
+  /// Number of the shared history; nullopt for other workloads.
   std::optional<std::uint64_t> shared;
   /// Number of the short shared history whose schedules are enumerated; nullopt for other
   /// workloads.

@@ -1,6 +1,6 @@
 #pragma once
-// The campaign `io-errors`, a survey. It lets writes and flushes fail, and measures which errors
-// the file systems report and which data they show and keep. Its trials are measured, not judged.
+// The campaign `io-errors`, a survey. It makes writes and flushes fail. It measures which errors
+// the file systems report, and which data they show and keep. Its trials are measured, not judged.
 // io_errors_plan.h defines the names.
 
 #include "harness/campaign/campaign.h"

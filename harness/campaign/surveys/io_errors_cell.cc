@@ -1,5 +1,5 @@
-// Measures a cell (io_errors_cell.h). While faults are active, requests bypass GuestSession. A
-// kernel warning is then part of the result and must not end the cell.
+// Measures a cell (io_errors_cell.h). While faults are active, requests bypass GuestSession,
+// because kernel warnings are then part of the result and must not end the cell.
 #include "harness/campaign/surveys/io_errors_cell.h"
 
 #include <fmt/format.h>
@@ -63,7 +63,8 @@ std::string documents_of(const IoErrorCell& cell, std::string_view type, const I
   return fmt::format("{}", fmt::join(places, "; "));
 }
 
-// The requests in a recording that failed on the first device while it had power.
+// The failed requests to the first device in a recording. Excludes requests that failed because the
+// device had no power.
 
 struct FailedRequests {
   std::size_t count = 0;
@@ -169,7 +170,7 @@ class CellRun : private SurveyCellRun {
   WrittenRange written_;
   ArmedFaults faults_;
   int create_ = kNotReached;  // result of the attempt to create a new file at the end
-  // The guest hangs or has died, so only a power cut is possible.
+  // True if the guest hangs or has died. Only a power cut is then possible.
   bool gone_ = false;
   std::optional<std::string> malformed_;  ///< the first malformed answer from the agent
   IoErrorOutcome outcome_;
@@ -283,9 +284,10 @@ Result<void> CellRun::format_and_set_up() {
   return {};
 }
 
-/// Makes XFS write metadata to its final place once its log has been idle for a second; the default
-/// is half a minute. XFS then also writes log records that cover the metadata. Used only in cells
-/// that wait for such a write, because the log records would trigger the faults of other cells.
+/// Makes XFS write metadata to its final place after the log has been idle for one second; the
+/// default is half a minute. XFS then also writes log records that cover the metadata. Used only in
+/// cells that wait for such a write, because the log records would trigger the faults of other
+/// cells.
 Result<void> CellRun::write_metadata_sooner() {
   if (!waits_for_metadata()) return {};
   TRY(exec({"busybox", "sh", "-c", "echo 100 > /proc/sys/fs/xfs/xfssyncd_centisecs"}));
@@ -345,8 +347,8 @@ void CellRun::more_work() {
        write_line("b", 0, blocks, Files::kFileB, Files::kFailedVersion), "fsync b", "create c",
        write_line("c", 0, blocks, Files::kFileC, Files::kOldVersion), "fsync c"});
   outcome_.later_write = answers[0];
-  // An fsync is about the write that precedes it in the list. If the write itself failed, the
-  // success of its fsync means nothing.
+  // Each fsync in the list follows the write that it tests. If the write failed, report its error,
+  // because the success of the fsync then means nothing.
   outcome_.later_fsync = answers[0] == 0 ? answers[1] : answers[0];
   outcome_.other_fsync = answers[2] == 0 ? answers[3] : answers[2];
   create_ = answers[4];

@@ -53,7 +53,7 @@ Block metadata_block(std::string_view type, std::string_view filesystem, std::ui
     return {fmt::format("{}0000{}", kModeOfA, little_hex(kAppendedBytes, 4)), "", true,
             "the inode table's block, to its place"};
   if (type == "xfs") return {"494e81a40302", "", true, "the inode cluster, to its place"};
-  if (type == "btrfs")  // key of an item in a leaf: (inode, INODE_ITEM, 0)
+  if (type == "btrfs")  // the key of the inode's item in a leaf: (inode, INODE_ITEM, 0)
     return {little_hex(inode, 8) + "01" + little_hex(0, 8), "", true,
             "the leaf of the file system tree"};
   if (type == "f2fs")  // the footer of a node that holds an inode has the inode number twice

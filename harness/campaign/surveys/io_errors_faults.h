@@ -6,8 +6,8 @@
 //   setup --> [arm: early] --> write, fsync, fsync --> [arm: late] --> sync, fsync --> more work
 //   --> end
 //
-// If metadata is first written to a journal, the fault of `metadata` is armed late. The write to
-// the final place of the metadata then fails, although fsync has succeeded before.
+// If metadata is first written to a journal, the fault of `metadata` is armed late. The later write
+// of the metadata to its final place then fails, although an earlier fsync has succeeded.
 
 #include <cstdint>
 #include <string>
@@ -24,7 +24,8 @@ struct IoErrorFiles {
   static constexpr std::uint32_t kOldVersion = 1, kFailedVersion = 2, kLaterVersion = 3;
   static constexpr std::uint64_t kBlocksOfA = 40, kBlocksOfB = 8;
   static constexpr std::uint64_t kWrittenBlocks = 8;  ///< size of each write after the setup
-  /// First block of data-overwrite; the other kinds append.
+  /// First block of the failing write in cells of kind data_overwrite. In all other cells, the
+  /// write appends to the file.
   static constexpr std::uint64_t kOverwrittenFrom = 16;
   /// First block of the later write to the same file.
   static constexpr std::uint64_t kLaterFrom = 0;

@@ -20,8 +20,8 @@ constexpr std::array kFailedRequests{FailedRequest::none,          FailedRequest
 
 struct TestedFileSystem {
   std::string_view filesystem;
-  bool journals = true;          ///< has a journal, a log or checkpoints
-  bool copies_metadata = false;  ///< stores metadata twice
+  bool journals = true;  ///< has a journal, a log or checkpoints
+  bool copies_metadata = false;
   /// True for an adapter with a mount option that affects only data errors.
   bool only_data = false;
 };

@@ -3,13 +3,13 @@
 //
 //   io-errors                     every file system, every kind of failure
 //   io-errors/ext4                one file system
-//   io-errors/ext4/journal        one kind of failure on it: once and permanent, with a cut and
-//                                 with an unmount
+//   io-errors/ext4/journal        one kind of failure on this file system: once and permanent, with
+//                                 a cut and with an unmount
 //   io-errors/all/flush           one kind of failure on every file system
 //
-// A cell consists of a file system, a kind of request that fails, once or permanently, and a way to
-// end the session. The questions are those of Rebello et al., "Can Applications Recover from fsync
-// Failures?" (USENIX ATC 2020).
+// A cell consists of a file system, a kind of request that fails, the duration of the failure (once
+// or permanent), and a way to end the session. The questions are those of Rebello et al., "Can
+// Applications Recover from fsync Failures?" (USENIX ATC 2020).
 
 #include <cstdint>
 #include <optional>

@@ -13,7 +13,8 @@
 
 namespace headcrash::campaign {
 
-/// A range of a file that an operation wrote, and the version of the range before that.
+/// A range of a file that an operation wrote, and the versions of the range before and after the
+/// write.
 struct WrittenRange {
   std::string path;
   std::uint32_t file = 0;
@@ -24,14 +25,14 @@ struct WrittenRange {
 };
 
 enum class RangeContent : std::uint8_t {
-  unseen,      ///< not read
-  fresh,       ///< all of the written contents; displayed as "new"
-  old,         ///< the contents before the write
-  torn,        ///< a mixture of both, or the file is too short
-  zero,        ///< some blocks are zeroes, although neither version has zeroes
-  foreign,     ///< some blocks belong to neither version
-  missing,     ///< the file is missing
-  unreadable,  ///< the file or directory cannot be read
+  unseen,   ///< not read
+  fresh,    ///< all of the written contents; displayed as "new"
+  old,      ///< the contents before the write
+  torn,     ///< a mixture of the old and the written contents, or the file is too short
+  zero,     ///< some blocks are zeroes, although neither version has zeroes
+  foreign,  ///< some blocks belong to neither version
+  missing,
+  unreadable,
 };
 std::string_view name(RangeContent content);
 

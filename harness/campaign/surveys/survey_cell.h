@@ -16,7 +16,6 @@
 
 namespace headcrash::campaign {
 
-/// The environment of a measurement.
 struct SurveyContext {
   vm::GuestImage image;
   vm::Accelerator accelerator = vm::Accelerator::tcg;

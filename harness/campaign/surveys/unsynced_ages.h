@@ -7,9 +7,9 @@
 //             f(N-3) to rN, rest for 1 s; the mark of the rest shows when the round has ended, and
 //             promises nothing
 //
-// The calls of a round have returned when its rest begins, one second before its mark. The age of a
-// change is measured from then, which makes it some milliseconds too short. Rounds without a mark
-// are ignored, because it is unknown whether their changes were made.
+// When the rest of a round begins, one second before the round's mark, all calls of the round have
+// returned. Ages are measured from this time, so they are some milliseconds too short. Rounds
+// without a mark are ignored, because it is unknown whether their changes were made.
 
 #include <cstdint>
 #include <span>

@@ -1,7 +1,6 @@
 #pragma once
-// Test fixture with an emulated device and a guest. The guest has two disks: the device, and the
-// export for marks that the device's server provides. The guest is started again after each power
-// cut.
+// Test fixture with an emulated device and a guest. The device's server exports both disks of the
+// guest: the device, and a disk for marks. The guest is started again after each power cut.
 
 #include <gtest/gtest.h>
 

@@ -19,8 +19,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kRecording = "workload.hcrec";
-/// Number of failures of each kind that are minimised in a cell. Further failures are reported as
-/// they are. The failures of a control are expected, so they are never minimised.
+/// Number of failures of each kind that are minimised in a cell. Further failures are reported
+/// without being minimised. The failures of a control are expected, so they are never minimised.
 constexpr std::size_t kMinimisedOfKind = 3;
 constexpr std::chrono::seconds kMinimise{90}, kOnlyReport{5};
 /// Maximum number of failures of each kind to confirm if failures are neither minimised nor
@@ -39,8 +39,8 @@ Result<explorer::RecordedWorkload> record(explorer::StageGuest& guest, const Exp
                                                         recording, at_crash);
   };
   if (!cell.write_through) return record_it();
-  // The mode was set in the current guest, but load() may replace it with a fresh guest, which has
-  // the default mode. Retry until the guest was not replaced.
+  // The mode was set in the current guest. During the recording, load() may replace this guest with
+  // a fresh one, which has the default mode. In this case, repeat the recording.
   for (int attempt = 0; attempt < 3; ++attempt) {
     TRY(guest.load({.recording = fs::absolute(disk.recording),
                     .state = disk.state,

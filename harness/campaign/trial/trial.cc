@@ -1,8 +1,8 @@
 // The steps of a trial (trial.h).
 //
-// A step either continues or ends the trial with a verdict: a hang, an oops, an unmountable file
-// system. Errors in headcrash itself become the verdict harness-error, so that one bad trial never
-// ends the campaign.
+// After each step, the trial either continues or ends with a verdict: a hang, an oops, an
+// unmountable file system. An error in headcrash itself becomes the verdict harness-error, so that
+// one bad trial never ends the campaign.
 #include "harness/campaign/trial/trial.h"
 
 #include <fmt/format.h>
@@ -421,8 +421,8 @@ Result<run::RecoveryGuest::MountReplay> TrialRun::replay_by_mount(const adapters
   return seen;
 }
 
-/// Inspects the file system. The phase "mount" consists of the first mount, which is the one for
-/// which a user would wait. All other steps are in the phase "verify".
+/// Inspects the file system. The phase "mount" contains only the first mount, because this is the
+/// one that delays a user. All other steps are in the phase "verify".
 Result<run::Inspection> TrialRun::inspect(const adapters::LinuxAdapter& filesystem, bool again) {
   const auto after_mount = [this](bool mounted) -> Result<void> {
     if (const Result<void> ended = end(mounted ? 0 : 1); !ended || !mounted) return ended;
@@ -432,8 +432,8 @@ Result<run::Inspection> TrialRun::inspect(const adapters::LinuxAdapter& filesyst
                                *plan_.filesystem);
 }
 
-/// Judges the tree. First stops the server, because its recording is complete only then, and the
-/// recording decides which marks were before the cut.
+/// Judges the tree. First stops the server, because the recording is complete only then, and it
+/// shows which marks were before the cut.
 void TrialRun::judge() {
   const auto not_judged = [&](const Error& error) {
     keep_judgement({oracle::Verdict::harness_error, error.message()});

@@ -116,8 +116,8 @@ TEST(Measurements, DependOnTheDelay) {
   EXPECT_NEAR(*number_of(*policies, "zero delay", "mean age").ours, 0.5, 0.4);
 }
 
-/// Examines the medium, and then cuts the power at the same instant. Both must show the same loss,
-/// except for the write in flight.
+/// Examines the medium, and then cuts the power at the same instant. Both measurements must show
+/// the same loss, except for the write in flight.
 TEST(Loss, ExaminingTheMediumPredictsTheLossOfACut) {
   for (const auto& [type, system] : {std::pair{"ufs", "conventional"},
                                      {"ufs", "soft-updates-init-cb"},

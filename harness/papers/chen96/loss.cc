@@ -15,8 +15,8 @@ using Policy = os::SyncerOptions::Policy;
 
 struct Mounted {
   std::string type, system;
-  /// True if the syncer measures the age of data from the time at which the data's buffer became
-  /// dirty. False if it measures the age from the first change.
+  /// True if data is written from buffers, whose age may count from their last change. In logs and
+  /// commits, age always counts from the first change.
   bool by_buffers = false;
   bool in_stages = false;  ///< true if some writes must wait for other writes
 };
@@ -43,7 +43,7 @@ const char* const kWriteThrough = "write-through";
 constexpr double kFromFirstS = 5;
 
 std::vector<LossPolicy> loss_policies(bool scaled) {
-  // Measured on this machine: the highest rate in figure 4.
+  // The highest rate in figure 4, as measured on this machine.
   constexpr std::uint64_t kDrainBytesPerS = 1'900'000;
   std::vector<LossPolicy> cases;
   const auto add = [&](std::string its_name, Policy policy, double seconds) -> os::SyncerOptions& {
@@ -154,7 +154,6 @@ std::vector<std::string> cells_of(const Row& row) {
   return cells;
 }
 
-/// Runs a measurement, and adds its results to the claim.
 Row measure(Context& context, const Mounted& mounted, const LossPolicy& policy,
             ClaimAnswer& answer) {
   const auto machine = loss_machine(mounted.type, mounted.system, policy.syncer, context.seed);

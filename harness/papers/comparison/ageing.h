@@ -25,9 +25,10 @@ struct AgeingOptions {
 };
 
 struct AgedDisk {
-  double full = 0;          ///< final value
-  std::uint64_t files = 0;  ///< number of files on the aged disk
-  /// bytes written since the disk reached the fraction `full`, divided by the used bytes
+  double full = 0;  ///< final value
+  std::uint64_t files = 0;
+  /// Number of bytes written since the disk reached the fraction `full`, divided by the number of
+  /// used bytes.
   double written_over = 0;
 };
 

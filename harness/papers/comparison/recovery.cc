@@ -1,11 +1,12 @@
 // Measures the time from a power cut until the first mount and until the file system is fully
 // consistent. The size of the file system and the amount of work before the cut vary.
 //
-// Uses the Pentium with its drive of 60 GB, because the other drive has only one gigabyte. A user
-// works for a few seconds after the mount (../loss_run.h, ten changes per second), and then the
-// power is cut. Before the first mount, the system uses the fastest recovery that the format
-// permits: log replay, a fast check, or, for an ordered system, a full check. The second time is
-// that of a full check and a mount. Here, LFS has segments of 2 MB, and journals have 32 MB.
+// Uses the Pentium with its drive of 60 GB, because the drive of the other machine has only one
+// gigabyte. A user works for a few seconds after the mount (../loss_run.h, ten changes per second),
+// and then the power is cut. Before the first mount, the system uses the fastest recovery that the
+// format permits: log replay, a fast check, or, for an ordered system, a full check. The second
+// time is that of a full check and a mount. Here, LFS has segments of 2 MB, and journals have 32
+// MB.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -31,8 +32,9 @@ std::vector<RecoveryCase> recovery_cases(const Context& context) {
           {"1 GB, three times the files, 10 s of work", 1, 750, 10}};
 }
 
-/// Returns the rows except those of the group `each call`, unless their systems have a fast check.
-/// The omitted systems are also in another group, and recover in the same way in both.
+/// Returns the rows of all groups except `each call`, and those rows of `each call` that have a
+/// fast check. Each omitted system also has a row in another group, where it recovers in the same
+/// way.
 std::vector<std::size_t> recovering_rows(const Context& context) {
   std::vector<std::size_t> numbers;
   for (const std::size_t i : rows_of(context))
@@ -99,7 +101,7 @@ RowRecovery recover_row(const Context& context, std::size_t number, const Recove
     result.mount_cpu_s.push_back(
         seconds_of(first.recovery->repair.cpu_ns + first.recovery->mount.cpu_ns));
     if (first.recovery->repair.done &&
-        row.first_mount != Repair::fast) {  // then the repair was a full check
+        row.first_mount != Repair::fast) {  // the repair was a full check
       result.consistent_s.push_back(result.mount_s.back());
       continue;
     }

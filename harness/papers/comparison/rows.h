@@ -20,8 +20,8 @@
 //               per 8 KiB; journals of 8 MB, segments of 512 KiB, an intent log of 1 MB. UFS keeps
 //               10 % of the space free, and LFS 8 % for its cleaner
 //
-// All systems initialise allocated blocks. No Order is a control, which may lose everything; the
-// difference from its numbers is the cost of ordering.
+// All systems initialise allocated blocks. No Order is a control and may lose everything. The cost
+// of ordering is the difference from the numbers of No Order.
 
 #include <functional>
 #include <memory>
@@ -76,7 +76,8 @@ struct MachineChoice {
   Device device = Device::drive;
   bool pentium = false;
   os::TimeNs delay_ns = 30 * model::kSecondNs;
-  /// Use the write times in each system's paper. Buffers are then written by a sweep of 30 s.
+  /// Use the write times in each system's paper. Buffered data is then written by a sweep that
+  /// takes 30 s.
   bool own_times = false;
   std::optional<std::uint64_t> size_bytes = {};   ///< nullopt to use the whole device
   std::optional<std::uint64_t> cache_bytes = {};  ///< nullopt selects 36 MB

@@ -102,7 +102,7 @@ const TimedTable* Session::aged(Context& context, const AgedOn& on) {
   const std::size_t height = table.row_numbers.size(), width = table.columns.size();
   table.outcomes.assign(height, std::vector<Outcome>(width));
   table.notes.resize(height);
-  // Rows with the same system in two groups use the same images.
+  // If a system has a row in two groups, both rows use the same images.
   const auto systems = grouped(table.row_numbers, [](const Row& row) {
     return row.system->full_name() + " " + row.format();
   });

@@ -21,7 +21,7 @@ struct Contest {
   std::string machine, workload;
   /// One sample per contender. All contests have the same order of contenders.
   std::vector<const Sample*> samples;
-  Ranking ranking;  ///< ranking of the samples
+  Ranking ranking;
 };
 
 /// Returns the number of contests in which contender `first` beats contender `second` over the

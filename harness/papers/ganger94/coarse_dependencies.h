@@ -30,7 +30,7 @@ class CoarseDependencies : public ufs::NoOrder {
   struct Counters {
     /// Number of distinct edges between two blocks.
     std::uint64_t dependencies = 0;
-    /// number of edges that were not added because they would have closed a cycle
+    /// Number of edges that were not added because they would have closed a cycle.
     std::uint64_t cycles = 0;
     std::uint64_t writes = 0;  ///< number of writes of metadata blocks
     std::uint64_t writes_put_off = 0;

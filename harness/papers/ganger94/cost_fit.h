@@ -15,7 +15,6 @@
 
 namespace headcrash::experiment::ganger94 {
 
-/// One CPU time printed in the paper.
 struct PrintedTime {
   double seconds = 0;
   std::vector<double> counts;  ///< number of operations of each kind, in the order of the costs
@@ -27,8 +26,9 @@ struct FittedCost {
 };
 
 struct FitSpread {
-  /// The paper prints "coefficients of variation less than 0.1" (tables 1 and 2). This value
-  /// applies to a mean over several executions.
+  /// Relative spread of a printed time. The paper prints "coefficients of variation less than 0.1"
+  /// (tables 1 and 2). The printed times are means over several executions, so their spread is
+  /// smaller.
   double time = 0.05;
   double estimate = 1;  ///< our choice: the error of an estimate may be as large as the estimate
 };

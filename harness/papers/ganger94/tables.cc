@@ -143,7 +143,7 @@ void add_initialization_cost(ClaimAnswer& answer, const Table& table) {
   }
 }
 
-/// Adds the same percentages for other machines.
+/// Adds the cost of initialization on other machines, in percent.
 void add_other_machines(ClaimAnswer& answer, Cells& cells, Initialization initialization) {
   const struct {
     const char* name;

@@ -16,8 +16,8 @@ struct Change {
   ServerChoice choice;
 };
 
-/// The changes for one tuning, whose knee is measured on the unchanged server and after each
-/// change.
+/// The changes for one tuning. The knee of this tuning is measured on the unchanged server and
+/// after each change.
 struct Knees {
   const char* id;
   const char* title;
@@ -144,8 +144,8 @@ ClaimAnswer constant_of_fast_fsck(Context& context) {
   return answer;
 }
 
-/// Adds the recovery time after a cut at this load, one for each change. If `requests` is true,
-/// also adds the numbers of requests.
+/// For each change, adds the recovery time after a cut at this load. If `requests` is true, also
+/// adds the numbers of requests.
 void add_recoveries(Context& context, ClaimAnswer& answer, Figure paper_s, double per_s,
                     const std::vector<Change>& changes, bool requests = false) {
   std::vector<Cut> cuts;
@@ -217,8 +217,8 @@ ClaimAnswer responses(Context& context) {
       labels.push_back(fmt::format("{}, {}", with, label));
       loads.push_back({choice, 600});
     }
-    // Includes the processor and driver of a client from 1998, which take five milliseconds for 8
-    // KiB.
+    // This case includes the processor and driver of a client from 1998, which take five
+    // milliseconds for 8 KiB.
     labels.push_back(fmt::format("{}, client and network eight times slower", with));
     loads.push_back({usual, 600, {.network_per_kib_ns = 8 * LaddisOptions().network_per_kib_ns}});
   }

@@ -8,7 +8,7 @@ namespace headcrash::experiment::peacock98 {
 const CurvePoint* Curve::knee() const {
   const CurvePoint* best = nullptr;
   for (const CurvePoint& each : points) {
-    // Once a load was not sustained, ignore higher loads: if one of them was sustained, this is a
+    // Once a load is not sustained, ignore all higher loads: if one of them is sustained, this is a
     // coincidence.
     if (!each.sustained) break;
     best = &each;

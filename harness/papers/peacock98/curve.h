@@ -21,8 +21,8 @@ inline constexpr double kResponseLimitMs = 50;
 
 struct CurveOptions {
   double first_per_s = 100, last_per_s = 6400;
-  /// The search ends when the knee is close to the lowest load that is not sustained. The
-  /// difference is then at most this fraction of that load.
+  /// The search ends when the knee and the lowest load that is not sustained differ by at most this
+  /// fraction of that load.
   double precision = .08;
   double limit_ms = kResponseLimitMs;
   /// Minimum ratio of replies to arrivals for which a load is sustained.

@@ -14,7 +14,7 @@ namespace {
 constexpr const char* kNoKnee =
     "one of the systems has no load with a response time of 50 ms, or is not modelled";
 
-/// A point of a curve that is printed in the paper.
+/// A point of a curve, as printed in the paper.
 struct Printed {
   double per_s = 0, ms = 0;
 };
@@ -37,7 +37,6 @@ void add_curve(ClaimAnswer& answer, const std::string& cell, const Curve& curve,
   add_row(answer, cell, "highest throughput", "ops/s", {}, curve.highest_per_s(), remark);
 }
 
-/// The curves in a figure.
 struct Curves {
   std::vector<std::pair<Tuning, const Curve*>> all;
   const Curve& of(Tuning tuning) const {
@@ -106,7 +105,7 @@ Named named(const Curves& curves, Tuning tuning) {
   return {name(tuning), curves.knee(tuning)};
 }
 
-/// Adds a rule that one tuning has a higher knee than others. The rule is undecided if the
+/// Adds a rule that one tuning has a higher knee than the others. The rule is undecided if the
 /// difference is within the precision of the knees.
 void add_above(ClaimAnswer& answer, const Context& context, const Curves& curves,
                const std::string& text, Tuning above, const std::vector<Tuning>& below) {

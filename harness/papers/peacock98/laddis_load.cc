@@ -406,8 +406,9 @@ LaddisOutcome LaddisLoad::run_and_cut(TimeNs for_ns) {
   return outcome();
 }
 
-/// Returns the broken promises. A slot that contains the version `found` may lack another
-/// acknowledged write only if that write arrived before the reply to the write of `found` was sent.
+/// Returns the broken promises. If a slot contains the version `found`, it may lack another
+/// acknowledged write only if that write arrived before the reply to the write of `found` was sent,
+/// so that the two writes may have overlapped.
 std::vector<std::string> LaddisLoad::broken_promises() {
   std::vector<std::string> broken;
   if (!options_.keeps_history) return broken;

@@ -12,8 +12,8 @@
 // removed.
 //
 // Real LADDIS is a closed loop with a paced rate: when the server is saturated, it sends fewer
-// requests. Here the queue grows. A run ends when more requests wait than the server can answer in
-// two seconds, or continues with fewer requests (goes_on).
+// requests. Here the queue grows. When more requests wait than the server can answer in two
+// seconds, the run ends or, with `goes_on`, drops requests.
 
 #include <array>
 #include <cstdint>
@@ -111,7 +111,6 @@ class LaddisLoad {
   bool begin();
   /// Runs until the measurement has ended and all requests have been answered.
   LaddisOutcome run_out();
-  /// Runs the load for `for_ns`, then cuts the power.
   LaddisOutcome run_and_cut(os::TimeNs for_ns);
   /// Returns a description of each promise that was made by a reply and is broken by the recovered
   /// machine. Empty without `keeps_history`.

@@ -10,7 +10,6 @@
 namespace headcrash::experiment::peacock98 {
 namespace {
 
-/// Opens the file, calls `body` and closes it.
 VfsResult<void> with_open(Vfs& vfs, const std::string& file, const OpenOptions& how,
                           const std::function<VfsResult<void>(FileHandle)>& body) {
   TRY(const auto handle, vfs.open(file, how));

@@ -209,7 +209,7 @@ TEST(LaddisLoad, EveryReplySurvivesACut) {
       EXPECT_TRUE(broken.empty()) << served.system << (gathers ? ", gathering: " : ": ")
                                   << broken.front();
     }
-  // Tests only creates, because the fsyncs of other requests would share a journal commit.
+  // Tests only create requests, because the fsyncs of other requests would share a journal commit.
   const auto broken = broken_after_cuts(kServed[2], false, Mix::creates);
   EXPECT_TRUE(broken.empty()) << "creates alone: " << broken.front();
 }

@@ -20,15 +20,14 @@
 
 namespace headcrash::experiment::peacock98 {
 
-/// One load on a server.
 struct Load {
   ServerChoice choice;
   double per_s = 0;
   LaddisOptions options = {};
   std::optional<std::uint64_t> seed = {};  ///< nullopt selects the run's seed
-  /// True if only counts per request are needed. Warm-up and measurement are then limited to 30 and
-  /// 60 s. Such a load may consist only of writes, and its few files would otherwise grow to more
-  /// than twice their length.
+  /// True if only counts per request are needed. Warm-up is then limited to 30 s, and measurement
+  /// to 60 s. Such a load may consist only of writes, and its few files would otherwise grow to
+  /// more than twice their length.
   bool counts_only = false;
 };
 

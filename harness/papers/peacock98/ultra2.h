@@ -7,14 +7,14 @@
 //               estimate: a 300 MHz UltraSPARC-II is about 20 times as fast as that i486 on SPEC's
 //               integer programs, and the two processors are modelled as one of twice the speed. A
 //               request costs an additional 100 us (60 000 cycles of one processor for RPC, XDR,
-//               UDP and driver), which is also an estimate. A counterfactual varies both by a
-//               factor of two
+//               UDP and driver), which is also an estimate. A counterfactual varies both estimates
+//               by a factor of two
 //   memory      900 MB of the 1 GB are for files, which is an estimate
 //   arrays      netra-raid0 and netra-raid5, with and without Presto (plugin/profiles/arrays). They
-//               use the whole drives, 44 and 40 GB, or 5 GB of the drives (section 6.4)
-//   requests    unlimited number at the array; each drive serves its requests in C-LOOK order, like
-//               sd's disksort (tagged queueing, which would also consider the angle, is not
-//               modelled); clusters of 56 KiB, which is ufs's maxcontig of 7 blocks of 8 KiB
+//               use the whole drives (44 and 40 GB) or only 5 GB (section 6.4)
+//   requests    the array accepts any number of requests; each drive serves its requests in C-LOOK
+//               order, like sd's disksort (tagged queueing, which would also consider the angle, is
+//               not modelled); clusters of 56 KiB, which is ufs's maxcontig of 7 blocks of 8 KiB
 //   fsck, mkfs  one request after another, of at most 56 KiB: the INOBUFSIZE of BSD's fsck, which
 //               we also assume for mkfs
 //   format      blocks of 8 KiB, fragments of 1 KiB, groups of 16 MB (section 5.1), and one inode
@@ -25,7 +25,7 @@
 //
 //   UFS            Conventional, where the last write of a series is synchronous; the files of a
 //                  directory are in its group; fsflush is modelled as a sweep of 30 s
-//   bmap           the same with the bmap cache
+//   bmap           like UFS, with the bmap cache
 //   fast fsck      netra: busy marks, link tags, hot spot, flusher, lazy inodes. Only the flusher
 //                  writes by age: "periodic cache flushing disabled" (section 5.2)
 //   bmap + fast fsck    both: the commercial product
@@ -108,7 +108,6 @@ ServerChoice with_flusher(ServerChoice choice, const FlusherSetting& setting);
 std::string name(const ServerChoice& choice);
 /// Returns the options of the machine. Fails with Cell::kNotBuilt if the system is not implemented.
 Result<ModelledMachineOptions> machine_of(const ServerChoice& choice);
-/// Returns the CPU time of a request on the processor of `choice`.
 os::TimeNs request_cpu_ns(const ServerChoice& choice);
 
 /// Returns a key that identifies drives and format. Machines with the same key can start from the

@@ -8,8 +8,9 @@
 //   exponential    file number / number of files has an exponential distribution with mean `mean`
 //
 // The dissertation prints a mean of 0.02172 and says that 90 % of the references then go to 2 % of
-// the data. However, they go to 5 %: 1 - e^(-.05 / .02172) = .90. For 90 % of the references to go
-// to 2 % of the data, the mean must be 0.02 / ln 10 = 0.00869. Both means are available.
+// the data. However, 90 % of the references go to 5 % of the data: 1 - e^(-.05 / .02172) = .90. For
+// 90 % of the references to go to 2 % of the data, the mean must be 0.02 / ln 10 = 0.00869. Both
+// means are available.
 //
 // An exponential variate is drawn without calculating a logarithm, which would take half of a
 // simulation's time. With probability 1/2 the variate is below the median m and follows the
@@ -72,7 +73,8 @@ class AccessGenerator {
   std::uint64_t hot_threshold_ = 0;  ///< compared with 32 random bits
   /// Median of the exponential distribution, converted to a file number.
   double median_ = 0;
-  /// Inverse of the truncated exponential distribution below the median, converted to file numbers.
+  /// Inverse of the exponential distribution for probabilities from 0 to 1/2, converted to file
+  /// numbers.
   std::vector<double> inverse_;
   Random random_;
 };

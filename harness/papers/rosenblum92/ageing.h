@@ -14,8 +14,8 @@
 //               Berkeley (Ousterhout et al. 1985: a quarter below 30 s, half below 5 minutes). Each
 //               life is drawn independently. Most written data thus dies soon, and most data on the
 //               disk is rarely written
-//   end of      one of two files is rewritten from its beginning under its name; the other is
-//   a life      removed and replaced by a new file of its size. Files die independently
+//   end of      half of the files are rewritten from the beginning under the same name; the others
+//   a life      are removed and replaced by new files of the same size. Files die independently
 //   hours       the load is the same by day and by night
 //   folders     20 files per folder
 //   /swap1      "large, sparse, and accessed non-sequentially": one in four blocks of a file

@@ -2,10 +2,10 @@
 // comparisons do not judge claims of the dissertation.
 //
 // Uses a quarter of the dissertation's files, because some variants are slow to simulate; this
-// changes the cost of cost-benefit by less than 4 %. All variants use the age since a segment's
-// last write, a separate segment for the cleaner, and age sort where data is copied. The cost
-// includes the positioning of a Wren IV (cleaning_simulator.h), because writes to dead slots would
-// otherwise cost nothing. With this positioning, a log without cleaning costs 1.02.
+// changes the cost of the cost-benefit policy by less than 4 %. All variants use the age since a
+// segment's last write, a separate segment for the cleaner, and age sort where data is copied. The
+// cost includes the positioning of a Wren IV (cleaning_simulator.h), because writes to dead slots
+// would otherwise cost nothing. With this positioning, a log without cleaning costs 1.02.
 #include <algorithm>
 
 #include "harness/papers/judge.h"
@@ -115,9 +115,9 @@ double cost_of(SimulatorFigures& figures, const Variant& variant, double utiliza
   return write_cost(counts, run.options.files_per_segment, run.options.positioning);
 }
 
-/// Returns true for variants that a file system could implement. A file system does not know how
-/// often data will be rewritten, and it does not access each run of dead slots separately if a pass
-/// over the live slots takes less time.
+/// Returns true for variants that a file system could implement and that use no idle time. Excludes
+/// variants that know how often data will be rewritten. Also excludes variants that access each run
+/// of dead slots separately, even if a pass over the live slots takes less time.
 bool competes(const Variant& variant) {
   return variant.options.separation != WriteSeparation::known && !is_idle(variant) &&
          !variant.options.positioning.access_each_run;

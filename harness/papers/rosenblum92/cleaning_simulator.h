@@ -14,9 +14,9 @@
 // so that the cleaner need not look up `where_` for dead slots; accesses to that array of 2 MB
 // dominate the running time.
 //
-// There are also variants that are not in the chapter, for the placement of new data
-// (WriteSeparation), the method of reclaiming space (SpaceReuse), and its time (idle cleaning). The
-// README of results/reference/rosenblum92 compares them.
+// There are also variants that are not in the chapter. They differ in the placement of new data
+// (WriteSeparation), in the method of reclaiming space (SpaceReuse), and in the time at which space
+// is reclaimed (idle cleaning). The README of results/reference/rosenblum92 compares them.
 //
 // The simulation runs in virtual time (each write is one tick) on the calling thread. Equal seeds
 // yield equal counts.
@@ -115,8 +115,8 @@ struct SimulatorOptions {
 };
 
 struct SimulatorCounts {
-  std::uint64_t written = 0;           ///< number of files written by users
-  std::uint64_t passes = 0;            ///< number of cleaner passes
+  std::uint64_t written = 0;  ///< number of files written by users
+  std::uint64_t passes = 0;
   std::uint64_t segments_cleaned = 0;  ///< includes empty segments
   std::uint64_t segments_read = 0;
   std::uint64_t files_copied = 0;
@@ -128,10 +128,10 @@ struct SimulatorCounts {
   /// Number of segments whose dead slots were written in one pass.
   std::uint64_t passes_over = 0;
   std::uint64_t accesses_to_runs = 0;  ///< number of runs that were written with a separate access
-  /// Number of live slots over which such passes moved.
+  /// Number of live slots over which the passes counted in `passes_over` moved.
   std::uint64_t slots_passed = 0;
-  /// Number of revolutions lost in these passes. One is lost at each range of live slots that is
-  /// too short.
+  /// Number of revolutions lost in these passes. A pass loses one revolution at each range of live
+  /// slots that is too short.
   std::uint64_t revolutions_lost = 0;
   /// Number of segments in `segments_read` that were read while the disk was idle.
   std::uint64_t idle_segments_read = 0;
@@ -181,8 +181,8 @@ class CleaningSimulator {
   std::uint32_t clean_segments() const { return static_cast<std::uint32_t>(clean_.size()); }
 
   /// Returns the utilizations of all segments at the start of each pass (figures 5-4 and 5-5), and
-  /// the utilizations of the cleaned segments. The latter are counted separately for mostly hot and
-  /// mostly cold segments. Requires `histograms`.
+  /// the utilizations of the cleaned segments. The utilizations of cleaned segments are counted
+  /// separately for mostly hot and mostly cold segments. Requires `histograms`.
   const UtilizationHistogram& at_cleaning() const { return at_cleaning_; }
   const UtilizationHistogram& hot_cleaned() const { return hot_cleaned_; }
   const UtilizationHistogram& cold_cleaned() const { return cold_cleaned_; }

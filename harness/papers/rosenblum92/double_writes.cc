@@ -29,7 +29,6 @@ UfsSetup on_array(UfsSetup setup) {
   return setup;
 }
 
-/// Requests to the members of an array.
 struct MemberRequests {
   Figure reads, writes;
   std::string remark;  ///< the reason why numbers are missing

@@ -13,7 +13,6 @@ namespace {
 
 constexpr int kSamples = 20;
 
-/// The counters of the log at one point in time.
 struct LogCounters {
   lfs::Counters log;
   os::TimeNs at = 0, busy = 0;

@@ -7,8 +7,9 @@
 // place, clears its bit, decrements the count of its segment, and puts the file elsewhere. It has
 // no cleaner, policy or ages. The ratio is therefore the cost of cleaning (each write under the
 // uniform pattern at 75 % causes 1.2 copies and the examination of 2.2 slots) and of the
-// simulator's bookkeeping, and cannot be 1. Both use one core. Their processor time is measured
-// alternately, several times; the fastest time of each counts, and the slowest is also reported.
+// simulator's bookkeeping, and cannot be 1. The simulator and the loop use one core. Their
+// processor times are measured alternately, several times. The fastest time of each one counts; the
+// slowest is also reported.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -30,8 +30,8 @@ inline double writes_of(const PhaseOutcome& phase) {
   return static_cast<double>(phase.issued_writes);
 }
 
-/// Counts, for each cell, the generations that it committed before its users ended, and returns the
-/// smallest count. Counts one phase or, without a name, all measured phases.
+/// Counts the generations that each cell committed before its users finished, and returns the
+/// smallest count. Without the name of a phase, counts the generations of all measured phases.
 inline Named generations_in(const std::vector<const Cell*>& cells, std::string_view phase = {}) {
   const auto count = [](const PhaseOutcome& each) { return static_cast<double>(each.generations); };
   Figure fewest;
@@ -42,7 +42,7 @@ inline Named generations_in(const std::vector<const Cell*>& cells, std::string_v
   return {"generations committed", fewest};
 }
 
-/// Returns by how many percent the time `over` exceeds the time `under`.
+/// Returns how much longer `over` is than `under`, in percent.
 inline Figure more_time(const Figure& over, const Figure& under) {
   const Figure times = part_of(over, under, 100);
   return times ? Figure(*times - 100) : std::nullopt;

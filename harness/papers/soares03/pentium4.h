@@ -7,22 +7,22 @@
 //               rounded and calibrated with a single number: KFS runs dbench for one client at
 //               291.108 MB/s (table II), without using the disk. With a factor of 150, the result
 //               is 303 MB/s
-//   memory      628 MiB, or 64 MiB for the empty files, as printed. An estimated 28 MiB of this is
-//               for the kernel, programs and other pages. Names and inodes in memory are not
-//               charged, but there are rows with less memory
+//   memory      628 MiB, but 64 MiB in the benchmark with empty files, as printed. An estimated
+//               28 MiB of this is for the kernel, programs and other pages. Names and inodes in
+//               memory are not charged. To estimate their effect, some rows have less memory
 //   drive       the whole ibm-60g. Its write cache is on, as delivered, and Linux 2.4 sends no
 //               flushes, so a completed write may be only in the cache. This is our assumption; the
-//               paper does not mention it. WriteCache has the other two settings, and each load has
-//               rows for them
+//               paper does not mention it. Each load also has rows for the two other settings of
+//               WriteCache
 //   requests    one at a time (ATA); C-LOOK; adjacent blocks form one request of up to 124 KiB,
 //               which is the largest number of whole blocks in the 255 sectors of Linux's driver
 //   kupdate     "wakes up every 30 seconds, and starts sweeping the queue for dirty buffers"
 //               (III-B): writes all dirty buffers every 30 s. A block in flight is copied, because
 //               Linux may change a block while it is being written
 //
-// The four systems have blocks of 4 KiB and two formats. KFS has inodes and directories like
-// ext2's, but places them differently. Only the pairs KFS and KFS+snap, and ext2 and ext3,
-// therefore show the cost of consistency.
+// All four systems have blocks of 4 KiB. ext2 and ext3 share one format; KFS and KFS+snap share
+// another one, which has similar inodes and directories, but places them differently. The cost of
+// consistency is therefore shown only by comparing ext2 with ext3, and KFS with KFS+snap.
 //
 //   ext2        ufs, unordered; a directory's files are in its cylinder group
 //   ext3        ufs with a metadata journal of 32 MiB, ordered, committed every 5 s
@@ -57,7 +57,7 @@ inline constexpr System kPrintedSystems[] = {System::ext2, System::ext3, System:
 const char* name(System system);
 
 enum class WriteCache : std::uint8_t { believed, off, flushed };
-/// The settings of the write cache, except the one that is assumed for the paper's machine.
+/// The settings of the write cache that differ from the paper's assumed setting.
 inline constexpr WriteCache kOtherWriteCaches[] = {WriteCache::off, WriteCache::flushed};
 
 struct MachineChoice {
@@ -73,7 +73,6 @@ struct MachineChoice {
 
 /// Returns the setup. Its name is, for example, "KFS+snap" or "ext3; each 10 s; write cache off".
 Setup setup_of(System system, const MachineChoice& choice = {});
-/// Returns a setup of snapfs with these options.
 Setup snapfs_setup(std::string name, const snapfs::MountOptions& mount,
                    const MachineChoice& choice = {});
 

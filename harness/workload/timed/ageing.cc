@@ -2,13 +2,14 @@
 //
 //   move-in                   create each user's files (not measured)
 //   -- at each age --
-//   read-old day N            read the eighth of all files that has been unchanged for longest, in
-//                             the order of the changes (cold)
-//   read-new day N            read the eighth that was changed last (cold)
+//   read-old day N            read the eighth of all files that was changed least recently, in the
+//                             order of the changes (cold)
+//   read-new day N            read the eighth that was changed most recently (cold)
 //   write day N               write new files: half of `probe-kib` in files of usual sizes, half in
 //                             one file per user
-//   read day N                read them (cold): their layout shows the state of the free space
-//   clear day N               remove them (not measured)
+//   read day N                read the new files (cold); their layout shows the state of the free
+//                             space
+//   clear day N               remove the new files (not measured)
 //   -- until the next age --
 //   work until day N          days of work, with nights and weekends in which the file system is
 //                             idle (not measured)

@@ -12,7 +12,7 @@
 //
 //   0 No program is started. A compilation reads its source, writes an intermediate file of twice
 //     the size, uses CPU time, writes an object of the source's size, and removes the intermediate
-//     file. `passes` is the number of such steps. Each step leaves a file for the next one.
+//     file. With several `passes`, each pass writes and reads a separate intermediate file.
 //   1 The programs of a script are started: mkdir for each folder, cp for the files of each folder,
 //     ls and grep for each file, and make, which starts a shell and cc -O for each file. The
 //     commands are our choice, because Howard describes only the phases. The compiler is that of
@@ -140,9 +140,9 @@ class Compiler {
     return {};
   }
 
-  /// Runs the shell that make starts and cc -O -c, whose passes are cpp, c0, c1, c2 and as. The
-  /// names of the temporary files are derived from ctm0. Between the two passes of the assembler
-  /// there are three files.
+  /// Runs the shell that make starts, and then cc -O -c. The passes of cc are cpp, c0, c1, c2 and
+  /// as. The names of the temporary files are derived from ctm0. Between the two passes of the
+  /// assembler there are three files.
   PhaseResult compile_by_programs(std::size_t i) {
     const auto temp = [&](const char* name) { return temporary(i, name); };
     const TimedFile name{.path = temp("ctm0").path, .number = temp("ctm0").number};

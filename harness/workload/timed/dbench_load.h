@@ -2,7 +2,7 @@
 // A load for the dbench player: the operations of one client of a file server, in order.
 //
 // dbench replays a network trace of a NetBench run. Its load file cannot be distributed here, so
-// this load is generated. Its totals equal those of client_plain.txt of dbench 1.x (122 808
+// this load is generated. The totals equal those of client_plain.txt of dbench 1.x (122 808
 // operations; used by Soares, Krieger and Da Silva, section IV-E): the number of operations of each
 // kind, the bytes read and written, and the number of 64 KiB transfers. Which file each operation
 // uses is our choice. The operations on a file form sessions (open, queries, transfers, flush,
@@ -10,8 +10,8 @@
 //
 //   create sessions   write a new file; one in 34 is large (up to two megabytes), the others about
 //                     15 KB
-//   use sessions      read a file, large files in large pieces
-//   between them      look-ups, listings, renames, removals, opens of missing files
+//   use sessions      read a file; large files are read in large pieces
+//   between sessions  look-ups, listings, renames, removals, opens of missing files
 
 #include <cstdint>
 #include <string>

@@ -41,7 +41,8 @@ class FileWork {
   PhaseResult create(const TimedFile& file);
   /// Opens the file, reads it to its end, verifies the contents and closes it.
   PhaseResult read(const TimedFile& file);
-  /// Adds the layout of the file to the tally. Does nothing if the file system does not report it.
+  /// Adds the layout of the file to the tally. Does nothing if the file system does not report
+  /// layouts.
   PhaseResult inspect_layout(const TimedFile& file);
   /// Copies a file as cp does: reads `from` and writes the same bytes to the new file `to`.
   PhaseResult copy(const TimedFile& from, const std::string& to);
@@ -55,16 +56,12 @@ class FileWork {
   PhaseResult read_at(FileHandle handle, const TimedFile& file, std::uint64_t offset,
                       std::uint64_t bytes);
 
-  /// Consumes CPU time, as a compiler does.
   void compute_ms(std::uint64_t ms) { user_.vfs.cpu(static_cast<std::int64_t>(ms) * 1'000'000); }
 
-  /// Starts a program, as a script does for each command.
   void start_program() { user_.vfs.start_program(); }
 
-  /// Fails unless the folder has exactly `count` entries.
   PhaseResult expect_entries(const std::string& folder, std::size_t count);
   PhaseResult expect_missing(const std::string& path);
-  /// Converts the result of a VFS call to a PhaseResult.
   static PhaseResult phase_result(const VfsResult<void>& done, std::string_view verb,
                                   const std::string& path);
   /// Fails if another user has failed, so that this user stops, too.

@@ -25,8 +25,9 @@ std::string folder_of(const std::string& home, std::uint32_t folder) {
 }  // namespace
 
 std::uint64_t office_file_bytes(RandomSource& random) {
-  // The base-2 logarithm of the size, in units of 1/4096, has a mean of 11.25 and a standard
-  // deviation of 3.17. The sum of twelve uniform random numbers approximates a normal distribution.
+  // The base-2 logarithm of the size has a mean of 11.25 and a standard deviation of 3.17. The
+  // constants are in units of 1/4096. The sum of twelve uniform random numbers approximates a
+  // normal distribution.
   constexpr std::int64_t kOne = 4096, kMean = 46'080, kDeviation = 12'984;
   std::int64_t sum = -6 * kOne;
   for (int i = 0; i < 12; ++i) sum += static_cast<std::int64_t>(random.below(kOne));

@@ -4,7 +4,7 @@
 //
 // A working day has eight hours; five of seven days are working days. A user performs one small job
 // after another until the day's bytes have been written. Jobs are spread over the day in proportion
-// to the bytes written so far:
+// to the bytes written so far. The kinds of jobs are:
 //
 //   of 20 jobs   7  a temporary file, removed within the next 20 jobs, or in the evening
 //                4  a new file

@@ -2,7 +2,7 @@
 // persistent only in the log.
 //
 //   fill      create `files` files, then sync(2): log-structured file systems write a checkpoint,
-//             others empty their logs
+//             and journals are emptied
 //   dirty     create `dirty` more files, each with fsync(2)
 //   -- the power is cut; the file system is replayed, checked and mounted; the benchmark measures
 //      each of these steps --

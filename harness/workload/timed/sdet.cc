@@ -116,7 +116,6 @@ class Developer {
     one.rewritten = edits_[i];
     return one;
   }
-  /// Returns a temporary file for a command to use.
   TimedFile scratch(std::string_view suffix, std::uint64_t bytes) {
     return {.path = fmt::format("{}/{}{}", temporary(), next_scratch_++, suffix),
             .number = static_cast<std::uint32_t>((1 + user_.number) * 1'000'000 + next_scratch_),

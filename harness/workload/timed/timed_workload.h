@@ -1,6 +1,6 @@
 #pragma once
-// Timed workloads, which are written once, against vfs.h. The agent runs them in a guest through
-// POSIX calls. Our own file systems run the same code in virtual time.
+// Timed workloads. Each is implemented once, on the interface in vfs.h. The agent runs this code in
+// a guest through POSIX calls. Our own file systems run the same code in virtual time.
 //
 //   prepare (not measured) -> create -> [caches dropped] -> read -> delete -> verify (not measured)
 //
@@ -28,7 +28,6 @@
 
 namespace headcrash::timed {
 
-/// A numeric parameter of a workload.
 struct Parameter {
   std::string_view name;    ///< name, such as "files"; a unit is at the end, as in "file-bytes"
   std::int64_t exact = 0;   ///< value in the original workload
@@ -52,7 +51,7 @@ class Pace {
 };
 
 /// The fragmentation of all files that have at least two blocks. Empty if the file system does not
-/// report it.
+/// report layouts.
 struct Layout {
   static constexpr std::uint64_t kBlockBytes = 4096;
   std::uint64_t files = 0, blocks = 0;
@@ -71,7 +70,7 @@ struct Tally {
 
 /// The reason why a phase ended early: an error of the file system, or wrong data.
 struct PhaseError {
-  std::string what;  ///< "tree0/d3/f17: block 4 holds zeros"
+  std::string what;  ///< for example "tree0/d3/f17: block 4 holds zeros"
   int error = 0;     ///< errno; 0 for wrong data
 };
 using PhaseResult = tl::expected<void, PhaseError>;
