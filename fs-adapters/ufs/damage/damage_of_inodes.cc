@@ -412,7 +412,7 @@ bool apply_copy_over(Damaging& image) {
   image.change_inode(number, [&](Inode& inode) { inode = copy; });
   image.lose_inode(number);
   image.contend(number);
-  image.say(fmt::format("inode {} over {}", from, number));
+  image.say(fmt::format("inode {} copied over inode {}", from, number));
   return true;
 }
 
