@@ -586,9 +586,9 @@ void add_explore(CLI::App& app, int& exit_code) {
   CLI::App* command =
       app.add_subcommand("explore", "Checks the crash states of one recorded workload in guests");
   const auto arguments = std::make_shared<ExploreArguments>();
-  command->add_option(
-      "RECORDING", arguments->recording,
-      "A recording of a trial, of `explore --record`, or imported; without one a workload is recorded");
+  command->add_option("RECORDING", arguments->recording,
+                      "A recording of a trial or of `explore --record`, or an imported recording; "
+                      "default: record a workload");
   command
       ->add_option("--fs", arguments->filesystem,
                    "File system: a name (headcrash list filesystems) or .toml file")
@@ -605,7 +605,8 @@ void add_explore(CLI::App& app, int& exit_code) {
   command
       ->add_option(
           "--application", arguments->application,
-          "Record this application (sqlite, sqlite+wal-normal, or a .toml file) instead of a workload; its verifier judges")
+          "Record this application (sqlite, sqlite+wal-normal, or a .toml file) instead of a "
+          "workload; its verifier judges the states")
       ->excludes("--workload");
   command
       ->add_option(
@@ -635,7 +636,7 @@ void add_explore(CLI::App& app, int& exit_code) {
   accept_only(
       command->add_option(
           "--prefill", arguments->prefill,
-          "Content of a new disk before mkfs: \"pattern\", bytes of an earlier user, or \"none\""),
+          "Content of a new disk before mkfs: \"pattern\" (bytes of an earlier user) or \"none\""),
       {"pattern", "none"})
       ->capture_default_str();
   command
@@ -680,7 +681,7 @@ void add_explore(CLI::App& app, int& exit_code) {
       ->capture_default_str();
   add_ci_options(*command, arguments->ci);
   add_verbosity_options(*command, arguments->verbosity);
-  command->add_option("--jobs", arguments->jobs, "Number of guests")
+  command->add_option("--jobs", arguments->jobs, "Number of concurrent guests")
       ->check(between(1, 64))
       ->capture_default_str();
   command->add_flag("--json", arguments->as_json, "Print the outcome as JSON");

@@ -225,7 +225,7 @@ constexpr const char* kHelp =
     "fault=KIND:DEVICE,...    Fault to inject, for example dead:hd0.2,after-ms=5000; may be "
     "repeated.\n"
     "seed=N                   Seed of all random choices (default: 1).\n"
-    "states=N                 Serve crash states of recordings on N stages instead of hardware.\n"
+    "states=N                 Serve crash states of recordings on N stages, instead of emulating hardware.\n"
     "recording=FILE           With states=: the exports state/ID are states of this recording.\n"
     "overlay-max=SIZE         With states=: limit on the bytes written to each medium of a state "
     "(default: 256M).\n"
