@@ -372,7 +372,7 @@ Result<OwnWorkloads> read_own_workloads(const StrictTable& root) {
     const std::string subject = table->subject(name);
     if (std::ranges::any_of(workload::known_workloads(),
                             [&](const auto& known) { return known.name == name; }))
-      return fail(subject, "is already a workload of the catalogue", "choose another name");
+      return fail(subject, "is already the name of a built-in workload", "choose another name");
     std::string& operations = own[name];
     TRY(table->take(name, operations));
     TRY(check_operations(subject, operations));

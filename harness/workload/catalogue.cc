@@ -183,10 +183,11 @@ std::vector<WorkloadSummary> known_workloads() {
        "the changes"},
       {"random", "all operations except whiteouts, drawn with weights"},
       {"random-more",
-       "the same, plus operations added later: ranges moved, shared and mapped, fifos, remount, "
+       "like random, with additional operations: ranges moved, shared and mapped, fifos, remount, "
        "freeze"},
-      {"random-crashes", "random, with power cuts within the list, which continues after each cut"},
-      {"random-threads", fmt::format("random, in {} concurrent threads", kRandomThreads)}};
+      {"random-crashes",
+       "like random, with power cuts within the list, which continues after each cut"},
+      {"random-threads", fmt::format("like random, in {} concurrent threads", kRandomThreads)}};
   for (const auto& group : {patterns(), commit_patterns()})
     for (const Pattern& each : group)
       list.push_back({std::string(each.name), std::string(each.title)});
