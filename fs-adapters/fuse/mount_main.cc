@@ -64,10 +64,10 @@ void print_help(const adapters::FileSystemType& known) {
   std::printf(
       "Usage: mount.headcrash-%s [-o WORD,...] DEVICE FOLDER\n"
       "%s"
-      "  cache=SIZE       size of the buffer cache (16M)\n"
+      "  cache=SIZE       size of the buffer cache (default: 16M)\n"
       "  update=POLICY    sweep, periodic:SECONDS, interval:SECONDS[:first], burst:SECONDS:RATE, "
       "write-through\n"
-      "  buffered         uses the page cache: for images on file systems without direct I/O\n"
+      "  buffered         uses the page cache, for images on file systems without direct I/O\n"
       "  writeback        the kernel may cache writes until fsync or its own writeback\n"
       "  foreground       stays in the foreground and prints errors on the terminal\n"
       "  noatime, nosuid, nodev, noexec, sync, dirsync: as for mount(8)\n"

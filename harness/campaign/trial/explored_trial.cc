@@ -178,7 +178,7 @@ Result<void> ExploredTrial::explore_and_tell(
   if (interrupted()) return {};
   watch.lap();
   for (const explorer::ConfirmedFailure& failure : result.failures) {
-    on_phase(fmt::format("{} failures to describe, {}", result.failures.size(),
+    on_phase(fmt::format("describing {} failures, now {}", result.failures.size(),
                          failure.outcome.full_name()));
     describe_failure(disk, recorded, failure);
     if (interrupted()) return {};

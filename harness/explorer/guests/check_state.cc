@@ -355,7 +355,7 @@ Result<void> StateCheck::mount_after_replay() {
   if (!stage_as_cut_ || recovery_.state().check_found_damage) return {};
   stage_as_cut_ = false;
   recovery_.state().refused_as_cut = true;
-  log("the kernel refused the state as the cut left it; replaying it first\n");
+  log("the kernel refused to mount the state; running the replay command first\n");
   TRY(recovery_.exec(filesystem_.replay, StepKind::replay));
   return recovery_.inspect();
 }
