@@ -405,10 +405,11 @@ void add_contract(CLI::App& app, int& exit_code) {
       "contract", "Runs litmus tests that show what file systems keep after a power cut");
   const auto arguments = std::make_shared<ContractArguments>();
   command
-      ->add_option("--fs", arguments->filesystems,
-                   "File system: a kernel's (headcrash list filesystems), a .toml file, or one of "
-                   "our own (headcrash list systems); may be repeated; default: ext4, xfs, btrfs "
-                   "and f2fs")
+      ->add_option(
+          "--fs", arguments->filesystems,
+          "File system: one of Linux (headcrash list filesystems), a .toml file, or one of "
+          "our own (headcrash list systems); may be repeated; default: ext4, xfs, btrfs "
+          "and f2fs")
       ->allow_extra_args(false);
   command
       ->add_option("--test", arguments->tests,

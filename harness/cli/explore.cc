@@ -596,9 +596,9 @@ void add_explore(CLI::App& app, int& exit_code) {
   add_stack_option(*command, arguments->stack);
   add_kernel_options(*command, arguments->kernel);
   command
-      ->add_option(
-          "--atomic-write", arguments->atomic_write,
-          "For `torn`: aligned pieces of this size are written completely or not at all (512, 4K)")
+      ->add_option("--atomic-write", arguments->atomic_write,
+                   "For `torn`: aligned pieces of this size are written completely or not at all, "
+                   "for example 4K")
       ->capture_default_str();
   command->add_option("--workload", arguments->workload,
                       "Record this workload first; with RECORDING: the workload that was recorded");
@@ -611,7 +611,8 @@ void add_explore(CLI::App& app, int& exit_code) {
   command
       ->add_option(
           "--strategy", arguments->strategies,
-          "physical, prefix, reorder, torn, lose-all, lying-flush, member, recovery; default: prefix,lose-all,reorder,torn; for an array: member,physical")
+          "Kinds of crash states: physical, prefix, reorder, torn, lose-all, lying-flush, member, "
+          "recovery; default: prefix,lose-all,reorder,torn, or for an array member,physical")
       ->delimiter(',');
   add_machine_options(*command, arguments->machine);
   command->add_option(

@@ -150,7 +150,7 @@ TimedWorkload dbench() {
                      {"percent", 100, 5, 1, 100,
                       "share of the load's 122808 operations per client"},
                      {"fsync", 0, 0, 0, 1,
-                      "0: Flush does nothing, as in dbench 1 to 3; 1: it is an fsync"}},
+                      "0: Flush does nothing, as in dbench 1 to 3; 1: Flush is an fsync"}},
       .phases = dbench_phases};
 }
 
