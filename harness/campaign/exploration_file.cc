@@ -91,7 +91,7 @@ Result<void> check_machine(const CellKeys& keys, const ExploredCell& cell,
   }
   if (*bytes != size_bytes) {
     return fail(keys.device,
-                fmt::format("{} needs whole stripes, but {} bytes are not a multiple of one",
+                fmt::format("{} needs whole stripes, but {} bytes are not a multiple of a stripe",
                             cell.machine.profile, size_bytes),
                 fmt::format("use device.size = {}, or a size that suits all arrays of the campaign",
                             *bytes));

@@ -85,7 +85,7 @@ Result<void> check(const RunHistory& run, const ExploreOptions& options) {
   for (const Strategy strategy : options.strategies) {
     const std::string wanted(name(strategy));
     if (strategy == Strategy::recovery)
-      return refuse("the strategy recovery needs a guest that recovers",
+      return refuse("the strategy recovery needs a guest that runs the recovery",
                     "use it with `headcrash explore`");
     if (by_media(strategy) && !run.has_media_events())
       return refuse(fmt::format("has no MEDIA events (it {}), so the strategy {} is unavailable",

@@ -180,7 +180,7 @@ Result<void> make_external_journal(model::SectorStore& store, Superblock& superb
   if ((bytes != 0 && wanted < least) || wanted > INT32_MAX)
     return fail("external-journal",
                 fmt::format("{} bytes do not suit {} groups", bytes, superblock.groups),
-                fmt::format("use {} or more, within the address range",
+                fmt::format("use {} or more, and at most 2147483647 fragments",
                             std::uint64_t{least} * superblock.fragment_bytes));
   superblock.features.external_journal = true;
   superblock.journal = {

@@ -19,7 +19,7 @@ constexpr std::size_t kLogBytes = 64 << 10;  // maximum size of the log of each 
 constexpr std::string_view kPersisted = "persisted ";
 constexpr std::chrono::seconds kHostLimit{30};
 constexpr const char* kNotJudged =
-    "recovered, mounted, recovered again; content not judged: unknown operations";
+    "recovered, mounted, recovered again; content not judged, because the operations are unknown";
 
 }  // namespace
 

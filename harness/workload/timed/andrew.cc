@@ -258,7 +258,7 @@ TimedWorkload andrew() {
                          {"compile-cpu-ms", 100, 5, 0, 60'000,
                           "our choice: compiling dominates the total"},
                          {"passes", 1, 1, 1, 16,
-                          "our choice: programs per compilation, each with a file for the next"},
+                          "our choice: programs per compilation; each writes a file for the next"},
                          kCold,
                          kPrograms},
           .phases = andrew_phases};
@@ -277,7 +277,7 @@ TimedWorkload andrew_modified() {
                      {"compiled", 70, 20, 1, 10'000, "figure 6-5: all files"},
                      {"compile-cpu-ms", 100, 5, 0, 60'000, "our choice: over 70 % of the total"},
                      {"passes", 1, 1, 1, 16,
-                      "our choice: programs per compilation, each with a file for the next"},
+                      "our choice: programs per compilation; each writes a file for the next"},
                      kCold,
                      kPrograms},
       .phases = andrew_phases};

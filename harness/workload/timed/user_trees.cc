@@ -103,7 +103,7 @@ std::vector<Phase> remove_phases(const Arguments& arguments) {
 TimedWorkload n_user_copy() {
   std::vector<Parameter> parameters = tree_parameters();
   parameters.push_back(
-      {"cold", 1, 1, 0, 1, "1: the source is read from the disk; the paper does not say"});
+      {"cold", 1, 1, 0, 1, "1: the source is read from the disk; not stated in the paper"});
   parameters.push_back(
       {"unit-bytes", 8192, 8192, 512, 1 << 20, "our choice: the unit of cp at the time"});
   return {.name = "n-user-copy",
