@@ -76,7 +76,8 @@ Result<void> check(const RunHistory& run, const ExploreOptions& options) {
     return refuse(fmt::format("has {} devices, but device {} is to be explored", devices.size(),
                               options.device),
                   "`headcrash recording info` lists them");
-  if (options.strategies.empty()) return refuse("no strategy is given", "name one (prefix)");
+  if (options.strategies.empty())
+    return refuse("no strategy is given", "name one, for example prefix");
   if (options.from_event > options.to_event.value_or(run.events()))
     return refuse(fmt::format("invalid event range: {} to {}", options.from_event,
                               options.to_event.value_or(run.events())),
