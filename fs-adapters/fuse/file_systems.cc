@@ -13,8 +13,8 @@ namespace headcrash::fuse {
 
 std::string mount_words(const adapters::FileSystemType& type) {
   std::string words = fmt::format(
-      "  force            mounts even without a clean unmount or an fsck\n"
-      "  scheme=NAME      system to mount ({}):\n",
+      "  force            mounts a file system that was neither cleanly unmounted nor checked\n"
+      "  scheme=NAME      system to mount (default: {}), one of:\n",
       type.usual_system());
   for (const auto& system : type.systems())
     words += fmt::format("    {:<20} {}{}\n", system->name(), system->description().title,

@@ -37,7 +37,7 @@ constexpr const char* kToBeReplayed = "to be replayed";
 constexpr const char* kUsage =
     "Usage: {} [-n | -p | -F | -y]{} DEVICE\n"
     "  -n  only checks (the default)\n"
-    "  -p  recovers the log and repairs only the residue of power cuts (also -a)\n"
+    "  -p  recovers the log and repairs only the residue of power cuts (same as -a)\n"
     "  -F  checks only areas marked as busy, if supported; otherwise like -p\n"
     "  -y  repairs everything\n"
     "{}"
@@ -109,7 +109,7 @@ int repair(const Check& check, Extent extent = Extent::all) {
                report->unrepaired ? "checking only the busy areas is not sufficient" : "clean");
   else
     fmt::print("{} files, {} directories, {}\n", report->files, report->directories,
-               report->unrepaired ? "not all repaired" : "clean");
+               report->unrepaired ? "some damage is not repaired" : "clean");
   if (report->unrepaired) return kLeft;
   return modified ? kRepaired : kFine;
 }

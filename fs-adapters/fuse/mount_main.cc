@@ -64,10 +64,10 @@ void print_help(const adapters::FileSystemType& known) {
   std::printf(
       "Usage: mount.headcrash-%s [-o WORD,...] DEVICE FOLDER\n"
       "%s"
-      "  cache=SIZE       size of the buffer cache (16M)\n"
+      "  cache=SIZE       size of the buffer cache (default: 16M)\n"
       "  update=POLICY    sweep, periodic:SECONDS, interval:SECONDS[:first], burst:SECONDS:RATE, "
       "write-through\n"
-      "  buffered         uses the page cache: for images on file systems without direct I/O\n"
+      "  buffered         uses the page cache, for images on file systems without direct I/O\n"
       "  writeback        the kernel may cache writes until fsync or its own writeback\n"
       "  foreground       stays in the foreground and prints errors on the terminal\n"
       "  noatime, nosuid, nodev, noexec, sync, dirsync: as for mount(8)\n"
@@ -149,7 +149,7 @@ int mount_in_background(const Wish& wish) {
   if (::pipe2(ends.data(), O_CLOEXEC) != 0)
     return report_error({"pipe", "failed", ""}, kNotMounted);
   const pid_t child = ::fork();
-  if (child < 0) return report_error({"fork", "failed", "end other programs"}, kNotMounted);
+  if (child < 0) return report_error({"fork", "failed", "close other programs"}, kNotMounted);
   if (child != 0) {
     ::close(ends[1]);
     char byte = 0;

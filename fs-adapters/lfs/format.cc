@@ -59,9 +59,9 @@ std::string problem_of(const Superblock& s, std::uint64_t device_sectors) {
     return "size of the checkpoint regions";
   for (const SectorAddress at : s.checkpoints)
     if (at <= kSuperblockAddress || std::uint64_t{at} + s.checkpoint_sectors > s.first_segment)
-      return "place of the checkpoint regions";
+      return "position of the checkpoint regions";
   if (s.checkpoints[0] + s.checkpoint_sectors > s.checkpoints[1])
-    return "place of the checkpoint regions";
+    return "position of the checkpoint regions";
   if (s.long_usage_table() && std::uint64_t{s.usage_blocks()} * s.block_sectors() >
                                   std::uint64_t{s.reserve_segments} * s.segment_sectors / 4)
     return "usage table, longer than a quarter of the reserved segments";

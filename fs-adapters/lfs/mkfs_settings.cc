@@ -10,17 +10,18 @@ namespace headcrash::lfs {
 namespace {
 
 constexpr auto kOptions = std::to_array<adapters::MkfsOption>({
-    {"block-size", 'b', "BYTES", "size of a block, 512 to 8192 (4096)"},
-    {"segment-size", 's', "BYTES", "size of a segment, a multiple of the block (512K)"},
-    {"align", 'a', "BYTES", "alignment of the first segment, such as an array's stripe (64K)"},
-    {"bytes-per-inode", 'i', "BYTES", "density of inodes (4096)"},
+    {"block-size", 'b', "BYTES", "block size, 512 to 8192; default: 4096"},
+    {"segment-size", 's', "BYTES", "segment size, a multiple of the block size; default: 512K"},
+    {"align", 'a', "BYTES",
+     "alignment of the first segment, such as an array's stripe; default: 64K"},
+    {"bytes-per-inode", 'i', "BYTES", "bytes of the device for each inode; default: 4096"},
     {"reserve", 'm', "PERCENT",
-     "share of segments kept free for the cleaner, at least 7 segments (8)"},
+     "share of segments kept free for the cleaner, at least 7 segments; default: 8"},
     {"checksums", 'c', "0|1",
-     "0: no checksums of log regions, as in Sprite; requires a disk that writes the last sector "
-     "of a request last (1)"},
-    {"uuid", 'U', "UUID", "UUID whose first four bytes become the file system's id (none)"},
-    {"time", 0, "SECONDS", "time stamp of new inodes, in seconds since the epoch (0)"},
+     "0: log regions have no checksums, as in Sprite; the disk must then write the last sector of "
+     "a request last; default: 1"},
+    {"uuid", 'U', "UUID", "UUID whose first four bytes become the file system's id; default: none"},
+    {"time", 0, "SECONDS", "time stamp of new inodes, in seconds since the epoch; default: 0"},
 });
 
 /// Returns the first 8 hexadecimal digits of the UUID as a number. Ignores other characters.

@@ -333,7 +333,7 @@ Result<void> check_log(const StrictTable& root, const LinuxAdapter& adapter) {
     return fail(root.subject("log.size"), "is missing, but {log} is used",
                 "write size = \"16M\" under [log]");
   return fail(root.subject("log"), "is never used",
-              "name the second device {log} in mkfs.command and mount.options");
+              "refer to the second device as {log} in mkfs.command and mount.options");
 }
 
 Result<void> check_complete(const StrictTable& root, const LinuxAdapter& adapter) {

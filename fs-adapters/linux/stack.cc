@@ -71,12 +71,12 @@ Result<void> read_rules(const StrictTable& root, Stack& stack) {
     if (!read) return read;
   rules.mirror_width = static_cast<std::size_t>(width);
   if (rules.mirror_width == 1 || (rules.mirror_width != 0 && stack.disks % rules.mirror_width != 0))
-    return fail(
-        table->subject("mirror-width"),
-        fmt::format("{} is not a number of copies on {} disks", rules.mirror_width, stack.disks),
-        "give the number of copies, or 0 to omit this rule");
+    return fail(table->subject("mirror-width"),
+                fmt::format("{} is not a possible number of copies on {} disks", rules.mirror_width,
+                            stack.disks),
+                "give the number of copies, or 0 to omit this rule");
   if (rules.data_offset_bytes % 512 != 0)
-    return fail(table->subject("data-offset"), "is not a number of sectors", "use 1M");
+    return fail(table->subject("data-offset"), "is not a whole number of sectors", "use 1M");
   return {};
 }
 
@@ -92,7 +92,7 @@ Result<void> read_promise(const StrictTable& root, Stack& stack) {
   for (const auto& [key, text] : {std::pair{"reason", &stack.reason}, {"source", &stack.source}})
     if (text->empty())
       return fail(table->subject(key), "is missing",
-                  "state why the expected outcome follows, and where this is documented");
+                  "state why this outcome is expected, and where this is documented");
   return {};
 }
 

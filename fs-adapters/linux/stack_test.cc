@@ -80,10 +80,10 @@ TEST(Stack, MistakesHaveOneClearError) {
   EXPECT_NE(error_of("absent = ['hd0','hd1','hd2']\n" + std::string(kMine)).find("leaves no disk"),
             std::string::npos);
   EXPECT_NE(error_of(std::string(kMine) + "[rules]\nmirror-width = 2\n")
-                .find("mirror-width: 2 is not a number of copies on 3 disks"),
+                .find("mirror-width: 2 is not a possible number of copies on 3 disks"),
             std::string::npos);
   EXPECT_NE(error_of(std::string(kMine) + "[rules]\nmirror-width = 1\n")
-                .find("mirror-width: 1 is not a number of copies on 3 disks"),
+                .find("mirror-width: 1 is not a possible number of copies on 3 disks"),
             std::string::npos);
   EXPECT_NE(error_of(std::string(kMine) + "[degrade]\ncommand = ['fail', '{disk3}']\n")
                 .find("unknown placeholder \"{disk3}\""),

@@ -105,7 +105,7 @@ TEST_F(SnapfsCheck, ATreeBeyondItsLeaves) {
 TEST_F(SnapfsCheck, ABitBeyondTheEndOfAMap) {
   const Superblock s = reader().superblock();
   flip_bit(s.block_map, s.blocks);
-  expect(FindingKind::tree, "a bit beyond its end");
+  expect(FindingKind::tree, "a set bit beyond its end");
 }
 
 TEST_F(SnapfsCheck, ARecordWithABadChecksum) {

@@ -10,16 +10,16 @@ namespace headcrash::snapfs {
 namespace {
 
 constexpr auto kOptions = std::to_array<adapters::MkfsOption>({
-    {"block-size", 'b', "BYTES", "size of a block, 512 to 8192 (4096)"},
-    {"bytes-per-inode", 'i', "BYTES", "density of inodes (8192)"},
-    {"inodes", 'N', "COUNT", "number of inodes, instead of their density"},
+    {"block-size", 'b', "BYTES", "block size, 512 to 8192; default: 4096"},
+    {"bytes-per-inode", 'i', "BYTES", "bytes of the device for each inode; default: 8192"},
+    {"inodes", 'N', "COUNT", "number of inodes; overrides bytes-per-inode"},
     {"intent-log", 'l', "BYTES",
-     "size of an intent log, used by fsync instead of a commit; 0: none (0)"},
+     "size of the intent log, which fsync writes instead of a commit; 0 (default): no log"},
     {"version-check", 'c', "every|first",
-     "check the generation of every sector of a superblock, or only of the first: a control "
-     "(every)"},
-    {"uuid", 'U', "UUID", "UUID whose first four bytes become the file system's id (none)"},
-    {"time", 0, "SECONDS", "time stamp of new inodes, in seconds since the epoch (0)"},
+     "check the generation in every sector of a superblock (default), or only in the first sector, "
+     "as a control"},
+    {"uuid", 'U', "UUID", "UUID whose first four bytes become the file system's id; default: none"},
+    {"time", 0, "SECONDS", "time stamp of new inodes, in seconds since the epoch; default: 0"},
 });
 
 }  // namespace

@@ -103,7 +103,8 @@ Result<void> Store::read_maps() {
                 "run fsck; a power cut does not cause this damage");
   for (const BlockAddress root : {s_.record_map, s_.inode_map, s_.block_map})
     if (!space_.taken(root))
-      return fail("snapfs", "a map contains a free block", "run fsck; the file system is damaged");
+      return fail("snapfs", "a block of a map is marked free",
+                  "run fsck; the file system is damaged");
   return {};
 }
 

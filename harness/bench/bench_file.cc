@@ -312,7 +312,7 @@ Result<void> read_repetitions(const StrictTable& root, Bench& bench) {
   if (!table->has("most")) bench.most = std::max(bench.least, bench.most);
   if (bench.most < bench.least)
     return fail(table->subject("most"),
-                fmt::format("is less than {}, the value of least", bench.least));
+                fmt::format("is less than {}, the value of `least`", bench.least));
   if (bench.interval < kNarrowest || bench.interval > kWidest)
     return fail(table->subject("interval"),
                 fmt::format("must be from {} to {}", kNarrowest, kWidest),

@@ -18,7 +18,7 @@ using model::kSectorBytes;
 using nlohmann::json;
 
 Error misfit(const char* what, const std::string& problem) {
-  return {what, problem, "use an agent, a plugin and a harness of the same build"};
+  return {what, problem, "use an agent, a plugin and a harness from the same build"};
 }
 
 void add_latencies(const json& latency, double slower, std::vector<db::MetricRecord>& metrics) {

@@ -140,7 +140,7 @@ Result<void> read_workload(const StrictTable& root, Campaign& campaign) {
     if (!read) return read;
   }
   if (campaign.fill_bytes >= campaign.size_bytes) {
-    return fail(table->subject("fill"), "would fill more than the device",
+    return fail(table->subject("fill"), "exceeds the size of the device",
                 "leave a few MiB for the workload");
   }
   const auto list = workload::make_workload(
@@ -180,7 +180,7 @@ Result<void> read_guest(const StrictTable& root, Campaign& campaign) {
   TRY(run::parse_guest_kind(*table, campaign.virtual_time));
   if (table->has("write-cache") && !root.has("explore")) {
     return fail(table->subject("write-cache"), "applies only to campaigns that explore",
-                "use device.write-cache for the drive's own, or add [explore]");
+                "use device.write-cache to set the drive's own cache, or add [explore]");
   }
   TRY(table->take("memory-mib", campaign.memory_mib, {.least = 128, .most = 65'536}));
   return table->take("step-timeout-s", campaign.step_timeout_s, {.least = 1, .most = 86'400});
@@ -208,7 +208,7 @@ Result<void> read_filesystems(const StrictTable& root, Campaign& campaign) {
 Result<void> read_cuts(const StrictTable& root, Campaign& campaign) {
   if (root.has("controls")) {
     return fail(root.subject("controls"), "need an [explore] table",
-                "add [explore], or list file systems that are expected to lose with the others");
+                "add [explore], or name the controls in `filesystems`");
   }
   if (root.has("workloads")) {
     return fail(root.subject("workloads"), "need an [explore] table",

@@ -90,7 +90,7 @@ Result<void> check_machine(const CellKeys& keys, const ExploredCell& cell,
   }
   if (*bytes != size_bytes) {
     return fail(keys.device,
-                fmt::format("{} needs whole stripes, but {} bytes are not a multiple of one",
+                fmt::format("{} needs whole stripes, but {} bytes are not a multiple of a stripe",
                             cell.machine.profile, size_bytes),
                 fmt::format("use device.size = {}, or a size that suits all arrays of the campaign",
                             *bytes));
@@ -370,7 +370,7 @@ Result<OwnWorkloads> read_own_workloads(const StrictTable& root) {
     const std::string subject = table->subject(name);
     if (std::ranges::any_of(workload::known_workloads(),
                             [&](const auto& known) { return known.name == name; }))
-      return fail(subject, "is already a workload of the catalogue", "choose another name");
+      return fail(subject, "is already the name of a built-in workload", "choose another name");
     std::string& operations = own[name];
     TRY(table->take(name, operations));
     TRY(check_operations(subject, operations));

@@ -306,7 +306,7 @@ INSTANTIATE_TEST_SUITE_P(
         BadText{"filesystems = ['ext4']\n[explore]\n[workloads]\nmine = 'create f'",
                 "has no persistence point"},
         BadText{"filesystems = ['ext4']\n[explore]\n[workloads]\nrandom = 'sync'",
-                "of the catalogue"},
+                "of a built-in workload"},
         BadText{
             "filesystems = ['ext4']\n[device]\nprofiles = ['hp-c2447']\n[workloads]\nmine = 'sync'",
             "add [explore]"},

@@ -498,8 +498,8 @@ Result<int> audit_all(const ProgramArguments& arguments) {
     print_text(arguments, rows, all);
     if (!sees)
       fmt::print(
-          "In {} s, no loss was found even without any flush; a larger --time shows whether the "
-          "verifier can see one.\n",
+          "In {} s, no loss was found even without any flush; a larger --time may show whether the "
+          "verifier can detect a loss.\n",
           arguments.time_s);
   }
   const bool lost = std::ranges::any_of(all, [](const Audited& each) {

@@ -211,7 +211,7 @@ void add_bench(CLI::App& app, int& exit_code) {
       "With guests in virtual time: charge the host's processor time to the guest's clock, "
       "multiplied by K; times are then not reproducible. Default: the file's setting, else none");
   add_verbosity_options(*command, arguments->verbosity);
-  command->add_flag("--json", arguments->as_json, "Print plan or outcome as JSON");
+  command->add_flag("--json", arguments->as_json, "Print the plan or the outcome as JSON");
   command->footer(
       "Examples:\n  headcrash bench quick --plan\n  headcrash bench quick --db bench.db\n"
       "  headcrash bench quick --guest virtual --db virtual.db --jobs 2\n"

@@ -301,17 +301,17 @@ void add_campaign(CLI::App& app, int& exit_code) {
       "i/n: only every n-th trial (for ufs-schemes: every n-th workload), starting with the i-th");
   command
       ->add_option("--only", arguments->selection.filesystems,
-                   "Only these file systems of the campaign; starts a separate run")
+                   "Run only these file systems of the campaign, as a separate run")
       ->delimiter(',')
       ->allow_extra_args(false);
   command
       ->add_option(
           "--trials", arguments->selection.trials,
-          "At most this many trials of each file system on each device; starts a separate run")
+          "Run at most this many trials of each file system on each device, as a separate run")
       ->check(between(std::int64_t{1}, std::int64_t{1'000'000}));
   add_kernels_option(*command, arguments->selection.kernels);
   add_guest_option(*command, arguments->selection.guest,
-                   "the file's setting; starts a separate run");
+                   "the file's setting; another setting starts a separate run");
   command->add_flag("--stop-at-first", arguments->stop_at_first,
                     "ufs-schemes: stop at the first workload with an unexpected outcome");
   command->add_option("--html", arguments->html,

@@ -108,8 +108,8 @@ void print_verdict(const Verdict& verdict) {
 void print_control(const CheckArguments& arguments, const std::optional<bool>& can_see) {
   if (!can_see)
     fmt::print(
-        "In {} s, no loss was found even without the program's flushes; a larger --time shows "
-        "whether the verifier can see one.\n",
+        "In {} s, no loss was found even without the program's flushes; a larger --time may show "
+        "whether the verifier can detect a loss.\n",
         arguments.time_s);
   else if (*can_see)
     fmt::print(

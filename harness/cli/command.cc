@@ -80,7 +80,8 @@ void add_kernels_option(CLI::App& command, std::vector<std::string>& kernels) {
   command
       .add_option(
           "--kernel", kernels,
-          "Run every file system under each of these kernels: Debian's (6.1, 6.12, 6.1-rt) or paths with a '/'; starts a separate run")
+          "Run every file system under each of these kernels, as a separate run. A kernel is a "
+          "Debian version (6.1, 6.12, 6.1-rt) or a path that contains a '/'")
       ->delimiter(',')
       ->allow_extra_args(false);
 }

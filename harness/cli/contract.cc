@@ -405,10 +405,11 @@ void add_contract(CLI::App& app, int& exit_code) {
       "contract", "Runs litmus tests that show what file systems keep after a power cut");
   const auto arguments = std::make_shared<ContractArguments>();
   command
-      ->add_option("--fs", arguments->filesystems,
-                   "File system: a kernel's (headcrash list filesystems), a .toml file, or one of "
-                   "our own (headcrash list systems); may be repeated; default: ext4, xfs, btrfs "
-                   "and f2fs")
+      ->add_option(
+          "--fs", arguments->filesystems,
+          "File system: one of Linux (headcrash list filesystems), a .toml file, or one of "
+          "our own (headcrash list systems); may be repeated; default: ext4, xfs, btrfs "
+          "and f2fs")
       ->allow_extra_args(false);
   command
       ->add_option("--test", arguments->tests,
@@ -431,8 +432,8 @@ void add_contract(CLI::App& app, int& exit_code) {
       ->check(between(1, 64))
       ->capture_default_str();
   command->add_option("-o,--output", arguments->folder,
-                      "Folder for the table as page, JSON, CSV and Markdown, and for a page and "
-                      "the recording of each broken cell in guests");
+                      "Folder for the table (as a page, JSON, CSV and Markdown) and, for each cell "
+                      "that is broken in a guest, a page and the recording");
   command->add_option("--markdown", arguments->markdown, "Write the table as Markdown");
   command->add_option("--csv", arguments->csv, "Write one line for each cell");
   add_verbosity_options(*command, arguments->verbosity);
@@ -452,7 +453,7 @@ void add_contract(CLI::App& app, int& exit_code) {
 
 void add_explain(CLI::App& app, int& exit_code) {
   CLI::App* command = app.add_subcommand(
-      "explain", "Finds litmus tests by words, with the promises of each file system");
+      "explain", "Searches the litmus tests for words, and shows what each file system promises");
   const auto words = std::make_shared<std::vector<std::string>>();
   const auto as_json = std::make_shared<bool>(false);
   command->add_option("WORDS", *words, "Words that describe the operations")->required();

@@ -586,9 +586,9 @@ void add_explore(CLI::App& app, int& exit_code) {
   CLI::App* command =
       app.add_subcommand("explore", "Checks the crash states of one recorded workload in guests");
   const auto arguments = std::make_shared<ExploreArguments>();
-  command->add_option(
-      "RECORDING", arguments->recording,
-      "A recording of a trial, of `explore --record`, or imported; without one a workload is recorded");
+  command->add_option("RECORDING", arguments->recording,
+                      "A recording of a trial or of `explore --record`, or an imported recording; "
+                      "default: record a workload");
   command
       ->add_option("--fs", arguments->filesystem,
                    "File system: a name (headcrash list filesystems) or .toml file")
@@ -596,21 +596,23 @@ void add_explore(CLI::App& app, int& exit_code) {
   add_stack_option(*command, arguments->stack);
   add_kernel_options(*command, arguments->kernel);
   command
-      ->add_option(
-          "--atomic-write", arguments->atomic_write,
-          "For `torn`: aligned pieces of this size are written completely or not at all (512, 4K)")
+      ->add_option("--atomic-write", arguments->atomic_write,
+                   "For `torn`: aligned pieces of this size are written completely or not at all, "
+                   "for example 4K")
       ->capture_default_str();
   command->add_option("--workload", arguments->workload,
                       "Record this workload first; with RECORDING: the workload that was recorded");
   command
       ->add_option(
           "--application", arguments->application,
-          "Record this application (sqlite, sqlite+wal-normal, or a .toml file) instead of a workload; its verifier judges")
+          "Record this application (sqlite, sqlite+wal-normal, or a .toml file) instead of a "
+          "workload; its verifier judges the states")
       ->excludes("--workload");
   command
       ->add_option(
           "--strategy", arguments->strategies,
-          "physical, prefix, reorder, torn, lose-all, lying-flush, member, recovery; default: prefix,lose-all,reorder,torn; for an array: member,physical")
+          "Kinds of crash states: physical, prefix, reorder, torn, lose-all, lying-flush, member, "
+          "recovery; default: prefix,lose-all,reorder,torn, or for an array member,physical")
       ->delimiter(',');
   add_machine_options(*command, arguments->machine);
   command->add_option(
@@ -635,7 +637,7 @@ void add_explore(CLI::App& app, int& exit_code) {
   accept_only(
       command->add_option(
           "--prefill", arguments->prefill,
-          "Content of a new disk before mkfs: \"pattern\", bytes of an earlier user, or \"none\""),
+          "Content of a new disk before mkfs: \"pattern\" (bytes of an earlier user) or \"none\""),
       {"pattern", "none"})
       ->capture_default_str();
   command
@@ -680,7 +682,7 @@ void add_explore(CLI::App& app, int& exit_code) {
       ->capture_default_str();
   add_ci_options(*command, arguments->ci);
   add_verbosity_options(*command, arguments->verbosity);
-  command->add_option("--jobs", arguments->jobs, "Number of guests")
+  command->add_option("--jobs", arguments->jobs, "Number of concurrent guests")
       ->check(between(1, 64))
       ->capture_default_str();
   command->add_flag("--json", arguments->as_json, "Print the outcome as JSON");

@@ -127,7 +127,7 @@ void print_rules(const Explored& explored) {
   if (explored.rules_checked_on == 0) return;
   const std::string& stack = explored.filesystem.stack->name;
   if (explored.broken_rules.empty())
-    fmt::print("rules of the stack {}: kept by the requests of {} recording{}\n", stack,
+    fmt::print("rules of the stack {}: obeyed by all requests of {} recording{}\n", stack,
                explored.rules_checked_on, explored.rules_checked_on == 1 ? "" : "s");
   for (const explorer::BrokenRule& broken : explored.broken_rules)
     fmt::print("RULE BROKEN by the stack {}: {}, {}: {}\n", stack, broken.rule, broken.disk,
@@ -274,7 +274,8 @@ void print_text(const Explored& explored) {
         100 * share(result, i));
   if (explored.virtual_time)
     fmt::print(
-        "\nthe guest's own steps count as dump, because in virtual time its clock stops while it computes");
+        "\nthe guest's own steps are counted in the step dump, because in virtual time the "
+        "guest's clock stops while it computes");
   fmt::print(
       "\n{} states in {:.1f} s: {:.1f} a second, {:.0f} ms of CPU each; generated at {:.0f} a second\n",
       result.checked, result.wall_ms / 1000, per_second(result.checked, result.wall_ms),

@@ -70,12 +70,12 @@ Result<FailurePages> write_failure_pages(db::Database& database, std::optional<s
 
 void tell(const FailurePages& pages, const fs::path& folder) {
   if (pages.made + pages.without_recording == 0) return;
-  fmt::print(stderr, "headcrash: pages of failures made in {}: {}{}{}\n", folder.string(),
-             pages.made,
-             pages.without_recording > 0
-                 ? fmt::format("; without a recording, not made: {}", pages.without_recording)
-                 : "",
-             pages.interrupted ? "; interrupted" : "");
+  fmt::print(
+      stderr, "headcrash: pages of failures written to {}: {}{}{}\n", folder.string(), pages.made,
+      pages.without_recording > 0
+          ? fmt::format("; not written, because no recording was kept: {}", pages.without_recording)
+          : "",
+      pages.interrupted ? "; interrupted" : "");
 }
 
 }  // namespace headcrash::cli

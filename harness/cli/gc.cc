@@ -41,7 +41,8 @@ int run_gc(GcArguments arguments) {
   } else {
     fmt::print("{}{} artefacts, {:.1f} MiB; {} kept\n", dry ? "would remove " : "removed ",
                outcome->removed, static_cast<double>(outcome->bytes) / (1 << 20), outcome->kept);
-    if (outcome->missing > 0) fmt::print("{} of them no longer had a file\n", outcome->missing);
+    if (outcome->missing > 0)
+      fmt::print("the files of {} of these artefacts no longer existed\n", outcome->missing);
     for (const auto& each : outcome->refused)
       fmt::print(stderr, "headcrash gc: \"{}\" {}; not removed\n", each.path, each.why);
   }
@@ -61,7 +62,8 @@ void add_gc(CLI::App& app, int& exit_code) {
       ->check(between(std::int64_t{0}, std::int64_t{100'000}))
       ->capture_default_str();
   command->add_flag("--keep-failures", arguments->options.keep_failures,
-                    "Keep those of trials that are not clean, so that they can be replayed");
+                    "Keep the artefacts of trials that are not clean, so that these can be "
+                    "replayed");
   command->add_flag("--dry-run", arguments->options.dry_run, "Only print what would be removed");
   command->add_flag("--json", arguments->as_json, "Print what was removed as JSON");
   command->footer(

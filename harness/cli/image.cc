@@ -148,7 +148,7 @@ void print_report(const ImageArguments& arguments, const adapters::CheckReport& 
   if (report.more_findings > 0) fmt::print("and {} more\n", report.more_findings);
   fmt::print("{} files, {} directories, {}\n", report.files, report.directories,
              report.nothing_found() ? "clean"
-             : report.unrepaired    ? "not all repaired"
+             : report.unrepaired    ? "some damage is not repaired"
              : arguments.repair     ? "repaired"
                                     : "not clean");
 }
@@ -248,7 +248,7 @@ std::string why_not(int error) {
     case EEXIST:
       return "already exists";
     case ENOENT:
-      return "does not exist; `snapshots` lists those that do";
+      return "does not exist; `snapshots` lists the existing snapshots";
     case ENOSPC:
       return "has no space: remove files, or drop another snapshot";
     default:
@@ -314,11 +314,11 @@ void add_verbs(CLI::App& command, const adapters::FileSystemType& type, int& exi
   arguments->type = &type;
   const auto add = [&](const char* verb, const char* what) {
     auto* const added = command.add_subcommand(verb, what);
-    added->add_option("IMAGE", arguments->image, "File with the image")->required();
+    added->add_option("IMAGE", arguments->image, "File that contains the image")->required();
     return added;
   };
   auto* const mkfs = add("mkfs", "Creates an empty file system");
-  mkfs->add_option("--size", arguments->size, "Create the image with this size (64M)");
+  mkfs->add_option("--size", arguments->size, "Create the image with this size, for example 64M");
   for (const adapters::MkfsOption& option : type.mkfs_options()) {
     const std::string name(option.name);
     mkfs->add_option_function<std::string>(
@@ -345,7 +345,7 @@ void add_verbs(CLI::App& command, const adapters::FileSystemType& type, int& exi
     for (auto* const verb : {mkfs, check, list, cat})
       verb->add_option("--log", arguments->log, "Image of the log, if it has a separate device");
     mkfs->add_option("--log-size", arguments->log_size,
-                     "Create the log's image with this size (16M)");
+                     "Create the log's image with this size, for example 16M");
     check->add_flag("--without-log", arguments->without_log,
                     "The log's device is lost: discard the changes that only the log contained");
   }

@@ -336,7 +336,7 @@ void add_list(CLI::App& app, int&) {
       command->add_option(
           "WHAT", arguments->what,
           "profiles, filesystems, stacks, systems (our own, under every scheme), workloads, "
-          "campaigns, benchmarks, applications, experiments, or timed workloads"),
+          "campaigns, benchmarks, applications, experiments, or timed (timed workloads)"),
       list_names())
       ->required();
   command->add_flag("--wide", arguments->wide, "Show every column");

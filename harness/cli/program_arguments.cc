@@ -292,8 +292,9 @@ void add_program_options(CLI::App& command, ProgramArguments& arguments) {
       ->check(between(1, 64))
       ->capture_default_str();
   command
-      .add_option("--folder", arguments.folder,
-                  "Folder for recordings, pages and accounts; removed if nothing was lost")
+      .add_option(
+          "--folder", arguments.folder,
+          "Folder for recordings, pages and descriptions of losses; removed if nothing was lost")
       ->capture_default_str();
   command.add_flag("--keep", arguments.keep, "Keep the folder even if nothing was lost");
   add_ci_options(command, arguments.ci);

@@ -321,7 +321,7 @@ void add_recording(CLI::App& app, int& exit_code) {
       "--state", arguments->state,
       "Crash state to show, by name; default: the power cut, if any, or the whole recording");
   shown->add_option("--fs", arguments->filesystem,
-                    "File system, to identify its blocks; default: from its superblock");
+                    "File system, to identify its blocks; default: detected from the superblock");
   shown->callback([arguments, &exit_code] { exit_code = run_show(*arguments); });
 
   CLI::App* exported = command->add_subcommand("export", "Writes a recording in another format");
@@ -330,7 +330,7 @@ void add_recording(CLI::App& app, int& exit_code) {
               {"csv", "blkparse", "dm-log-writes"})
       ->required();
   exported->add_option("--device", arguments->device,
-                       "dm-log-writes: device by name; default: the first");
+                       "dm-log-writes: name of the device; default: the first device");
   exported->add_option("-o,--output", arguments->output, "File to write")->required();
   exported->add_flag("--json", arguments->as_json, "Print the result as JSON");
   exported->callback([arguments, &exit_code] { exit_code = run_export(*arguments); });

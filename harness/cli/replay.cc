@@ -403,7 +403,8 @@ void add_replay(CLI::App& app, int& exit_code) {
   command
       ->add_option(
           "--kernel-from", arguments->kernel_from,
-          "Read --kernel from the first line of this file, which a commit of a bisection provides")
+          "Read the value of --kernel from the first line of this file, which each commit of a "
+          "bisection provides")
       ->excludes("--kernel");
   command->add_flag(
       "--anew", arguments->anew,

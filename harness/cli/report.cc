@@ -75,7 +75,7 @@ void add_report(CLI::App& app, int& exit_code) {
       ->needs(baseline);
   command
       ->add_option("--tolerance", arguments->tolerance_percent,
-                   "In percent; smaller changes are ignored")
+                   "Tolerance in percent; smaller changes are ignored")
       ->check(between(0.1, 100.0))
       ->needs(baseline)
       ->capture_default_str();

@@ -269,11 +269,11 @@ void add_serve(CLI::App& app, int& exit_code) {
       ->default_str(kDefaultProfile);
   command->add_option(
       "--machine", arguments->machine,
-      "File of several devices with one clock, recording and power supply; with --states: the "
-      "array above the state's media");
+      "File that describes several devices with a common clock, recording and power supply; with "
+      "--states: the array above the state's media");
   command
       ->add_option("--fault", arguments->faults,
-                   "KIND:DEVICE,... for example dead:hd0.2,after-ms=5000; may be repeated")
+                   "Fault as KIND:DEVICE,... for example dead:hd0.2,after-ms=5000; may be repeated")
       ->allow_extra_args(false);
   command->add_option("--size", arguments->size, "Size, for example 1G; default: the whole drive");
   command->add_option("--store", arguments->store, "Folder for the stored bytes; default: memory");
@@ -292,23 +292,24 @@ void add_serve(CLI::App& app, int& exit_code) {
   command->add_option("--cut", arguments->cut,
                       "Cut the power: after-writes:N, at-flush:N, after-ms:X, after-mark:TEXT+X");
   command->add_option("--states", arguments->states,
-                      "Instead of hardware: serve a crash state of this recording");
+                      "Serve a crash state of this recording, instead of emulating hardware");
   command->add_option("--state", arguments->state,
-                      "Crash state, for example w1234-17; default: the last, with all writes");
+                      "Crash state, for example w1234-17; default: the last, which has all writes");
   command->add_option("--seed", arguments->seed, "Seed of all random choices")
       ->capture_default_str();
   command->add_option("--socket", arguments->socket,
                       "NBD socket; default: in a folder that is removed with the server");
   command->add_option(
       "--vhost-user", arguments->vhost_user,
-      "Serve over vhost-user instead of NBD: socket of the first disk; the others add .NAME");
-  command->add_option(
-      "--memory", arguments->memory,
-      "With --vhost-user: size of the guest's memory, which QEMU shares; default: 1G");
+      "Serve over vhost-user instead of NBD. The argument is the socket of the first disk; the "
+      "socket of each other disk has .NAME appended");
+  command->add_option("--memory", arguments->memory,
+                      "With --vhost-user: size of the guest's memory, which QEMU shares with the "
+                      "server; default: 1G");
   command->add_flag(
       "--virtual-time", arguments->virtual_time,
-      "With --vhost-user: for user-mode Linux, whose clock is the machine's: no time passes "
-      "while it computes");
+      "With --vhost-user: serve user-mode Linux in virtual time. The guest and the disk share a "
+      "clock, which stops while the guest computes");
   command->add_option(
       "--charge", arguments->charge,
       "With --virtual-time: charge the host's processor time to the guest's clock, multiplied by "

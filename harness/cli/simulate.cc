@@ -251,11 +251,11 @@ Result<Outcome> run(const SimulateArguments& arguments, profiles::BuiltMachine& 
 int simulate(const SimulateArguments& arguments) {
   if (arguments.trace.empty() == arguments.random.empty()) {
     return report_error(
-        {"simulate", "needs one of --trace and --random", "specify the requests to replay"},
+        {"simulate", "needs either --trace or --random", "specify the requests to replay"},
         arguments.as_json);
   }
   if (arguments.profile.empty() == arguments.machine.empty()) {
-    return report_error({"simulate", "needs one of --profile and --machine",
+    return report_error({"simulate", "needs either --profile or --machine",
                          "choose a device: headcrash list profiles"},
                         arguments.as_json);
   }
@@ -307,7 +307,7 @@ std::string format_help() {
   for (const replay::TraceFormatRow& row : replay::trace_formats()) {
     text += fmt::format("\n  {:<9} {}", row.name, row.fields);
     if (row.recognises == nullptr && row.format > replay::TraceFormat::closed)
-      text += " (never by itself)";
+      text += " (never detected; name it)";
   }
   return text;
 }

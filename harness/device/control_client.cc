@@ -14,7 +14,7 @@ Result<ControlClient> ControlClient::connect(const std::filesystem::path& socket
   auto conversation = base::JsonSocket::connect(socket);
   if (conversation) return ControlClient(std::move(*conversation), socket);
   Error error = conversation.error();
-  error.hint = "check that a server with control= this socket is running";
+  error.hint = "check that a server with this control socket is running";
   return tl::unexpected<Error>(std::move(error));
 }
 

@@ -141,7 +141,7 @@ Result<void> Follower::check_attributes_are_reported(const Operation& operation,
   return fail(
       subject(), fmt::format("\"{}\" gets more attributes than a dump can report", operation.path),
       fmt::format("set at most {} attributes with at most {} KiB of names and values (a value "
-                  "over 1 KiB counts as a short one) and {} KiB of names",
+                  "over 1 KiB is reported as a short checksum) and {} KiB of names",
                   kMost, kBytesMost >> 10, kNamesMost >> 10));
 }
 

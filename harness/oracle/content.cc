@@ -294,7 +294,8 @@ struct BlockFault {
 std::string describe(const ObjectHistory& object, std::uint64_t block, const Permitted& permitted) {
   const BlockContent& held = permitted.persistent;
   if (held.mixed)
-    return fmt::format("a part of version {} of file {} in it, or newer", held.version, held.file);
+    return fmt::format("a block with a part of version {} of file {}, or newer", held.version,
+                       held.file);
   if (!held.zero && (held.file != object.file || held.displacement != 0))
     return fmt::format("version {} of block {} of file {} or newer", held.version,
                        static_cast<std::int64_t>(block) + held.displacement, held.file);

@@ -114,8 +114,8 @@ void Judge::walk() {
   findings_.clear();
   judge_directory(kRoot, "");
   for (const std::string& path : twice_)
-    report({Verdict::wrong_data, Tier::integrity, path, "one entry of this name",
-            "several in one directory"});
+    report({Verdict::wrong_data, Tier::integrity, path, "one entry with this name",
+            "several in the same directory"});
   judge_inodes();
   judge_tokens();
   if (promises_.one_point != adapters::OnePoint::none && findings_.empty()) judge_one_point();

@@ -148,10 +148,11 @@ std::optional<Finding> OnePointJudge::judge(std::span<const SeenName> names) {
   const SeenName& name = *nearest_->name;
   return Finding{
       Verdict::wrong_data, Tier::documented, name.path,
-      fmt::format("the tree at one point; {} other names match the point after {} operations",
+      fmt::format("the tree at a single point of the workload; {} other names match the tree after "
+                  "{} operations",
                   nearest_->explained, nearest_->done),
       name.observed == nullptr ? words({.kind = Expectation::Kind::no_name})
-                               : "what it was at another point"};
+                               : "its state at another point"};
 }
 
 }  // namespace headcrash::oracle

@@ -183,10 +183,11 @@ std::vector<WorkloadSummary> known_workloads() {
        "the changes"},
       {"random", "all operations except whiteouts, drawn with weights"},
       {"random-more",
-       "the same, plus operations added later: ranges moved, shared and mapped, fifos, remount, "
+       "like random, plus operations that move, share and map ranges, and fifos, remount, "
        "freeze"},
-      {"random-crashes", "random, with power cuts within the list, which continues after each cut"},
-      {"random-threads", fmt::format("random, in {} concurrent threads", kRandomThreads)}};
+      {"random-crashes",
+       "like random, with power cuts within the list, which continues after each cut"},
+      {"random-threads", fmt::format("like random, in {} concurrent threads", kRandomThreads)}};
   for (const auto& group : {patterns(), commit_patterns()})
     for (const Pattern& each : group)
       list.push_back({std::string(each.name), std::string(each.title)});
@@ -201,8 +202,8 @@ std::vector<WorkloadSummary> known_workloads() {
   for (int length = 1; length <= kLongestOfMore; ++length)
     list.push_back(
         {fmt::format("{}{}", kAceMorePrefix, length),
-         fmt::format("{}, ending with an operation that ace-seq lacks: ranges moved, shared and "
-                     "mapped, fifos, remount, freeze",
+         fmt::format("{}, ending with an operation that ace-seq lacks: moving, sharing or mapping "
+                     "a range, fifo, remount, freeze",
                      length == 1 ? "one step" : "every workload of two steps"),
          ace_of(length, Ace::Vocabulary::more).count()});
   return list;

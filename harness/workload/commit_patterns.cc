@@ -267,7 +267,7 @@ constexpr std::array kCommitScenarios{
     CommitScenario{{"truncate-in-block", "files shrink and grow within a block, each step synced"},
                    truncate_in_block},
     CommitScenario{{"freed-blocks-reused",
-                    "blocks of a removed file are reused for other files' data at once"},
+                    "blocks of a removed file are immediately reused for other files' data"},
                    freed_blocks_reused},
     CommitScenario{
         {"unsynced-neighbours", "files whose blocks are committed by another file's fsync"},

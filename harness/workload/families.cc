@@ -106,25 +106,29 @@ struct Made {
 
 const std::vector<Made>& all_families() {
   static const std::vector<Made> kAll{
-      {{"reuse", "new files reuse blocks and inodes of removed files at once"}, reuse},
+      {{"reuse", "new files immediately reuse blocks and inodes of removed files"}, reuse},
       {{"nearly-full", "every allocated block has just been freed"}, nearly_full},
       {{"crumbs", "freed space goes to files of one fragment each"}, crumbs},
       {{"no-room", "requests exceed the free space; a refused operation must have no effect"},
        no_room},
-      {{"full-users", "three concurrent users with little space: one reuses what another frees"},
+      {{"full-users",
+        "three concurrent users with little space: each reuses space that another frees"},
        full_users},
       {{"truncation", "files are truncated, punched and extended while others write"}, truncation},
       {{"indirect", "writes and truncations where indirect blocks of 512 bytes begin"}, indirect},
-      {{"fragments", "files grow in parallel by half kilobytes"}, fragments},
+      {{"fragments", "files grow in parallel, in steps of half a kilobyte"}, fragments},
       {{"regrowth", "files grow, shrink and grow again, while others reuse the freed space"},
        regrowth},
       {{"directories", "directories grow beyond a block, are emptied and removed"}, directories},
-      {{"renames", "renames over files, over directories and across them, synced or not"}, renames},
+      {{"renames",
+        "renames replace files and directories, or move names between directories, synced or not"},
+       renames},
       {{"exchanges", "directories and files are exchanged across directories"}, exchanges},
       {{"long-renames",
         "directories with long names are renamed and exchanged dozens of times without a sync"},
        long_renames},
-      {{"moves", "directories are emptied by renames into old and new ones, then removed"}, moves},
+      {{"moves", "directories are emptied by renames into old and new directories, then removed"},
+       moves},
       {{"replacements",
         "synced and new files are renamed over others, while neighbours are synced"},
        replacements},
@@ -133,10 +137,10 @@ const std::vector<Made>& all_families() {
        large_directories},
       {{"journal-wrap", "enough name changes to wrap a small journal"}, journal_wrap},
       {{"open-files", "files lose their last names while they are open"}, open_files},
-      {{"overwrites", "synced files are overwritten, by a block or whole"}, overwrites},
+      {{"overwrites", "synced files are overwritten, one block or the whole file"}, overwrites},
       {{"crowded", "names of all lengths come and go, and move within their chunks"}, crowded},
       {{"appends", "open files grow by less than a block, and are synced"}, appends},
-      {{"paths", "directories are renamed, and objects below them are synced at once"}, paths},
+      {{"paths", "directories are renamed, and objects below them are immediately synced"}, paths},
       {{"holes",
         "holes behind indirect blocks are filled and punched, and others reuse freed blocks"},
        holes},
@@ -148,7 +152,7 @@ const std::vector<Made>& all_families() {
         "three users change modes, owners and times while files are created, extended and removed"},
        attributes},
       {{"transactions", "three users combine operations into transactions"}, transactions},
-      {{"histories", "everything in the language, on a small scale"}, histories}};
+      {{"histories", "all operations of the workload language, on a small scale"}, histories}};
   return kAll;
 }
 

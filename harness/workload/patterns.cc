@@ -369,9 +369,10 @@ struct Scenario {
 constexpr std::array kScenarios{
     Scenario{{"replace-by-rename", "new file, fsync, rename over the old one, as editors do"},
              replace_synced},
-    Scenario{{"replace-by-rename-unsynced", "the same without fsync of the new file"},
+    Scenario{{"replace-by-rename-unsynced", "new file, rename over the old one, without fsync"},
              replace_unsynced},
-    Scenario{{"append-log", "records appended to a log with fdatasync, rotated by rename"},
+    Scenario{{"append-log",
+              "records are appended to a log with fdatasync; the log is rotated by rename"},
              append_log},
     Scenario{{"mail-spool", "maildir: tmp, link into new, rename into cur, unlink"}, mail_spool},
     Scenario{{"sqlite-rollback", "SQLite's rollback journal: the files' writes and syncs"},

@@ -36,7 +36,7 @@ void read_range(ProfileTable& memory, const model::ArrayProfile* above, NvramPro
   } else if (memory.values().take("range", pair, {INT64_MIN, INT64_MAX}) && pair.size() == 2) {
     const auto [first, sectors] = std::pair(pair[0], pair[1]);
     if (first < 0 || sectors <= 0) {
-      errors.add(memory.full("range"), "begins before the device or has no sectors", "correct it");
+      errors.add(memory.full("range"), "begins before sector 0 or has no sectors", "correct it");
       return;
     }
     p.range_lba = static_cast<std::uint64_t>(first);

@@ -151,7 +151,7 @@ model::ByPrevious ProfileTable::by_previous(const std::string& key) {
   }
   const auto pair = milliseconds_list(key);
   if (pair.size() == 2) return {pair[0], pair[1]};
-  errors_->add(full(key), "must be a number of milliseconds or a list of two",
+  errors_->add(full(key), "must be a number of milliseconds, or a list of two such numbers",
                "for example 0.5; or [0.5, 0.7] for the times after a read and after a write");
   return {};
 }

@@ -198,7 +198,7 @@ class StackLoader {
     if (const auto table = top.table(key); table && *table) return read(**table, folder, above);
     std::string name;
     if (!top.take(key, name) || name.empty()) {
-      return fail(top.subject(key), "must name a profile or be a table with one",
+      return fail(top.subject(key), "must name a profile, or be a table that names one",
                   "for example \"hp-c2447\"");
     }
     Result<StackPtr> stack = load(name, folder, above);

@@ -19,7 +19,7 @@ Result<void> check_device(const std::filesystem::path& path, const RecordingHead
         "`headcrash recording info` lists them");
   if (!header.media)
     return fail(path, header.provenance() + " and has no MEDIA events",
-                "use a state by writes (w...)");
+                "use a state that is based on writes (w...)");
   if (header.devices[device].sectors > sectors)
     return fail(path,
                 fmt::format("the device has {} sectors, but the image has {}",

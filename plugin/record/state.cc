@@ -60,7 +60,7 @@ Result<std::shared_ptr<const Timeline>> Timeline::load(const std::filesystem::pa
         "`headcrash recording info` lists them");
   if (!header.media)
     return fail(recording, header.provenance() + " and has no MEDIA events",
-                "use a state by writes (w...)");
+                "use a state that is based on writes (w...)");
   const std::uint64_t sectors = header.devices[device].sectors;
   auto line = std::make_shared<Timeline>();
   for (;; ++line->events_) {

@@ -36,7 +36,7 @@ tl::unexpected<Error> RunHistory::State::no_media(const char* what) const {
   return fail(path,
               fmt::format("{} and has no MEDIA events, so there are no {} states",
                           header.provenance(), what),
-              "use a state by writes (w...)");
+              "use a state that is based on writes (w...)");
 }
 
 Result<void> RunHistory::State::check_device(std::uint64_t device) const {

@@ -114,8 +114,8 @@ std::optional<std::string> RunHistory::State::no_base_of(const RunHistory& below
     match = media.front();
   if (!match) return fmt::format("which has no device {}", header.devices[device].name);
   if (found[*match].sectors != header.devices[device].sectors)
-    return fmt::format("whose {} has {} sectors, but here {} has {}", found[*match].name,
-                       found[*match].sectors, header.devices[device].name,
+    return fmt::format("whose {} has {} sectors, while this recording's {} has {}",
+                       found[*match].name, found[*match].sectors, header.devices[device].name,
                        header.devices[device].sectors);
   const auto number = static_cast<model::DeviceId>(*match);
   const auto image =

@@ -77,7 +77,8 @@ Result<void> check(const RunHistory& run, const ExploreOptions& options) {
     return refuse(fmt::format("has {} devices, but device {} is to be explored", devices.size(),
                               options.device),
                   "`headcrash recording info` lists them");
-  if (options.strategies.empty()) return refuse("no strategy is given", "name one (prefix)");
+  if (options.strategies.empty())
+    return refuse("no strategy is given", "name one, for example prefix");
   if (options.from_event > options.to_event.value_or(run.events()))
     return refuse(fmt::format("invalid event range: {} to {}", options.from_event,
                               options.to_event.value_or(run.events())),
@@ -86,7 +87,7 @@ Result<void> check(const RunHistory& run, const ExploreOptions& options) {
   for (const Strategy strategy : options.strategies) {
     const std::string wanted(name(strategy));
     if (strategy == Strategy::recovery)
-      return refuse("the strategy recovery needs a guest that recovers",
+      return refuse("the strategy recovery needs a guest that runs the recovery",
                     "use it with `headcrash explore`");
     if (by_media(strategy) && !run.has_media_events())
       return refuse(fmt::format("has no MEDIA events (it {}), so the strategy {} is unavailable",

@@ -66,7 +66,7 @@ tl::expected<std::vector<std::string>, std::string> steps_of(const std::string& 
     steps.push_back(std::move(step));
   }
   if (!below) return tl::unexpected(std::string("is not below a folder of artefacts"));
-  if (steps.size() > kDepthMost) return tl::unexpected(std::string("is too deep"));
+  if (steps.size() > kDepthMost) return tl::unexpected(std::string("is nested too deeply"));
   return steps;
 }
 

@@ -10,7 +10,7 @@ export TMPDIR=$scratch
 ask() { sqlite3 "$1" "$2"; }
 
 exits 0 "$headcrash" campaign smoke --db smoke.db --html report
-says 'pages of failures made in report: [1-9][0-9]*$' err || failed "it does not report the pages that it made: $(cat err)"
+says 'pages of failures written to report: [1-9][0-9]*$' err || failed "it does not report the pages that it made: $(cat err)"
 grep -q "states/s" out || failed "no speed: $(cat out)"
 grep -q "controls as expected: 1 of 1" out || failed "the control is not reported: $(cat out)"
 [ "$(ask smoke.db "SELECT verdict IN ('clean', 'replayed') FROM trial WHERE filesystem = 'ext4'")" = 1 ] ||

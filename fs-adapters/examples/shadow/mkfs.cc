@@ -17,10 +17,11 @@ constexpr std::uint64_t kBytesPerInode = 8192;
 constexpr std::uint32_t kInodesMin = 32, kInodesMax = 1U << 20U;
 
 constexpr auto kOptions = std::to_array<adapters::MkfsOption>({
-    {"block-size", 'b', "BYTES", "block size, a power of 2 from 512 to 65536 (4096)"},
-    {"inodes", 'i', "NUMBER", "maximum number of inodes (one per 8 KiB)"},
-    {"uuid", 'U', "UUID", "UUID whose first eight bytes become the file system's id (none)"},
-    {"time", 0, "SECONDS", "time stamp of the root, in seconds since the epoch (0)"},
+    {"block-size", 'b', "BYTES", "block size, a power of 2 from 512 to 65536; default: 4096"},
+    {"inodes", 'i', "NUMBER", "maximum number of inodes; default: one per 8 KiB"},
+    {"uuid", 'U', "UUID",
+     "UUID whose first eight bytes become the file system's id; default: none"},
+    {"time", 0, "SECONDS", "time stamp of the root, in seconds since the epoch; default: 0"},
 });
 
 struct Options {
@@ -37,7 +38,7 @@ Result<Options> options_of(const adapters::Settings& settings) {
     }
     if (std::ranges::find(kOptions, name, &adapters::MkfsOption::name) == kOptions.end())
       return fail("mkfs option " + name, "is unknown to shadow",
-                  "`mkfs.headcrash-shadow -h` lists all of them");
+                  "`mkfs.headcrash-shadow -h` lists the options");
     TRY(const auto number, base::parse_size(value, name));
     (name == "block-size" ? options.block_bytes
      : name == "inodes"   ? options.inodes

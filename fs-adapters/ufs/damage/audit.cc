@@ -269,7 +269,7 @@ std::string Audit::contradiction_in(std::span<const std::byte> image, Names name
   for (std::size_t i = 0; i < 4; ++i)
     if (little_endian::load32(bytes, kTotalsField + 4 * i) !=
         little_endian::load64(bytes, kTotals64Field + 8 * i))
-      return "the superblock's totals for other systems do not match";
+      return "the superblock's 64-bit totals, which other systems read, differ from its totals";
   if (names == Names::not_all)
     return superblock.clean ? "the superblock is marked clean" : std::string();
   return superblock.clean ? std::string() : "the superblock is not marked clean";

@@ -52,8 +52,8 @@ bool any(InodeNumber) {
   return true;
 }
 void say_run(Damaging& image, const OwnedRun& run, FragmentAddress to) {
-  image.say(fmt::format("inode {}, block {}, level {}: from {} to {}", run.owner, run.block,
-                        run.level, run.at, to));
+  image.say(fmt::format("inode {}, block {}, level {}: pointer changed from {} to {}", run.owner,
+                        run.block, run.level, run.at, to));
 }
 
 bool apply_cleared(Damaging& image) {
@@ -132,7 +132,8 @@ bool apply_other_type(Damaging& image) {
   image.lose_inode(number);
   image.may().other_names[number] = true;
   image.contend(number);
-  image.say(fmt::format("inode {}: from {:o} to {:o}", number, before, image.load(number).mode));
+  image.say(fmt::format("inode {}: mode changed from {:o} to {:o}", number, before,
+                        image.load(number).mode));
   return true;
 }
 
@@ -141,7 +142,7 @@ bool apply_more_links(Damaging& image) {
   if (number == 0) return false;
   const auto more = static_cast<std::uint16_t>(1 + image.below(image.one_in(2) ? 3 : 30000));
   image.change_inode(number, [&](Inode& inode) { inode.links += more; });
-  image.say(fmt::format("inode {}: {} more", number, more));
+  image.say(fmt::format("inode {}: {} more links", number, more));
   return true;
 }
 
@@ -151,7 +152,7 @@ bool apply_fewer_links(Damaging& image) {
   const auto left = static_cast<std::uint16_t>(image.below(image.load(number).links));
   image.change_inode(number, [&](Inode& inode) { inode.links = left; });
   image.may().no_links[number] = left == 0;
-  image.say(fmt::format("inode {}: {} left", number, left));
+  image.say(fmt::format("inode {}: {} links left", number, left));
   return true;
 }
 
@@ -160,7 +161,7 @@ bool apply_more_sectors(Damaging& image) {
   if (number == 0) return false;
   const auto more = static_cast<std::uint32_t>(1 + image.below(100));
   image.change_inode(number, [&](Inode& inode) { inode.sectors += more; });
-  image.say(fmt::format("inode {}: {} more", number, more));
+  image.say(fmt::format("inode {}: {} more sectors", number, more));
   return true;
 }
 
@@ -169,7 +170,7 @@ bool apply_fewer_sectors(Damaging& image) {
   if (number == 0) return false;
   const auto left = static_cast<std::uint32_t>(image.below(image.load(number).sectors));
   image.change_inode(number, [&](Inode& inode) { inode.sectors = left; });
-  image.say(fmt::format("inode {}: {} left", number, left));
+  image.say(fmt::format("inode {}: {} sectors left", number, left));
   return true;
 }
 
@@ -181,7 +182,7 @@ bool apply_endless_size(Damaging& image) {
   const std::uint64_t size = image.one_in(2) ? most + 1 + image.below(1000) : ~image.below(1000);
   image.change_inode(number, [&](Inode& inode) { inode.size_bytes = size; });
   image.lose_inode(number);
-  image.say(fmt::format("inode {}: {} bytes", number, size));
+  image.say(fmt::format("inode {}: size changed to {} bytes", number, size));
   return true;
 }
 
@@ -211,7 +212,7 @@ bool apply_larger_size(Damaging& image) {
     image.may().other_names[number] = true;
   }
   image.contend(number);
-  image.say(fmt::format("inode {}: from {} to {} bytes", number, before.size_bytes,
+  image.say(fmt::format("inode {}: size changed from {} to {} bytes", number, before.size_bytes,
                         before.size_bytes + more));
   return true;
 }
@@ -246,7 +247,8 @@ bool apply_smaller_size(Damaging& image) {
           image.may().other_bytes[f * in_fragment + s] = true;
     }
   }
-  image.say(fmt::format("inode {}: from {} to {} bytes", number, before.size_bytes, size));
+  image.say(
+      fmt::format("inode {}: size changed from {} to {} bytes", number, before.size_bytes, size));
   return true;
 }
 
@@ -373,7 +375,7 @@ bool apply_pointer_behind_end(Damaging& image) {
       inode.indirect[2] = to;
     }
   });
-  image.say(fmt::format("inode {}: to {}", number, to));
+  image.say(fmt::format("inode {}: a pointer refers to fragment {}", number, to));
   return true;
 }
 
@@ -412,7 +414,7 @@ bool apply_copy_over(Damaging& image) {
   image.change_inode(number, [&](Inode& inode) { inode = copy; });
   image.lose_inode(number);
   image.contend(number);
-  image.say(fmt::format("inode {} over {}", from, number));
+  image.say(fmt::format("inode {} copied over inode {}", from, number));
   return true;
 }
 
@@ -433,7 +435,7 @@ bool apply_noise_for_inodes(Damaging& image) {
     image.may().other_names[n] = true;
     image.contend(n);
   }
-  image.say(fmt::format("inodes {} to {}", first, first + kInSector - 1));
+  image.say(fmt::format("inodes {} to {} overwritten", first, first + kInSector - 1));
   return true;
 }
 
@@ -490,7 +492,7 @@ bool apply_hoarder(Damaging& image) {
                        geometry.block_bytes();
   image.change_inode(number, [&](Inode& inode) { inode = hoarder; });
   image.may().made[number] = hoarder;
-  image.say(fmt::format("inode {}: {} blocks", number, blocks));
+  image.say(fmt::format("inode {}: owns {} blocks", number, blocks));
   return true;
 }
 

@@ -189,7 +189,7 @@ bool apply_stray_superblock(Damaging& image) {
                [&](std::span<std::byte> bytes) { std::ranges::copy(copy, bytes.begin()); });
   for (std::uint64_t s = place / kSectorBytes; s < (place + kSuperblockBytes) / kSectorBytes; ++s)
     image.may().other_bytes[s] = true;
-  image.say(fmt::format("copy at byte {}", place));
+  image.say(fmt::format("copy of the superblock at byte {}", place));
   return true;
 }
 

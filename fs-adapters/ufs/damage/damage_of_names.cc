@@ -18,7 +18,8 @@ using ufs::InodeNumber;
 constexpr std::size_t kLengthField = 4;  // offset of the length field in an entry
 
 void say_name(Damaging& image, const PlacedName& name) {
-  image.say(fmt::format("\"{}\" in {} of inode {}", name.name, name.directory, name.inode));
+  image.say(
+      fmt::format("\"{}\" in directory {} (inode {})", name.name, name.directory, name.inode));
 }
 
 bool any_name(const PlacedName&) {
@@ -75,7 +76,7 @@ bool lead_name(Damaging& image, InodeNumber to) {
                [&](auto chunk, auto offset) { tree::set_entry_inode(chunk, offset, to); });
   image.lose_name(*name);
   say_name(image, *name);
-  image.say(fmt::format("now refers to {}", to));
+  image.say(fmt::format("now refers to inode {}", to));
   return true;
 }
 
@@ -103,7 +104,7 @@ bool apply_name_of_another(Damaging& image) {
   image.lose_name(*name);
   image.may().name_comes[{name->directory, name->name}] = to;
   say_name(image, *name);
-  image.say(fmt::format("now refers to {}", to));
+  image.say(fmt::format("now refers to inode {}", to));
   return true;
 }
 
@@ -157,7 +158,7 @@ bool apply_second_name(Damaging& image) {
                                  ufs::entry_type(ufs::kTypeDirectory)))
     return false;
   say_name(image, *name);
-  image.say(fmt::format("has an additional name in {}", in));
+  image.say(fmt::format("has an additional name in directory {}", in));
   return true;
 }
 
@@ -165,7 +166,7 @@ bool apply_name_of_root(Damaging& image) {
   const InodeNumber in = image.any_directory([](InodeNumber) { return true; });
   if (in == 0 || !image.add_name(in, "root", ufs::kRootInode, ufs::entry_type(ufs::kTypeDirectory)))
     return false;
-  image.say(fmt::format("in {}", in));
+  image.say(fmt::format("in directory {}", in));
   return true;
 }
 
@@ -180,7 +181,7 @@ bool apply_uncounted_name(Damaging& image) {
   image.take(in);
   image.may().name_stays.emplace(in, added);
   say_name(image, *name);
-  image.say(fmt::format("has an additional name in {}", in));
+  image.say(fmt::format("has an additional name in directory {}", in));
   return true;
 }
 
@@ -298,7 +299,7 @@ bool apply_wrong_dot(Damaging& image) {
   const InodeNumber to = number + 1 + static_cast<InodeNumber>(image.below(5));
   image.change_chunk(some_chunk(image, number, true),
                      [&](auto chunk) { tree::set_entry_inode(chunk, 0, to); });
-  image.say(fmt::format("of {} to {}", number, to));
+  image.say(fmt::format("'.' of directory {} refers to {}", number, to));
   return true;
 }
 
@@ -313,7 +314,7 @@ bool apply_wrong_dot_dot(Damaging& image) {
     other = entry && entry->inode != to;
     if (other) tree::set_entry_inode(chunk, entry->offset, to);
   });
-  image.say(fmt::format("of {} to {}", number, to));
+  image.say(fmt::format("'..' of directory {} refers to {}", number, to));
   return other;
 }
 
@@ -336,7 +337,8 @@ bool apply_missing_dots(Damaging& image) {
     for (const std::size_t n : image.survey().names_of(number))
       image.may().name_comes[{number, "x."}] = image.survey().names()[n].directory;
   }
-  image.say(fmt::format("of {}, {}", number, how % 2 == 0 ? "the first" : "the second"));
+  image.say(fmt::format("directory {}, {} of '.' and '..'", number,
+                        how % 2 == 0 ? "the first" : "the second"));
   return true;
 }
 
@@ -351,7 +353,7 @@ bool apply_more_dots(Damaging& image) {
     added = tree::add_entry(chunk, one ? "." : "..", number, ufs::entry_type(ufs::kTypeDirectory))
                 .has_value();
   });
-  image.say(fmt::format("in {}", number));
+  image.say(fmt::format("in directory {}", number));
   return added;
 }
 
@@ -371,7 +373,7 @@ bool apply_loop(Damaging& image) {
   image.remove_name(*name);
   image.take(in);
   say_name(image, *name);
-  image.say(fmt::format("moved to {}", in));
+  image.say(fmt::format("moved to directory {}", in));
   return true;
 }
 
@@ -406,7 +408,7 @@ bool apply_emptied(Damaging& image) {
     image.remove_name(image.survey().names()[i]);
     ++removed;
   }
-  image.say(fmt::format("directory {}, {} names", number, removed));
+  image.say(fmt::format("directory {}, {} names removed", number, removed));
   return removed > 0;
 }
 
@@ -466,8 +468,8 @@ bool apply_full_lost_found(Damaging& image) {
       image.remove_name(*name);
       ++lost;
     }
-  image.say(fmt::format("{}{} names of inode {}, {} names lost", shorter ? "shorter, " : "", names,
-                        file, lost));
+  image.say(fmt::format("{}{} names of inode {} added, {} names lost", shorter ? "shorter, " : "",
+                        names, file, lost));
   return true;
 }
 

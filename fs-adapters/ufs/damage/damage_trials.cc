@@ -190,9 +190,9 @@ Result<void> DamageTrials::cut(const std::string& subject, const std::vector<Wri
       invariant(disk_->write(writes[count].lba, part).has_value(),
                 "an image in memory can be written");
     }
-    const std::string at =
-        fmt::format("{}, its repair cut after {} of {} writes{}", subject, count, writes.size(),
-                    torn > 0 ? fmt::format(" and {} sectors of the next", torn) : "");
+    const std::string at = fmt::format(
+        "{}, with its repair cut after {} of {} writes{}", subject, count, writes.size(),
+        torn > 0 ? fmt::format(" and {} sectors of the next", torn) : "");
     if (!said_clean)
       if (const std::string problem = judge_->problem_with_flag(*disk_); !problem.empty())
         return wrong(at, problem);

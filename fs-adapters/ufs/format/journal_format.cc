@@ -157,7 +157,7 @@ class Reader {
       transaction.images.push_back({.home = home, .bytes = {start, start + length}});
       from += length;
     }
-    if (from != body) return "has contents without a home";
+    if (from != body) return "has contents without an address";
     for (std::uint32_t i = 0; i < d.revoked; ++i, entry += 8) {
       const Extent run{.at = load32(bytes_, entry), .fragments = load32(bytes_, entry + 4)};
       if (std::uint64_t{run.at} + run.fragments > geometry_.size_fragments())

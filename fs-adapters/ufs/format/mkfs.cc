@@ -42,29 +42,32 @@ Result<void> check(const MkfsOptions& o) {
                          "use 4096 or 8192; 512, 1024 and 2048 are not portable");
   if (!std::has_single_bit(o.fragment_bytes) || o.fragment_bytes < 512 ||
       o.fragment_bytes > o.block_bytes || o.block_bytes / o.fragment_bytes > 8)
-    return refuse_option("fragment-size",
-                         fmt::format("{} bytes in blocks of {}", o.fragment_bytes, o.block_bytes),
-                         "use at least 512, and 1/8, 1/4, 1/2 or all of the block size");
+    return refuse_option(
+        "fragment-size",
+        fmt::format("{} bytes do not suit blocks of {}", o.fragment_bytes, o.block_bytes),
+        "use at least 512, and 1/8, 1/4, 1/2 or all of the block size");
   if (o.bytes_per_inode < kInodeBytes * 2)
-    return refuse_option("bytes-per-inode", fmt::format("{}", o.bytes_per_inode),
+    return refuse_option("bytes-per-inode", fmt::format("{} is too small", o.bytes_per_inode),
                          "use 256 or more");
   if (o.reserve_percent > 99)
-    return refuse_option("reserve", fmt::format("{} percent", o.reserve_percent), "use 0 to 99");
+    return refuse_option("reserve", fmt::format("{} percent is too large", o.reserve_percent),
+                         "use 0 to 99");
   if (o.features.netra() && (o.journal_bytes || wants_external_journal(o)))
     return refuse_option("journal-size",
-                         "a journal combined with fast-check, bmap-cache or lazy-inodes",
+                         "cannot be combined with fast-check, bmap-cache or lazy-inodes",
                          "use only one of them");
   if (o.features.busy_map && !o.features.fast_check)
-    return refuse_option("busy-map", "a map of busy groups without busy marks",
+    return refuse_option("busy-map", "a map of busy groups requires busy marks",
                          "use --fast-check 1 as well");
   if (o.features.foreign_block && !o.features.fast_check)
-    return refuse_option("foreign-block", "a list of foreign inodes without busy marks",
+    return refuse_option("foreign-block", "a list of foreign inodes requires busy marks",
                          "use --fast-check 1 as well");
   if (o.journal_bytes && wants_external_journal(o))
-    return refuse_option("external-journal", "both an internal and an external journal",
+    return refuse_option("external-journal",
+                         "a file system has either an internal or an external journal",
                          "use only one of them");
   if (o.inodes_per_group > kInodesPerGroupMax)
-    return refuse_option("inodes-per-group", fmt::format("{}", o.inodes_per_group),
+    return refuse_option("inodes-per-group", fmt::format("{} is too large", o.inodes_per_group),
                          "use 32767 or less");
   return {};
 }

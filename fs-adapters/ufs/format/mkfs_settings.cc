@@ -10,30 +10,36 @@ namespace headcrash::ufs {
 namespace {
 
 constexpr auto kOptions = std::to_array<adapters::MkfsOption>({
-    {"block-size", 'b', "BYTES", "size of a block, 4096 or 8192 (8192)"},
-    {"fragment-size", 'f', "BYTES", "size of a fragment, 1/8, 1/4, 1/2 or all of a block (1024)"},
-    {"bytes-per-inode", 'i', "BYTES", "density of inodes (8192)"},
-    {"inodes-per-group", 0, "NUMBER", "inodes per group; 0: from bytes-per-inode (0)"},
-    {"group-size", 'g', "BYTES", "size of a cylinder group; 0: as few groups as possible (0)"},
-    {"reserve", 'm', "PERCENT", "space kept free (10)"},
+    {"block-size", 'b', "BYTES", "block size, 4096 or 8192; default: 8192"},
+    {"fragment-size", 'f', "BYTES",
+     "fragment size: 1/8, 1/4, 1/2 or all of the block size; default: 1024"},
+    {"bytes-per-inode", 'i', "BYTES", "bytes of the device for each inode; default: 8192"},
+    {"inodes-per-group", 0, "NUMBER",
+     "inodes per group; 0 (default): follows from bytes-per-inode"},
+    {"group-size", 'g', "BYTES",
+     "size of a cylinder group; 0 (default): as few groups as possible"},
+    {"reserve", 'm', "PERCENT", "share of space kept free; default: 10"},
     {"journal-size", 'J', "BYTES",
-     "size of a journal; 0: as large as fits (none; the first mount with a journal creates one)"},
+     "size of the journal; 0: the default size; without this option, the first mount with a "
+     "journal creates one"},
     {"external-journal", 0, "BYTES",
-     "size of a journal on the second device; 0: 16 MiB (none); for scheme=journal-external"},
+     "size of the journal on the second device; 0: 16 MiB; default: no such journal; for "
+     "scheme=journal-external"},
     {"fast-check", 0, "0|1",
-     "record busy groups, so that fsck can skip all others (0); for scheme=netra"},
+     "1: record busy groups, so that fsck can skip all others; default: 0; for scheme=netra"},
     {"bmap-cache", 0, "0|1",
-     "store addresses of a file's last blocks next to its inode, so that an append writes no "
-     "indirect block (0); for scheme=netra"},
+     "1: store the addresses of a file's last blocks next to its inode, so that an append writes "
+     "no indirect block; default: 0; for scheme=netra"},
     {"busy-map", 0, "0|1",
-     "record busy groups in the groups' summaries, so that fsck need not read the headers of idle "
-     "groups (0); requires fast-check"},
+     "1: record busy groups in the groups' summaries, so that fsck need not read the headers of "
+     "idle groups; default: 0; requires fast-check"},
     {"foreign-block", 0, "0|1",
-     "add a block to each group for inodes of other groups that do not fit into its header "
-     "(same as fast-check)"},
-    {"lazy-inodes", 0, "0|1", "zero inode blocks on first use (0); for scheme=netra"},
-    {"uuid", 'U', "UUID", "UUID whose first eight bytes become the file system's id (none)"},
-    {"time", 0, "SECONDS", "time stamp of new inodes, in seconds since the epoch (0)"},
+     "1: add a block to each group for the inodes of other groups that do not fit into its "
+     "header; default: the value of fast-check"},
+    {"lazy-inodes", 0, "0|1", "1: zero inode blocks on first use; default: 0; for scheme=netra"},
+    {"uuid", 'U', "UUID",
+     "UUID whose first eight bytes become the file system's id; default: none"},
+    {"time", 0, "SECONDS", "time stamp of new inodes, in seconds since the epoch; default: 0"},
 });
 
 constexpr auto kFeatureOptions =

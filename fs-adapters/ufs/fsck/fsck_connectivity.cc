@@ -41,10 +41,10 @@ void Fsck::State::check_connectivity() {
 
 void Fsck::State::adopt(CheckedDirectory& top, bool loop) {
   const bool empty = !loop && top.entries == 0;
-  find(
-      FindingKind::unreferenced_directory, top.inode, 0, 0,
-      fmt::format("directory {}: {}; it is {}", top.inode, loop ? "is below itself" : "has no name",
-                  empty ? "empty and freed" : "put into lost+found"));
+  find(FindingKind::unreferenced_directory, top.inode, 0, 0,
+       fmt::format("directory {}: {}; it is {}", top.inode,
+                   loop ? "is its own ancestor" : "has no name",
+                   empty ? "empty and freed" : "put into lost+found"));
   if (!repairing()) return;
   if (empty) {
     free_inode(top.inode);

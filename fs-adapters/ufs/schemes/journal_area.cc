@@ -125,8 +125,8 @@ Result<std::uint32_t> journal_fragments(const Superblock& superblock, std::uint6
   const std::uint64_t wanted = bytes / superblock.fragment_bytes;
   if (wanted < least || wanted > superblock.size_fragments)
     return fail("journal-size",
-                fmt::format("{} bytes for {} groups with blocks of {}", bytes, superblock.groups,
-                            superblock.block_bytes),
+                fmt::format("{} bytes do not suit {} groups with blocks of {}", bytes,
+                            superblock.groups, superblock.block_bytes),
                 fmt::format("use {} or more, and less than the size of a group",
                             std::uint64_t{least} * superblock.fragment_bytes));
   return whole_blocks(superblock, wanted);
@@ -178,8 +178,9 @@ Result<void> make_external_journal(model::SectorStore& store, Superblock& superb
   const std::uint32_t least = journal_fragments_min(superblock);
   const std::uint64_t wanted = (bytes == 0 ? kBytesMax : bytes) / superblock.fragment_bytes;
   if ((bytes != 0 && wanted < least) || wanted > INT32_MAX)
-    return fail("external-journal", fmt::format("{} bytes for {} groups", bytes, superblock.groups),
-                fmt::format("use {} or more, within the address range",
+    return fail("external-journal",
+                fmt::format("{} bytes do not suit {} groups", bytes, superblock.groups),
+                fmt::format("use {} or more, and at most 2147483647 fragments",
                             std::uint64_t{least} * superblock.fragment_bytes));
   superblock.features.external_journal = true;
   superblock.journal = {

@@ -86,8 +86,8 @@ void add_external_journals(std::vector<SchemeVariant>& table) {
     add(std::move(name), std::move(title), {.broken = broken});
     table.back().shown_by = "reuse/0@tiny~1";
   };
-  control("journal-external-homes-early", "External journal, written after the blocks in place",
-          Rule::homes_early);
+  control("journal-external-homes-early",
+          "External journal that is written after the blocks in their places", Rule::homes_early);
   control("journal-external-data-unawaited",
           "External journal whose commit record does not wait for data", Rule::data_unawaited);
   control("journal-external-answered-early",
@@ -135,9 +135,10 @@ void add_netra(std::vector<SchemeVariant>& table) {
   table.push_back(netra(
       "netra-map-flush", "Netra with a map of busy groups, whose flusher runs 40 % of each second",
       with_map, {.flush_interval_ns = model::kSecondNs, .flush_share_percent = 40}));
-  table.push_back(netra("netra-foreign-block",
-                        "Netra with one foreign inode per header, to use the foreign block", kAll,
-                        {.foreign_in_header_max = 1}));
+  table.push_back(
+      netra("netra-foreign-block",
+            "Netra with one foreign inode per header, so that the foreign block is used", kAll,
+            {.foreign_in_header_max = 1}));
   table.back().mount.needs.foreign_block = true;
   table.push_back(netra("netra-fast", "Netra without the bmap cache",
                         {.fast_check = true, .lazy_inodes = true}));
@@ -161,7 +162,8 @@ void add_netra(std::vector<SchemeVariant>& table) {
           Rule::generation_unwritten, "many-users/0@tiny~1");
   control("netra-unmerged", "Netra that truncates before the bmap cache is merged",
           Rule::cache_unmerged, "indirect/2@deep~3");
-  control("netra-tag-late", "Netra that writes entries before their tags", Rule::tag_late);
+  control("netra-tag-late", "Netra that writes directory entries before their tags",
+          Rule::tag_late);
   control("netra-map-late", "Netra that does not wait for the map of busy groups", Rule::map_late);
   table.back().features = with_map;
   table.back().mount.needs.busy_map = true;
@@ -169,16 +171,16 @@ void add_netra(std::vector<SchemeVariant>& table) {
 
 std::vector<SchemeVariant> whole_table() {
   std::vector<SchemeVariant> table;
-  table.push_back(scheme("no-order", "No Order: everything is delayed", SchemeKind::no_order));
+  table.push_back(scheme("no-order", "No Order: all writes are delayed", SchemeKind::no_order));
   table.back().control = true;
-  table.push_back(flag("ignore", "Scheduler Flag, and a driver that ignores it",
+  table.push_back(flag("ignore", "Scheduler Flag, with a driver that ignores it",
                        FlagMeaning::ignore, Bypass::on, Copy::on));
-  table.push_back(
-      scheme("conventional", "Conventional, the last write delayed", SchemeKind::conventional));
+  table.push_back(scheme("conventional", "Conventional, with the last write delayed",
+                         SchemeKind::conventional));
   table.push_back(scheme("conventional-init", "Conventional with allocation initialization",
                          SchemeKind::conventional, Init::on));
   table.push_back(scheme("conventional-bsd",
-                         "Conventional, the last write synchronous as in 4.4BSD",
+                         "Conventional, with a synchronous last write as in 4.4BSD",
                          SchemeKind::conventional));
   table.back().mount.options.last_write = LastWrite::synchronous;
   table.push_back(flag("full", "Scheduler Flag, Full", FlagMeaning::full, Bypass::off, Copy::off));
@@ -197,7 +199,8 @@ std::vector<SchemeVariant> whole_table() {
   table.push_back(chains("chains-cb-init", "Scheduler Chains, -CB, with allocation initialization",
                          Deallocation::tracked, Copy::on));
   table.back().mount.options.allocation_initialization = true;
-  table.push_back(chains("chains-barrier-cb", "Scheduler Chains, -CB, de-allocation as barriers",
+  table.push_back(chains("chains-barrier-cb",
+                         "Scheduler Chains, -CB, with de-allocations as barriers",
                          Deallocation::barrier, Copy::on));
   table.push_back(scheme("soft-updates", "Soft Updates", SchemeKind::soft_updates));
   table.push_back(scheme("soft-updates-init", "Soft Updates with allocation initialization",
@@ -208,29 +211,31 @@ std::vector<SchemeVariant> whole_table() {
   table.back().block_copy = true;
   using Journal = JournalOptions;
   table.push_back(journal("journal", "Journal, ordered, group commit", {}));
-  table.push_back(journal("journal-sync", "Journal, ordered, a commit for each operation on names",
+  table.push_back(journal("journal-sync", "Journal, ordered, one commit per operation on names",
                           {.commit = Journal::Commit::synchronous}));
   table.push_back(journal("journal-data", "Journal with data, group commit",
                           {.contents = Journal::Contents::data}));
-  table.push_back(journal("journal-late-removal",
-                          "Journal, ordered, group commit; the syncer frees removed files",
-                          {.removal = Journal::Removal::by_syncer}));
+  table.push_back(
+      journal("journal-late-removal",
+              "Journal, ordered, group commit; the syncer frees the space of removed files",
+              {.removal = Journal::Removal::by_syncer}));
   table.push_back(journal(
-      "journal-unordered", "Journal whose commit record waits for nothing",
+      "journal-unordered", "Journal whose commit record does not wait for other writes",
       {.commit = Journal::Commit::synchronous, .record = Journal::CommitRecord::unordered}));
   const auto of = [&](std::string_view its_name) {
     return *std::ranges::find(table, its_name, &SchemeVariant::name);
   };
   table.push_back(
       with_delay(of("conventional"), "conventional-5s",
-                 "Conventional, data written at an age of 5 s (interval periodic update)"));
+                 "Conventional; writes data at an age of 5 s (interval periodic update)"));
   table.push_back(
       with_delay(of("soft-updates-init"), "soft-updates-5s",
-                 "Soft Updates with allocation initialization, data written at an age of 5 s"));
+                 "Soft Updates with allocation initialization; writes data at an age of 5 s"));
   table.push_back(
-      with_delay(of("journal"), "journal-5s", "Journal, ordered, data written at an age of 5 s"));
-  table.push_back(with_delay(of("conventional"), "late-update",
-                             "Promises 5 s, but writes everything every 30 s (periodic update)"));
+      with_delay(of("journal"), "journal-5s", "Journal, ordered; writes data at an age of 5 s"));
+  table.push_back(
+      with_delay(of("conventional"), "late-update",
+                 "Promises an age of 5 s, but writes everything every 30 s (periodic update)"));
   table.back().control = true;
   table.back().syncer->policy = os::SyncerOptions::Policy::periodic;
   table.back().syncer->interval_ns = 30 * model::kSecondNs;

@@ -184,8 +184,9 @@ class SchemesRun {
                           const in_process::ExplorationResult& explored) {
     const in_process::MetFaults& met = explored.run.met;
     Faults faults{.summary = fmt::format(
-                      "; faults of seed {}: {}; {} requests failed, {} syncs, {}", *workload.faults,
-                      in_process::format(run.faults), met.failed_requests, met.failed_syncs,
+                      "; faults of seed {}: {}; {} requests and {} syncs failed, {}",
+                      *workload.faults, in_process::format(run.faults), met.failed_requests,
+                      met.failed_syncs,
                       met.ended_by.empty() ? "no other operation" : "then " + met.ended_by)};
     faults.operations = "; operations:";
     for (const workload::Operation& one : operations.first(explored.run.executed))

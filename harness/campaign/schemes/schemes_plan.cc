@@ -224,13 +224,14 @@ CampaignSummary schemes_campaign_summary(const adapters::FileSystemType& type) {
   const SchemesCampaign campaign{.type = &type};
   const auto plan = SchemesPlan::create(campaign);
   const std::uint64_t trials = plan ? plan->size() : 0;
-  return {.name = campaign.name(),
-          .title = fmt::format(
-              "Our own {} under every scheme, without guests: seq-1, some seq-2, families",
-              type.name()),
-          .takes = trials > 5000 ? "half an hour" : "some minutes",
-          .trials = trials,
-          .states = trials * campaign.budget};
+  return {
+      .name = campaign.name(),
+      .title = fmt::format(
+          "Our own {} under every scheme, without guests: all of seq-1, a part of seq-2, families",
+          type.name()),
+      .takes = trials > 5000 ? "half an hour" : "some minutes",
+      .trials = trials,
+      .states = trials * campaign.budget};
 }
 
 Result<SchemesWorkload> parse_schemes_workload(std::string_view text) {
@@ -260,7 +261,7 @@ Result<SchemesWorkload> parse_schemes_workload(std::string_view text) {
     std::string_view number = text;
     TRY(const auto seed, parse_suffix(number, '/', "number"));
     if (workload.faults)
-      return fail(whole, "has no unmount that must succeed",
+      return fail(whole, "requires an unmount that succeeds, which faults may prevent",
                   "use either damage/7 or histories/7^7");
     workload.damage = seed;
     workload.name = fmt::format("{}/{}", kDamaged.at(*seed % kDamaged.size()), *seed);
@@ -269,7 +270,8 @@ Result<SchemesWorkload> parse_schemes_workload(std::string_view text) {
     std::string_view number = text;
     TRY(workload.shared, parse_suffix(number, '/', "number"));
     if (workload.faults)
-      return fail(whole, "has results that faults would change", "use histories/7^7");
+      return fail(whole, "cannot be combined with faults, which would change its results",
+                  "use histories/7^7");
   }
   if (text.starts_with(kEnumerated)) {
     std::string_view number = text;
@@ -278,7 +280,8 @@ Result<SchemesWorkload> parse_schemes_workload(std::string_view text) {
       return fail(whole, "there is no such list",
                   fmt::format("use a number below {}", workload::kShortSharedLists));
     if (workload.faults)
-      return fail(whole, "has results that faults would change", "use histories/7^7");
+      return fail(whole, "cannot be combined with faults, which would change its results",
+                  "use histories/7^7");
   }
   if (!workload.disk.empty()) return workload;
   const auto family =

@@ -224,7 +224,7 @@ Result<void> CellRun::course() {
 }
 
 Result<json> CellRun::ask(const json& request, const vm::EventHandler& on_event) {
-  if (gone_) return fail(ErrorKind::guest_died, "", "the guest is gone");
+  if (gone_) return fail(ErrorKind::guest_died, "", "the guest has died");
   auto answer = guest_->call(request, std::chrono::seconds(kStepTimeoutS), on_event,
                              [this] { return interrupted(); });
   if (answer || answer.error().kind == ErrorKind::refused) return answer;

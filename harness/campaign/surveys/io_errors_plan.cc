@@ -86,12 +86,12 @@ std::optional<IoErrorsCampaign> parse_io_errors_campaign(std::string_view name) 
 
 CampaignSummary io_errors_campaign_summary() {
   const auto cells = io_error_cells({});
-  return {
-      .name = std::string(kIoErrorsName),
-      .title =
-          "Errors reported and data kept by file systems when writes and flushes fail: a survey",
-      .takes = "half an hour",
-      .trials = cells ? cells->size() : 0};
+  return {.name = std::string(kIoErrorsName),
+          .title =
+              "A survey of the errors that file systems report, and the data that they keep, "
+              "when writes and flushes fail",
+          .takes = "half an hour",
+          .trials = cells ? cells->size() : 0};
 }
 
 Result<std::vector<IoErrorCell>> io_error_cells(const IoErrorsCampaign& campaign,

@@ -80,7 +80,8 @@ std::optional<UnsyncedCampaign> parse_unsynced_campaign(std::string_view name) {
 CampaignSummary unsynced_campaign_summary() {
   const auto cells = unsynced_cells({});
   return {.name = std::string(kUnsyncedName),
-          .title = "Age of changes that Linux loses without fsync: a survey (/all runs all of it)",
+          .title =
+              "A survey of the age of changes that Linux loses without fsync (/all runs all cells)",
           .takes = "some minutes",
           .trials = cells ? cells->size() : 0};
 }

@@ -178,7 +178,7 @@ Result<void> ExploredTrial::explore_and_tell(
   if (interrupted()) return {};
   watch.lap();
   for (const explorer::ConfirmedFailure& failure : result.failures) {
-    on_phase(fmt::format("{} failures to describe, {}", result.failures.size(),
+    on_phase(fmt::format("describing {} failures, now {}", result.failures.size(),
                          failure.outcome.full_name()));
     describe_failure(disk, recorded, failure);
     if (interrupted()) return {};
@@ -366,8 +366,9 @@ void ExploredTrial::judge(const explorer::ExplorationResult& result) {
     record_.verdict = oracle::name(replayed ? oracle::Verdict::replayed : oracle::Verdict::clean);
     record_.summary = fmt::format("all promised data exists in all {}", of);
     if (with_permitted_losses_ > 0)
-      record_.summary += fmt::format(
-          "; {} of them lost reported data, as the documentation permits", with_permitted_losses_);
+      record_.summary +=
+          fmt::format("; {} of them lost acknowledged data, as the documentation permits",
+                      with_permitted_losses_);
   }
 }
 

@@ -204,7 +204,8 @@ Result<Issuers> Issuers::parse(std::string_view text, const std::string& file) {
     const bool complete = line.size() < text.size();
     text.remove_prefix(std::min(line.size() + 1, text.size()));
     if (complete && (number == 1 ? line == kFirstLine : parser.take(line))) continue;
-    return fail(fmt::format("{}:{}", file, number), "is not a line of the issuers of requests",
+    return fail(fmt::format("{}:{}", file, number),
+                "is not a valid line about the issuer of a request",
                 "delete the file, or record again with --stacks");
   }
   return parser.issuers();

@@ -19,7 +19,7 @@ constexpr std::size_t kLogBytes = 64 << 10;  // maximum size of the log of each 
 constexpr std::string_view kPersisted = "persisted ";
 constexpr std::chrono::seconds kHostLimit{30};
 constexpr const char* kNotJudged =
-    "recovered, mounted, recovered again; content not judged: unknown operations";
+    "recovered, mounted, recovered again; content not judged, because the operations are unknown";
 
 }  // namespace
 
@@ -353,7 +353,7 @@ Result<void> StateCheck::mount_after_replay() {
   if (!stage_as_cut_ || recovery_.state().check_found_damage) return {};
   stage_as_cut_ = false;
   recovery_.state().refused_as_cut = true;
-  log("the kernel refused the state as the cut left it; replaying it first\n");
+  log("the kernel refused to mount the state; running the replay command first\n");
   TRY(recovery_.exec(filesystem_.replay, StepKind::replay));
   return recovery_.inspect();
 }

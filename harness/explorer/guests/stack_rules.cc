@@ -222,7 +222,7 @@ void RuleCheck::report(const Group& group, const Difference& difference) {
   broken.text =
       fmt::format("at event {} no write is in flight, but sector {} {}; last writes there: {}",
                   difference.event, difference.lba,
-                  group.exclusive_or ? "has wrong parity: the exclusive or of all disks is not zero"
+                  group.exclusive_or ? "has wrong parity: the XOR of all disks is not zero"
                                      : "differs between the copies",
                   last);
   report(std::move(broken));

@@ -258,7 +258,7 @@ Result<ExploredState> DiskExplorer::check(const adapters::SystemUnderTest& syste
   if (!image) return forward_error(image);
   if (parsed.base != states::CrashState::Base::writes)
     return fail(recording, "has no media events, which the state " + state + " requires",
-                "use a state of the writes, such as w1234-17");
+                "use a state that is based on writes, such as w1234-17");
   TRY(disk_.begin_run(run));
   TRY(auto checker, StateChecker::create(system, disk_, *fsck_, recorded.judged(operations),
                                          recorded.failed_operations));

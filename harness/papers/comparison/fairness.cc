@@ -27,7 +27,7 @@ std::vector<ClaimAnswer> fairness(Context&) {
             "part aged, on 128 MB: one drive and both arrays at each share; the other parts "
             "begin with an empty disk"},
            {"6. user time and time to quiescence are both shown", "yes",
-            "and the busy time of the drives"},
+            "the busy time of the drives is shown as well"},
            {"7. one tree code, one cost table", "yes",
             "fs-adapters/substrate/tree; i486_33.h, or all its costs scaled by one factor"},
            {"8. recovery times end at the first mount and at full consistency, and include "
@@ -35,7 +35,8 @@ std::vector<ClaimAnswer> fairness(Context&) {
             "yes", "part recovery"},
            {"9. the papers' own settings and the best of one declared sweep are both printed",
             "yes",
-            "part delays: own times, and delays of 5, 10 and 30 s; part memory: file caches of 18, 36 and 72 MB"},
+            "part delays: own update times, and delays of 5, 10 and 30 s; part memory: file caches "
+            "of 18, 36 and 72 MB"},
            {"10. the write cache off, and on with flushes as a second table", "yes",
             "parts drive and drive-cache"},
            {"11. every system has passed its crash campaign, and the campaign's controls were "
@@ -43,8 +44,8 @@ std::vector<ClaimAnswer> fairness(Context&) {
             "yes", "table below"}}});
   Table shown{.name = "labs",
               .title =
-                  "the campaign in results/reference that tests a row, and the name of its "
-                  "system",
+                  "for each row: the campaign in results/reference that tests it, and the "
+                  "name of the system there",
               .columns = {"row", "a cut may lose", "campaign: system"}};
   for (const Row& row : rows())
     shown.rows.push_back(

@@ -80,7 +80,7 @@ void judge_loss(ClaimAnswer& answer, const Context& context, const RowLoss& loss
     add_rule(answer, full_name(row) + ": no data that fsync has promised is missing", promises,
              [&] { return loss.promised > 0 && loss.broken == 0; });
   else
-    add_rule(answer, full_name(row) + ": fsync is found to promise nothing", promises,
+    add_rule(answer, full_name(row) + ": fsync does not keep data, as expected", promises,
              [&] { return loss.broken > 0; });
   if (row.durability == Durability::each_call)
     add_rule(answer, full_name(row) + ": no completed call is lost", {in_unit(worst, "s")},
@@ -115,8 +115,8 @@ std::vector<ClaimAnswer> loss(Context& context) {
       .id = "loss",
       .part = "loss",
       .title =
-          "Changes lost in a cut at a random instant without fsync, and lost data that fsync had "
-          "covered",
+          "Changes without fsync that a cut at a random instant loses, and lost data that fsync "
+          "had covered",
       .kind = RuleClass::ours,
       .tables_tell_all = true};
   Table shown{.name = "loss",

@@ -113,7 +113,7 @@ const char* name(Durability durability) {
 
 const char* name(Device device) {
   static constexpr auto kNames =
-      base::names<Device>({"one drive", "one drive, its write cache on and flushed",
+      base::names<Device>({"one drive", "one drive with its write cache on and flushed",
                            "one fast drive and processor", "RAID-5", "RAID-5 with NVRAM"});
   return kNames[device].data();
 }
@@ -198,13 +198,14 @@ ModelledMachineOptions machine_of(const Row& row, const MachineChoice& choice) {
 }
 
 std::vector<Parameter> usual_parameters() {
-  return {{"seeds", 3,
-           "seeds of each cell: contents, random choices, disk angles, phases of the "
-           "syncer"},
-          {"delay-seconds", 30, "age at which rows with a delay write a change"},
-          {"machine", 1,
-           "machine of the other parts: 1: i486 at 33 MHz with HP C2447s; 2: Pentium 4 with an IBM "
-           "60 GB drive"}};
+  return {
+      {"seeds", 3,
+       "number of seeds of each cell; a seed determines contents, random choices, disk angles and "
+       "phases of the syncer"},
+      {"delay-seconds", 30, "age in seconds at which rows with a delay write a change"},
+      {"machine", 1,
+       "machine of the other parts: 1: i486 at 33 MHz with HP C2447s; 2: Pentium 4 with an IBM "
+       "60 GB drive"}};
 }
 
 std::size_t seeds_of(const Context& context) {

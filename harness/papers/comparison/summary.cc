@@ -63,7 +63,7 @@ Table who_wins(const std::vector<Contest>& contests, const std::vector<std::stri
   Table shown{.name = fmt::format("wins, {}", name(durability)),
               .title = fmt::format("The fastest systems by user time; a cut may lose: {}",
                                    name(durability)),
-              .columns = {"machine", "workload", "beaten by none", "user time (s)", "the last",
+              .columns = {"machine", "workload", "not beaten", "user time (s)", "the last",
                           "multiple of the best time (95 %)"}};
   for (const Contest& contest : contests) {
     const auto& best = contest.ranking.unbeaten();

@@ -32,7 +32,7 @@ struct Sweep {
 
 Sweep of_delays(const Context& context) {
   Sweep sweep{.part = "delays",
-              .title = "Each system's own times, and a common delay",
+              .title = "Each system's own update times, and a common delay",
               .settings = {{"own times", [](MachineChoice& choice) { choice.own_times = true; }}},
               .columns = {column("copy"), column("postmark"), column("mail")}};
   for (const int seconds : {5, 10, 30})
@@ -95,7 +95,7 @@ std::vector<ClaimAnswer> run(Context& context, const Sweep& sweep) {
                   .title = fmt::format("{} ({})", name(quantity), unit(quantity)),
                   .columns = {"system"}};
       for (const Setting& setting : sweep.settings) shown.columns.push_back(setting.name);
-      if (quantity == Quantity::user) shown.columns.emplace_back("beaten by none");
+      if (quantity == Quantity::user) shown.columns.emplace_back("not beaten");
       for (std::size_t r = 0; r < sweep.numbers.size(); ++r) {
         const std::string row = full_name(rows()[sweep.numbers[r]]);
         const auto from = outcomes.begin() +

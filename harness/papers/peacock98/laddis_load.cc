@@ -449,8 +449,8 @@ std::vector<std::string> LaddisLoad::broken_promises() {
     for (const Made& made : made_) {
       const bool there = vfs.stat(tops_[made.top] + "/" + made.name).has_value();
       if (made.there && !made.removing && !there)
-        broken.push_back(made.name + ": its create was acknowledged");
-      if (made.removed && there) broken.push_back(made.name + ": its remove was acknowledged");
+        broken.push_back(made.name + ": its creation was acknowledged");
+      if (made.removed && there) broken.push_back(made.name + ": its removal was acknowledged");
     }
   });
   return broken;

@@ -54,7 +54,8 @@ Paper paper() {
        {"production",
         "Months of use: tables 6-2 to 6-4, figure 6-6 (LFS-33, LFS-34, LFS-36 to LFS-38)", 1,
         production},
-       {"beyond", "Later ideas about cleaning on the same simulator, and where each is best", 1,
+       {"beyond",
+        "Later cleaning policies on the same simulator, and the cases in which each is best", 1,
         beyond}},
       "A file system that writes all changes to a log uses 65 to 75 % of the disk's bandwidth for "
       "new data, where Unix uses 5 to 10 %, and recovers in seconds.",

@@ -15,7 +15,8 @@ Paper paper() {
         1,
         dbench,
         {{"percent", 25, "share of the load's 122 808 operations for each client"},
-         {"every-count", 0, "1: 1, 4, 8, 16 and 32 clients; 0: 1, 8 and 32"}},
+         {"every-count", 0,
+          "1: runs with 1, 4, 8, 16 and 32 clients; 0: runs with 1, 8 and 32 clients"}},
         kSeeds},
        {"source-tree", "Unpacking and removal of a source tree (not in the paper)", 1, source_tree},
        {"intervals",
@@ -27,7 +28,7 @@ Paper paper() {
        {"short-lives", "Files removed soon after their creation, section III-C (MS-12)", 1,
         short_lives},
        {"stalls",
-        "Waits during the spawn of a generation and for fsync (MS-10, MS-11)",
+        "Waits for fsync and during the spawn of a generation (MS-10, MS-11)",
         1,
         stalls,
         {},
@@ -42,7 +43,7 @@ Paper paper() {
         0}},
       "Snapshots of metadata keep a file system consistent at a cost of at most 4 %, and are up to "
       "109 % faster than a write-ahead journal.",
-      {{"empty files, with snapshots over without", "MS-01", "KFS+snap over KFS", "more time"},
+      {{"empty files: additional time with snapshots", "MS-01", "KFS+snap over KFS", "more time"},
        {"dbench, 32 clients, snapshots over a journal", "MS-04", "KFS+snap over ext3, 32 clients",
         "rate"},
        {"crash states that break a rule, snapshots", "MS-07", "snapshots", "break a rule"}}};

@@ -49,8 +49,7 @@ TimedWorkload chen_fsync() {
 
 TimedWorkload chen_burst() {
   return {.name = "chen-burst",
-          .title =
-              "a burst as large as the cache is written, then fsync is timed: the time to drain it",
+          .title = "time of an fsync that drains a burst as large as the cache",
           .source = "Chen 1996, section 6, figure 5",
           .operation = "bursts",
           .parameters = {{"burst-kib", 80 << 10, 8 << 10, 1, 1 << 26,

@@ -147,9 +147,10 @@ TimedWorkload dbench() {
           "dbench 1.x; Soares, Krieger and Da Silva, section IV-E, table II; the load is generated",
       .operation = "operations",
       .parameters = {{"clients", 4, 2, 1, 64, "table II: 1, 4, 8, 16, 32"},
-                     {"percent", 100, 5, 1, 100, "of the load's 122808 operations per client"},
+                     {"percent", 100, 5, 1, 100,
+                      "share of the load's 122808 operations per client"},
                      {"fsync", 0, 0, 0, 1,
-                      "0: Flush does nothing, as in dbench 1 to 3; 1: it is an fsync"}},
+                      "0: Flush does nothing, as in dbench 1 to 3; 1: Flush is an fsync"}},
       .phases = dbench_phases};
 }
 

@@ -229,7 +229,9 @@ std::vector<Phase> laddis_phases(const Arguments& arguments) {
 TimedWorkload laddis() {
   return {
       .name = "laddis",
-      .title = "an NFS server receives requests at a rate, and answers each when it is on the disk",
+      .title =
+          "an NFS server receives requests at a given rate, and answers each when its "
+          "data is on the disk",
       .source =
           "SPEC SFS 1.1's mix of operations; Peacock, Kamaraju and Agrawal 1998, section 6; the "
           "random draws are ours",

@@ -80,7 +80,7 @@ TimedWorkload lfs_large_file() {
       .operation = "blocks",
       .parameters = {{"file-bytes", 100 << 20, 10 << 20, 1, 1LL << 33, "figure 6-4: 100 megabytes"},
                      {"unit-bytes", 8192, 8192, 4096, 1 << 20,
-                      "figure 6-4: 8 kilobytes at random"}},
+                      "figure 6-4: random writes of 8 kilobytes"}},
       .phases = large_file_phases};
 }
 

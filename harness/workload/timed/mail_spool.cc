@@ -101,9 +101,9 @@ TimedWorkload mail_spool() {
       .source = "Bernstein 1995 (maildir); lengths and numbers are ours",
       .operation = "messages",
       .parameters = {{"users", 4, 2, 1, 64, "mailboxes: our choice"},
-                     {"messages", 1'000, 50, 1, 10'000'000, "per mailbox: our choice"},
+                     {"messages", 1'000, 50, 1, 10'000'000, "messages per mailbox: our choice"},
                      {"kept", 50, 20, 0, 10'000'000,
-                      "in each mailbox before the oldest is removed: our choice"},
+                      "messages in a mailbox before the oldest is removed: our choice"},
                      {"least-bytes", 1024, 1024, 0, 1 << 20, "our choice"},
                      {"most-bytes", 8192, 8192, 0, 1 << 20, "our choice"}},
       .phases = mail_spool_phases};

@@ -129,7 +129,7 @@ TimedWorkload remove_1k() {
 
 TimedWorkload create_remove_1k() {
   return kilobyte_workload("create-remove-1k",
-                           "users create files of one kilobyte and remove each at once",
+                           "users create files of one kilobyte and immediately remove each",
                            "Ganger and Patt 1994, section 5.1, figure 5c", create_remove_phases);
 }
 

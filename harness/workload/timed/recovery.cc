@@ -79,10 +79,11 @@ std::vector<Phase> recovery_phases(const Arguments& arguments) {
 }
 
 std::vector<Parameter> recovery_parameters() {
-  return {{"files", 4'000, 500, 1, 10'000'000, "on the disk, synced: our choice"},
-          {"dirty", 1'000, 100, 0, 10'000'000, "since then, each with fsync: 10 MB of 10 KB files"},
+  return {{"files", 4'000, 500, 1, 10'000'000, "synced files on the disk: our choice"},
+          {"dirty", 1'000, 100, 0, 10'000'000,
+           "files written since the sync, each with fsync: 10 MB of 10 KB files"},
           {"file-bytes", 10'240, 4'096, 0, 64 << 20,
-           "since then, each with fsync: 10 MB of 10 KB files"},
+           "size of a file written since the sync: 10 MB of 10 KB files"},
           {"files-per-folder", 100, 100, 1, 10'000'000, "our choice: not given in the source"}};
 }
 
@@ -92,7 +93,7 @@ TimedWorkload recovery() {
   return {
       .name = "recovery",
       .title =
-          "times replay, check and mount after a power cut, by files on the disk and in the log",
+          "times of replay, check and mount after a power cut, by files on the disk and in the log",
       .source = "Rosenblum 1992, section 6.2.1.3",
       .operation = "files",
       .parameters = recovery_parameters(),
@@ -102,14 +103,15 @@ TimedWorkload recovery() {
 /// The same workload, except that the time from power-on to mount is measured as one step, the
 /// boot. This time depends on the size of the disk.
 TimedWorkload boot_after_cut() {
-  return {.name = "boot-after-cut",
-          .title =
-              "time from power on to a mounted file system after a power cut, then of a full check",
-          .source = "after Rosenblum 1992, section 6.2.1.3",
-          .operation = "files",
-          .parameters = recovery_parameters(),
-          .phases = recovery_phases,
-          .boots = true};
+  return {
+      .name = "boot-after-cut",
+      .title =
+          "time from power-on after a power cut to a mounted file system, and time of a full check",
+      .source = "after Rosenblum 1992, section 6.2.1.3",
+      .operation = "files",
+      .parameters = recovery_parameters(),
+      .phases = recovery_phases,
+      .boots = true};
 }
 
 }  // namespace headcrash::timed

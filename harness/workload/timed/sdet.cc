@@ -276,7 +276,7 @@ TimedWorkload sdet() {
           "SPEC SDM 057.sdet as in Ganger and Patt 1994, section 5.4, figure 6; commands are ours",
       .operation = "scripts",
       .parameters =
-          {{"scripts", 4, 2, 1, 64, "figure 6 plots scripts per hour against it"},
+          {{"scripts", 4, 2, 1, 64, "concurrent scripts: the x axis of figure 6"},
            {"files", 40, 12, 1, 10'000, "our choice: a typical home directory"},
            {"home-bytes", 240 << 10, 60 << 10, 0, 1 << 30, "our choice: a typical home directory"},
            {"folders", 8, 4, 1, 1'000, "our choice: a typical home directory"},

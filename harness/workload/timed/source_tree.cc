@@ -54,10 +54,10 @@ TimedWorkload source_tree() {
           .title = "unpacks a kernel's source tree and removes it",
           .source = "linux-2.4.16 as measured in 2001 (qliu.free.fr); sizes and shape are ours",
           .operation = "files",
-          .parameters = {{"files", 11'131, 500, 1, 1'000'000, "11131 in the tree"},
+          .parameters = {{"files", 11'131, 500, 1, 1'000'000, "11131 files in the tree"},
                          {"tree-bytes", 156'000'000, 7'000'000, 0, 10'000'000'000, "156 MB"},
                          {"folders", 768, 40, 1, 100'000, "768 directories"},
-                         {"cold", 0, 0, 0, 1, "1: nothing is cached when it is removed"}},
+                         {"cold", 0, 0, 0, 1, "1: nothing is cached when the tree is removed"}},
           .phases = source_tree_phases};
 }
 

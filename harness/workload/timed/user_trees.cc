@@ -32,7 +32,7 @@ std::shared_ptr<const FileTree> tree_of(const Arguments& arguments) {
 
 std::vector<Parameter> tree_parameters() {
   return {
-      {"users", 4, 2, 1, 64, "1 and 4 in the paper"},
+      {"users", 4, 2, 1, 64, "1 and 4 users in the paper"},
       {"files", 535, 100, 1, 100'000, "section 2: 535 in each tree"},
       {"tree-bytes", 14'300'000, 2'000'000, 0, 10'000'000'000, "section 2: 14.3 MB in each tree"},
       {"folders", 27, 9, 1, 1'000, "our choice: 20 files in a folder, four levels"}};
@@ -103,7 +103,7 @@ std::vector<Phase> remove_phases(const Arguments& arguments) {
 TimedWorkload n_user_copy() {
   std::vector<Parameter> parameters = tree_parameters();
   parameters.push_back(
-      {"cold", 1, 1, 0, 1, "1: the source is read from the disk; the paper does not say"});
+      {"cold", 1, 1, 0, 1, "1: the source is read from the disk; not stated in the paper"});
   parameters.push_back(
       {"unit-bytes", 8192, 8192, 512, 1 << 20, "our choice: the unit of cp at the time"});
   return {.name = "n-user-copy",
@@ -117,7 +117,8 @@ TimedWorkload n_user_copy() {
 TimedWorkload n_user_remove() {
   std::vector<Parameter> parameters = tree_parameters();
   parameters.push_back(
-      {"cold", 0, 0, 0, 1, "0: just written and still cached, as in \"newly copied\""});
+      {"cold", 0, 0, 0, 1,
+       "0: the tree was just written and is still cached, as in \"newly copied\""});
   return {.name = "n-user-remove",
           .title = "each user removes its own directory tree",
           .source = "Ganger and Patt 1994, section 2, table 2",

@@ -53,10 +53,11 @@ Result<void> check_profile(const ArrayProfile& p, std::uint32_t physical) {
                   "choose another recovery");
     if (p.prewrite_sectors > kPrewriteSectorsMax ||
         PrewriteLog::payload_max(p.prewrite_sectors, physical) < p.stripe_unit_sectors)
-      return fail(p.name + ": prewrite area",
-                  fmt::format("{} sectors is invalid", p.prewrite_sectors),
-                  fmt::format("use at least four stripe units and headers, at most {}",
-                              kPrewriteSectorsMax));
+      return fail(
+          p.name + ": prewrite area", fmt::format("{} sectors is invalid", p.prewrite_sectors),
+          fmt::format(
+              "use room for at least four stripe units with headers, and at most {} sectors",
+              kPrewriteSectorsMax));
   }
   if (p.recovery == ArrayRecovery::dirty_regions &&
       (p.region_sectors == 0 || p.level == RaidLevel::raid0))

@@ -134,7 +134,7 @@ TEST(DiskFaults, WriteErrorWritesNothing) {
     b.finish(b.submit(Op::flush));
     EXPECT_EQ(b.on_medium(8, 4), DiskFixture::pattern(4, kOld));
     EXPECT_EQ(b.read(8, 4), Status::ok) << "old data must stay readable";
-    EXPECT_TRUE(b.reported("fault write-error fires, number 1: write of 8+4 fails"));
+    EXPECT_TRUE(b.reported("fault write-error fired (occurrence 1): write of 8+4 fails"));
     EXPECT_EQ(b.finish(b.submit_write(8, DiskFixture::pattern(4, kNew))).status, Status::ok)
         << "once";
     b.finish(b.submit(Op::flush));
@@ -167,7 +167,7 @@ TEST(DiskFaults, LostWriteIsAcknowledged) {
   EXPECT_EQ(b.finish(b.submit_write(8, DiskFixture::pattern(4, kNew))).status, Status::ok);
   EXPECT_EQ(b.on_medium(8, 4), DiskFixture::pattern(4, kOld));
   EXPECT_FALSE(b.reported("media"));
-  EXPECT_TRUE(b.reported("incident 0 fault lost-write fires, number 1: write of 8+4"));
+  EXPECT_TRUE(b.reported("incident 0 fault lost-write fired (occurrence 1): write of 8+4"));
   b.finish(b.submit_write(8, DiskFixture::pattern(4, kNew)));
   EXPECT_EQ(b.on_medium(8, 4), DiskFixture::pattern(4, kNew)) << "once";
 }

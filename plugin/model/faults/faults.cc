@@ -92,8 +92,8 @@ struct DeviceFaults::State {
     const bool power_of_two = (fault.fired & (fault.fired - 1)) == 0;
     if (fires_often(fault.spec.kind) && !power_of_two) return;
     observer.incident(device, simulation.now(),
-                      fmt::format("fault {} fires, number {}: {}", fault_kind_name(fault.spec.kind),
-                                  fault.fired, what));
+                      fmt::format("fault {} fired (occurrence {}): {}",
+                                  fault_kind_name(fault.spec.kind), fault.fired, what));
   }
 
   /// Finds the first fault of this kind that applies to the request, and fires it. Returns null if

@@ -189,7 +189,7 @@ TEST(Faults, WriteErrorFixesItsRangeAtTheFirstMatchingData) {
   EXPECT_TRUE(b.faults.fails(FaultFixture::request(Op::write_zeroes, 8, 4)));
   EXPECT_FALSE(b.faults.fails(FaultFixture::request(Op::read, 9, 1)));
   EXPECT_EQ(b.observer.log.front(),
-            "0 incident 3 fault write-error fires, number 1: write of 9+1 fails");
+            "0 incident 3 fault write-error fired (occurrence 1): write of 9+1 fails");
 }
 
 TEST(Faults, ClearKeepsSectorsMadeUnreadableByAPowerCut) {
@@ -211,7 +211,8 @@ TEST(Faults, ReportRareFiringsAllAndFrequentOnesByCount) {
   EXPECT_TRUE(b.faults.battery(FaultKind::battery_low));
   EXPECT_FALSE(b.faults.battery(FaultKind::battery_dead));
   EXPECT_EQ(b.observer.log.size(), 31U);
-  EXPECT_EQ(b.observer.log.front(), "0 incident 3 fault lost-write fires, number 1: write of 0+1");
+  EXPECT_EQ(b.observer.log.front(),
+            "0 incident 3 fault lost-write fired (occurrence 1): write of 0+1");
 }
 
 TEST(Faults, NumberIsLimited) {

@@ -111,8 +111,8 @@ void Nvram::State::refresh_battery() {
   battery = state;
   const char* const text = state == BatteryState::ok ? "battery ok: writes are cached"
                            : state == BatteryState::low
-                               ? "battery low: state ERROR, writes go through"
-                               : "battery dead: state DOWN, writes go through";
+                               ? "battery low: state ERROR, writes bypass the cache"
+                               : "battery dead: state DOWN, writes bypass the cache";
   observer.incident(device, simulation.now(), text);
 }
 

@@ -209,8 +209,8 @@ void on_dump_plugin() noexcept {
 
 constexpr const char* kHelp =
     "[profile=]PROFILE        Drive, array or cache to emulate: a built-in name or a .toml file.\n"
-    "machine=FILE             Several devices that share clock, recording and power, instead of one "
-    "profile.\n"
+    "machine=FILE             Several devices with a common clock, recording and power supply, "
+    "instead of one profile.\n"
     "size=SIZE                Serve only the first SIZE bytes (default: full capacity).\n"
     "store=DIR                Keep the bytes in this folder (default: in memory, or in the recording).\n"
     "clock=real|real:K|off    Requests take their modelled time, K times that time, or no time (default: real).\n"
@@ -225,13 +225,14 @@ constexpr const char* kHelp =
     "fault=KIND:DEVICE,...    Fault to inject, for example dead:hd0.2,after-ms=5000; may be "
     "repeated.\n"
     "seed=N                   Seed of all random choices (default: 1).\n"
-    "states=N                 Serve crash states of recordings on N stages instead of hardware.\n"
+    "states=N                 Serve crash states of recordings on N stages, instead of emulating "
+    "hardware.\n"
     "recording=FILE           With states=: the exports state/ID are states of this recording.\n"
     "overlay-max=SIZE         With states=: limit on the bytes written to each medium of a state "
     "(default: 256M).\n"
     "virtual-time=SOCKET      With states=: also serve each stage to user-mode Linux in virtual time, "
     "at SOCKET.N.\n"
-    "Use nbdkit -t with at least the client's queue depth (default 16).";
+    "Use nbdkit -t N, with N at least the client's queue depth (default: 16).";
 
 struct nbdkit_plugin make_plugin() noexcept {
   struct nbdkit_plugin p = {};

@@ -64,7 +64,7 @@ class StageDisk final : public Export {
 class StageMark final : public MarkExport {
  public:
   static constexpr const char* kDescription =
-      "marks for the stage's recording; reads return its nonce";
+      "writes add marks to the stage's recording; reads return the stage's nonce";
   explicit StageMark(stages::Stage& stage) : stage_(stage) {}
   std::string description() const override { return kDescription; }
 

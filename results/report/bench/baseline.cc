@@ -78,7 +78,7 @@ void judge_times(ComparedCell& cell) {
   if (change.change != Change::cannot_tell) return;
   const bool few = !change.whole.interval || !change.elapsed.interval;
   change.reason = few ? "one of the runs has fewer than three repetitions"
-                      : "too much spread for such a small difference";
+                      : "the times vary too much for such a small difference";
 }
 
 bool is_measured(const Entrant& entrant) {

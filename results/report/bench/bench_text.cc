@@ -38,7 +38,7 @@ std::string contest_text(const Contest& contest) {
 
 std::string baseline_text(const BaselineComparison& comparison) {
   std::string text =
-      fmt::format("\nSince run {} of {}, beyond {:.0f} %: {}.\n", comparison.run.id,
+      fmt::format("\nSince run {} of {}, changes of more than {:.0f} %: {}.\n", comparison.run.id,
                   comparison.database, comparison.tolerance * 100, verdict_line(comparison));
   for (const std::string& difference : comparison.differences)
     text += "  differs: " + difference + "\n";
