@@ -75,7 +75,6 @@ struct CoreInode;
 bool free_in_map(CylinderGroup& map, const Geometry& geometry, const Extent& extent);
 bool free_inode_in_map(CylinderGroup& map, std::uint32_t index, bool is_directory);
 
-/// How files are distributed over the groups.
 enum class Placement : std::uint8_t { by_directory, spread, hot_spot };
 
 struct AllocationOptions {
@@ -123,7 +122,7 @@ class Allocator {
   Wanted spread_place(const CoreInode& inode) const;
   std::uint32_t preferred_group(const CoreInode& inode, std::int64_t block,
                                 FragmentAddress after) const;
-  /// Where a search within a group begins; positions are relative to the group. If `forward` is
+  /// The positions at which a search within a group begins; relative to the group. If `forward` is
   /// true, the search does not wrap around.
   struct Search {
     /// If nullopt, the search begins at the group's rotor.

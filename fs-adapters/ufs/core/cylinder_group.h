@@ -37,8 +37,8 @@ class CylinderGroup {
                                 std::uint32_t group);
   /// Creates a view of a valid header, whose bytes must outlive it.
   CylinderGroup(const Geometry& geometry, std::span<std::byte> header, std::uint32_t group);
-  /// Initialises a header as mkfs needs it, with all data free and no inode in use. Returns false
-  /// if the maps do not fit in the header.
+  /// Initialises a header for mkfs: all data is free and no inode is in use. Returns false if the
+  /// maps do not fit in the header.
   static bool format(const Geometry& geometry, std::span<std::byte> header, std::uint32_t group);
   /// Returns the size of a header with maps for this many inodes and fragments, and with the
   /// additional areas that the features require.

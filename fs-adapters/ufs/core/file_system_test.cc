@@ -427,7 +427,7 @@ TEST_P(EveryScheme, AnInodeInUseButFreeInTheMapIsDamage) {
   });
 }
 
-/// Simulates a damaged volume, in which another pointer also refers to the same block.
+/// Simulates a damaged volume in which two pointers refer to the same block.
 TEST(FileSystem, SoftUpdatesStopIfABlockLacksTheUpdateToRollBack) {
   constexpr std::uint64_t kBlock = 4096, kIndirect = 12 * kBlock;
   for (const std::string_view changed : {"inode", "indirect block", "entry"}) {

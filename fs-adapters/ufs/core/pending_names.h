@@ -54,8 +54,8 @@ class PendingNames {
   /// pending names of any inode in the result.
   std::vector<InodeNumber> inodes_to_sync(InodeNumber inode) const;
 
-  /// Removes one inode's notes, up to and including number `until`, because its names are on the
-  /// disk. all_written() does this for all inodes.
+  /// Removes an inode's notes up to and including number `until`, because these names are on the
+  /// disk. all_written() removes the notes of all inodes.
   void arrived(InodeNumber inode, std::uint64_t until);
   void all_written(std::uint64_t until);
   /// Drops an inode's notes. Must be called when the inode is removed or its number is reused.
@@ -77,8 +77,7 @@ class PendingNames {
   std::set<InodeNumber> moved_;  ///< moved directories; each has an entry in `names_`
   std::size_t count_ = 0;        ///< total number of notes
   static constexpr std::size_t kSearchMin = 4096;
-  /// When `count_` reaches this value, the notes of names that are on the disk are searched for and
-  /// dropped.
+  /// When `count_` reaches this value, notes of names that are already on the disk are dropped.
   std::size_t search_at_ = kSearchMin;
   std::uint64_t noted_ = 0;
 };

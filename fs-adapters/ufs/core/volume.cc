@@ -67,7 +67,7 @@ VfsResult<void> Volume::drop_link(Operation& operation, const DroppedLink& dropp
 
 namespace {
 
-/// The arguments with which a buffer can be held again after it was released.
+/// The arguments that are needed to hold a buffer again after its release.
 struct BufferName {
   explicit BufferName(const os::HeldBuffer& buffer)
       : key(buffer.key()),
@@ -160,7 +160,6 @@ VfsResult<void> Volume::write_summary(std::uint32_t group, LastWrite how) {
   return write_summary_block(group / per_block * per_block, how);
 }
 
-/// Writes the summaries to as many blocks as they need.
 VfsResult<void> Volume::write_summaries() {
   const std::uint32_t per_block = geometry.block_bytes() / kSummaryBytes;
   for (std::uint32_t first = 0; first < geometry.groups(); first += per_block)

@@ -98,7 +98,7 @@ class Volume {
 
   /// Writes the cached block if it is dirty and the scheme permits the write.
   VfsResult<void> write_if_dirty(const os::BufferKey& key);
-  /// Like the above, but without waiting. Returns 0 if the block was not dirty.
+  /// Like write_if_dirty(), but does not wait. Returns 0 if the block was not dirty.
   os::RequestId send_if_dirty(const os::BufferKey& key, const os::Ordering& ordering);
   /// Issues the last write of a series. `how` says whether to wait for it.
   VfsResult<void> write_last(os::HeldBuffer buffer, LastWrite how);

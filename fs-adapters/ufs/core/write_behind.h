@@ -3,11 +3,11 @@
 // written, instead of at the next run of the syncer. A block that is not full still waits for the
 // syncer.
 //
-// Source: the ufs of System V Release 4 writes this way (its rwip, like that of SunOS 4.1 before).
-// McVoy and Kleiman, "Extent-like Performance from a UNIX File System", Winter USENIX 1991, limited
-// the amount of data that one file may have in flight ("write limits"), so that a single writer
-// fills neither memory nor the disk's queue; further writes wait. Solaris still has this limit
-// (ufs_HW and ufs_LW, Solaris Tunable Parameters Reference Manual). Here it is
+// Source: the ufs of System V Release 4 writes this way (function rwip, as in SunOS 4.1). McVoy and
+// Kleiman, "Extent-like Performance from a UNIX File System", Winter USENIX 1991, limited the
+// amount of data that one file may have in flight ("write limits"), so that a single writer fills
+// neither memory nor the disk's queue; further writes wait. Solaris still has this limit (ufs_HW
+// and ufs_LW, Solaris Tunable Parameters Reference Manual). Here it is
 // MountOptions::write_behind_bytes.
 //
 // Threads: only the executor's; write() must be called from a fiber.

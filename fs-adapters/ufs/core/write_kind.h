@@ -16,7 +16,7 @@
 namespace headcrash::ufs {
 
 enum class WriteKind : std::uint8_t {
-  other,       ///< writes by a replay or a repair, of which only the address is known
+  other,       ///< writes by a replay or a repair; only their addresses are known
   superblock,  ///< the superblock and the groups' summaries
   group,       ///< group headers: maps of inodes and blocks, busy marks
   inodes,

@@ -100,8 +100,8 @@ class Damaging {
   void draw();
   /// Returns a line such as "inode-cleared: inode 7; ...".
   const std::string& words() const { return words_; }
-  /// Returns the permitted losses. Must be called after the last damage has been applied, and ends
-  /// the damage.
+  /// Returns the permitted losses. Must be called after the last damage has been applied; no more
+  /// damage may be added afterwards.
   const Permitted& permitted();
   std::size_t count() const { return count_; }
 

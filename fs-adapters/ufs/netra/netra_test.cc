@@ -151,7 +151,7 @@ TEST(Netra, AFastCheckReadsHeadersAndBusyItems) {
   const auto fast = fsck.run(fast_reads, {.repair = true, .fast = true});
   ASSERT_TRUE(fast);
   EXPECT_TRUE(fast->fast);
-  // The writes are 16 headers of 8 KiB, the block of the same size after each header, the
+  // The check reads 16 headers of 8 KiB, the block of the same size after each header, the
   // superblock, and some inodes.
   EXPECT_LT(fast_reads.bytes, 16 * 2 * 8192 + 40'000U);
   bench::expect_clean(*m.store);

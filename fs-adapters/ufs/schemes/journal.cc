@@ -176,8 +176,8 @@ VfsResult<void> Journal::link_removed(Operation& operation, const LinkRemoval& r
   return volume_.drop_link(operation, removal.dropped);
 }
 
-/// Defers the removal when it is called for an inode for the first time. A later put(), by the
-/// syncer or by another user, then removes the inode.
+/// Defers the removal at the first call for an inode. A later put(), by the syncer or by another
+/// user, then removes the inode.
 bool Journal::defers_removal(CoreInode& inode) {
   if (options_.journal.removal == JournalOptions::Removal::by_user) return false;
   if (deferred_removals_.erase(inode.number) != 0) return false;

@@ -32,8 +32,8 @@ void Journal::commit(Without change) {
   if (!fine) volume_.stop();
   committed_ = number;
   done_.wake_all();
-  // Frees space in the ring for the next transaction now, so that callers of this commit need not
-  // wait for it; only the next commit does.
+  // Frees space in the ring for the next transaction. Callers of this commit do not wait for that;
+  // only the next commit does.
   if (!volume_.stopped() && used_ > ring_.fragments() / 2 && !make_room(ring_.fragments() / 2))
     volume_.stop();
   committing_ = false;

@@ -156,7 +156,6 @@ enum class LastWrite : std::uint8_t { delayed, asynchronous, synchronous };
 /// Scheduler Chains: how freed blocks are protected against early reuse (scheduler_chains.h).
 enum class Deallocation : std::uint8_t { tracked, barrier };
 
-/// The journal's options (journal.h).
 struct JournalOptions {
   /// Which operations wait for a commit. `grouped`: only fsync and sync; other changes are
   /// committed within `interval_ns`. `synchronous`: also operations that change names or links, or
@@ -200,7 +199,6 @@ struct JournalOptions {
   bool flushes = false;
 };
 
-/// Netra's options (netra.h).
 struct NetraOptions {
   /// For controls: the rule that is broken. Tests must detect every value except the first one.
   enum class Rule : std::uint8_t {

@@ -54,7 +54,6 @@
 
 namespace headcrash::ufs {
 
-/// Counters of the scheme's work, for reports.
 struct SoftUpdatesCounters {
   std::uint64_t dependencies = 0;  ///< dependencies created
   std::uint64_t undone_inodes = 0, undone_entries = 0,
@@ -160,7 +159,7 @@ class SoftUpdates : public Scheme {
   /// Records that a write of the block makes this pointer valid.
   struct AllocSafe {
     InodeNumber inode = 0;
-    /// The indirect block that contains the pointer; 0 if it is in the inode.
+    /// The indirect block that contains the pointer; 0 if the inode contains it.
     FragmentAddress holder = 0;
     std::uint32_t slot = 0;
     WriteNumber carried = 0;
