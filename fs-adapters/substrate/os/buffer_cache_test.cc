@@ -710,7 +710,7 @@ TEST(BufferCache, TheSweepMarksThenWrites) {
     w.cache.sweep(0, 2);
     w.cache.sweep(1, 2);
     EXPECT_TRUE(w.disk.log.empty());
-    // One of the slots of part 0. Its buffer is skipped, because the buffer is held.
+    // A slot of part 0, which the sweep skips because the slot's buffer is held.
     const HeldBuffer held = w.cache.cached({0, 2});
     w.cache.sweep(0, 2);
     w.queue.drain();

@@ -43,7 +43,7 @@ class DiskOrder {
   enum class Outcome : std::uint8_t { done, failed };
   struct Changes {
     std::vector<RequestId> ready;  ///< in the order in which they became ready
-    /// Requests that are complete with a failure, because they had to follow a failed request.
+    /// Requests that failed without being sent, because they had to follow a failed request.
     std::vector<RequestId> failed;
   };
 

@@ -57,8 +57,8 @@ struct DiskQueueOptions {
   bool flush_for_order = false;
   /// Maximum number of requests outstanding at each device, after concatenation.
   std::uint32_t outstanding = 1;
-  /// If true, reads are dispatched before other requests, but after `reads_in_row_max` reads one
-  /// other request is dispatched.
+  /// If true, reads are dispatched before other requests. After `reads_in_row_max` reads in a row,
+  /// one other request is dispatched.
   bool reads_first = false;
   std::uint32_t reads_in_row_max = 16;
   /// Limit on the number of pending requests, which also bounds memory. At the limit, transfer()

@@ -113,7 +113,7 @@ class InodeStore {
 
   /// Runs one system call that changes something as one operation: begins the operation (for
   /// example, with a journal handle or with room in a log), runs the body, and ends the operation.
-  /// May run the body a second time if it fails with ENOSPC and space could be reclaimed. Fails
+  /// If the body fails with ENOSPC and space could be reclaimed, may run it a second time. Fails
   /// with EIO if the store has stopped.
   virtual VfsResult<void> change(const std::function<VfsResult<void>(Operation&)>& body) = 0;
 
@@ -185,7 +185,7 @@ class InodeStore {
 
   virtual VfsResult<void> link_added(Operation& operation, const LinkAddition& addition,
                                      os::HeldBuffer directory_block) = 0;
-  /// Lowers the link count of the inode that has lost a name. This happens either immediately
+  /// Lowers the link count of the inode that has lost a name. Does so either immediately
   /// (drop_link()) or when it has become safe; until then, the removal is pending
   /// (CoreInode::deferred_removals).
   virtual VfsResult<void> link_removed(Operation& operation, const LinkRemoval& removal,

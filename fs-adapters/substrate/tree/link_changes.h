@@ -52,7 +52,7 @@ struct DroppedLink {
   /// count includes the directory.
   CoreInode* parent = nullptr;
   /// Number of links that `inode` loses: 2 for a removed directory, because its "." also counts; 0
-  /// if `inode` keeps its links.
+  /// if `inode` keeps all its links.
   std::uint16_t links = 1;
   /// the inode has another, newer name, which must be on the disk before the link is dropped
   bool moved = false;

@@ -58,7 +58,7 @@ VfsResult<void> change_parent(InodeStore& store, Operation& operation, CoreInode
 }
 
 /// Returns the link to drop when a moved inode loses its old name. `leaves` is the parent whose
-/// link count will be lowered; null if none.
+/// link count will be lowered; null if no count changes.
 DroppedLink moved_from(CoreInode& inode, CoreInode* leaves) {
   return {.inode = &inode, .parent = leaves, .moved = true};
 }

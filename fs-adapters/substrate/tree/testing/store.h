@@ -165,7 +165,6 @@ class TestStore final : public InodeStore, public InodeOwner {
     cache.write_delayed(std::move(*buffer));
     return {};
   }
-  /// Adds one chunk.
   VfsResult<std::int64_t> grow_directory(Operation& operation, CoreInode& directory) override {
     const auto block = static_cast<std::int64_t>(directory.attributes.size_bytes / kBlockBytes);
     const auto buffer =
