@@ -409,8 +409,8 @@ class Recovery {
     auto target = find(record.target, record.target_generation);
     if (!target) return forward_errno(target);
     // The inode may be missing because it lost its last name later, or because its number was
-    // reused. In these cases the log contains the inode after this record, and it must not be
-    // recreated.
+    // reused. In both cases a later part of the log contains the inode, so the inode must not be
+    // recreated here.
     if (!*target && record.operation == NameOperation::create && backward(record.target, sequence))
       if (target = make_again(record); !target) return forward_errno(target);
     TRY(auto directory, record.operation == NameOperation::links
