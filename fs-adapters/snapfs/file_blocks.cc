@@ -234,8 +234,8 @@ VfsResult<void> Store::make_room(tree::Operation& tree_operation, tree::CoreInod
     if (address == 0 ? change.fills_holes : !generation.born.contains(address)) ++blocks;
   }
   if (blocks == 0) return {};
-  // Adds the address blocks on each level. One more is counted at both ends of the range, because
-  // the first and the last address block may be used only in part.
+  // Adds the address blocks on each level. Two more are counted, because the first and the last
+  // address block may be used only in part.
   blocks += kAboveMax * (blocks / s_.pointers_per_block() + 2);
   if (!has_room(blocks)) return refuse(ENOSPC);
   operation.room += blocks;
