@@ -148,7 +148,7 @@ struct ImageName {
   std::uint64_t inode = 0;
 };
 
-/// Where a part of a file's contents is. For a hole, `lba` is kHole.
+/// The location of a part of a file's contents. For a hole, `lba` is kHole.
 struct ContentExtent {
   static constexpr std::uint64_t kHole = UINT64_MAX;
   std::uint64_t lba = 0;
