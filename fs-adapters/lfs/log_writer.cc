@@ -136,8 +136,8 @@ VfsResult<void> Store::prepare(CoreInode& inode) {
 
 VfsResult<void> Store::plan_inode(std::unique_ptr<Plan>& plan, CoreInode& inode) {
   TRY(prepare(inode));
-  // The set is ordered by level and then by index, so data comes first. emit() removes written
-  // blocks from it.
+  // The set is ordered by level and then by index, so data comes first. It is copied, because
+  // emit() removes written blocks from it.
   const std::vector<BlockId> blocks(inode.dirty.begin(), inode.dirty.end());
   for (const BlockId block : blocks) {
     const std::uint32_t sectors = s_.stored_bytes(inode.disk.size_bytes, block) / kSectorBytes;

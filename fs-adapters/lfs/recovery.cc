@@ -302,8 +302,8 @@ class Recovery {
     return {};
   }
 
-  /// Marks the old copy's block dead and the new copy's block live, and does the same for the
-  /// blocks below it.
+  /// Counts the old copy's block as dead and the new copy's block as live. Does the same for the
+  /// blocks below these two.
   VfsResult<void> account(BlockId id, const Inode& before, SectorAddress old_address,
                           const Inode& after, SectorAddress new_address) {
     const std::uint32_t old_bytes = s_.stored_bytes(before.size_bytes, id);

@@ -36,7 +36,7 @@ class Buffer {
   std::uint64_t lba = 0;
   std::vector<std::byte> bytes;
   /// Used only while the buffer is being read. If an earlier write of the block has failed, these
-  /// are its bytes, which are newer than those on the disk.
+  /// are the bytes of that write, which are newer than those on the disk.
   std::vector<std::byte> newer;
   Lock lock = Lock::free;
   WaitQueue waiters;

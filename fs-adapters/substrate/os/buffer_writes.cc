@@ -405,7 +405,7 @@ void BufferCache::sweep(std::size_t part, std::size_t parts) {
 }
 
 /// Returns the error of a block whose last write failed: a block of `*object`, or any block if
-/// null. Returns ok if no write has failed.
+/// `object` is null. Returns ok if no write has failed.
 model::Status BufferCache::State::failure_of(const std::uint64_t* object) const {
   const auto first = object == nullptr
                          ? failed_writes.begin()

@@ -30,7 +30,7 @@ class Cpu : private Executor::StopListener {
   /// Uses the processor for `work_ns`, which is charged to the calling fiber's account. Returns at
   /// once after halt().
   void use(TimeNs work_ns);
-  /// Like the above, for the total cost of `charges`. Counts each charge in the account.
+  /// Like use(), for the total cost of `charges`. Counts each charge in the account.
   void charge(std::initializer_list<Charge> charges);
   void charge(Cost cost, std::int64_t amount = 1) { charge({{cost, amount}}); }
   /// For event handlers: delays the running fiber, or the next one if the processor is idle, by

@@ -78,7 +78,7 @@ class Handle {
   Handle(InodeOwner& owner, Node& inode, Operation* operation)
       : owner_(&owner), inode_(&inode), operation_(operation) {}
   Handle(Handle&& other) noexcept { *this = std::move(other); }
-  /// Converts a handle to the file system's inode type to a handle to the tree's type.
+  /// Converts a handle with the file system's inode type to one with the tree's type.
   template <typename Other, typename = std::enable_if_t<std::is_base_of_v<Node, Other>>>
   Handle(Handle<Other>&& other) noexcept  // NOLINT(google-explicit-constructor)
       : owner_(other.owner_),

@@ -157,8 +157,8 @@ class InodeStore {
   /// Marks a block from block_to_change() or block_for_writing() as changed. The store decides when
   /// to write it.
   virtual void write_delayed(os::HeldBuffer buffer) = 0;
-  /// Like write_delayed(), but for a file block that has been written up to its last byte. A store
-  /// with write-behind issues the write now, and may wait.
+  /// Like write_delayed(), but for a file block that has been filled to its last byte. A store with
+  /// write-behind issues the write now, and may wait.
   virtual void write_filled(CoreInode& inode, os::HeldBuffer buffer) {
     (void)inode;
     write_delayed(std::move(buffer));

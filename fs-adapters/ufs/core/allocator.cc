@@ -283,7 +283,8 @@ VfsResult<std::optional<InodeNumber>> Allocator::inode_in(std::uint32_t group,
                                                           bool is_directory) {
   if (volume_.groups[group].free_inodes == 0) return std::nullopt;
   const InodeNumber first = group * volume_.geometry.inodes_per_group();
-  // While the scheme prepares the change, another fiber may take the inode that was found.
+  // While the scheme prepares the change, another fiber may take the inode that was found. The
+  // search is then repeated.
   for (;;) {
     TRY(auto buffer, read_group(group));
     CylinderGroup map(volume_.geometry, buffer.bytes(), group);

@@ -79,7 +79,7 @@ enum class Placement : std::uint8_t { by_directory, spread, hot_spot };
 
 struct AllocationOptions {
   Placement placement = Placement::by_directory;
-  /// Number of blocks that are skipped between blocks of a file. Not for `spread`.
+  /// Number of blocks that are skipped between successive blocks of a file. Not used with `spread`.
   std::uint32_t gap_blocks = 0;
 };
 
@@ -128,8 +128,8 @@ class Allocator {
     /// If nullopt, the search begins at the group's rotor.
     std::optional<std::uint32_t> block = {}, fragment = {};
     bool forward = false;
-    /// If true, free fragments in partly used blocks after the start are preferred to breaking up a
-    /// whole block.
+    /// If true, the search takes free fragments in partly used blocks after the start before it
+    /// breaks up a whole block.
     bool fills_blocks = false;
   };
   VfsResult<std::optional<FragmentAddress>> allocate_in(std::uint32_t group, const Search& from,

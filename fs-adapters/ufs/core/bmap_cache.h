@@ -43,7 +43,7 @@ class BmapCache {
   std::uint64_t end() const { return std::uint64_t{first_} + count_; }
   bool alone() const { return alone_; }
   bool covers(std::uint64_t block) const { return block >= first_ && block < end(); }
-  /// Returns the address of a block, which the cache must cover or have space for.
+  /// Returns the address of `block`. The cache must cover the block or have space for it.
   FragmentAddress at(std::uint64_t block) const { return addresses_.at(block - first_); }
   void set(std::uint64_t block, FragmentAddress at);
   void merged() { alone_ = false; }
@@ -54,8 +54,8 @@ class BmapCache {
   /// Copies the cached addresses to `indirect`, the contents of the indirect block to which they
   /// belong. If the cache is `alone`, also sets all other pointers there to zero.
   void lay_over(const Geometry& geometry, std::span<std::byte> indirect) const;
-  /// Returns false if the cache is invalid, which means that no mounted file system can have
-  /// written it. After a cache has been read from the disk, this must be checked before it is used.
+  /// Returns false if no mounted file system can have written this cache. Must be called before a
+  /// cache that was read from the disk is used.
   bool is_sound(const Geometry& geometry) const;
 
   /// Size of an encoded cache, which is also the size of the buffer for decode() and encode().

@@ -261,7 +261,7 @@ VfsResult<PointerPlace> reach_pointer(Volume& volume, Operation& operation, Core
 }
 
 /// Returns true if the block's pointer belongs in an indirect block that has never been written.
-/// Pointers of that indirect block that are not in the cache then mean holes.
+/// Any pointer of that indirect block that is not in the cache is then a hole.
 bool alone_in_indirect(const Volume& volume, const CoreInode& inode, std::uint64_t block) {
   return inode.bmap.alone() && block >= kDirectPointers &&
          inode.bmap.is_of(volume.geometry, volume.geometry.first_of_indirect(block));

@@ -45,16 +45,16 @@ VfsResult<void> end_bmap_cache(Volume& volume, CoreInode& inode);
 /// Turns the blocks from `first` to `end`, exclusive, into holes.
 VfsResult<void> free_blocks(Volume& volume, Operation& operation, CoreInode& inode,
                             std::int64_t first, std::int64_t end);
-/// Sets the size of a regular file or directory. If it shrinks, frees the blocks beyond its end; if
-/// it grows, the new part is a hole.
+/// Sets the size of a regular file or directory. If the size shrinks, frees the blocks beyond the
+/// new end; if it grows, the new part is a hole.
 VfsResult<void> set_size(Volume& volume, Operation& operation, CoreInode& inode,
                          std::uint64_t size_bytes);
 /// Clears an inode's pointers, size and mode in core, and discards the buffers of its blocks.
 /// Returns the inode's former extents.
 VfsResult<std::vector<Extent>> take_all_blocks(Volume& volume, CoreInode& inode);
 /// For fsync: returns those indirect blocks of a file that are dirty or being written, lowest level
-/// first. The result may include a block whose buffer has been evicted, if a copy of it is being
-/// written.
+/// first. The result may include a block whose buffer has been evicted, if a copy of the block is
+/// being written.
 std::vector<os::BufferKey> unwritten_indirect_blocks(Volume& volume, CoreInode& inode);
 
 }  // namespace headcrash::ufs

@@ -80,8 +80,8 @@ class Inodes final : public tree::InodeOwner {
   /// Returns the number of inodes that have changed since they were copied to their blocks.
   std::size_t changed() const { return changed_.size(); }
   bool changed(InodeNumber number) const { return changed_.contains(number); }
-  /// Returns the numbers of in-core inodes that are allocated but have no links, because they are
-  /// still open.
+  /// Returns the numbers of in-core inodes that have no links but are still allocated, because they
+  /// are open.
   std::vector<InodeNumber> without_links() const;
   /// Returns true if without_links() would include this inode.
   bool without_links(InodeNumber number) const;

@@ -9,10 +9,10 @@
 //   note:  inode 7 -> (directory 5, block 0)      fsync of 7 writes (5, 0), then (2, 0);
 //          inode 5 -> (directory 2, block 0)      the root has no notes
 //
-// A note is removed once an fsync has written it and the whole path to the root. It must stay until
-// then, because a concurrent fsync needs it too. A sync removes all notes. When an inode is
-// removed, its notes are removed; for a directory, also the notes of the names in it. When the
-// number of notes has doubled, those whose whole path is on the disk are dropped.
+// A note is removed once an fsync has written its name and the whole path to the root. The note
+// must stay until then, because a concurrent fsync needs it too. A sync removes all notes. When an
+// inode is removed, its notes are removed; for a directory, also the notes of the names in it. When
+// the number of notes has doubled, those whose whole path is on the disk are dropped.
 
 #include <cstddef>
 #include <cstdint>

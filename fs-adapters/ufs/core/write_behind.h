@@ -28,8 +28,8 @@ class WriteBehind {
   WriteBehind(os::BufferCache& cache, os::DiskQueue& disk, std::uint64_t bytes_max)
       : cache_(cache), disk_(disk), bytes_max_(bytes_max) {}
 
-  /// Writes a data block whose last byte has been written. The file must be locked. Waits while
-  /// more than bytes_max of the file's data is in flight, including this block.
+  /// Issues the write of a data block that has been filled to its last byte. The file must be
+  /// locked. Waits while more than bytes_max of the file's data is in flight, including this block.
   void write(std::uint64_t file, os::HeldBuffer block);
 
   /// For tests: the number of files that may have writes in flight.

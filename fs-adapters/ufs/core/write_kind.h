@@ -28,7 +28,8 @@ enum class WriteKind : std::uint8_t {
 /// Implements adapters::FileSystemType::block_kinds().
 std::span<const std::string_view> write_kinds();
 
-/// Returns the kind of a buffer's write. `home` is the first fragment to which it is written.
+/// Returns the kind of a buffer's write. `home` is the first fragment to which the buffer is
+/// written.
 WriteKind kind_of(const Superblock& superblock, const Geometry& geometry, const os::BufferKey& key,
                   os::Content content, FragmentAddress home);
 

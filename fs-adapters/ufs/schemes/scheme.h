@@ -90,8 +90,8 @@ struct Operation : tree::Operation {
   /// Maximum number of metadata blocks that the operation may have changed.
   std::uint32_t blocks = 0;
   std::uint32_t indirect = 0;  ///< number of new indirect blocks included in `blocks`
-  /// True if the operation must be committed when it ends, which applies to an fsync, and to any
-  /// change if the journal is synchronous.
+  /// True if the operation must be committed when it ends: an fsync, or any change if the journal
+  /// is synchronous.
   bool commits = false;
 };
 
@@ -214,8 +214,8 @@ struct NetraOptions {
     cache_unmerged,
   };
   Rule broken = Rule::all_kept;
-  /// The interval in which the group flusher (netra.h) runs, and the part of that interval during
-  /// which it is active; 0 disables it.
+  /// The group flusher (netra.h) runs once in each interval, for at most this percentage of the
+  /// interval. It does not run if the interval is 0.
   os::TimeNs flush_interval_ns = 30 * model::kSecondNs;
   std::uint32_t flush_share_percent = 10;
   /// Combines marks of the same group: a caller waits for a write of the header that is in flight,

@@ -295,7 +295,7 @@ VfsResult<void> SoftUpdates::link_added(Operation& operation, const LinkAddition
     add.previous_type = entry_type(addition.replaced.inode->attributes.mode);
     Add* older = add_at(key, addition.offset);
     if (older != nullptr && !older->sent) {
-      // The entry has never been on the disk with its former inode.
+      // On the disk, the entry has never referred to its former inode.
       add.previous = older->previous;
       add.previous_type = older->previous_type;
       add.replaced = std::move(older->replaced);
