@@ -68,7 +68,7 @@ struct CheckFinding {
   std::string text;  ///< one line for users
 };
 
-/// A counter of a file system with a readable name: {"free inodes", 17}.
+/// A named counter of a file system, such as {"free inodes", 17}.
 struct Counter {
   std::string_view name;  ///< lives as long as the process
   std::uint64_t value = 0;
@@ -385,7 +385,7 @@ class FileSystemType {
   virtual Result<std::unique_ptr<ImageReader>> open_image(
       const model::SectorStore& store) const = 0;
   /// Returns true if mounts of this type can support MountedSystem::snapshots(); whether a mount
-  /// does depends on its system.
+  /// supports them depends on its system.
   virtual bool has_snapshots() const { return false; }
   /// Returns the snapshots of an image. Fails if there is no file system of this type, or if the
   /// type has no snapshots.

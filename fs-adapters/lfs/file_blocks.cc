@@ -310,8 +310,8 @@ VfsResult<void> Store::set_size(tree::Operation& operation, tree::CoreInode& tre
         mark_dirty(inode, {0, static_cast<std::uint32_t>(block)});
       }
     }
-    // A new version lets the cleaner recognise that the file's old blocks are dead, without reading
-    // its inode.
+    // A new version lets the cleaner recognise, without reading the inode, that the file's old
+    // blocks are dead.
     if (size_bytes == 0) {
       if (keeps(Rule::versions_rise)) ++map_[inode.number].version;
       dirty_map_blocks_.insert(inode.number / s_.map_entries_per_block());

@@ -370,8 +370,8 @@ class Store final : public tree::InodeStore, private tree::InodeOwner, private o
   Checkpoint checkpoint_;  ///< the newest durable checkpoint, except that its counters are current
   std::vector<MapEntry> map_;
   std::vector<SegmentUsage> usage_;
-  /// The usage entries in the blocks of the newest checkpoint. They do not include the blocks of
-  /// the table itself.
+  /// The usage entries in the blocks of the newest checkpoint. They do not count the table's own
+  /// blocks.
   std::vector<SegmentUsage> usage_in_log_;
   /// Inode numbers in use, whether allocated in the map or, so far, only in memory.
   std::vector<bool> taken_;

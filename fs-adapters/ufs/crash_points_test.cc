@@ -117,7 +117,7 @@ struct Workload {
 
 struct CrashReport {
   int states = 0;
-  /// Number of states with each kind of damage; `example` has the text of the first one.
+  /// Number of states with each kind of damage; `example` has the text of the first damage found.
   std::map<std::string, int> damage;
   std::map<std::string, std::string> example;
 };

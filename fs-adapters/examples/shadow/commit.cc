@@ -102,7 +102,7 @@ VfsResult<void> Store::commit(Clean clean) {
                                               .data = sector});
   if (status != model::Status::ok || system_.queue.flush() != model::Status::ok) {
     // It is unknown whether the header has reached the disk. All writes stop, because the blocks of
-    // both states must be kept.
+    // the old and the new state must be kept.
     stopped_ = true;
     return refuse(EIO);
   }

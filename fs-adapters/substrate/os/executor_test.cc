@@ -405,7 +405,7 @@ TEST(WallClock, RunsUntilAnExternalUserIsDone) {
   EXPECT_GT(ticks, 0);
   bool said = false;
   clock.post([&] { said = true; });
-  executor.run_until([&] { return said; });  // the event sets `said`, not a fiber
+  executor.run_until([&] { return said; });  // `said` is set by the event, not by a fiber
   outside.join();
   executor.halt();
 }

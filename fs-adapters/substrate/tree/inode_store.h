@@ -144,9 +144,9 @@ class InodeStore {
   /// succeeded, the change must not fail with ENOSPC.
   virtual VfsResult<void> make_room(Operation& operation, CoreInode& inode,
                                     const BytesToChange& change);
-  /// Like read_block(), but for callers that are about to change some of its bytes: entries in a
-  /// directory, or zeroes in a file. A copy-on-write store copies the block here. For files, fails
-  /// with ENOSPC if there is no space for the copy.
+  /// Like read_block(), but for callers that are about to change some of the block's bytes: entries
+  /// in a directory, or zeroes in a file. A copy-on-write store copies the block here. For files,
+  /// fails with ENOSPC if there is no space for the copy.
   virtual VfsResult<os::HeldBuffer> block_to_change(Operation& operation, CoreInode& inode,
                                                     std::int64_t block);
   /// Returns the block, held. Allocates it if it was a hole, and extends it if it was too short.

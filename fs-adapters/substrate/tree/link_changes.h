@@ -33,7 +33,7 @@ enum class NameCause : std::uint8_t {
   unlink,
   rename,
   exchange,
-  parent,  ///< a change of the ".." of a moved directory, which is not logged
+  parent,  ///< a change of a moved directory's ".."; not logged
 };
 
 /// An entry that was moved within its chunk to make room for another one. Dependencies that refer

@@ -66,7 +66,7 @@ class CylinderGroup {
   std::uint32_t initialised_inodes() const;
   void set_initialised_inodes(std::uint32_t inodes);
 
-  // Inodes. Slots that are not inodes count as in use.
+  // Inodes. Slots that cannot hold an inode count as in use.
   bool inode_used(std::uint32_t inode) const;
   /// Returns the first free inode at or after `from`, or else the first free one before it.
   std::optional<std::uint32_t> find_inode(std::uint32_t from) const;

@@ -107,7 +107,7 @@ class BlockRelease {
   }
 
   /// Releases the part of `range` to which the inode points. Resets the inode's pointers, and adds
-  /// the extents that were released to the list.
+  /// the released extents to the list.
   VfsResult<void> take_from_inode(Operation& operation, const BlockRange& range,
                                   std::uint64_t size_bytes, std::vector<Extent>& extents) {
     Inode& disk = inode_.disk;

@@ -105,7 +105,8 @@ class Damaging {
   const Permitted& permitted();
   std::size_t count() const { return count_; }
 
-  // The following are for the kinds of damage. Random numbers follow from the seed.
+  // The following functions are for the kinds of damage. Their random numbers are derived from the
+  // seed.
   const ImageSurvey& survey() const { return survey_; }
   const ufs::Geometry& geometry() const { return survey_.geometry(); }
   std::uint64_t below(std::uint64_t bound) { return random_.below(bound); }

@@ -243,7 +243,8 @@ class Journal : public Scheme {
   bool too_many_orphans_ = false;
   static constexpr std::size_t kLoggedKept = 16;
   std::map<FragmentAddress, Image> images_;  ///< the newest image of each home
-  /// The last transaction with an image of each fragment. The image may no longer be in the ring.
+  /// For each fragment, the last transaction that has an image of it. The image may no longer be in
+  /// the ring.
   std::unordered_map<FragmentAddress, std::uint64_t> logged_;
   std::size_t logged_kept_ = kLoggedKept;           ///< size of `logged_` after its last cleanup
   std::map<os::BufferKey, std::deque<Sent>> sent_;  ///< writes in flight

@@ -229,7 +229,7 @@ TEST(JournalFrees, AreReusedOnlyAfterTheirCommit) {
     };
     const auto before = blocks(*m.store, "old");
     EXPECT_TRUE(fs.unlink("old"));
-    // The new file gets the freed blocks at once, when a replay could still restore the old file's
+    // The new file gets the freed blocks at once, while a replay could still restore the old file's
     // contents.
     const auto file = fs.open("new", {.create = true});
     ASSERT_TRUE(file);

@@ -165,7 +165,7 @@ struct JournalOptions {
   /// before the commit ("ordered"). `data`: data as well.
   enum class Contents : std::uint8_t { metadata, data };
   /// `last`: the commit record is written after everything that it covers. `unordered`: it waits
-  /// for nothing. This is a control, which tests must detect.
+  /// for nothing; a control, which tests must detect.
   enum class CommitRecord : std::uint8_t { last, unordered };
   /// When the blocks of a file are released after it has lost its last name and its last user; this
   /// may require reads of indirect blocks. `by_user`: in the same system call. `by_syncer`: at the

@@ -130,8 +130,8 @@ VfsResult<void> SoftUpdates::directory_grown(Operation&, CoreInode& directory,
 
 // --- block de-allocation
 
-/// Cancels dependencies that wait for writes of these blocks. They belong to pointers in the inode
-/// or in indirect blocks.
+/// Cancels dependencies that wait for writes of these blocks. These dependencies belong to pointers
+/// in the inode or in indirect blocks.
 void SoftUpdates::cancel_blocks(InodeNumber inode, std::int64_t first, std::int64_t end) {
   auto at = blocks_.lower_bound(Volume::block_of(inode, first));
   while (at != blocks_.end() && at->first.object == inode && at->first.block < end) {

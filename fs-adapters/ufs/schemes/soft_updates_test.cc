@@ -138,8 +138,8 @@ TEST_P(SoftUpdatesRules, R3ANewDirectoryWaitsForItsBlockAndParentCount) {
   });
 }
 
-/// Applies only to -init. Without it, new blocks of a file may have their previous contents on the
-/// disk.
+/// Applies only to variants with allocation initialization (-init). In others, new blocks of a file
+/// may have their previous contents on the disk.
 TEST_P(SoftUpdatesRules, R3PointerSizeAndSectorsWaitForTheBlock) {
   if (!m_.setup.mount.options.allocation_initialization) return;
   m_.as_user([&] {
