@@ -278,7 +278,6 @@ struct LabDisk {
 
 class FileSystemType;
 
-/// Description of one system.
 struct SystemDescription {
   std::string name;  ///< unique within its type: "soft-updates-init"
   std::string title;

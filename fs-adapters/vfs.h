@@ -146,8 +146,8 @@ struct SharedRange {
 ///   with ENOSPC, has no effect. After a failed write, truncation or allocation, each byte of the
 ///   range may be old or new. After a failed fsync, nothing is guaranteed about the durability of
 ///   the file's data.
-/// * Durability: each file system's Promises (promises.h) define what fsync, sync and the others
-///   guarantee after a power cut.
+/// * Durability: each file system's Promises (promises.h) define what fsync, sync and the other
+///   calls guarantee after a power cut.
 /// * Threads: in a guest, any thread may call; in virtual time, only fibers of the file system's
 ///   executor.
 class Vfs {

@@ -23,8 +23,8 @@
 // overwritten). Regions may be written in any order: a region is valid only if it and all regions
 // before it are complete.
 //
-// A checkpoint waits for running operations and blocks new ones (4.5.2.1). Segments emptied before
-// it may be rewritten once it is durable.
+// A checkpoint waits for running operations and blocks new ones (4.5.2.1). Segments that were
+// emptied before the checkpoint may be rewritten once the checkpoint is durable.
 //
 // Lock order: the cleaner's lock, the gate (operations and checkpoints), inodes, the log's lock.
 // Threads: only the executor's.

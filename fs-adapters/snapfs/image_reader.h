@@ -36,7 +36,6 @@ class ImageReader {
  public:
   /// The store must outlive the reader.
   static Result<ImageReader> open(const model::SectorStore& store);
-  /// Opens a snapshot that is kept in the image.
   static Result<ImageReader> open_snapshot(const model::SectorStore& store,
                                            const Superblock& newest, const SnapshotEntry& snapshot);
 

@@ -27,7 +27,7 @@
 // A file system that writes each block to a new place (a log) uses buffers without a home. Their
 // address is kUnassigned until they are written. The cache never writes such a buffer itself. When
 // the cache needs memory or is flushed, it asks the BufferOwner, which writes many buffers in one
-// request with write_gathered(). Buffers that have a home are written as usual, also in such a
+// request with write_gathered(). Buffers that have a home are written as usual, even in such a
 // cache.
 //
 // Bounds: buffers, counted copies and charges share `bytes`; any excess is counted. Charges are

@@ -257,7 +257,7 @@ struct BufferCache::State {
   std::multimap<BufferKey, Transfer*> writes;
   void set_out(Transfer& transfer);
   void take_in(Transfer& transfer);
-  std::vector<std::unique_ptr<Gathered>> gathered_writes;  ///< gathered writes in flight
+  std::vector<std::unique_ptr<Gathered>> gathered_writes;
   std::vector<std::unique_ptr<Buffer>> slots;
   std::vector<std::size_t> free_slots;
   SpareBytes spare;

@@ -6,9 +6,10 @@
 //   buffer's own      the buffer, locked       a counted copy               a copy, buffer pinned
 //   from a hook       a copy, buffer locked    a counted copy, pinned       -
 //
-// File data is not locked while it is written, but a copy is sent anyway: the disk gets the
-// bytes as of issue. This costs the host a little and the modelled machine nothing. The buffer
-// stays pinned until completion, so that a fiber that streams through the cache waits for the disk.
+// File data is not locked while it is written, but a copy is sent anyway, so that the disk gets the
+// bytes that the buffer has at issue. This costs the host a little and the modelled machine
+// nothing. The buffer stays pinned until completion, so that a fiber that streams through the cache
+// waits for the disk.
 #include <algorithm>
 #include <iterator>
 #include <utility>

@@ -12,10 +12,10 @@
 //   ignore  (the flag has no effect)
 //   chains  all that j names are complete, whatever the flag means
 //
-// and when no earlier request for any of its sectors is pending, unless both are reads. With `-NR`
-// only writes that it overlaps hold back a read. A flush is dispatched once all requests before it
-// are complete. Dispatchable requests to consecutive sectors are concatenated into one, as in the
-// paper. The schedule chooses among dispatchable requests.
+// and when no earlier request for any of its sectors is pending, unless both are reads. With `-NR`,
+// a read is held back only by writes that it overlaps. A flush is dispatched once all requests
+// before it are complete. Dispatchable requests to consecutive sectors are concatenated into one,
+// as in the paper. The schedule chooses among dispatchable requests.
 //
 // A driver may have several devices, for example one for a file system and one for its log. Request
 // numbers, flags and chains apply across all devices. Each device has its own schedule and
@@ -24,10 +24,10 @@
 //
 // When a flagged write fails, the writes that it held back fail too. Requests that name the failed
 // write fail, too, and so do later writes of the sectors of such failed requests, because they
-// contain the same bytes. Nothing that depends on the failed write thus reaches the disk. These
-// writes are not sent. They complete with an error, after the earlier writes of their sectors.
-// Requests issued after the failure are not affected, because their issuers know of it. When a run
-// of concatenated requests fails, its requests are retried one by one.
+// contain the same bytes. Nothing that depends on the failed write thus reaches the disk. The
+// writes that fail in this way are not sent. They complete with an error, after the earlier writes
+// of their sectors. Requests issued after the failure are not affected, because their issuers know
+// of it. When a run of concatenated requests fails, its requests are retried one by one.
 
 #include <cstdint>
 #include <memory>

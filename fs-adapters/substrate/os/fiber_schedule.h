@@ -114,8 +114,8 @@ class ScheduleEnumerator final : public FiberSchedule {
   std::size_t deviations_before(std::size_t end) const;
 
   std::size_t deviations_max_;
-  std::vector<Choice> choices_;  ///< the current schedule's choices
-  std::size_t at_ = 0;           ///< number of choices made so far in the current run
+  std::vector<Choice> choices_;
+  std::size_t at_ = 0;  ///< number of choices made so far in the current run
 };
 
 }  // namespace headcrash::os

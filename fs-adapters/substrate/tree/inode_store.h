@@ -11,9 +11,9 @@
 //
 // Buffers are those of the cache (os/buffer_cache.h). A buffer that the store returns is held. A
 // buffer passed to the store with a hook is held, contains the change, and is not marked dirty yet;
-// the store must write it. A held buffer is not sent to the disk, so a store can first write a
-// record that must precede it, in a log of directory operations. Only the store knows the buffer's
-// home.
+// the store must write it. A held buffer is not sent to the disk, so a store with a log of
+// directory operations can first write the record that must precede it. Only the store knows the
+// buffer's home.
 //
 // Locks. The tree holds the lock of each inode that it passes, except to get(), share() and put().
 // A fiber acquires locks in this order: the rename lock, inodes (a directory before its children;

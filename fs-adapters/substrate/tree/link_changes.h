@@ -15,8 +15,8 @@
 //                    link_added (parent) for each changed "..";
 //                    link_removed (exchange) of the third name
 //
-// Before each call, the link count of the target, and of its parent if that rises, has been raised
-// in core and reported to mark_changed(). The directory has grown if necessary.
+// Before each call, the link count of the target, and of its parent if that count rises, has been
+// raised in core and reported to mark_changed(). The directory has grown if necessary.
 
 #include <cstdint>
 #include <string_view>

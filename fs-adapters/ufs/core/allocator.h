@@ -1,8 +1,8 @@
 #pragma once
 // Allocation of blocks and inodes, with the policies of the Berkeley fast file system:
 //
-//   new directory   of the groups with at least an average number of free inodes, the one with the
-//                   fewest directories
+//   new directory   of the groups whose number of free inodes is at least the average, the one with
+//                   the fewest directories
 //   new file        its directory's group
 //   first block     the inode's group, after the data already in use there
 //   next block      after the previous block if that is free; another group for the first indirect

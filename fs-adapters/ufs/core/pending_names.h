@@ -27,7 +27,6 @@ namespace headcrash::ufs {
 
 class Volume;
 
-/// The place of a name.
 struct PendingName {
   InodeNumber directory = 0;
   std::int64_t block = 0;

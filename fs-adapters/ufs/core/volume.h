@@ -93,7 +93,6 @@ class Volume {
   /// Lowers the link counts of `dropped`. The caller must hold references to its inodes, and their
   /// locks.
   VfsResult<void> drop_link(Operation& operation, const DroppedLink& dropped);
-  /// Lowers the link count of one inode by `links`.
   void lower_links(tree::CoreInode& inode, std::uint16_t links);
 
   /// Writes the cached block if it is dirty and the scheme permits the write.

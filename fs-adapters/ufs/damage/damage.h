@@ -1,7 +1,8 @@
 #pragma once
 // Damage that no power cut causes: a few kinds, drawn from a seed, are applied to a sound,
-// unmounted image. Crash states contain only states that a scheme's write order permits. A broken
-// disk, memory or driver causes other damage, and a repair must handle that as carefully.
+// unmounted image. Crash exploration covers only states that a scheme's write order permits. A
+// broken disk, memory or driver causes other damage, and a repair must handle such damage just as
+// carefully.
 //
 //   sound image -> ImageSurvey -> Damaging -> damaged image, and permitted losses (Permitted)
 //

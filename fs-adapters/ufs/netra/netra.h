@@ -1,5 +1,5 @@
 #pragma once
-// The UFS of the Netra NFS server: the scheme Conventional, and additions by which a check examines
+// The UFS of the Netra NFS server: the scheme Conventional, and additions that let a check examine
 // only busy inodes and fragments (Peacock, Kamaraju and Agrawal 1998, section 5).
 //
 // With the feature fast-check, an operation first marks the inodes and fragments that it will

@@ -25,9 +25,9 @@
 //
 // If a place that is freed has an image in the journal, the image is revoked, because a replay
 // could otherwise overwrite later contents of the place. Each transaction lists the open inodes
-// without a name, which a replay releases. While there are any, the last transaction stays in the
-// journal. With JournalOptions::Removal::by_syncer, files without a name stay on that list for up
-// to a second.
+// without a name, which a replay releases. While there are such inodes, the last transaction stays
+// in the journal. With JournalOptions::Removal::by_syncer, files without a name stay on that list
+// for up to a second.
 //
 // Space. Each operation reserves the maximum number of blocks that it may change:
 // kBlocksOfAnOperation. Even a large release changes only an inode, three indirect blocks and the

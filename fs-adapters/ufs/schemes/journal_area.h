@@ -38,7 +38,6 @@ Result<void> add_journal(model::SectorStore& store, Superblock& superblock, std:
 /// journal_fragments_min().
 Result<void> make_external_journal(model::SectorStore& store, Superblock& superblock,
                                    std::uint64_t bytes);
-/// Returns the minimum size of a journal, in fragments.
 std::uint32_t journal_fragments_min(const Superblock& superblock);
 /// These functions check, before anything is written, whether a journal fits. journal_fragments()
 /// returns the length of a journal of `bytes`. row_for_journal() returns the position of enough

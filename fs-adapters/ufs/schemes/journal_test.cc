@@ -377,7 +377,6 @@ char letter_of(const Superblock& super, const os::BlockRequest& request) {
   return !ring ? 'd' : load32(request.data, 0) == 0x434a4348 ? 'c' : 'w';
 }
 
-/// Records the letters of all requests in order.
 class Letters final : public os::DiskTracer {
  public:
   explicit Letters(const Superblock& super) : super_(super) {}

@@ -19,7 +19,7 @@
 // never in the cached bytes, so readers never wait and nothing is redone. A block that was sent
 // with undone changes becomes dirty again at once. The paper instead releases it, and redoes the
 // changes at the next access or after 15 seconds. Here the cache cannot lose anything, and the
-// sweep writes the block no later.
+// sweep writes the block at least as early.
 //
 // Undoing an allocation restores the file's previous size and sector count, and clears the pointers
 // beyond that size. If the blocks are below an indirect block, size and count stay (fsck corrects

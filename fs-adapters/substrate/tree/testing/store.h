@@ -293,7 +293,6 @@ class TestStore final : public InodeStore, public InodeOwner {
   std::uint32_t generations_ = 0;
 };
 
-/// The tree on this store.
 class TestFileSystem final : public FileSystem {
  public:
   explicit TestFileSystem(os::System& system, std::uint64_t blocks)
