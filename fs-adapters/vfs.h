@@ -260,7 +260,6 @@ class Vfs {
     return refuse(ENOTSUP);
   }
   virtual VfsResult<std::uint32_t> flags(std::string_view /*path*/) { return refuse(ENOTSUP); }
-  /// Sets the project for quotas.
   virtual VfsResult<void> set_project(std::string_view /*path*/, std::uint32_t /*project*/) {
     return refuse(ENOTSUP);
   }

@@ -395,8 +395,8 @@ class Store final : public tree::InodeStore, private tree::InodeOwner, private o
   std::unordered_map<InodeNumber, std::unique_ptr<CoreInode>> inodes_;
   std::list<InodeNumber> idle_;
   os::WaitQueue loaded_;
-  std::set<InodeNumber> to_write_;  ///< inodes that have changes to be written
-  std::uint64_t dirty_bytes_ = 0;   ///< total size of dirty blocks
+  std::set<InodeNumber> to_write_;
+  std::uint64_t dirty_bytes_ = 0;  ///< total size of dirty blocks
   std::vector<InodeNumber> deferred_removals_;
 
   std::vector<std::byte> records_;  ///< encoded records that are not in the log yet

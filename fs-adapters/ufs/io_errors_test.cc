@@ -396,8 +396,6 @@ TEST_P(IoErrors, AnIncompleteUnmountIsNotClean) {
   });
 }
 
-/// Users continue to write although all writes fail. The memory for blocks that cannot be written
-/// must be bounded.
 TEST_P(IoErrors, UnwritableBlocksAreBounded) {
   m_.as_user([&] {
     FileSystem& fs = *m_.file_system;

@@ -331,7 +331,6 @@ class BufferCache {
   /// Returns the dirty buffers whose last change was at `since` or later, in the order of their
   /// last changes. The cost is proportional to the size of the result.
   std::vector<Dirty> dirty_since(TimeNs since) const;
-  /// Returns the number of metadata buffers in dirty_since(since).
   std::size_t dirty_metadata_since(TimeNs since) const;
   /// Issues a write of the block if it is dirty and not held. Does not wait.
   void write_behind(const BufferKey& key);

@@ -210,7 +210,6 @@ TEST(BusyMap, AnyCutCheckIsCompletedByTheNext) {
   }
 }
 
-/// If the header that marks a group as quiet could not be written, the group must stay on the map.
 TEST(BusyMap, AGroupThatCouldNotBeCleanedStaysOnTheMap) {
   Mounted m(bench::without_flusher("netra-map"), kManyGroups);
   m.mount();
