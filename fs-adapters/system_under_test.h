@@ -296,7 +296,7 @@ struct SystemDescription {
   /// after every write that another write waits for (os::DiskQueueOptions::flush_for_order).
   bool flushes = false;
   /// Number of devices: 1, or 2 with an external log (os::System). Code that creates, checks or
-  /// reads an image provides a store in which both are at their driver addresses
+  /// reads an image provides a store in which each device is at its driver addresses
   /// (os/device_stores.h).
   std::size_t devices = 1;
   /// Required mkfs options; the user's settings override them.

@@ -42,7 +42,8 @@ std::uint64_t Store::capacity_bytes() const {
 bool Store::has_room(std::uint64_t bytes) const {
   if (recovering_) return true;
   const std::uint64_t wanted = bytes + std::uint64_t{kMarginBlocks} * s_.block_bytes;
-  // The last clean segments are reserved for removals and for the cleaner, because both free space.
+  // The last clean segments are reserved for removals and for the cleaner, because removals and the
+  // cleaner free space.
   return live_bytes_ + dirty_bytes_ + wanted <= capacity_bytes() &&
          dirty_bytes_ + wanted + overhead_bytes() + pass_room_bytes() <= log_room_bytes();
 }

@@ -107,7 +107,7 @@ bool Store::room_for(const Plan& plan, std::size_t more_inodes, std::uint32_t bl
 /// them dirty. May read from the disk.
 VfsResult<void> Store::prepare(CoreInode& inode) {
   // If the flush changes the file's size, the last block must be rewritten, unless its stored
-  // length is the same under both sizes.
+  // length is the same for the old and the new size.
   for (const std::uint64_t size : {inode.placed_size, inode.disk.size_bytes}) {
     if (size == 0 || inode.placed_size == inode.disk.size_bytes) continue;
     const BlockId tail{0, static_cast<std::uint32_t>((size - 1) / s_.block_bytes)};

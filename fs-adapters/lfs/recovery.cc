@@ -5,10 +5,10 @@
 // copy of each inode is entered in the map. The usage table is updated by the difference between
 // the blocks of this copy and those of the copy that the checkpoint knows.
 //
-// Second pass: for each directory log record, compares its position in the log with those of its
-// inode and its directory. If the inode or the directory was written before the record, it lacks
-// the change, so the change is applied. If it was written with the record or later, it already has
-// the change.
+// Second pass: for each directory log record, compares the record's position in the log with the
+// positions of its inode and its directory. If the inode or the directory was written before the
+// record, it lacks the change, so the change is applied. If it was written with the record or
+// later, it already has the change.
 //
 // Before anything is written to the log, the other checkpoint region records that a mount has
 // begun. The mount's number, the epoch, is stored in each region that the mount writes. Regions

@@ -255,8 +255,8 @@ class BufferCache {
   /// each buffer's home becomes its place there, and the buffer becomes clean (but unwritten()
   /// until the request completes).
   ///
-  /// If the write fails, its buffers become dirty again, and those that had no home before lose
-  /// their new one. If a buffer is written again while its first write is in flight, the second
+  /// If the write fails, its buffers become dirty again, and buffers that had no home before lose
+  /// the new home. If a buffer is written again while its first write is in flight, the second
   /// write follows the first, even to another address, and fails if the first one fails. Without
   /// -CB, metadata buffers stay locked until the request completes. With -CB, a copy is sent if
   /// there is room for it.

@@ -247,8 +247,8 @@ void BufferCache::State::keep_unwritten(Transfer& transfer) {
   if (buffer != nullptr && transfer.moves && buffer->lba == transfer.lba)
     set_home(*buffer, kUnassigned);
   if (buffer != nullptr && buffer->known) {
-    // If get() has just created the buffer, its holder will overwrite it completely, so it is not
-    // made dirty here.
+    // If get() has just created the buffer, its holder will overwrite it completely, so the buffer
+    // is not made dirty here.
     if (!buffer->fresh) set_dirty_again(*buffer);
     return;
   }

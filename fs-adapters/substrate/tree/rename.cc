@@ -198,7 +198,7 @@ VfsResult<void> FileSystem::exchange(Operation& operation, Rename& rename) {
 
 VfsResult<void> FileSystem::rename_locked(Operation& operation, Rename& rename, RenameMode mode) {
   if (rename.source.get() == rename.target.get()) {
-    // If both names are the same or refer to the same file, POSIX requires no action.
+    // If the two names are equal or refer to the same file, POSIX requires no action.
     return mode == RenameMode::no_replace ? refuse(EEXIST) : VfsResult<void>();
   }
   if (mode == RenameMode::exchange) {

@@ -1,6 +1,6 @@
 // Phase 4 (fsck.h): an inode's link count must equal its number of names. A file without a name is
-// moved to lost+found. It is freed if it is empty, or if its link count is 0 (it was open when its
-// last name was removed).
+// freed if it is empty, or if its link count is 0 (it was open when its last name was removed).
+// Otherwise, it is moved to lost+found.
 
 #include <fmt/core.h>
 

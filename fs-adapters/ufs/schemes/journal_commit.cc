@@ -139,7 +139,8 @@ std::span<std::byte> Journal::header_image(Transaction& transaction, std::uint32
   if (known == transaction.image_at.end()) {
     const auto buffer = volume_.read_block(home);
     if (!buffer) {
-      // Otherwise the block would remain allocated, and the transaction would cause a leak.
+      // If the commit continued, the block would remain allocated, and the transaction would cause
+      // a leak.
       volume_.stop();
       return {};
     }

@@ -167,11 +167,11 @@ struct JournalOptions {
   /// `last`: the commit record is written after everything that it covers. `unordered`: it waits
   /// for nothing; a control, which tests must detect.
   enum class CommitRecord : std::uint8_t { last, unordered };
-  /// When the blocks of a file are released after it has lost its last name and its last user; this
-  /// may require reads of indirect blocks. `by_user`: in the same system call. `by_syncer`: at the
-  /// syncer's next tick, in a separate operation, as in soft updates and in XFS since Linux 5.14
-  /// ("deferred inode inactivation"). Until then, the inode is in the journal's list of inodes
-  /// without names.
+  /// The time at which the blocks of a file are released, once the file has lost its last name and
+  /// its last user. The release may require reads of indirect blocks. `by_user`: in the same system
+  /// call. `by_syncer`: at the syncer's next tick, in a separate operation, as in soft updates and
+  /// in XFS since Linux 5.14 ("deferred inode inactivation"). Until then, the inode is in the
+  /// journal's list of inodes without names.
   enum class Removal : std::uint8_t { by_user, by_syncer };
   /// Which callers share a commit. `all`: all callers that are waiting when a commit begins (group
   /// commit). `none`: each caller gets a separate commit, one after another, as in logs without

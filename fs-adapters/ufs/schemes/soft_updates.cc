@@ -369,7 +369,7 @@ void SoftUpdates::forget_directory_blocks(InodeNumber inode, FreeFile& file) {
 VfsResult<void> SoftUpdates::inode_removed(Operation&, const InodeRemoval& removal) {
   count_dependency();
   const InodeNumber number = removal.inode.number;
-  // Held for the same reason as in blocks_removed().
+  // The inode's block stays held here, as in blocks_removed().
   auto block = volume_.inodes.copy_to_block(removal.inode);
   FreeFile file{.number = number,
                 .directory = removal.directory,

@@ -68,8 +68,8 @@ class SoftUpdatesRules : public testing::TestWithParam<const char*> {
             << name_of(finding.kind) << ": " << finding.text;
     }
   }
-  /// Expects no finding of this kind, even if it is permitted, because it would show that a change
-  /// was undone wrongly. Ignores permitted findings of other kinds.
+  /// Expects no finding of this kind, even if it is permitted, because such a finding would show
+  /// that a change was undone wrongly. Ignores permitted findings of other kinds.
   void expect_no(FindingKind kind) {
     Fsck fsck;
     const auto seen = fsck.check(*m_.store);
