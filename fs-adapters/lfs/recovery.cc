@@ -333,8 +333,8 @@ class Recovery {
 
   // Second pass.
 
-  /// Returns true if the newest copy of the inode was written before the record, so that it lacks
-  /// the record's change.
+  /// Returns true if the newest copy of the inode was written before the record, and therefore
+  /// lacks the record's change.
   bool backward(InodeNumber number, std::uint64_t sequence) const {
     const auto at = written_.find(number);
     return at == written_.end() || at->second.sequence < sequence;

@@ -175,7 +175,7 @@ struct BufferCacheOptions {
   /// Part of `bytes` that only fibers with a RoomReserve may use, so that the fibers that free
   /// memory do not run out of it.
   std::uint64_t reserve_bytes = 0;
-  /// Limit on the total of all charges, which also count toward `bytes`.
+  /// Limit on the total of all charges. Charges also count toward `bytes`.
   std::uint64_t charged_bytes_max = ~std::uint64_t{0};
   /// If true, the in-core structures of file systems (tree/inode_store.h) are charged to the cache.
   /// If false, they take no memory.

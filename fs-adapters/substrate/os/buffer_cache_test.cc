@@ -537,7 +537,7 @@ TEST(BufferCache, AFailedCopyRestoresAnEvictedBuffer) {
     w.cache.drop_clean();
     w.queue.drain();
     EXPECT_EQ(w.read_word({0, 1}, 10), 0U);
-    // The read below is queued behind the write, which will fail.
+    // The read below is queued behind this write, and the write will fail.
     w.cache.write_async(w.fill({0, 1}, 10, 8));
     w.cache.drop_clean();
     EXPECT_EQ(w.read_word({0, 1}, 10), 8U);

@@ -25,7 +25,7 @@ struct OrderRules {
   bool reads_bypass = false;
 };
 
-/// A simple implementation of DiskOrder's rules, which keeps all requests. Its results must equal
+/// A simple implementation of DiskOrder's rules. It keeps all requests, and its results must equal
 /// those of DiskOrder.
 class NaiveOrder {
  public:

@@ -4,8 +4,8 @@
 // Without a schedule, fibers run in FIFO order and stop only when they wait (executor.h). With a
 // schedule, each fiber has a priority, and the runnable fiber with the highest priority runs. A
 // fiber may also be stopped at a possible switch: where it takes a lock or is charged for processor
-// time, which includes each system call, cache lookup and disk request. Fibers that wait for the
-// same event are also woken by priority.
+// time (at each system call, cache lookup and disk request). Fibers that wait for the same event
+// are also woken by priority.
 //
 // RandomPriorities is probabilistic concurrency testing (Burckhardt et al., ASPLOS 2010).
 // Priorities are random, and at d change points the running fiber gets the lowest priority. A

@@ -84,7 +84,7 @@ class InodeStore {
   virtual InodeNumber root() const = 0;
   /// Returns true if the number is a valid inode number, whether or not the inode is allocated.
   virtual bool is_inode(std::uint64_t number) const = 0;
-  /// Returns the number of inodes, which also limits the depth of paths.
+  /// Returns the number of inodes. This number also limits the depth of paths.
   virtual std::uint64_t inodes_max() const = 0;
   virtual std::uint32_t block_bytes() const = 0;     ///< a power of 2, at least one directory chunk
   virtual std::uint64_t file_bytes_max() const = 0;  ///< a multiple of the block size

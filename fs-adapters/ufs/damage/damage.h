@@ -48,7 +48,7 @@ struct Permitted {
   std::vector<bool> inode_goes;
   std::vector<bool> other_mode, other_size;  ///< inodes whose mode or size may differ
   std::vector<bool> other_names;             ///< directories that may gain any names
-  /// Inodes whose link count is 0, which may be freed if they have no name.
+  /// Inodes whose link count is 0; a repair may free those that have no name.
   std::vector<bool> no_links;
   /// Indexed by inode: one bit for each of its 15 pointers, set if the pointer may differ.
   std::vector<std::uint16_t> other_pointers;

@@ -16,7 +16,7 @@ namespace {
 
 // Number of blocks for the two inodes that every operation may change without reporting them.
 constexpr std::uint32_t kBlocksOfItself = 2;
-// Maximum number of rounds in a sync, which need not wait for changes made in the meantime.
+// Maximum number of rounds in a sync. A sync need not wait for changes made in the meantime.
 constexpr int kCommitRoundsMax = 100;
 
 }  // namespace

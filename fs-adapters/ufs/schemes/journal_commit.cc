@@ -184,8 +184,8 @@ void Journal::revoke(Transaction& transaction) {
   for (const Extent& extent : transaction.written_in_place) revoke(transaction, extent);
 }
 
-/// Revokes those fragments of an extent that have an image in the ring, as a replay would overwrite
-/// them.
+/// Revokes those fragments of an extent that have an image in the ring, because a replay would
+/// overwrite them.
 void Journal::revoke(Transaction& transaction, const Extent& extent) {
   std::vector<Extent>& revoked = transaction.record.revoked;
   for (FragmentAddress at = extent.at; at < extent.at + extent.fragments; ++at) {

@@ -31,7 +31,7 @@ class Redo {
   Redo(const model::SectorStore& store, const Superblock& superblock)
       : store_(store), superblock_(superblock), geometry_(superblock) {}
 
-  /// Adds the images of transactions, which must outlive this object.
+  /// Adds the images of `transactions`, which must outlive this object.
   void add(const std::vector<JournalTransaction>& transactions);
   /// Adds whole fragments, which are copied.
   void put(FragmentAddress at, std::span<const std::byte> bytes);

@@ -247,7 +247,7 @@ struct SchemeOptions {
 /// table entry. FreeBSD's soft updates use structures of about 60 to 200 bytes.
 inline constexpr std::size_t kDependencyBytes = 128;
 
-/// Maximum number of rounds in a sync, which need not wait for changes made in the meantime.
+/// Maximum number of rounds in a sync. A sync need not wait for changes made in the meantime.
 inline constexpr int kSyncRoundsMax = 100;
 
 class Scheme : public os::WriteHooks {

@@ -69,8 +69,8 @@ class SoftUpdates : public Scheme {
   using Scheme::Scheme;
   std::string_view name() const override { return "soft-updates"; }
   const SoftUpdatesCounters& counters() const { return counters_; }
-  /// Returns the number of pending entries, inodes and deferred link drops, which SchemeOptions
-  /// limits.
+  /// Returns the number of pending entries, inodes and deferred link drops. SchemeOptions limits
+  /// this number.
   std::size_t waiting() const { return adds_.size() + inodes_.size() + deferred_; }
 
   void bound_work() override;
