@@ -161,7 +161,6 @@ std::optional<std::uint64_t> number_of_system(const ImageFormat& format, std::st
   return {};
 }
 
-/// Images that revealed defects earlier.
 TEST(DamagedImage, EarlierFailuresAreFixed) {
   const std::pair<std::string_view, std::string_view> kFound[] = {
       {"ufs-chains", "113000090000"},

@@ -68,7 +68,7 @@ class LongLives : public LabImage {
   }
 
   /// Removes all files and returns the free space that the file system then reports. Also checks
-  /// the report: writes most of that space, and removes the file again.
+  /// the report: writes a file that takes most of that space, and removes it again.
   std::uint64_t empty_and_write() {
     std::uint64_t free = 0;
     with_mounted(

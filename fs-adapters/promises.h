@@ -39,9 +39,9 @@ enum class OnePoint : std::uint8_t {
 };
 
 struct Promises {
-  /// fsync, fdatasync, O_SYNC and msync make data durable. If false, only sync() and syncfs() do,
-  /// as in a log that is mounted at its newest checkpoint, or in a file system whose mount ignores
-  /// fsync.
+  /// True if fsync, fdatasync, O_SYNC and msync make data durable. If false, only sync() and
+  /// syncfs() do. Examples are a log-structured file system that recovers only its newest
+  /// checkpoint, and a mount option that makes fsync do nothing.
   bool fsync_persists = true;
   // A documented promise: fsync of a file or directory persists the path with which it was opened.
   // POSIX requires a separate fsync of the parent directory for this.
@@ -49,8 +49,8 @@ struct Promises {
   /// fsync also persists all other changes to the object's names: added links, renames and
   /// removals.
   bool fsync_keeps_links = false;
-  /// Both promises above also hold after RENAME_EXCHANGE. XFS changes neither of the exchanged
-  /// inodes, so fsync of one of them has no log record to write.
+  /// Both promises above also hold after RENAME_EXCHANGE. False for XFS, which changes neither of
+  /// the exchanged inodes, so that fsync of one of them has no log record to write.
   bool fsync_keeps_exchanged_name = true;
   /// The path is also kept if one of its directories was renamed before the object was given its
   /// name. In btrfs this holds because fsync logs the object together with its new directories; in

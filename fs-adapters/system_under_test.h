@@ -68,7 +68,7 @@ struct CheckFinding {
   std::string text;  ///< one line for users
 };
 
-/// A counter of a file system with a readable name: {"free inodes", 17}.
+/// A named counter of a file system, such as {"free inodes", 17}.
 struct Counter {
   std::string_view name;  ///< lives as long as the process
   std::uint64_t value = 0;
@@ -148,7 +148,7 @@ struct ImageName {
   std::uint64_t inode = 0;
 };
 
-/// Where a part of a file's contents is. For a hole, `lba` is kHole.
+/// The location of a part of a file's contents. For a hole, `lba` is kHole.
 struct ContentExtent {
   static constexpr std::uint64_t kHole = UINT64_MAX;
   std::uint64_t lba = 0;
@@ -278,7 +278,6 @@ struct LabDisk {
 
 class FileSystemType;
 
-/// Description of one system.
 struct SystemDescription {
   std::string name;  ///< unique within its type: "soft-updates-init"
   std::string title;
@@ -297,7 +296,7 @@ struct SystemDescription {
   /// after every write that another write waits for (os::DiskQueueOptions::flush_for_order).
   bool flushes = false;
   /// Number of devices: 1, or 2 with an external log (os::System). Code that creates, checks or
-  /// reads an image provides a store in which both are at their driver addresses
+  /// reads an image provides a store in which each device is at its driver addresses
   /// (os/device_stores.h).
   std::size_t devices = 1;
   /// Required mkfs options; the user's settings override them.
@@ -385,7 +384,7 @@ class FileSystemType {
   virtual Result<std::unique_ptr<ImageReader>> open_image(
       const model::SectorStore& store) const = 0;
   /// Returns true if mounts of this type can support MountedSystem::snapshots(); whether a mount
-  /// does depends on its system.
+  /// supports them depends on its system.
   virtual bool has_snapshots() const { return false; }
   /// Returns the snapshots of an image. Fails if there is no file system of this type, or if the
   /// type has no snapshots.

@@ -146,8 +146,8 @@ struct SharedRange {
 ///   with ENOSPC, has no effect. After a failed write, truncation or allocation, each byte of the
 ///   range may be old or new. After a failed fsync, nothing is guaranteed about the durability of
 ///   the file's data.
-/// * Durability: each file system's Promises (promises.h) define what fsync, sync and the others
-///   guarantee after a power cut.
+/// * Durability: each file system's Promises (promises.h) define what fsync, sync and the other
+///   calls guarantee after a power cut.
 /// * Threads: in a guest, any thread may call; in virtual time, only fibers of the file system's
 ///   executor.
 class Vfs {
@@ -260,7 +260,6 @@ class Vfs {
     return refuse(ENOTSUP);
   }
   virtual VfsResult<std::uint32_t> flags(std::string_view /*path*/) { return refuse(ENOTSUP); }
-  /// Sets the project for quotas.
   virtual VfsResult<void> set_project(std::string_view /*path*/, std::uint32_t /*project*/) {
     return refuse(ENOTSUP);
   }

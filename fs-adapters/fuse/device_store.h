@@ -44,8 +44,8 @@ class DeviceStore final : public model::SectorStore {
 /// as one store (os/device_address.h).
 class OpenedDevices {
  public:
-  /// If `log` is empty, there is no log. Fails as DeviceStore::open() does, or if both paths are
-  /// the same device.
+  /// If `log` is empty, there is no log. Fails as DeviceStore::open() does, or if the two paths
+  /// name the same device.
   static Result<std::unique_ptr<OpenedDevices>> open(const std::string& path,
                                                      const std::string& log,
                                                      DeviceStore::Access access);

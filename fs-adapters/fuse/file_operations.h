@@ -6,7 +6,6 @@
 
 namespace headcrash::fuse {
 
-/// Adds these operations to the table.
 void add_file_operations(fuse_lowlevel_ops& table);
 
 /// Returns the file handle that the kernel stores for an open file.

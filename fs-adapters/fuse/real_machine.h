@@ -1,6 +1,6 @@
 #pragma once
-// A machine in real time with one or two real block devices. FUSE file systems in a guest run on
-// it.
+// A machine that runs in real time on one or two real block devices, for FUSE file systems in a
+// guest.
 
 #include <memory>
 #include <string>

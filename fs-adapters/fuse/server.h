@@ -38,7 +38,7 @@ class Server {
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
 
-  /// Serves until unmounted. Fails if not everything could be written.
+  /// Serves until unmounted. Fails if something could not be written.
   Result<void> serve();
 
  private:

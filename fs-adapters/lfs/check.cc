@@ -381,7 +381,7 @@ class Checker::State {
       const Inode& inode = *kept->inode;
       const std::uint32_t links = kept->links;
       if (links == 0 && inode.links == 0 && kept->entry.unlinked)
-        continue;  // was unlinked while open, so it has no name
+        continue;  // the inode was unlinked while open, so it has no name
       if (links == 0)
         find(FindingKind::unreachable,
              fmt::format("inode {} has no name, but a link count of {}", number, inode.links));

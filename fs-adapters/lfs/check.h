@@ -24,7 +24,7 @@ namespace headcrash::lfs {
 enum class FindingKind : std::uint8_t {
   inode,        ///< an inode is invalid, or is not at the address in the inode map
   pointer,      ///< a pointer is invalid, or an inode's sector count is wrong
-  doubly_used,  ///< a sector with two owners
+  doubly_used,  ///< a sector has two owners
   usage,        ///< a segment's live bytes are wrong
   segment,      ///< a segment's state is wrong
   name,         ///< a dangling entry, a wrong entry type, or a wrong "." or ".."

@@ -8,8 +8,8 @@
 
 namespace headcrash::lfs {
 
-/// Returns the segments that no longer have live bytes, which the next checkpoint will therefore
-/// record as clean. Excludes the segment at the end of the log and the one after it.
+/// Returns the segments that no longer have live bytes. The next checkpoint will record them as
+/// clean. Excludes the segment at the end of the log and the one after it.
 std::vector<SegmentNumber> Store::emptied_segments() const {
   std::vector<SegmentNumber> emptied;
   for (SegmentNumber i = 0; i < s_.segments; ++i)
@@ -177,8 +177,8 @@ void Store::plan_usage_blocks(Plan& plan, const std::set<std::uint32_t>& numbers
 /// Writes the changed blocks of the map and the table. The table's blocks are written in one
 /// region, together with the last blocks of the map. If more blocks of a long table have changed
 /// than fit in a segment, they are written in several regions, each block once. Between these
-/// regions the log advances to other segments. The blocks written before then do not have the new
-/// states of these segments; settle_states() corrects them.
+/// regions, the log advances to other segments. Blocks written before then contain outdated states
+/// of these segments; settle_states() corrects the states.
 VfsResult<void> Store::write_tables() {
   const tree::FiberLockGuard one_at_a_time(log_lock_);
   // The records can be dropped, because all changes that they describe have been written.

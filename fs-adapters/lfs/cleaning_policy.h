@@ -88,7 +88,7 @@ class SegmentSelector {
  private:
   struct Ranked {
     double worth = 0;
-    std::uint32_t index = 0;  ///< the candidate's index
+    std::uint32_t index = 0;
   };
 
   template <Selection kSelection>

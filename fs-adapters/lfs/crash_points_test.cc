@@ -388,7 +388,6 @@ TEST(LfsCrashPoints, WhenTheLogWrapsAround) {
   crashes.expect_none();
 }
 
-/// Tests with a cleaner that is always active.
 TEST(LfsCrashPoints, WithABusyCleaner) {
   Crashes crashes(
       {.device_bytes = 1 << 20, .mkfs = {.block_bytes = 512, .segment_bytes = 16 << 10, .id = 3}},

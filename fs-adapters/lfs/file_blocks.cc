@@ -42,7 +42,8 @@ std::uint64_t Store::capacity_bytes() const {
 bool Store::has_room(std::uint64_t bytes) const {
   if (recovering_) return true;
   const std::uint64_t wanted = bytes + std::uint64_t{kMarginBlocks} * s_.block_bytes;
-  // The last clean segments are reserved for removals and for the cleaner, because both free space.
+  // The last clean segments are reserved for removals and for the cleaner, because removals and the
+  // cleaner free space.
   return live_bytes_ + dirty_bytes_ + wanted <= capacity_bytes() &&
          dirty_bytes_ + wanted + overhead_bytes() + pass_room_bytes() <= log_room_bytes();
 }
@@ -310,8 +311,8 @@ VfsResult<void> Store::set_size(tree::Operation& operation, tree::CoreInode& tre
         mark_dirty(inode, {0, static_cast<std::uint32_t>(block)});
       }
     }
-    // A new version lets the cleaner recognise that the file's old blocks are dead, without reading
-    // its inode.
+    // A new version lets the cleaner recognise, without reading the inode, that the file's old
+    // blocks are dead.
     if (size_bytes == 0) {
       if (keeps(Rule::versions_rise)) ++map_[inode.number].version;
       dirty_map_blocks_.insert(inode.number / s_.map_entries_per_block());

@@ -53,7 +53,7 @@ class ImageReader {
     std::uint32_t bytes = 0;  ///< size in the log
   };
   Result<void> each_block(const Inode& inode, const std::function<void(const Block&)>& visit) const;
-  /// Like the above, but also fails if the blocks exceed the remaining budget `sectors`.
+  /// Like the function above, but also fails if the blocks exceed the remaining budget `sectors`.
   Result<void> each_block(const Inode& inode, tree::BlockBudget& sectors,
                           const std::function<void(const Block&)>& visit) const;
   Result<SectorAddress> address_of(const Inode& inode, BlockId block) const;
@@ -69,7 +69,7 @@ class ImageReader {
                            std::span<std::byte> into) const;
   Result<std::string> readlink(const Inode& inode) const;
   /// Returns the summaries from the segment's start on, as long as their sequence numbers are
-  /// ascending. What follows is from an earlier use of the segment.
+  /// ascending. Later summaries are from an earlier use of the segment.
   struct Described {
     SectorAddress address = 0;
     SummaryEntry entry;

@@ -154,7 +154,7 @@ class KeptChecks : public testing::TestWithParam<bool> {};
 INSTANTIATE_TEST_SUITE_P(Lfs, KeptChecks, testing::Bool());
 
 TEST_P(KeptChecks, MatchAFullCheck) {
-  CheckerPair checkers;  // the same pair of checkers checks all disks
+  CheckerPair checkers;
   const auto seeds =
       static_cast<std::uint32_t>(number_from_environment("HEADCRASH_KEPT_CHECKS", 3));
   for (std::uint32_t seed = 1; seed <= seeds; ++seed) {

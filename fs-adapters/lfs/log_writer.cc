@@ -107,7 +107,7 @@ bool Store::room_for(const Plan& plan, std::size_t more_inodes, std::uint32_t bl
 /// them dirty. May read from the disk.
 VfsResult<void> Store::prepare(CoreInode& inode) {
   // If the flush changes the file's size, the last block must be rewritten, unless its stored
-  // length is the same under both sizes.
+  // length is the same for the old and the new size.
   for (const std::uint64_t size : {inode.placed_size, inode.disk.size_bytes}) {
     if (size == 0 || inode.placed_size == inode.disk.size_bytes) continue;
     const BlockId tail{0, static_cast<std::uint32_t>((size - 1) / s_.block_bytes)};
@@ -136,8 +136,8 @@ VfsResult<void> Store::prepare(CoreInode& inode) {
 
 VfsResult<void> Store::plan_inode(std::unique_ptr<Plan>& plan, CoreInode& inode) {
   TRY(prepare(inode));
-  // The set is ordered by level and then by index, so data comes first. emit() removes written
-  // blocks from it.
+  // The set is ordered by level and then by index, so data comes first. It is copied, because
+  // emit() removes written blocks from it.
   const std::vector<BlockId> blocks(inode.dirty.begin(), inode.dirty.end());
   for (const BlockId block : blocks) {
     const std::uint32_t sectors = s_.stored_bytes(inode.disk.size_bytes, block) / kSectorBytes;

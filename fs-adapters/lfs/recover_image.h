@@ -12,7 +12,6 @@
 
 namespace headcrash::lfs {
 
-/// Statistics of a recovery.
 struct Recovered {
   std::uint64_t regions = 0;
   std::uint64_t inodes = 0;  ///< inodes that have a newer copy in the recovered regions

@@ -5,10 +5,10 @@
 // copy of each inode is entered in the map. The usage table is updated by the difference between
 // the blocks of this copy and those of the copy that the checkpoint knows.
 //
-// Second pass: for each directory log record, compares its position in the log with those of its
-// inode and its directory. If the inode or the directory was written before the record, it lacks
-// the change, so the change is applied. If it was written with the record or later, it already has
-// the change.
+// Second pass: for each directory log record, compares the record's position in the log with the
+// positions of its inode and its directory. If the inode or the directory was written before the
+// record, it lacks the change, so the change is applied. If it was written with the record or
+// later, it already has the change.
 //
 // Before anything is written to the log, the other checkpoint region records that a mount has
 // begun. The mount's number, the epoch, is stored in each region that the mount writes. Regions
@@ -302,8 +302,8 @@ class Recovery {
     return {};
   }
 
-  /// Marks the old copy's block dead and the new copy's block live, and does the same for the
-  /// blocks below it.
+  /// Counts the old copy's block as dead and the new copy's block as live. Does the same for the
+  /// blocks below these two.
   VfsResult<void> account(BlockId id, const Inode& before, SectorAddress old_address,
                           const Inode& after, SectorAddress new_address) {
     const std::uint32_t old_bytes = s_.stored_bytes(before.size_bytes, id);
@@ -333,8 +333,8 @@ class Recovery {
 
   // Second pass.
 
-  /// Returns true if the newest copy of the inode was written before the record, so that it lacks
-  /// the record's change.
+  /// Returns true if the newest copy of the inode was written before the record, and therefore
+  /// lacks the record's change.
   bool backward(InodeNumber number, std::uint64_t sequence) const {
     const auto at = written_.find(number);
     return at == written_.end() || at->second.sequence < sequence;
@@ -409,8 +409,8 @@ class Recovery {
     auto target = find(record.target, record.target_generation);
     if (!target) return forward_errno(target);
     // The inode may be missing because it lost its last name later, or because its number was
-    // reused. In these cases the log contains the inode after this record, and it must not be
-    // recreated.
+    // reused. In both cases a later part of the log contains the inode, so the inode must not be
+    // recreated here.
     if (!*target && record.operation == NameOperation::create && backward(record.target, sequence))
       if (target = make_again(record); !target) return forward_errno(target);
     TRY(auto directory, record.operation == NameOperation::links

@@ -168,9 +168,9 @@ TEST(LfsRequests, WithoutChecksumsRecoverySkipsData) {
   EXPECT_LT(recovered(false, kFiles).sectors, kDataSectors / 2);
 }
 
-/// Creates files that have index blocks and truncates the first `cut_off` of them, so that these
-/// changes are recorded only in the log. Returns the number of reads that the mount after the power
-/// cut issues.
+/// Creates files that have index blocks, and then truncates the first `cut_off` of these files. The
+/// truncations are recorded only in the log. Returns the number of reads that the mount after the
+/// power cut issues.
 std::uint64_t reads_of_recovery(bool reads_index, int files, int cut_off) {
   Disk disk(
       {.mkfs = {.block_bytes = 1024, .segment_bytes = 128 << 10, .checksums = false, .id = 7}});

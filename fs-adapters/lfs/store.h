@@ -23,8 +23,8 @@
 // overwritten). Regions may be written in any order: a region is valid only if it and all regions
 // before it are complete.
 //
-// A checkpoint waits for running operations and blocks new ones (4.5.2.1). Segments emptied before
-// it may be rewritten once it is durable.
+// A checkpoint waits for running operations and blocks new ones (4.5.2.1). Segments that were
+// emptied before the checkpoint may be rewritten once the checkpoint is durable.
 //
 // Lock order: the cleaner's lock, the gate (operations and checkpoints), inodes, the log's lock.
 // Threads: only the executor's.
@@ -370,8 +370,8 @@ class Store final : public tree::InodeStore, private tree::InodeOwner, private o
   Checkpoint checkpoint_;  ///< the newest durable checkpoint, except that its counters are current
   std::vector<MapEntry> map_;
   std::vector<SegmentUsage> usage_;
-  /// The usage entries in the blocks of the newest checkpoint. They do not include the blocks of
-  /// the table itself.
+  /// The usage entries in the blocks of the newest checkpoint. They do not count the table's own
+  /// blocks.
   std::vector<SegmentUsage> usage_in_log_;
   /// Inode numbers in use, whether allocated in the map or, so far, only in memory.
   std::vector<bool> taken_;
@@ -395,8 +395,8 @@ class Store final : public tree::InodeStore, private tree::InodeOwner, private o
   std::unordered_map<InodeNumber, std::unique_ptr<CoreInode>> inodes_;
   std::list<InodeNumber> idle_;
   os::WaitQueue loaded_;
-  std::set<InodeNumber> to_write_;  ///< inodes that have changes to be written
-  std::uint64_t dirty_bytes_ = 0;   ///< total size of dirty blocks
+  std::set<InodeNumber> to_write_;
+  std::uint64_t dirty_bytes_ = 0;  ///< total size of dirty blocks
   std::vector<InodeNumber> deferred_removals_;
 
   std::vector<std::byte> records_;  ///< encoded records that are not in the log yet

@@ -424,7 +424,6 @@ class LfsType final : public adapters::FileSystemType {
     const Superblock& s = reader.superblock();
     std::vector<os::SectorRange> areas{{kSuperblockAddress, kSuperblockAddress + 1}};
     for (const SectorAddress at : s.checkpoints) areas.push_back({at, at + s.checkpoint_sectors});
-    // The segment at the end of the log.
     const SectorAddress end = s.segment_start(reader.checkpoint().segment);
     areas.push_back({end, end + s.segment_sectors});
     areas.push_back({s.first_segment});

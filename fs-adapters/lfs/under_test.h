@@ -12,7 +12,8 @@
 // this.
 //
 // Checking: an image must be sound at its newest checkpoint, and again after roll-forward of its
-// log, which is done on a copy unless a repair was requested. Damage is reported, not repaired.
+// log. The roll-forward is done on a copy unless a repair was requested. Damage is reported, not
+// repaired.
 
 #include "fs-adapters/lfs/check.h"
 #include "fs-adapters/lfs/store.h"

@@ -206,8 +206,8 @@ bool is_module_name(const std::string& word) {
 }
 
 /// Reads [guest]. Paths are relative to `from`, the folder that contains the adapter's file. Tools
-/// that belong to headcrash need not exist yet: library tests run before they are built, and a
-/// guest reports missing ones.
+/// that belong to headcrash need not exist yet, because library tests may run before the tools are
+/// built; a guest reports missing ones.
 Result<void> read_guest(const StrictTable& root, const std::filesystem::path& from,
                         LinuxAdapter& adapter) {
   TRY(const auto table, root.table("guest"));

@@ -42,7 +42,7 @@ Result<void> parse_expected(const base::StrictTable& table, Expectation& expecte
 /// Files that a user's file system needs in the guest; scripts/build-guest packs them. All paths
 /// are absolute, and were checked when the adapter was parsed.
 struct GuestParts {
-  /// The path of a bzImage, or a version of one of Debian's kernels or the beginning of one
+  /// The path of a bzImage, or the version of one of Debian's kernels, which may be abbreviated
   /// (is_kernel_version). If empty, the kernel of the host's Debian release is used.
   std::string kernel;
   std::vector<std::string> modules;  ///< .ko files in load order, or a modules_install folder
@@ -54,7 +54,7 @@ struct GuestParts {
   std::vector<std::string> tools;     ///< programs and scripts; the guest finds them by file name
   std::vector<std::string> packages;  ///< Debian packages that are copied into the guest
   std::vector<std::string> application_tools;  ///< like `tools`, but for an application
-  std::string rootfs;   ///< squashfs image of an application's root file system; empty: none
+  std::string rootfs;   ///< an application's root file system as a squashfs image, or empty
   bool stacks = false;  ///< the kernel must be able to record the stacks of its writes
   bool any() const { return !(*this == GuestParts{}); }
   bool operator==(const GuestParts&) const = default;

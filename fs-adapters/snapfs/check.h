@@ -15,9 +15,9 @@ namespace headcrash::snapfs {
 
 enum class FindingKind : std::uint8_t {
   tree,          ///< a map's tree has an invalid address
-  inode,         ///< an invalid record
+  inode,         ///< an inode record is invalid
   pointer,       ///< a pointer is invalid, or an inode's block count is wrong
-  doubly_used,   ///< a block with two owners
+  doubly_used,   ///< a block has two owners
   marked_free,   ///< a block or inode in use is marked free
   leaked_block,  ///< a block is marked used, but has no owner
   leaked_inode,  ///< an inode is marked used, but is not allocated

@@ -63,7 +63,6 @@ class SnapfsCheck : public testing::Test {
   void flip_bit(BlockAddress map, std::uint32_t bit) {
     edit_block(map, [&](auto block) { block[bit / 8] ^= std::byte{1} << (bit % 8); });
   }
-  /// Calls `edit` with the bytes of the entry.
   void edit_entry(const char* directory, std::string_view name,
                   const std::function<void(std::span<std::byte>)>& edit) {
     edit_block(inode(directory).pointers[0], [&](std::span<std::byte> block) {

@@ -2,7 +2,7 @@
 // writes since the last superblock. The checker must have no findings; names and link counts must
 // match a state that is not older than the last sync; files must not contain bytes that were never
 // written to them; and a mount followed by an unmount must leave no findings. For each rule there
-// is a control that breaks it, which the test must detect.
+// is a control that breaks the rule; the test must detect the control.
 
 #include <algorithm>
 #include <functional>

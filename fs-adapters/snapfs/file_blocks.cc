@@ -216,9 +216,9 @@ VfsResult<os::HeldBuffer> Store::change_block(Operation& operation, CoreInode& i
   return buffer;
 }
 
-/// Reserves space for a write. Otherwise, if data is copied on write and the write ran out of space
-/// halfway, a part of it would become visible with the generation. If there is too little space,
-/// change() commits to reclaim some and repeats the operation.
+/// Reserves space for a write. Without the reservation, a write to data that is copied on write
+/// could run out of space halfway, and a part of it would become visible with the generation. If
+/// there is too little space, change() commits to reclaim space and repeats the operation.
 VfsResult<void> Store::make_room(tree::Operation& tree_operation, tree::CoreInode& tree_inode,
                                  const tree::BytesToChange& change) {
   if (!options_.copy_on_write || options_.data != DataMode::copy_on_write || change.length == 0)
@@ -234,8 +234,8 @@ VfsResult<void> Store::make_room(tree::Operation& tree_operation, tree::CoreInod
     if (address == 0 ? change.fills_holes : !generation.born.contains(address)) ++blocks;
   }
   if (blocks == 0) return {};
-  // Adds the address blocks on each level. One more is counted at both ends of the range, because
-  // the first and the last address block may be used only in part.
+  // Adds the address blocks on each level. Two more are counted, because the first and the last
+  // address block may be used only in part.
   blocks += kAboveMax * (blocks / s_.pointers_per_block() + 2);
   if (!has_room(blocks)) return refuse(ENOSPC);
   operation.room += blocks;

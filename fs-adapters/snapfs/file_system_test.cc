@@ -226,7 +226,6 @@ TEST(SnapfsFileSystem, AReusedNumberHasAnotherGeneration) {
   EXPECT_EQ(generations.size(), 4U);
 }
 
-/// The open file has an inode record but no name. After a crash, the next mount must remove it.
 TEST(SnapfsFileSystem, RemovesAnOpenFileWithoutANameAfterACrash) {
   Disk disk;
   std::uint32_t free = 0;

@@ -1,8 +1,8 @@
 #pragma once
-// Reads an unmounted image, for the checker and for oracles. It shows the newest committed
-// generation or, if the intent log has newer ones, the newest generation in the log. The reader
-// shares only the encoding (format.h) with the mounted file system, and never writes. The image is
-// untrusted; errors name the damaged inode.
+// Reads an unmounted image, for the checker and for oracles. The reader shows the newest committed
+// generation or, if the intent log has newer ones, the newest generation in the log. It shares only
+// the encoding (format.h) with the mounted file system, and never writes. The image is untrusted;
+// errors name the damaged inode.
 
 #include <functional>
 #include <map>
@@ -36,7 +36,6 @@ class ImageReader {
  public:
   /// The store must outlive the reader.
   static Result<ImageReader> open(const model::SectorStore& store);
-  /// Opens a snapshot that is kept in the image.
   static Result<ImageReader> open_snapshot(const model::SectorStore& store,
                                            const Superblock& newest, const SnapshotEntry& snapshot);
 

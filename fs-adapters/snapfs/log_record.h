@@ -22,7 +22,7 @@ struct LogRecord {
   /// Position of the record among those written since the superblock, counted from 0. The record's
   /// generation is base + 1 + sequence.
   std::uint32_t sequence = 0;
-  // Has the same meaning as in a superblock of this generation.
+  // These fields have the same meaning as in a superblock of this generation.
   std::uint32_t free_blocks = 0, free_inodes = 0, unlinked = 0, next_generation = 1;
   tree::Timestamp time;
   /// Checksum of the previous record; 0 in the first record.

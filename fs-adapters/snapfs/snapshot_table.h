@@ -30,7 +30,6 @@ struct SnapshotEntry {
 /// Returns true if the name is not empty, has at most kSnapshotNameMax bytes, and contains no '/',
 /// ',', blanks or unprintable characters.
 bool is_snapshot_name(std::string_view name);
-/// Returns the maximum number of snapshots in a table.
 std::size_t snapshots_max(std::uint32_t block_bytes);
 /// Encodes the table. Overwrites the whole block.
 void encode_snapshots(std::span<const SnapshotEntry> snapshots, std::span<std::byte> block);

@@ -162,8 +162,6 @@ TEST(SnapfsSpace, TheMapContainsItsOwnCopies) {
   m.unmount();
 }
 
-/// Several users run operations of every kind. Each operation must either succeed or fail with
-/// ENOSPC.
 TEST_P(FullDisk, EveryOperationSucceedsOrReportsNoSpace) {
   // HEADCRASH_SEEDS=n in the environment adds n seeds, for thorough tests after a change.
   const auto seeds = static_cast<std::uint32_t>(3 + number_from_environment("HEADCRASH_SEEDS", 0));

@@ -64,8 +64,6 @@ TEST(SnapfsSpawn, ABarrierUntilTheCommitBlocksOperations) {
   EXPECT_GE(seen.others_ns, seen.commit_ns - kRequest);
 }
 
-/// With a barrier, all operations of the older generation must have ended when a newer generation
-/// is opened.
 TEST(SnapfsSpawn, ABarrierWaitsForRunningOperations) {
   for (const Spawn spawn : {Spawn::concurrent, Spawn::barrier}) {
     Disk disk;

@@ -156,7 +156,7 @@ struct Counters {
   /// Number of dirty blocks that were freed while the older generation to which they belong was
   /// being written.
   std::uint64_t freed_in_flight = 0;
-  /// Maximum number of operations in progress at a spawn that belong to the old generation.
+  /// Maximum number of operations of the old generation that were in progress at a spawn.
   std::uint64_t most_concurrent = 0;
 };
 
@@ -422,7 +422,7 @@ class Store final : public tree::InodeStore, private tree::InodeOwner, private o
   std::set<InodeNumber> unlinked_;
 
   std::vector<SnapshotEntry> snapshots_;
-  /// The snapshots that will exist after the generation that is being written.
+  /// The snapshots that will exist once the generation that is being written has been committed.
   std::vector<SnapshotEntry> snapshots_to_be_;
   /// The change of the snapshots that is part of the generation that is being written.
   std::optional<SnapshotChange> snapshot_change_;

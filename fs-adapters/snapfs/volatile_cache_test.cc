@@ -54,8 +54,9 @@ TEST(SnapfsVolatileCache, FsyncAndSyncSurviveAPowerCut) {
   }
 }
 
-/// First, the generation is committed when it is due. After that, its unordered data is written
-/// because of its age. The fsync then finds nothing to commit, but must still flush the cache.
+/// First, the generation is committed when it is due. After that, the generation's unordered data
+/// is written, because the data has reached the syncer's age. The fsync then finds nothing to
+/// commit, but must still flush the cache.
 TEST(SnapfsVolatileCache, FsyncFlushesDataWrittenByAge) {
   const auto written_before = [](Vfs& fs) {
     const auto file = fs.open("f", {.create = true});

@@ -56,8 +56,8 @@ enum class Kind : std::uint8_t {
   /// Copies the word into the next two words. Pointers of different levels then refer to the same
   /// block.
   deeper,
-  /// Like `deeper`, but also fills the unit or the large block to which the word points with that
-  /// block's own address.
+  /// Like `deeper`, but also overwrites the unit or large block to which the word points. The new
+  /// contents are that block's own address, repeated.
   loop,
   flip_bit
 };

@@ -77,7 +77,7 @@ std::string long_name(int i) {
 }
 constexpr int kNamesInDirectBlocks = 8 * static_cast<int>(kDirectPointers);
 
-/// Fills the directory until its direct pointers have room for only a few more names.
+/// Fills the directory until its direct blocks have room for only a few more names.
 void fill_direct_blocks(Mounted& m) {
   Vfs& fs = *m.file_system;
   EXPECT_TRUE(fs.mkdir("d", 0755));
@@ -110,14 +110,14 @@ void outgrow_direct_blocks(Mounted& m, std::size_t& synced_at) {
 }
 
 struct Workload {
-  /// The power is cut only after this preparation has been synced.
+  /// Prepares the disk. The power is cut only after the preparation has been synced.
   std::function<void(Mounted&)> prepare;
   std::function<void(Mounted&, std::size_t& synced_at)> change;
 };
 
 struct CrashReport {
   int states = 0;
-  /// Number of states with each kind of damage; `example` has the text of the first one.
+  /// Number of states with each kind of damage; `example` has the text of the first damage found.
   std::map<std::string, int> damage;
   std::map<std::string, std::string> example;
 };

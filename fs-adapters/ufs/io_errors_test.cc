@@ -195,7 +195,8 @@ TEST_P(IoErrors, AStoppedFileSystemWritesNothingAndIsNotClean) {
 }
 
 /// Each round runs a few operations and makes one of their reads fail once. If the unmount
-/// succeeds, the file system must be clean; otherwise, it must be as after a power cut.
+/// succeeds, the file system must be clean; otherwise, it must be in a state that a power cut could
+/// leave.
 TEST_P(IoErrors, AFailedReadInsideAnOperation) {
   int stopped = 0, went_on = 0;
   for (std::uint64_t nth = 1; nth <= 14; ++nth) {
@@ -395,8 +396,6 @@ TEST_P(IoErrors, AnIncompleteUnmountIsNotClean) {
   });
 }
 
-/// Users continue to write although all writes fail. The memory for blocks that cannot be written
-/// must be bounded.
 TEST_P(IoErrors, UnwritableBlocksAreBounded) {
   m_.as_user([&] {
     FileSystem& fs = *m_.file_system;

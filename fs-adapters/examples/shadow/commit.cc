@@ -70,8 +70,8 @@ VfsResult<void> Store::commit(Clean clean) {
   const bool clean_wanted = clean == Clean::yes;
   if (changes_ == committed_changes_ && (committed_.clean || !clean_wanted)) return {};
 
-  // Copies the state to be written. While the writes are in flight, the only inodes that can change
-  // are those without a name, which may be released. The table does not contain them.
+  // Copies the state to be written. While the writes are in flight, the only possible change is the
+  // release of inodes without a name. The table does not contain these.
   const std::uint64_t changes = changes_;
   std::vector<std::byte> bytes = table();
   cpu.charge(os::Cost::transfer_per_kib, static_cast<std::int64_t>(bytes.size()));
@@ -102,7 +102,7 @@ VfsResult<void> Store::commit(Clean clean) {
                                               .data = sector});
   if (status != model::Status::ok || system_.queue.flush() != model::Status::ok) {
     // It is unknown whether the header has reached the disk. All writes stop, because the blocks of
-    // both states must be kept.
+    // the old and the new state must be kept.
     stopped_ = true;
     return refuse(EIO);
   }

@@ -138,7 +138,6 @@ TEST(Format, TableThatDoesNotMatchItsHeaderIsRejected) {
   EXPECT_NE(state.error().message().find("table"), std::string::npos);
 }
 
-/// Creates findings of each kind.
 TEST(Check, ReportsEachKindOfFinding) {
   struct Case {
     FindingKind kind;

@@ -296,7 +296,7 @@ Buffer* BufferCache::State::held_or_room(const BufferKey& key, std::size_t bytes
       return buffer;
     }
     make_room(bytes);
-    // Otherwise, another fiber has created the buffer in the meantime.
+    // If the buffer is found, another fiber has created it in the meantime.
     if (find(key) == nullptr) return nullptr;
   }
 }

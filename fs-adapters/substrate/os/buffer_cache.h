@@ -27,7 +27,7 @@
 // A file system that writes each block to a new place (a log) uses buffers without a home. Their
 // address is kUnassigned until they are written. The cache never writes such a buffer itself. When
 // the cache needs memory or is flushed, it asks the BufferOwner, which writes many buffers in one
-// request with write_gathered(). Buffers that have a home are written as usual, also in such a
+// request with write_gathered(). Buffers that have a home are written as usual, even in such a
 // cache.
 //
 // Bounds: buffers, counted copies and charges share `bytes`; any excess is counted. Charges are
@@ -118,16 +118,16 @@ struct Outgoing {
 class WriteHooks {
  public:
   virtual ~WriteHooks() = default;
-  /// Called before each write. Returns false to veto it; the buffer then stays dirty (for example,
-  /// because a journal has not committed yet).
+  /// Called before each write. Returns false to veto the write, for example because a journal has
+  /// not committed yet. The buffer then stays dirty.
   virtual bool before_write(Outgoing& write) = 0;
   /// Called once for each write that before_write() permitted, in issue order per home, even if the
   /// buffer has been discarded since. If a hook substituted the bytes, the buffer stays in the
   /// cache until this call returns. The hook must then request the buffer's next write with
   /// mark_dirty(), either now or later.
   virtual void after_write(const BufferKey& key, RequestId id, model::Status status) = 0;
-  /// Reports that a write has failed, so that the block is not on the disk. Called after
-  /// after_write() has reported the error, when the buffer is dirty again. Not called for discarded
+  /// Called when a write has failed and the block is therefore not on the disk. By then,
+  /// after_write() has reported the error, and the buffer is dirty again. Not called for discarded
   /// buffers.
   virtual void write_failed(const BufferKey& key, Content content) { (void)key, (void)content; }
 };
@@ -147,9 +147,9 @@ class BufferOwner {
   /// Returns false if nothing can be written now: the caller then exceeds the size of the cache
   /// (over_bytes_most).
   virtual bool need_room(std::size_t bytes) = 0;
-  /// Writes all dirty buffers without a home that belong to `*object`, or to any object if null.
-  /// Returns once they are on the disk, or with an error. Called on the fiber that flushes, which
-  /// holds no buffer. May wait.
+  /// Writes all dirty buffers without a home that belong to `*object`, or to any object if `object`
+  /// is null. Returns once they are on the disk, or with an error. Called on the fiber that
+  /// flushes, which holds no buffer. May wait.
   virtual model::Status flush(const std::uint64_t* object) = 0;
 };
 
@@ -175,7 +175,7 @@ struct BufferCacheOptions {
   /// Part of `bytes` that only fibers with a RoomReserve may use, so that the fibers that free
   /// memory do not run out of it.
   std::uint64_t reserve_bytes = 0;
-  /// Limit on the total of all charges, which also count toward `bytes`.
+  /// Limit on the total of all charges. Charges also count toward `bytes`.
   std::uint64_t charged_bytes_max = ~std::uint64_t{0};
   /// If true, the in-core structures of file systems (tree/inode_store.h) are charged to the cache.
   /// If false, they take no memory.
@@ -205,22 +205,23 @@ class BufferCache {
   ~BufferCache();
 
   void hooks(WriteHooks* hooks);
-  /// Sets the owner, or removes it if null. An owner must be removed before it is destroyed, unless
-  /// it outlives the cache. It must not be removed while a dirty buffer has no home.
+  /// Sets the owner; null removes it. An owner must be removed before it is destroyed, unless it
+  /// outlives the cache. It must not be removed while a dirty buffer has no home.
   void owner(BufferOwner* owner);
 
   // The following functions must be called from a fiber. Lengths are multiples of 512 bytes. get()
   // is for callers that overwrite the whole block. It returns the cached block, or a new buffer of
-  // zeroes. If the home or the length of a cached buffer differs, it gets the new one; added bytes
+  // zeroes. A cached buffer with another home or length gets the new home and length; added bytes
   // are zero. A new buffer that is released without being written is discarded.
   HeldBuffer get(const BufferKey& key, Content content, std::uint64_t lba, std::size_t bytes);
   /// Returns the block from the cache or from the disk.
   tl::expected<HeldBuffer, model::Status> read(const BufferKey& key, Content content,
                                                std::uint64_t lba, std::size_t bytes);
-  /// Like the above, but for blocks that another fiber may move (such as a cleaner, or a fiber that
-  /// handles a failed write). Calls `home` for the address once there is memory for the block; from
-  /// then on the block must not be moved. `home` must not wait. If it cannot determine the address
-  /// without waiting, it returns kUnassigned; read() then returns device_failed and reads nothing.
+  /// Like the function above, but for blocks that another fiber may move: a cleaner, or a fiber
+  /// that handles a failed write. Calls `home` for the address once there is memory for the block;
+  /// from then on the block must not be moved. `home` must not wait. If it cannot determine the
+  /// address without waiting, it returns kUnassigned; read() then returns device_failed and reads
+  /// nothing.
   tl::expected<HeldBuffer, model::Status> read(const BufferKey& key, Content content,
                                                const std::function<std::uint64_t()>& home,
                                                std::size_t bytes);
@@ -254,8 +255,8 @@ class BufferCache {
   /// each buffer's home becomes its place there, and the buffer becomes clean (but unwritten()
   /// until the request completes).
   ///
-  /// If the write fails, its buffers become dirty again, and those that had no home before lose
-  /// their new one. If a buffer is written again while its first write is in flight, the second
+  /// If the write fails, its buffers become dirty again, and buffers that had no home before lose
+  /// the new home. If a buffer is written again while its first write is in flight, the second
   /// write follows the first, even to another address, and fails if the first one fails. Without
   /// -CB, metadata buffers stay locked until the request completes. With -CB, a copy is sent if
   /// there is room for it.
@@ -289,9 +290,9 @@ class BufferCache {
   std::size_t charged_bytes() const;
   std::size_t used_bytes() const;  ///< total of buffers, counted copies and charges
 
-  // The following functions need no lock and do not wait. being_written() returns the last write of
-  // the block that is in flight, even if the cache has already dropped the buffer; 0 if no write is
-  // in flight.
+  // The following functions need no lock and do not wait. being_written() returns the block's
+  // newest write in flight, even if the cache has already dropped the buffer; 0 if none is in
+  // flight.
   RequestId being_written(const BufferKey& key) const;
   /// True if the block is dirty or being written.
   bool unwritten(const BufferKey& key) const;
@@ -330,7 +331,6 @@ class BufferCache {
   /// Returns the dirty buffers whose last change was at `since` or later, in the order of their
   /// last changes. The cost is proportional to the size of the result.
   std::vector<Dirty> dirty_since(TimeNs since) const;
-  /// Returns the number of metadata buffers in dirty_since(since).
   std::size_t dirty_metadata_since(TimeNs since) const;
   /// Issues a write of the block if it is dirty and not held. Does not wait.
   void write_behind(const BufferKey& key);

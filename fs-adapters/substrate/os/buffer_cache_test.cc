@@ -537,7 +537,7 @@ TEST(BufferCache, AFailedCopyRestoresAnEvictedBuffer) {
     w.cache.drop_clean();
     w.queue.drain();
     EXPECT_EQ(w.read_word({0, 1}, 10), 0U);
-    // The read below is queued behind the write, which will fail.
+    // The read below is queued behind this write, and the write will fail.
     w.cache.write_async(w.fill({0, 1}, 10, 8));
     w.cache.drop_clean();
     EXPECT_EQ(w.read_word({0, 1}, 10), 8U);
@@ -710,7 +710,7 @@ TEST(BufferCache, TheSweepMarksThenWrites) {
     w.cache.sweep(0, 2);
     w.cache.sweep(1, 2);
     EXPECT_TRUE(w.disk.log.empty());
-    // One of the slots of part 0. Its buffer is skipped, because the buffer is held.
+    // A slot of part 0, which the sweep skips because the slot's buffer is held.
     const HeldBuffer held = w.cache.cached({0, 2});
     w.cache.sweep(0, 2);
     w.queue.drain();

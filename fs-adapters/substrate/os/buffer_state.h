@@ -36,7 +36,7 @@ class Buffer {
   std::uint64_t lba = 0;
   std::vector<std::byte> bytes;
   /// Used only while the buffer is being read. If an earlier write of the block has failed, these
-  /// are its bytes, which are newer than those on the disk.
+  /// are the bytes of that write, which are newer than those on the disk.
   std::vector<std::byte> newer;
   Lock lock = Lock::free;
   WaitQueue waiters;
@@ -257,7 +257,7 @@ struct BufferCache::State {
   std::multimap<BufferKey, Transfer*> writes;
   void set_out(Transfer& transfer);
   void take_in(Transfer& transfer);
-  std::vector<std::unique_ptr<Gathered>> gathered_writes;  ///< gathered writes in flight
+  std::vector<std::unique_ptr<Gathered>> gathered_writes;
   std::vector<std::unique_ptr<Buffer>> slots;
   std::vector<std::size_t> free_slots;
   SpareBytes spare;

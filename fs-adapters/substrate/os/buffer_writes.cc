@@ -6,9 +6,10 @@
 //   buffer's own      the buffer, locked       a counted copy               a copy, buffer pinned
 //   from a hook       a copy, buffer locked    a counted copy, pinned       -
 //
-// File data is not locked while it is written, but a copy is sent anyway: the disk gets the
-// bytes as of issue. This costs the host a little and the modelled machine nothing. The buffer
-// stays pinned until completion, so that a fiber that streams through the cache waits for the disk.
+// File data is not locked while it is written, but a copy is sent anyway, so that the disk gets the
+// bytes that the buffer has at issue. This costs the host a little and the modelled machine
+// nothing. The buffer stays pinned until completion, so that a fiber that streams through the cache
+// waits for the disk.
 #include <algorithm>
 #include <iterator>
 #include <utility>
@@ -246,12 +247,12 @@ void BufferCache::State::keep_unwritten(Transfer& transfer) {
   if (buffer != nullptr && transfer.moves && buffer->lba == transfer.lba)
     set_home(*buffer, kUnassigned);
   if (buffer != nullptr && buffer->known) {
-    // If get() has just created the buffer, its holder will overwrite it completely, so it is not
-    // made dirty here.
+    // If get() has just created the buffer, its holder will overwrite it completely, so the buffer
+    // is not made dirty here.
     if (!buffer->fresh) set_dirty_again(*buffer);
     return;
   }
-  // A later write has newer bytes. If that one fails, too, this function is called for it.
+  // A later write has newer bytes. If the later write fails, too, this function is called for it.
   if (later_write_of(transfer)) return;
   std::vector<std::byte> sent = std::move(transfer.copy);
   sent.resize(transfer.bytes);  // zeroes are sent without a copy
@@ -405,7 +406,7 @@ void BufferCache::sweep(std::size_t part, std::size_t parts) {
 }
 
 /// Returns the error of a block whose last write failed: a block of `*object`, or any block if
-/// null. Returns ok if no write has failed.
+/// `object` is null. Returns ok if no write has failed.
 model::Status BufferCache::State::failure_of(const std::uint64_t* object) const {
   const auto first = object == nullptr
                          ? failed_writes.begin()

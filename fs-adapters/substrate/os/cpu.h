@@ -30,7 +30,7 @@ class Cpu : private Executor::StopListener {
   /// Uses the processor for `work_ns`, which is charged to the calling fiber's account. Returns at
   /// once after halt().
   void use(TimeNs work_ns);
-  /// Like the above, for the total cost of `charges`. Counts each charge in the account.
+  /// Like use(), for the total cost of `charges`. Counts each charge in the account.
   void charge(std::initializer_list<Charge> charges);
   void charge(Cost cost, std::int64_t amount = 1) { charge({{cost, amount}}); }
   /// For event handlers: delays the running fiber, or the next one if the processor is idle, by
@@ -51,7 +51,8 @@ class Cpu : private Executor::StopListener {
   TimeNs slice_ns_;
   Account interrupts_{.name = "interrupts"};
   TimeNs busy_ns_ = 0;
-  /// The fiber that has the processor; it keeps it across calls of use() until it stops.
+  /// The fiber that has the processor. A fiber keeps the processor across calls of use() until the
+  /// fiber stops.
   Fiber* holder_ = nullptr;
   /// True if the processor is granted to a woken fiber that has not run yet.
   bool promised_ = false;

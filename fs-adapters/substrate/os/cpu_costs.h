@@ -35,7 +35,6 @@ struct FileSystemCosts {
   TimeNs dependency = 0;       ///< creating, satisfying or rolling back a soft-updates dependency
 };
 
-/// All costs that a processor charges.
 struct CpuCosts : MachineCosts, FileSystemCosts {};
 
 /// Names of the costs, in the order of the tables.

@@ -25,7 +25,6 @@ struct CpuWorld {
   void say(const Account& who) { log.push_back(std::to_string(executor.now()) + " " + who.name); }
 };
 
-/// Each cost comes from exactly one of the two tables.
 TEST(Cpu, CostsComeFromMachineAndFileSystemTables) {
   const CpuCosts costs{{.system_call = 1,
                         .copy_per_kib = 2,

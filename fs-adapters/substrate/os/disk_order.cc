@@ -149,9 +149,9 @@ void DiskOrder::finish(RequestId id, Outcome outcome, Changes& changes) {
   forget_sectors(id);
   const std::vector<Follower> followers = std::exchange(slot.followers, {});
   if (outcome == Outcome::failed && slot.kind == Kind::write) {
-    // If a write was not sent because of its chain, later writes of its sectors must fail, too.
-    // They contain the changes of the failed write, but their chains name only the requests on
-    // which newer changes depend.
+    // If a write fails without being sent, because a request in its chain has failed, later writes
+    // of the same sectors must fail, too. The later writes also contain the changes of the failed
+    // write, but their chains name only the requests on which their newer changes depend.
     for (const Follower& follower : followers)
       if ((follower.link == Link::chain || slot.doomed) && slots_[follower.id].kind == Kind::write)
         doom(follower.id, changes);

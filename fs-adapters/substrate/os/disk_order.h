@@ -32,8 +32,8 @@ struct Ordering {
   /// Scheduler chains: earlier requests that must complete first. Requests that are already
   /// complete are ignored.
   std::span<const RequestId> after = {};
-  /// Makes the request a barrier as under the Part-NR meaning of the flag, whatever the queue's
-  /// meaning is. Used for de-allocation with chains (section 3.2).
+  /// Makes the request a barrier, like the flag with the meaning Part-NR, whatever the queue's
+  /// meaning of the flag is. Used for de-allocation with chains (section 3.2).
   bool barrier = false;
 };
 
@@ -43,7 +43,7 @@ class DiskOrder {
   enum class Outcome : std::uint8_t { done, failed };
   struct Changes {
     std::vector<RequestId> ready;  ///< in the order in which they became ready
-    /// Requests that are complete with a failure, because they had to follow a failed request.
+    /// Requests that failed without being sent, because they had to follow a failed request.
     std::vector<RequestId> failed;
   };
 
@@ -52,7 +52,8 @@ class DiskOrder {
   /// Adds a request and returns its number. If it is ready at once, also adds it to `changes`.
   RequestId add(Kind kind, std::uint64_t lba, std::uint32_t sectors, const Ordering& ordering,
                 Changes& changes);
-  /// Completes a request that was ready. Adds the requests that this releases to `changes`.
+  /// Completes a request that was ready. Adds to `changes` the requests that become ready or fail
+  /// as a result.
   void complete(RequestId id, Outcome outcome, Changes& changes);
 
   bool pending(RequestId id) const { return slots_.contains(id) && !slots_[id].complete; }

@@ -25,7 +25,7 @@ struct OrderRules {
   bool reads_bypass = false;
 };
 
-/// A simple implementation of DiskOrder's rules, which keeps all requests. Its results must equal
+/// A simple implementation of DiskOrder's rules. It keeps all requests, and its results must equal
 /// those of DiskOrder.
 class NaiveOrder {
  public:
@@ -86,8 +86,9 @@ class NaiveOrder {
       if (ready(j)) ids.insert(j);
     return ids;
   }
-  /// Completes a request. A failed write dooms later writes that are pending: those that name it,
-  /// those held back by its flag or barrier, and, if it was doomed itself, those to its sectors.
+  /// Completes a request. If a write fails, it dooms these later, pending writes: those that name
+  /// it, those that its flag or barrier has held back, and, if the failed write was doomed itself,
+  /// writes to its sectors.
   void complete(RequestId id, OrderOutcome outcome) {
     (*this)[id].complete = true;
     if (outcome == OrderOutcome::failed && (*this)[id].kind == OrderKind::write) {

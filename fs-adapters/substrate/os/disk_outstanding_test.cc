@@ -221,7 +221,6 @@ TEST(DiskOutstanding, SeveralRequestsAreOutstandingAtOnce) {
   EXPECT_EQ(w.queue.counters().access_ns, 8 * kMillisecondNs);
 }
 
-/// A disk whose flushes take longer than its writes.
 struct SlowFlushes final : BlockDevice {
   SlowFlushes(BlockDevice& quick, BlockDevice& slow) : writes(quick), flushes(slow) {}
   std::uint64_t sectors() const override { return writes.sectors(); }

@@ -58,7 +58,7 @@ struct DiskQueue::State {
     DiskSchedule schedule;
     DiskSchedule reads;  ///< used if reads_first is set; otherwise, reads are in `schedule`
     std::uint32_t reads_in_row = 0;
-    /// All run objects, for reuse. There are as many as were ever outstanding at the same time.
+    /// All run objects, for reuse: as many as were ever outstanding at the same time.
     std::vector<std::unique_ptr<Run>> runs;
     std::vector<Run*> spare;
     std::vector<RequestId> unflushed;

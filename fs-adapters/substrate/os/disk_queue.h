@@ -12,10 +12,10 @@
 //   ignore  (the flag has no effect)
 //   chains  all that j names are complete, whatever the flag means
 //
-// and when no earlier request for any of its sectors is pending, unless both are reads. With `-NR`
-// only writes that it overlaps hold back a read. A flush is dispatched once all requests before it
-// are complete. Dispatchable requests to consecutive sectors are concatenated into one, as in the
-// paper. The schedule chooses among dispatchable requests.
+// and when no earlier request for any of its sectors is pending, unless both are reads. With `-NR`,
+// a read is held back only by writes that it overlaps. A flush is dispatched once all requests
+// before it are complete. Dispatchable requests to consecutive sectors are concatenated into one,
+// as in the paper. The schedule chooses among dispatchable requests.
 //
 // A driver may have several devices, for example one for a file system and one for its log. Request
 // numbers, flags and chains apply across all devices. Each device has its own schedule and
@@ -24,10 +24,10 @@
 //
 // When a flagged write fails, the writes that it held back fail too. Requests that name the failed
 // write fail, too, and so do later writes of the sectors of such failed requests, because they
-// contain the same bytes. Nothing that depends on the failed write thus reaches the disk. These
-// writes are not sent. They complete with an error, after the earlier writes of their sectors.
-// Requests issued after the failure are not affected, because their issuers know of it. When a run
-// of concatenated requests fails, its requests are retried one by one.
+// contain the same bytes. Nothing that depends on the failed write thus reaches the disk. The
+// writes that fail in this way are not sent. They complete with an error, after the earlier writes
+// of their sectors. Requests issued after the failure are not affected, because their issuers know
+// of it. When a run of concatenated requests fails, its requests are retried one by one.
 
 #include <cstdint>
 #include <memory>
@@ -57,14 +57,14 @@ struct DiskQueueOptions {
   bool flush_for_order = false;
   /// Maximum number of requests outstanding at each device, after concatenation.
   std::uint32_t outstanding = 1;
-  /// If true, reads are dispatched before other requests, but after `reads_in_row_max` reads one
-  /// other request is dispatched.
+  /// If true, reads are dispatched before other requests. After `reads_in_row_max` reads in a row,
+  /// one other request is dispatched.
   bool reads_first = false;
   std::uint32_t reads_in_row_max = 16;
-  /// Limit on the number of pending requests, which also bounds memory. At the limit, transfer()
-  /// waits. issue() must not be called at the limit; the cache bounds the writes that it issues.
-  /// Once this many later requests have overtaken a request, it is dispatched next, regardless of
-  /// the schedule.
+  /// Limits the number of pending requests, and therefore the memory for them. At the limit,
+  /// transfer() waits. issue() must not be called at the limit; the cache bounds the writes that it
+  /// issues. Once this many later requests have overtaken a request, it is dispatched next,
+  /// regardless of the schedule.
   std::uint64_t requests_max = std::uint64_t{1} << 22;
 };
 

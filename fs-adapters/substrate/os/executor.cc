@@ -416,7 +416,7 @@ void FiberLock::lock() {
   if (locked_) {
     invariant(fiber != nullptr, "a handler must not wait");
     fiber->awaited = this;
-    waiters_.wait();  // unlock() makes this fiber the holder before it wakes it
+    waiters_.wait();  // unlock() makes this fiber the holder, and then wakes it
     return;
   }
   (void)try_lock();

@@ -111,7 +111,7 @@ class Executor {
 
 /// A queue of fibers that wait for the same event. Any code on the executor's thread may wake them,
 /// including event handlers. Fibers are woken in FIFO order, or in the order of their priorities if
-/// there is a schedule. Waking makes a fiber runnable; it does not run it. halt() does not wake
+/// there is a schedule. Waking a fiber makes it runnable but does not run it. halt() does not wake
 /// these fibers: they wait for other fibers or for requests, all of which end.
 class WaitQueue {
  public:

@@ -211,7 +211,7 @@ TEST(Executor, TheListenerIsCalledForEachStop) {
   } listener;
   w.executor.on_stop(&listener);
   w.executor.spawn(Kind::user, w.account, [&] {
-    w.executor.sleep_until(5);  // 1
+    w.executor.sleep_until(5);  // the first stop
     w.executor.sleep_until(2);  // already passed
     w.executor.yield();         // the second stop; the third one is the end of the fiber
   });
@@ -405,7 +405,7 @@ TEST(WallClock, RunsUntilAnExternalUserIsDone) {
   EXPECT_GT(ticks, 0);
   bool said = false;
   clock.post([&] { said = true; });
-  executor.run_until([&] { return said; });  // the event sets `said`, not a fiber
+  executor.run_until([&] { return said; });  // `said` is set by the event, not by a fiber
   outside.join();
   executor.halt();
 }

@@ -4,8 +4,8 @@
 // A fault applies to requests of one operation that touch certain sectors. It fails `times` of
 // these requests, beginning with the nth. Requests are counted as they reach this disk, after
 // concatenation by the driver. A failed write leaves nothing, its first half, or all of it on the
-// medium. The fault selects which, because a real drive guarantees nothing. A failed request takes
-// as long as the disk below needs for the part that is written.
+// medium. The fault selects one of these, because a real drive guarantees nothing. A failed request
+// takes as long as the disk below needs for the part that is written.
 //
 //   driver's queue -> FaultyDisk -+-> disk                           no fault matches
 //                                 +-> disk, with part of the write or nothing -> the fault's status

@@ -9,7 +9,7 @@ namespace headcrash::os {
 namespace {
 
 /// The number of change points is drawn from 1 to 2^n, where n is itself drawn from the numbers
-/// below this one. Short histories need few change points, and long histories need many.
+/// below this constant. Short histories need few change points, and long histories need many.
 constexpr std::uint64_t kChangesBits = 7;
 /// Change points are drawn from the first 2^n possible switches, where n is itself drawn from this
 /// range. Runs differ in length, so each order of magnitude is equally likely.

@@ -4,8 +4,8 @@
 // Without a schedule, fibers run in FIFO order and stop only when they wait (executor.h). With a
 // schedule, each fiber has a priority, and the runnable fiber with the highest priority runs. A
 // fiber may also be stopped at a possible switch: where it takes a lock or is charged for processor
-// time, which includes each system call, cache lookup and disk request. Fibers that wait for the
-// same event are also woken by priority.
+// time (at each system call, cache lookup and disk request). Fibers that wait for the same event
+// are also woken by priority.
 //
 // RandomPriorities is probabilistic concurrency testing (Burckhardt et al., ASPLOS 2010).
 // Priorities are random, and at d change points the running fiber gets the lowest priority. A
@@ -114,8 +114,8 @@ class ScheduleEnumerator final : public FiberSchedule {
   std::size_t deviations_before(std::size_t end) const;
 
   std::size_t deviations_max_;
-  std::vector<Choice> choices_;  ///< the current schedule's choices
-  std::size_t at_ = 0;           ///< number of choices made so far in the current run
+  std::vector<Choice> choices_;
+  std::size_t at_ = 0;  ///< number of choices made so far in the current run
 };
 
 }  // namespace headcrash::os

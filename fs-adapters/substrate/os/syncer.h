@@ -15,7 +15,7 @@ namespace headcrash::os {
 
 struct SyncerOptions {
   enum class Policy : std::uint8_t {
-    none,  ///< writes only for fsync and to make room, and nothing in the background
+    none,  ///< writes nothing in the background, but only for fsync and to make room
     /// Each second, visits a part of the cache (1/`parts` of it) and marks or writes its dirty
     /// buffers.
     sweep,
@@ -29,14 +29,13 @@ struct SyncerOptions {
     /// (tree/file_system.h).
     write_through,
   };
-  /// The event from which a buffer's age is counted. In the paper, it is the last change. Data that
-  /// changes at least once per interval is then never written because of its age. That is an
+  /// The event from which a buffer's age is counted. In the paper, it is the last change: data that
+  /// changes at least once per interval never becomes old enough to be written. That is an
   /// advantage for data that is overwritten, but a block that keeps growing may stay dirty forever.
   enum class Age : std::uint8_t { since_last_change, since_first_change };
   Policy policy = Policy::sweep;
   std::size_t parts = 30;
-  /// With 0, data is written at the next tick. With kNever, data is never written because of its
-  /// age.
+  /// With 0, data is written at the next tick. With kNever, age never causes a write of data.
   TimeNs interval_ns = 30 * model::kSecondNs;
   /// Applies only to buffers. For logs and commits, age always counts from the first change.
   Age age = Age::since_last_change;
@@ -86,9 +85,9 @@ class Syncer {
 
   // The following functions are for state outside the buffer cache: in-core inodes, commits, a log.
 
-  /// Returns the time by which a change made now must be written; kNever if the policy does not
-  /// write because of age. If the policy defines no such time (sweep, own_times), returns
-  /// `usual_ns` from now. For burst, the result depends on the current amount of dirty data.
+  /// Returns the time by which a change made now must be written; kNever if age never causes a
+  /// write. If the policy defines no such time (sweep, own_times), returns `usual_ns` from now. For
+  /// burst, the result depends on the current amount of dirty data.
   TimeNs due_at(Content content, TimeNs usual_ns) const;
   /// The inverse of due_at(): data changed at the returned time or earlier is due now. Negative if
   /// no data is due.

@@ -48,7 +48,7 @@ struct CoreInode {
   Attributes& attributes;  ///< changed under the lock and reported to InodeStore::mark_changed()
   os::FiberLock lock;
   std::uint32_t references = 0;
-  /// Number of links that users no longer see but that `attributes` still counts.
+  /// Number of links that `attributes` still counts although users no longer see them.
   std::uint32_t deferred_removals = 0;
   std::uint64_t entry_changes = 1;  ///< for a directory: incremented by each change to its entries
   MissedName missed;
@@ -78,7 +78,7 @@ class Handle {
   Handle(InodeOwner& owner, Node& inode, Operation* operation)
       : owner_(&owner), inode_(&inode), operation_(operation) {}
   Handle(Handle&& other) noexcept { *this = std::move(other); }
-  /// Converts a handle to the file system's inode type to a handle to the tree's type.
+  /// Converts a handle with the file system's inode type to one with the tree's type.
   template <typename Other, typename = std::enable_if_t<std::is_base_of_v<Node, Other>>>
   Handle(Handle<Other>&& other) noexcept  // NOLINT(google-explicit-constructor)
       : owner_(other.owner_),
@@ -101,7 +101,7 @@ class Handle {
     Node* inode = std::exchange(inode_, nullptr);
     if (inode != nullptr) owner_->put(*inode, operation_);
   }
-  /// Must be called for every handle that outlives the operation that created it.
+  /// Must be called for each handle that outlives the operation that created the handle.
   void detach_from_operation() { operation_ = nullptr; }
 
  private:
@@ -113,7 +113,6 @@ class Handle {
 };
 using InodeHandle = Handle<CoreInode>;
 
-/// Holds a lock for its lifetime.
 class FiberLockGuard {
  public:
   explicit FiberLockGuard(os::FiberLock& lock) : lock_(lock) { lock_.lock(); }
@@ -125,7 +124,6 @@ class FiberLockGuard {
   os::FiberLock& lock_;
 };
 
-/// Holds an inode's lock for its lifetime.
 class InodeLock {
  public:
   InodeLock() = default;

@@ -42,8 +42,8 @@ struct NewName {
 };
 VfsResult<void> add_name(InodeStore& store, Operation& operation, CoreInode& directory,
                          CoreInode& target, const NewName& added);
-/// A name that will refer to another inode; the change also drops its old link. The new target's
-/// link count must already have been raised.
+/// A name that will refer to another inode; the change also drops the name's old link. The new
+/// target's link count must already have been raised.
 struct ChangedName {
   std::string_view name;
   FoundName at;

@@ -1,9 +1,9 @@
 #pragma once
 // The temporary third name that an exchange uses (rename.cc). It refers to the target's inode while
-// neither of the two exchanged names does. A power cut may leave this name on the disk, and fsck
-// then removes it. Because it contains its inode's number, fsck can recognize it and never removes
-// a user's name. fsck keeps it if the inode has no other name; a name in an unreachable directory
-// does not count, because that directory may already have been removed.
+// neither of the two exchanged names does. A power cut may leave this name on the disk; fsck then
+// removes it, unless the inode has no other name. (A name in an unreachable directory does not
+// count, because that directory may already have been removed.) The temporary name contains its
+// inode's number, by which fsck recognizes it, so fsck never removes a user's name.
 
 #include <fmt/core.h>
 
@@ -24,7 +24,6 @@ inline std::string exchange_name(InodeNumber target, int attempt) {
 }
 
 inline bool is_exchange_name(std::string_view name, InodeNumber target) {
-  // A fast test that rejects nearly all names.
   if (!name.starts_with(kExchangeNameStart)) return false;
   const std::string start = fmt::format("{}{}-", kExchangeNameStart, target);
   if (!name.starts_with(start)) return false;

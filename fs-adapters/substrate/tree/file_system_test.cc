@@ -169,9 +169,9 @@ TEST(Tree, RemovalsInACycleOfDirectoriesEnd) {
   EXPECT_EQ(errors, (std::vector{EIO, ENOTEMPTY}));
 }
 
-/// The rename locks d before e; the removal locks e before d. A third fiber holds d, so that both
-/// of them wait for d at the same time. The rename tries to lock d several times, and `rounds`
-/// selects the attempt at which this happens.
+/// The rename locks d before e; the removal locks e before d. A third fiber holds d, so that the
+/// rename and the removal wait for d at the same time. The rename tries to lock d several times,
+/// and `rounds` selects the attempt at which this happens.
 TEST(Tree, ARenameInACycleOfDirectoriesEnds) {
   for (int rounds = 1; rounds < 8; ++rounds) {
     TestMachine m(100);

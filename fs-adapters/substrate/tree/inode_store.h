@@ -11,9 +11,9 @@
 //
 // Buffers are those of the cache (os/buffer_cache.h). A buffer that the store returns is held. A
 // buffer passed to the store with a hook is held, contains the change, and is not marked dirty yet;
-// the store must write it. A held buffer is not sent to the disk, so a store can first write a
-// record that must precede it, in a log of directory operations. Only the store knows the buffer's
-// home.
+// the store must write it. A held buffer is not sent to the disk, so a store with a log of
+// directory operations can first write the record that must precede it. Only the store knows the
+// buffer's home.
 //
 // Locks. The tree holds the lock of each inode that it passes, except to get(), share() and put().
 // A fiber acquires locks in this order: the rename lock, inodes (a directory before its children;
@@ -84,7 +84,7 @@ class InodeStore {
   virtual InodeNumber root() const = 0;
   /// Returns true if the number is a valid inode number, whether or not the inode is allocated.
   virtual bool is_inode(std::uint64_t number) const = 0;
-  /// Returns the number of inodes, which also limits the depth of paths.
+  /// Returns the number of inodes. This number also limits the depth of paths.
   virtual std::uint64_t inodes_max() const = 0;
   virtual std::uint32_t block_bytes() const = 0;     ///< a power of 2, at least one directory chunk
   virtual std::uint64_t file_bytes_max() const = 0;  ///< a multiple of the block size
@@ -113,7 +113,7 @@ class InodeStore {
 
   /// Runs one system call that changes something as one operation: begins the operation (for
   /// example, with a journal handle or with room in a log), runs the body, and ends the operation.
-  /// May run the body a second time if it fails with ENOSPC and space could be reclaimed. Fails
+  /// If the body fails with ENOSPC and space could be reclaimed, may run it a second time. Fails
   /// with EIO if the store has stopped.
   virtual VfsResult<void> change(const std::function<VfsResult<void>(Operation&)>& body) = 0;
 
@@ -144,9 +144,9 @@ class InodeStore {
   /// succeeded, the change must not fail with ENOSPC.
   virtual VfsResult<void> make_room(Operation& operation, CoreInode& inode,
                                     const BytesToChange& change);
-  /// Like read_block(), but for callers that are about to change some of its bytes: entries in a
-  /// directory, or zeroes in a file. A copy-on-write store copies the block here. For files, fails
-  /// with ENOSPC if there is no space for the copy.
+  /// Like read_block(), but for callers that are about to change some of the block's bytes: entries
+  /// in a directory, or zeroes in a file. A copy-on-write store copies the block here. For files,
+  /// fails with ENOSPC if there is no space for the copy.
   virtual VfsResult<os::HeldBuffer> block_to_change(Operation& operation, CoreInode& inode,
                                                     std::int64_t block);
   /// Returns the block, held. Allocates it if it was a hole, and extends it if it was too short.
@@ -157,8 +157,8 @@ class InodeStore {
   /// Marks a block from block_to_change() or block_for_writing() as changed. The store decides when
   /// to write it.
   virtual void write_delayed(os::HeldBuffer buffer) = 0;
-  /// Like write_delayed(), but for a file block that has been written up to its last byte. A store
-  /// with write-behind issues the write now, and may wait.
+  /// Like write_delayed(), but for a file block that has been filled to its last byte. A store with
+  /// write-behind issues the write now, and may wait.
   virtual void write_filled(CoreInode& inode, os::HeldBuffer buffer) {
     (void)inode;
     write_delayed(std::move(buffer));
@@ -185,7 +185,7 @@ class InodeStore {
 
   virtual VfsResult<void> link_added(Operation& operation, const LinkAddition& addition,
                                      os::HeldBuffer directory_block) = 0;
-  /// Lowers the link count of the inode that has lost a name. This happens either immediately
+  /// Lowers the link count of the inode that has lost a name. Does so either immediately
   /// (drop_link()) or when it has become safe; until then, the removal is pending
   /// (CoreInode::deferred_removals).
   virtual VfsResult<void> link_removed(Operation& operation, const LinkRemoval& removal,

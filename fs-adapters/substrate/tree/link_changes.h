@@ -15,8 +15,8 @@
 //                    link_added (parent) for each changed "..";
 //                    link_removed (exchange) of the third name
 //
-// Before each call, the link count of the target, and of its parent if that rises, has been raised
-// in core and reported to mark_changed(). The directory has grown if necessary.
+// Before each call, the link count of the target, and of its parent if that count rises, has been
+// raised in core and reported to mark_changed(). The directory has grown if necessary.
 
 #include <cstdint>
 #include <string_view>
@@ -33,7 +33,7 @@ enum class NameCause : std::uint8_t {
   unlink,
   rename,
   exchange,
-  parent,  ///< a change of the ".." of a moved directory, which is not logged
+  parent,  ///< a change of a moved directory's ".."; not logged
 };
 
 /// An entry that was moved within its chunk to make room for another one. Dependencies that refer
@@ -52,7 +52,7 @@ struct DroppedLink {
   /// count includes the directory.
   CoreInode* parent = nullptr;
   /// Number of links that `inode` loses: 2 for a removed directory, because its "." also counts; 0
-  /// if `inode` keeps its links.
+  /// if `inode` keeps all its links.
   std::uint16_t links = 1;
   /// the inode has another, newer name, which must be on the disk before the link is dropped
   bool moved = false;

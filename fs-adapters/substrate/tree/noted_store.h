@@ -23,7 +23,6 @@ class NotedStore : public model::SectorStore {
   Result<void> write(std::uint64_t, std::span<const std::byte>) override { return refuse(); }
   Result<void> write_zeroes(std::uint64_t, std::uint64_t) override { return refuse(); }
 
-  /// Clears the record.
   void begin() {
     runs_.clear();
     failed_ = false;

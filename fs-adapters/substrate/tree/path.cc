@@ -56,8 +56,8 @@ VfsResult<InodeHandle> FileSystem::start_of(std::string_view& path, Operation* o
   if (!store_->is_inode(name->inode)) return refuse(ESTALE);
   auto inode = store_->get(static_cast<InodeNumber>(name->inode), operation);
   if (!inode) return inode;
-  // Waits for a fiber that may be removing the inode: such a fiber holds the lock until the removal
-  // is complete.
+  // Waits for any fiber that is removing the inode, because that fiber holds the lock until the
+  // removal is complete.
   const InodeLock lock(**inode);
   const Attributes& its = (*inode)->attributes;
   if (!its.allocated() || its.generation != name->generation) return refuse(ESTALE);

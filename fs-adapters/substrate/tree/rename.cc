@@ -58,7 +58,7 @@ VfsResult<void> change_parent(InodeStore& store, Operation& operation, CoreInode
 }
 
 /// Returns the link to drop when a moved inode loses its old name. `leaves` is the parent whose
-/// link count will be lowered; null if none.
+/// link count will be lowered; null if no count changes.
 DroppedLink moved_from(CoreInode& inode, CoreInode* leaves) {
   return {.inode = &inode, .parent = leaves, .moved = true};
 }
@@ -198,7 +198,7 @@ VfsResult<void> FileSystem::exchange(Operation& operation, Rename& rename) {
 
 VfsResult<void> FileSystem::rename_locked(Operation& operation, Rename& rename, RenameMode mode) {
   if (rename.source.get() == rename.target.get()) {
-    // If both names are the same or refer to the same file, POSIX requires no action.
+    // If the two names are equal or refer to the same file, POSIX requires no action.
     return mode == RenameMode::no_replace ? refuse(EEXIST) : VfsResult<void>();
   }
   if (mode == RenameMode::exchange) {

@@ -94,7 +94,7 @@ std::uint32_t Allocator::preferred_group(const CoreInode& inode, std::int64_t bl
       static_cast<std::int64_t>(std::max(1U, volume_.super.blocks_per_file_in_group_max));
   const bool leaves = block >= kDirectPointers && (after == 0 || block % spread == 0);
   if (!leaves) return after != 0 ? geometry.group_of_fragment(after) : home;
-  // Returns the next group that has at least an average number of free blocks.
+  // Returns the next group whose number of free blocks is at least the average.
   const std::uint32_t start = after != 0 ? geometry.group_of_fragment(after) + 1
                                          : home + static_cast<std::uint32_t>(block / spread);
   const std::uint32_t average = volume_.super.total.free_blocks / geometry.groups();
@@ -148,9 +148,9 @@ void Allocator::leave_hot_group(std::uint32_t group) {
   if (hot_.group == group) hot_ = {.group = (group + 1) % volume_.geometry.groups()};
 }
 
-/// Returns true if too much of the free space is in partly used blocks. Unless they are filled,
-/// each lap of the hot spot creates more of them, until no whole block is free. FFS switches from
-/// time to space optimisation at the same fraction.
+/// Returns true if too much of the free space is in partly used blocks. If such blocks were not
+/// filled, each lap of the hot spot would create more of them, until no whole block was free. FFS
+/// switches from time to space optimisation at the same fraction.
 bool Allocator::in_pieces() const {
   const std::uint64_t percent = std::max(volume_.super.reserve_percent, 4U) - 2;
   return std::uint64_t{volume_.super.total.free_fragments} * 100 >
@@ -283,7 +283,8 @@ VfsResult<std::optional<InodeNumber>> Allocator::inode_in(std::uint32_t group,
                                                           bool is_directory) {
   if (volume_.groups[group].free_inodes == 0) return std::nullopt;
   const InodeNumber first = group * volume_.geometry.inodes_per_group();
-  // While the scheme prepares the change, another fiber may take the inode that was found.
+  // While the scheme prepares the change, another fiber may take the inode that was found. The
+  // search is then repeated.
   for (;;) {
     TRY(auto buffer, read_group(group));
     CylinderGroup map(volume_.geometry, buffer.bytes(), group);

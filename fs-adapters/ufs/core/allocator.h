@@ -1,8 +1,8 @@
 #pragma once
 // Allocation of blocks and inodes, with the policies of the Berkeley fast file system:
 //
-//   new directory   of the groups with at least an average number of free inodes, the one with the
-//                   fewest directories
+//   new directory   of the groups whose number of free inodes is at least the average, the one with
+//                   the fewest directories
 //   new file        its directory's group
 //   first block     the inode's group, after the data already in use there
 //   next block      after the previous block if that is free; another group for the first indirect
@@ -75,12 +75,11 @@ struct CoreInode;
 bool free_in_map(CylinderGroup& map, const Geometry& geometry, const Extent& extent);
 bool free_inode_in_map(CylinderGroup& map, std::uint32_t index, bool is_directory);
 
-/// How files are distributed over the groups.
 enum class Placement : std::uint8_t { by_directory, spread, hot_spot };
 
 struct AllocationOptions {
   Placement placement = Placement::by_directory;
-  /// Number of blocks that are skipped between blocks of a file. Not for `spread`.
+  /// Number of blocks that are skipped between successive blocks of a file. Not used with `spread`.
   std::uint32_t gap_blocks = 0;
 };
 
@@ -123,14 +122,14 @@ class Allocator {
   Wanted spread_place(const CoreInode& inode) const;
   std::uint32_t preferred_group(const CoreInode& inode, std::int64_t block,
                                 FragmentAddress after) const;
-  /// Where a search within a group begins; positions are relative to the group. If `forward` is
+  /// The positions at which a search within a group begins; relative to the group. If `forward` is
   /// true, the search does not wrap around.
   struct Search {
     /// If nullopt, the search begins at the group's rotor.
     std::optional<std::uint32_t> block = {}, fragment = {};
     bool forward = false;
-    /// If true, free fragments in partly used blocks after the start are preferred to breaking up a
-    /// whole block.
+    /// If true, the search takes free fragments in partly used blocks after the start before it
+    /// breaks up a whole block.
     bool fills_blocks = false;
   };
   VfsResult<std::optional<FragmentAddress>> allocate_in(std::uint32_t group, const Search& from,

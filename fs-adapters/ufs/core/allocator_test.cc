@@ -21,7 +21,7 @@ struct AllocatorWorld {
                                                     .reserve_percent = reserve_percent}}) {
     m.mount();
   }
-  /// Runs `body` with the allocator and with an inode in group 0, for which space is allocated.
+  /// Runs `body` with the allocator and an inode in group 0. `body` allocates space for this inode.
   void run(const std::function<void(Allocator&, CoreInode&)>& body) {
     m.as_user([&] {
       const auto root = volume().inodes.get(kRootInode, nullptr);

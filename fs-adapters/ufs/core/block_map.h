@@ -1,7 +1,7 @@
 #pragma once
-// A bitmap of owned fragments. Each group has a row of whole words, so that it can be compared with
-// the group's map word by word. A run of fragments is within one block, and therefore within one
-// word.
+// A bitmap of owned fragments. Each group has a row of whole words, so that the row can be compared
+// with the group's map word by word. A run of fragments is within one block, and therefore within
+// one word.
 
 #include <bit>
 #include <cstdint>

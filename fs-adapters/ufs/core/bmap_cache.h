@@ -32,7 +32,6 @@ class BmapCache {
  public:
   static constexpr std::uint32_t kAddressesMax = 14;
 
-  /// Creates an empty cache.
   BmapCache() = default;
   /// Creates a cache that will begin at `first_block` but has no addresses yet.
   BmapCache(std::uint64_t first_block, bool alone)
@@ -44,19 +43,19 @@ class BmapCache {
   std::uint64_t end() const { return std::uint64_t{first_} + count_; }
   bool alone() const { return alone_; }
   bool covers(std::uint64_t block) const { return block >= first_ && block < end(); }
-  /// Returns the address of a block, which the cache must cover or have space for.
+  /// Returns the address of `block`. The cache must cover the block or have space for it.
   FragmentAddress at(std::uint64_t block) const { return addresses_.at(block - first_); }
   void set(std::uint64_t block, FragmentAddress at);
   void merged() { alone_ = false; }
   bool has_room_for(const Geometry& geometry, std::uint64_t block) const;
-  /// Returns true if the cached pointers belong to that lowest-level indirect block whose first
-  /// pointer is for block `block`.
+  /// Returns true if the cached pointers belong to the lowest-level indirect block whose first
+  /// pointer is that of block `block`.
   bool is_of(const Geometry& geometry, std::uint64_t block) const;
   /// Copies the cached addresses to `indirect`, the contents of the indirect block to which they
   /// belong. If the cache is `alone`, also sets all other pointers there to zero.
   void lay_over(const Geometry& geometry, std::span<std::byte> indirect) const;
-  /// Returns false if the cache is invalid, which means that no mounted file system can have
-  /// written it. After a cache has been read from the disk, this must be checked before it is used.
+  /// Returns false if no mounted file system can have written this cache. Must be called before a
+  /// cache that was read from the disk is used.
   bool is_sound(const Geometry& geometry) const;
 
   /// Size of an encoded cache, which is also the size of the buffer for decode() and encode().

@@ -171,7 +171,8 @@ TEST_P(BmapCuts, KeepFsyncedData) {
   m.mount();
   struct Promise {
     std::size_t writes;
-    std::uint64_t size, cut = 0;  ///< number of the write after which the file may be shorter
+    /// `cut`: number of the write after which the file may be shorter
+    std::uint64_t size, cut = 0;
   };
   std::vector<Promise> promises;
   const auto text_until = [](std::uint64_t size) {

@@ -21,8 +21,8 @@ constexpr std::size_t kCgMagic = 4, kCgTime = 8, kCgIndex = 12, kCgCylinders = 1
                       kCgInodeRotor = 48, kCgRuns = 52, kCgBlockTotalsOffset = 84,
                       kCgBlockPositionsOffset = 88, kCgInodesOffset = 92, kCgFragmentsOffset = 96,
                       kCgEndOffset = 100, kCgClusters = 112, kCgInitialised = 120;
-// Size of the obsolete tables of free blocks by cylinder and by rotational position. They have only
-// one cylinder, with one position.
+// Size of two obsolete tables of free blocks: by cylinder (one entry of 4 bytes) and by rotational
+// position (one entry of 2 bytes).
 constexpr std::uint32_t kOldTablesBytes = 4 + 2;
 
 std::uint32_t map_bytes(std::uint32_t bits) {
@@ -78,7 +78,7 @@ std::string CylinderGroup::problem_of(const Geometry& geometry, std::span<const 
     return fmt::format("claims {} fragments, not {}", load32(header, kCgFragments),
                        geometry.group_fragments(group));
   // The position of the busy marks is computed from the standard position of the maps, so the maps
-  // must be there.
+  // must be at that position.
   const std::uint64_t end_of_maps =
       geometry.features().fast_check
           ? maps_end(geometry.inodes_per_group(), geometry.fragments_per_group())

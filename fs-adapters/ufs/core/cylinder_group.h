@@ -37,8 +37,8 @@ class CylinderGroup {
                                 std::uint32_t group);
   /// Creates a view of a valid header, whose bytes must outlive it.
   CylinderGroup(const Geometry& geometry, std::span<std::byte> header, std::uint32_t group);
-  /// Initialises a header as mkfs needs it, with all data free and no inode in use. Returns false
-  /// if the maps do not fit in the header.
+  /// Initialises a header for mkfs: all data is free and no inode is in use. Returns false if the
+  /// maps do not fit in the header.
   static bool format(const Geometry& geometry, std::span<std::byte> header, std::uint32_t group);
   /// Returns the size of a header with maps for this many inodes and fragments, and with the
   /// additional areas that the features require.
@@ -66,14 +66,14 @@ class CylinderGroup {
   std::uint32_t initialised_inodes() const;
   void set_initialised_inodes(std::uint32_t inodes);
 
-  // Inodes. Slots that are not inodes count as in use.
+  // Inodes. Slots that cannot hold an inode count as in use.
   bool inode_used(std::uint32_t inode) const;
   /// Returns the first free inode at or after `from`, or else the first free one before it.
   std::optional<std::uint32_t> find_inode(std::uint32_t from) const;
   void use_inode(std::uint32_t inode, bool directory);   ///< `inode` must be free
   void free_inode(std::uint32_t inode, bool directory);  ///< `inode` must be in use
 
-  // Fragments. The first fragment of a block is a multiple of fragments_per_block().
+  // Fragments. The number of each block's first fragment is a multiple of fragments_per_block().
   bool fragment_free(std::uint32_t fragment) const;
   bool block_free(std::uint32_t fragment) const;
   /// run_free() returns true if all fragments of the run are free, and run_used() if all are in

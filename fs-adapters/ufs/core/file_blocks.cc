@@ -45,7 +45,7 @@ void add_sectors(Volume& volume, CoreInode& inode, std::uint32_t fragments) {
 /// cache.
 struct PointerPlace {
   struct Cached {
-    /// A copy of the inode's cache that has room for the pointer and will replace it.
+    /// Will replace the inode's cache: a copy that has room for the pointer.
     BmapCache cache;
     FragmentAddress behind = 0;  ///< address of the file's previous block
   };
@@ -132,7 +132,7 @@ VfsResult<os::HeldBuffer> grow_fragments(Volume& volume, Operation& operation, C
     auto old = read_file_block(volume, inode, block, old_at);
     if (!old) return old;
     kept.assign(old->bytes().begin(), old->bytes().end());
-    // From here on the old buffer is not held, so it may be written and evicted. `kept` has its
+    // From here on, the old buffer is not held and may be written and evicted. `kept` has its
     // bytes.
   }
   FragmentAddress at = old_at;
@@ -261,7 +261,7 @@ VfsResult<PointerPlace> reach_pointer(Volume& volume, Operation& operation, Core
 }
 
 /// Returns true if the block's pointer belongs in an indirect block that has never been written.
-/// Pointers of that indirect block that are not in the cache then mean holes.
+/// Any pointer of that indirect block that is not in the cache is then a hole.
 bool alone_in_indirect(const Volume& volume, const CoreInode& inode, std::uint64_t block) {
   return inode.bmap.alone() && block >= kDirectPointers &&
          inode.bmap.is_of(volume.geometry, volume.geometry.first_of_indirect(block));

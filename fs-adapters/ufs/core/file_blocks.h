@@ -1,9 +1,9 @@
 #pragma once
 // Maps a file's blocks to addresses: twelve direct pointers, then one, two and three levels of
 // indirect blocks (geometry.h). Holes have no address and read as zeroes. If a file has only direct
-// pointers, its last block may consist of fragments. When the file grows, these are extended in
-// place or moved. With bmap caches, if a block is appended after the direct blocks, its address
-// goes to the cache.
+// pointers, its last block may consist of fragments. When the file grows, these fragments are
+// extended in place or moved. With bmap caches, the address of a block that is appended after the
+// direct blocks goes to the cache.
 //
 // All functions require the inode's lock.
 
@@ -27,16 +27,16 @@ VfsResult<os::HeldBuffer> read_file_block(Volume& volume, CoreInode& inode, std:
 
 using tree::BlockWanted;
 /// Returns the block for writing. Allocates it if it was a hole, and extends it if it was too
-/// short. The caller must update the inode's size. There is one exception: if the file's last block
-/// consists of fragments and will now be followed by another block, this function extends it to a
-/// whole block and raises the size accordingly.
+/// short. The caller must update the inode's size, except in one case: if the file's last block
+/// consists of fragments and another block will now follow, this function extends the last block to
+/// a whole block and raises the size accordingly.
 VfsResult<os::HeldBuffer> block_for_writing(Volume& volume, Operation& operation, CoreInode& inode,
                                             const BlockWanted& wanted);
 
 // For files with a bmap cache (bmap_cache.h). Implemented in bmap_merge.cc.
 //
-// Copies the cached addresses to the indirect block. The cache in core stays. Afterwards, the
-// caller must write the indirect block and then the inode without a cache.
+// Copies the cached addresses to the indirect block. The in-core cache does not change. Afterwards,
+// the caller must write the indirect block and then the inode without a cache.
 VfsResult<void> merge_bmap_cache(Volume& volume, CoreInode& inode);
 /// Merges the cache and writes the inode without a cache. Must be called before a pointer that may
 /// be in a cache is freed.
@@ -45,16 +45,16 @@ VfsResult<void> end_bmap_cache(Volume& volume, CoreInode& inode);
 /// Turns the blocks from `first` to `end`, exclusive, into holes.
 VfsResult<void> free_blocks(Volume& volume, Operation& operation, CoreInode& inode,
                             std::int64_t first, std::int64_t end);
-/// Sets the size of a regular file or directory. If it shrinks, frees the blocks beyond its end; if
-/// it grows, the new part is a hole.
+/// Sets the size of a regular file or directory. If the size shrinks, frees the blocks beyond the
+/// new end; if it grows, the new part is a hole.
 VfsResult<void> set_size(Volume& volume, Operation& operation, CoreInode& inode,
                          std::uint64_t size_bytes);
 /// Clears an inode's pointers, size and mode in core, and discards the buffers of its blocks.
-/// Returns the extents that belonged to it.
+/// Returns the inode's former extents.
 VfsResult<std::vector<Extent>> take_all_blocks(Volume& volume, CoreInode& inode);
 /// For fsync: returns those indirect blocks of a file that are dirty or being written, lowest level
-/// first. The result may include a block whose buffer has been evicted, if a copy of it is being
-/// written.
+/// first. The result may include a block whose buffer has been evicted, if a copy of the block is
+/// being written.
 std::vector<os::BufferKey> unwritten_indirect_blocks(Volume& volume, CoreInode& inode);
 
 }  // namespace headcrash::ufs

@@ -107,7 +107,7 @@ class BlockRelease {
   }
 
   /// Releases the part of `range` to which the inode points. Resets the inode's pointers, and adds
-  /// the extents that were released to the list.
+  /// the released extents to the list.
   VfsResult<void> take_from_inode(Operation& operation, const BlockRange& range,
                                   std::uint64_t size_bytes, std::vector<Extent>& extents) {
     Inode& disk = inode_.disk;
@@ -195,10 +195,10 @@ void add_unwritten(Volume& volume, FragmentAddress at, std::uint32_t levels,
   if (volume.cache.unwritten(key)) found.push_back(key);
 }
 
-/// Must be called before the blocks from `first` to `end`, exclusive, are released. If the inode on
-/// the disk has one of these blocks in its bmap cache, it would otherwise refer to a free block. If
-/// all indirect blocks are released, nothing needs to be done, because the cache is removed in the
-/// same write.
+/// Merges and removes the bmap cache if the blocks from `first` to `end`, exclusive, may include a
+/// cached one. Must be called before these blocks are released; otherwise the inode on the disk
+/// would refer to a free block. Does nothing if all indirect blocks are released, because the same
+/// write of the inode then removes the cache.
 VfsResult<void> end_cache_before(Volume& volume, CoreInode& inode, std::uint64_t first,
                                  std::uint64_t end) {
   const bool none = end <= kDirectPointers;

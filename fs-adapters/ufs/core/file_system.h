@@ -13,7 +13,6 @@
 
 namespace headcrash::ufs {
 
-/// The ordering schemes. make_scheme() creates them.
 enum class SchemeKind : std::uint8_t {
   no_order,
   conventional,
@@ -33,7 +32,7 @@ struct MountOptions {
   std::uint64_t write_behind_bytes = 0;
   /// Features that the scheme requires. A file system that lacks one of them is rejected.
   Features needs = {};
-  /// Mounts the file system even if it was neither unmounted properly nor checked after that.
+  /// Permits the mount of a file system that was neither unmounted properly nor checked afterwards.
   bool allow_unclean = false;
 };
 
@@ -72,7 +71,6 @@ class FileSystem : public tree::FileSystem {
   bool mounted_ = true;
 };
 
-/// Creates the scheme for a volume.
 std::unique_ptr<Scheme> make_scheme(Volume& volume, SchemeKind kind, const SchemeOptions& options);
 
 }  // namespace headcrash::ufs

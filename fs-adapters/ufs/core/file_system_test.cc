@@ -158,8 +158,8 @@ TEST_P(EveryScheme, FilesGrowAndShrinkThroughAllLevels) {
       mirror += piece;
     }
     EXPECT_EQ(bench::get_file(fs, "f"), mirror);
-    // This offset is just below the double indirect block. The next one is just below the triple
-    // indirect block.
+    // This offset is reached through the double indirect block. The next one is reached through the
+    // triple indirect block.
     const std::uint64_t far = 4096ULL * (12 + 1024 + 5) + 17;
     ASSERT_TRUE(fs.pwrite(*file, far, bench::bytes_of("far")));
     EXPECT_EQ(fs.stat("f")->size_bytes, far + 3);
@@ -326,7 +326,7 @@ TEST_P(SeveralUsers, CannotRenameIntoAConcurrentlyRemovedDirectory) {
   begin([&] { removed = m_.file_system->rmdir("d"); });  // the removal now holds the root
   go_on = true;
   m_.executor.run();
-  // The journal admits no other operation in between.
+  // With the journal, no removal can take place between the start and the end of the rename.
   if (GetParam().mount.scheme == SchemeKind::journal) {
     EXPECT_TRUE(renamed);
     EXPECT_EQ(removed ? 0 : removed.error().value, ENOTEMPTY);
@@ -427,7 +427,7 @@ TEST_P(EveryScheme, AnInodeInUseButFreeInTheMapIsDamage) {
   });
 }
 
-/// Simulates a damaged volume, in which another pointer also refers to the same block.
+/// Simulates a damaged volume in which two pointers refer to the same block.
 TEST(FileSystem, SoftUpdatesStopIfABlockLacksTheUpdateToRollBack) {
   constexpr std::uint64_t kBlock = 4096, kIndirect = 12 * kBlock;
   for (const std::string_view changed : {"inode", "indirect block", "entry"}) {

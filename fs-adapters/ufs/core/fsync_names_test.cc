@@ -17,8 +17,8 @@ using bench::Setup;
 /// More than the maximum number of unreferenced in-core inodes (inodes.cc).
 constexpr int kOtherFiles = 650;
 
-/// Returns options for a file system without background writes, whose groups have a size of one
-/// megabyte, so that the inodes of directories are in different blocks.
+/// Returns options without background writes. Each group has one megabyte, so the inodes of
+/// different directories are in different blocks.
 bench::MountedOptions without_background_writes() {
   return {.mkfs = {.block_bytes = 4096,
                    .fragment_bytes = 1024,
@@ -94,7 +94,6 @@ TEST_P(FsyncNames, AfterTheInodeWasEvicted) {
       const auto file = fs.open(other(i), {});
       ASSERT_TRUE(file && fs.close(*file));
     }
-    // The least recently used inodes have been evicted.
     EXPECT_LT(m_.file_system->volume().inodes.in_core(), static_cast<std::size_t>(kOtherFiles));
     sync_file(fs, "d/e/f");
     keep_image();
@@ -303,7 +302,6 @@ TEST(PendingNames, NewerNotesStay) {
   m.unmount();
 }
 
-/// When there are many notes, those whose whole path has been written are dropped; others are kept.
 TEST(PendingNames, WrittenNotesAreDroppedWhenThereAreMany) {
   Mounted m(bench::setup_named("conventional"), without_background_writes());
   m.mount();

@@ -32,16 +32,16 @@ struct CoreInode : tree::CoreInode {
 
   Inode disk;
   bool loaded = false;
-  /// The block that follows the last one read, to detect sequential reads.
+  /// The block after the last one read; used to detect sequential reads.
   std::int64_t next_sequential = 0;
   /// The block that was most recently allocated to the file since the inode was loaded; 0 if none
   /// has been allocated.
   FragmentAddress last_allocated = 0;
   std::uint16_t links_tagged = 0;  ///< for Netra: the link count to which the inode's tags apply
-  /// With the feature bmap_cache: a regular file's cache. If it is empty, no pointer in the cache
-  /// on the disk is in use, either.
+  /// A regular file's cache (feature bmap_cache). If it is empty, the cache on the disk has no
+  /// pointer in use, either.
   BmapCache bmap = {};
-  os::Links<CoreInode> in_list;  ///< in one of the lists used_ or idle_ of Inodes
+  os::Links<CoreInode> in_list;  ///< links of Inodes::used_ or Inodes::idle_
 };
 
 /// Converts an inode of the tree to ufs's type; all in-core inodes of a volume have this type.
@@ -80,8 +80,8 @@ class Inodes final : public tree::InodeOwner {
   /// Returns the number of inodes that have changed since they were copied to their blocks.
   std::size_t changed() const { return changed_.size(); }
   bool changed(InodeNumber number) const { return changed_.contains(number); }
-  /// Returns the numbers of in-core inodes that are allocated but have no links, because they are
-  /// still open.
+  /// Returns the numbers of in-core inodes that have no links but are still allocated, because they
+  /// are open.
   std::vector<InodeNumber> without_links() const;
   /// Returns true if without_links() would include this inode.
   bool without_links(InodeNumber number) const;

@@ -9,10 +9,10 @@
 //   note:  inode 7 -> (directory 5, block 0)      fsync of 7 writes (5, 0), then (2, 0);
 //          inode 5 -> (directory 2, block 0)      the root has no notes
 //
-// A note is removed once an fsync has written it and the whole path to the root. It must stay until
-// then, because a concurrent fsync needs it too. A sync removes all notes. When an inode is
-// removed, its notes are removed; for a directory, also the notes of the names in it. When the
-// number of notes has doubled, those whose whole path is on the disk are dropped.
+// A note is removed once an fsync has written its name and the whole path to the root. The note
+// must stay until then, because a concurrent fsync needs it too. A sync removes all notes. When an
+// inode is removed, its notes are removed; for a directory, also the notes of the names in it. When
+// the number of notes has doubled, those whose whole path is on the disk are dropped.
 
 #include <cstddef>
 #include <cstdint>
@@ -27,7 +27,6 @@ namespace headcrash::ufs {
 
 class Volume;
 
-/// The place of a name.
 struct PendingName {
   InodeNumber directory = 0;
   std::int64_t block = 0;
@@ -54,8 +53,8 @@ class PendingNames {
   /// pending names of any inode in the result.
   std::vector<InodeNumber> inodes_to_sync(InodeNumber inode) const;
 
-  /// Removes one inode's notes, up to and including number `until`, because its names are on the
-  /// disk. all_written() does this for all inodes.
+  /// Removes an inode's notes up to and including number `until`, because these names are on the
+  /// disk. all_written() removes the notes of all inodes.
   void arrived(InodeNumber inode, std::uint64_t until);
   void all_written(std::uint64_t until);
   /// Drops an inode's notes. Must be called when the inode is removed or its number is reused.
@@ -77,8 +76,7 @@ class PendingNames {
   std::set<InodeNumber> moved_;  ///< moved directories; each has an entry in `names_`
   std::size_t count_ = 0;        ///< total number of notes
   static constexpr std::size_t kSearchMin = 4096;
-  /// When `count_` reaches this value, the notes of names that are on the disk are searched for and
-  /// dropped.
+  /// When `count_` reaches this value, notes of names that are already on the disk are dropped.
   std::size_t search_at_ = kSearchMin;
   std::uint64_t noted_ = 0;
 };

@@ -52,7 +52,8 @@ class TreeStore final : public tree::InodeStore {
                               std::int64_t first, std::int64_t end) override;
   VfsResult<void> set_size(tree::Operation& operation, tree::CoreInode& inode,
                            std::uint64_t size_bytes) override;
-  /// Adds empty chunks: the rest of the last fragment, one more fragment, or a new block.
+  /// Extends a directory by empty chunks: to the end of its last fragment, by one fragment, or by a
+  /// new block.
   VfsResult<std::int64_t> grow_directory(tree::Operation& operation,
                                          tree::CoreInode& directory) override;
 

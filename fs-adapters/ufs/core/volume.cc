@@ -67,7 +67,7 @@ VfsResult<void> Volume::drop_link(Operation& operation, const DroppedLink& dropp
 
 namespace {
 
-/// The arguments with which a buffer can be held again after it was released.
+/// The arguments that are needed to hold a buffer again after its release.
 struct BufferName {
   explicit BufferName(const os::HeldBuffer& buffer)
       : key(buffer.key()),
@@ -139,8 +139,8 @@ os::RequestId Volume::send_if_dirty(const os::BufferKey& key, const os::Ordering
   return 0;
 }
 
-/// Writes the summary block that begins with group `first`. Copies the summaries only when it holds
-/// the block, so that of two concurrent writes the later one has the newer state.
+/// Writes the summary block that begins with group `first`. Copies the summaries only once it holds
+/// the block. Of two concurrent writes, the later one therefore has the newer state.
 VfsResult<void> Volume::write_summary_block(std::uint32_t first, LastWrite how) {
   const std::uint32_t per_block = geometry.block_bytes() / kSummaryBytes;
   const FragmentAddress at =
@@ -160,7 +160,6 @@ VfsResult<void> Volume::write_summary(std::uint32_t group, LastWrite how) {
   return write_summary_block(group / per_block * per_block, how);
 }
 
-/// Writes the summaries to as many blocks as they need.
 VfsResult<void> Volume::write_summaries() {
   const std::uint32_t per_block = geometry.block_bytes() / kSummaryBytes;
   for (std::uint32_t first = 0; first < geometry.groups(); first += per_block)

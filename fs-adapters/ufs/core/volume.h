@@ -11,8 +11,8 @@
 //
 // A fiber acquires locks in this order: the rename lock, inodes (a directory before its children;
 // for rename, ancestors first, tree/file_system.h), a directory block, indirect blocks (upper
-// before lower), a cylinder group or an inode block. The last two are held for a single change
-// only.
+// before lower), a cylinder group or an inode block. A cylinder group or an inode block is held for
+// a single change only.
 
 #include <cstdint>
 #include <memory>
@@ -87,22 +87,21 @@ class Volume {
   /// Returns a whole metadata block, held.
   VfsResult<os::HeldBuffer> read_block(FragmentAddress at);
 
-  // Schemes call the following functions once the change is safe.
+  // Schemes call the following functions once the release of the space, inode or link is safe.
   VfsResult<void> free_extents(const std::vector<Extent>& extents);
   VfsResult<void> free_inode(InodeNumber number, bool directory);
   /// Lowers the link counts of `dropped`. The caller must hold references to its inodes, and their
   /// locks.
   VfsResult<void> drop_link(Operation& operation, const DroppedLink& dropped);
-  /// Lowers the link count of one inode by `links`.
   void lower_links(tree::CoreInode& inode, std::uint16_t links);
 
   /// Writes the cached block if it is dirty and the scheme permits the write.
   VfsResult<void> write_if_dirty(const os::BufferKey& key);
-  /// Like the above, but without waiting. Returns 0 if the block was not dirty.
+  /// Like write_if_dirty(), but does not wait. Returns 0 if the block was not dirty.
   os::RequestId send_if_dirty(const os::BufferKey& key, const os::Ordering& ordering);
   /// Issues the last write of a series. `how` says whether to wait for it.
   VfsResult<void> write_last(os::HeldBuffer buffer, LastWrite how);
-  // Writing a buffer releases it. The following functions hold the buffer again and return it.
+  // A write releases the buffer. The following functions hold the buffer again and return it.
   VfsResult<os::HeldBuffer> write_delayed_and_hold(os::HeldBuffer buffer);
   VfsResult<os::HeldBuffer> write_async_and_hold(os::HeldBuffer buffer,
                                                  const os::Ordering& ordering, os::RequestId& id);
@@ -121,7 +120,7 @@ class Volume {
   bool stopped_ = false;
 };
 
-/// Converts a device's status to a result: EIO unless it is ok.
+/// Converts a device's status to a result: EIO unless the status is ok.
 inline VfsResult<void> as_result(model::Status status) {
   if (status == model::Status::ok) return {};
   return refuse(EIO);

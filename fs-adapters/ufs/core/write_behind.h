@@ -3,11 +3,11 @@
 // written, instead of at the next run of the syncer. A block that is not full still waits for the
 // syncer.
 //
-// Source: the ufs of System V Release 4 writes this way (its rwip, like that of SunOS 4.1 before).
-// McVoy and Kleiman, "Extent-like Performance from a UNIX File System", Winter USENIX 1991, limited
-// the amount of data that one file may have in flight ("write limits"), so that a single writer
-// fills neither memory nor the disk's queue; further writes wait. Solaris still has this limit
-// (ufs_HW and ufs_LW, Solaris Tunable Parameters Reference Manual). Here it is
+// Source: the ufs of System V Release 4 writes this way (function rwip, as in SunOS 4.1). McVoy and
+// Kleiman, "Extent-like Performance from a UNIX File System", Winter USENIX 1991, limited the
+// amount of data that one file may have in flight ("write limits"), so that a single writer fills
+// neither memory nor the disk's queue; further writes wait. Solaris still has this limit (ufs_HW
+// and ufs_LW, Solaris Tunable Parameters Reference Manual). Here it is
 // MountOptions::write_behind_bytes.
 //
 // Threads: only the executor's; write() must be called from a fiber.
@@ -28,8 +28,8 @@ class WriteBehind {
   WriteBehind(os::BufferCache& cache, os::DiskQueue& disk, std::uint64_t bytes_max)
       : cache_(cache), disk_(disk), bytes_max_(bytes_max) {}
 
-  /// Writes a data block whose last byte has been written. The file must be locked. Waits while
-  /// more than bytes_max of the file's data is in flight, including this block.
+  /// Issues the write of a data block that has been filled to its last byte. The file must be
+  /// locked. Waits while more than bytes_max of the file's data is in flight, including this block.
   void write(std::uint64_t file, os::HeldBuffer block);
 
   /// For tests: the number of files that may have writes in flight.

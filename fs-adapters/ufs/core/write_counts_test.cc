@@ -1,7 +1,7 @@
 // Tests the number of blocks written when 300 files of one block are created in one directory and
 // then removed, compared with measurements of OpenBSD 2.8's FFS. OpenBSD issued 608 writes for the
-// creations, 307 for the sync after them, 600 for the removals and 8 for the sync after these.
-// Mounted async, it issued 1, 310, 0 and 10 writes in these four steps.
+// creations, 307 for the sync after them, 600 for the removals and 8 for the sync after these. With
+// the mount option async, it issued 1, 310, 0 and 10 writes in these four steps.
 
 #include <algorithm>
 #include <set>

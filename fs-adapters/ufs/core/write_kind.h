@@ -16,7 +16,7 @@
 namespace headcrash::ufs {
 
 enum class WriteKind : std::uint8_t {
-  other,       ///< writes by a replay or a repair, of which only the address is known
+  other,       ///< writes by a replay or a repair; only their addresses are known
   superblock,  ///< the superblock and the groups' summaries
   group,       ///< group headers: maps of inodes and blocks, busy marks
   inodes,
@@ -28,7 +28,8 @@ enum class WriteKind : std::uint8_t {
 /// Implements adapters::FileSystemType::block_kinds().
 std::span<const std::string_view> write_kinds();
 
-/// Returns the kind of a buffer's write. `home` is the first fragment to which it is written.
+/// Returns the kind of a buffer's write. `home` is the first fragment to which the buffer is
+/// written.
 WriteKind kind_of(const Superblock& superblock, const Geometry& geometry, const os::BufferKey& key,
                   os::Content content, FragmentAddress home);
 

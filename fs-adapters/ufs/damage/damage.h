@@ -1,7 +1,8 @@
 #pragma once
 // Damage that no power cut causes: a few kinds, drawn from a seed, are applied to a sound,
-// unmounted image. Crash states contain only states that a scheme's write order permits. A broken
-// disk, memory or driver causes other damage, and a repair must handle that as carefully.
+// unmounted image. Crash exploration covers only states that a scheme's write order permits. A
+// broken disk, memory or driver causes other damage, and a repair must handle such damage just as
+// carefully.
 //
 //   sound image -> ImageSurvey -> Damaging -> damaged image, and permitted losses (Permitted)
 //
@@ -47,7 +48,7 @@ struct Permitted {
   std::vector<bool> inode_goes;
   std::vector<bool> other_mode, other_size;  ///< inodes whose mode or size may differ
   std::vector<bool> other_names;             ///< directories that may gain any names
-  /// Inodes whose link count is 0, which may be freed if they have no name.
+  /// Inodes whose link count is 0; a repair may free those that have no name.
   std::vector<bool> no_links;
   /// Indexed by inode: one bit for each of its 15 pointers, set if the pointer may differ.
   std::vector<std::uint16_t> other_pointers;
@@ -100,12 +101,13 @@ class Damaging {
   void draw();
   /// Returns a line such as "inode-cleared: inode 7; ...".
   const std::string& words() const { return words_; }
-  /// Returns the permitted losses. Must be called after the last damage has been applied, and ends
-  /// the damage.
+  /// Returns the permitted losses. Must be called after the last damage has been applied; no more
+  /// damage may be added afterwards.
   const Permitted& permitted();
   std::size_t count() const { return count_; }
 
-  // The following are for the kinds of damage. Random numbers follow from the seed.
+  // The following functions are for the kinds of damage. Their random numbers are derived from the
+  // seed.
   const ImageSurvey& survey() const { return survey_; }
   const ufs::Geometry& geometry() const { return survey_.geometry(); }
   std::uint64_t below(std::uint64_t bound) { return random_.below(bound); }

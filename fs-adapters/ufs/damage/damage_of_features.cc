@@ -18,8 +18,8 @@ using model::kSectorBytes;
 using ufs::BmapCache;
 using ufs::InodeNumber;
 
-/// Damages a bmap cache. A file that loses its cache has the pointers in its indirect blocks again,
-/// which may be outdated.
+/// Damages a bmap cache. A file that loses its cache uses the pointers in its indirect blocks
+/// again; these may be outdated.
 bool apply_wrong_bmap_cache(Damaging& image) {
   if (!image.geometry().features().bmap_cache) return false;
   const bool with = !image.one_in(3);

@@ -34,7 +34,7 @@ auto of_files(const Damaging& image) {
       [&image](const PlacedName& name) { return !image.survey().inode(name.inode).is_directory(); };
 }
 
-/// Changes the entry, which remains a valid entry, at its current position in the chunk.
+/// Changes the entry at its current position in the chunk. It remains a valid entry.
 void change_entry(Damaging& image, const PlacedName& name,
                   const std::function<void(std::span<std::byte>, std::uint32_t)>& change) {
   image.change_chunk(name, [&](std::span<std::byte> chunk) {

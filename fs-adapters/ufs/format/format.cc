@@ -1,6 +1,6 @@
-// Encodes and decodes the superblock and the inode (format.h). Later BSDs keep 64-bit copies of
-// sizes and totals in the same superblock, which they use if fs_maxbsize equals fs_bsize. This code
-// writes both.
+// Encodes and decodes the superblock and the inode (format.h). Later BSDs also keep 64-bit copies
+// of sizes and totals in this superblock, and use the copies if fs_maxbsize equals fs_bsize. This
+// code writes the original fields and the copies.
 
 #include "fs-adapters/ufs/format/format.h"
 

@@ -73,7 +73,6 @@ class Geometry {
   std::uint32_t inodes() const { return groups_ * inodes_per_group_; }
   const Features& features() const { return features_; }
 
-  // Positions on the device.
   std::uint64_t byte_of(FragmentAddress fragment) const {
     return std::uint64_t{fragment} << fragment_shift_;
   }

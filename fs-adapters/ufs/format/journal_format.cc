@@ -1,5 +1,5 @@
 // Encoding of journal records (journal_format.h). Records are untrusted and bounded before use:
-// nothing longer than the ring is read, and each transaction once.
+// nothing longer than the ring is read, and each transaction is read once.
 //
 //   descriptor: 0 magic  4 flags  8 epoch  16 sequence  24 fragments  28 images  32 revoked
 //               36 orphans  40: home, fragments (4 + 4) for each image, then each revoked run,

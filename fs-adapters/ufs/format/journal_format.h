@@ -109,10 +109,8 @@ void encode_journal_superblock(const JournalSuperblock& journal, std::span<std::
 std::vector<std::byte> encode_transaction(const JournalTransaction& transaction,
                                           std::uint32_t fragment_bytes);
 
-/// Returns the length of an encoded transaction.
 std::uint32_t fragments_of(const JournalTransaction& transaction, std::uint32_t fragment_bytes);
 
-/// The valid contents of a ring.
 struct JournalContents {
   JournalSuperblock super;
   std::vector<JournalTransaction> transactions;
@@ -130,7 +128,6 @@ Result<JournalSuperblock> reset_journal(model::SectorStore& store, const Superbl
                                         const JournalSuperblock& old, bool in_use);
 Result<void> write_journal_superblock(model::SectorStore& store, const Superblock& superblock,
                                       const JournalSuperblock& journal);
-/// Writes the bytes of a transaction to the ring.
 Result<void> write_to_ring(model::SectorStore& store, const JournalRing& ring,
                            std::uint32_t position, std::span<const std::byte> bytes);
 

@@ -304,7 +304,7 @@ class Maker {
     return write(geometry_.inode_table(0), inodes);
   }
 
-  /// Returns the number of slots in those blocks that contain the inodes of the root and of
+  /// Returns the number of slots in the blocks that contain the inodes of the root and of
   /// lost+found.
   std::uint32_t first_inodes() const {
     return round_up(lost_found_ + 1, geometry_.inodes_per_block());

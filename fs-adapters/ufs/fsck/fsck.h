@@ -42,10 +42,9 @@ enum class FindingKind : std::uint8_t {
   group_totals,  ///< a group's counts do not match its maps
   // Residue: a power cut may leave it even if updates were correctly ordered.
   leaked_blocks,   ///< `count` fragments are not free, but have no owner
-  leaked_inode,    ///< an inode is not free in the map, but not allocated
+  leaked_inode,    ///< an inode is in use according to the map, but is not allocated
   links_too_high,  ///< the link count exceeds the number of names
-  /// The link count is too low, because it is lowered before a name is removed. A link tag shows
-  /// that this has happened.
+  /// The link count is too low: it was lowered before a name was removed, as a link tag shows.
   links_lowered,
   unreferenced_file,  ///< an allocated file has no name
   unreferenced_directory,
@@ -54,7 +53,7 @@ enum class FindingKind : std::uint8_t {
   interrupted_exchange,
   // All other kinds are damage.
   block_marked_free,  ///< `count` fragments have an owner, but are free in the map
-  inode_marked_free,  ///< an inode is allocated, but free in the map
+  inode_marked_free,  ///< an inode is allocated, but is free according to the map
   links_too_low,
   duplicate_block,  ///< a block is claimed by two files
   bad_pointer,      ///< a pointer refers to a place outside the data area

@@ -89,8 +89,8 @@ bool Fsck::State::repair_chunk(const CheckedDirectory& directory, std::uint32_t 
   return repairing();
 }
 
-/// Checks "." and "..", which must be the first entries. Whether ".." refers to the correct parent
-/// is checked later, after all directories.
+/// Checks "." and "..", which must be the first entries. Phase 3 checks whether ".." refers to the
+/// correct parent.
 bool Fsck::State::check_dots(CheckedDirectory& directory) {
   const auto bytes = std::span(block).first(tree::kChunkBytes);
   const auto dot = tree::entry_at(bytes, 0);

@@ -247,8 +247,9 @@ bool Fsck::State::check_bmap(InodeNumber number, CheckedInode& checked) {
 }
 
 /// Records a directory. If a block is missing, the directory is truncated there; files that are
-/// named in later blocks go to lost+found. If a block had already been claimed by another file, the
-/// pointers in it were not followed, so the next round decides.
+/// named in later blocks go to lost+found. If another file has already claimed an indirect block,
+/// the pointers in it were not followed. Whether blocks are missing is then decided in the next
+/// round.
 void Fsck::State::note_directory(InodeNumber number, Inode& inode, std::uint32_t first,
                                  std::uint64_t until, bool doubted, bool& changed) {
   const bool missing =

@@ -1,6 +1,6 @@
 // Phase 4 (fsck.h): an inode's link count must equal its number of names. A file without a name is
-// moved to lost+found. It is freed if it is empty, or if its link count is 0 (it was open when its
-// last name was removed).
+// freed if it is empty, or if its link count is 0 (it was open when its last name was removed).
+// Otherwise, it is moved to lost+found.
 
 #include <fmt/core.h>
 
@@ -44,7 +44,7 @@ void Fsck::State::check_links() {
 }
 
 /// Returns the kind of finding for a link count that is too low. If the inode has a link tag, the
-/// count was lowered before a name was removed, which is residue.
+/// count was lowered before a name was removed; this is residue.
 FindingKind Fsck::State::low_kind(InodeNumber number) {
   const bool tagged = !load_extension(number).live_tags(superblock.generation).empty();
   return tagged ? FindingKind::links_lowered : FindingKind::links_too_low;

@@ -108,7 +108,7 @@ bool Fsck::State::check_group(std::uint32_t number, std::span<std::byte> header)
   for (const CheckedDirectory& d : directories)
     now.directories += d.inode >= first && d.inode < end && type[d.inode] != 0 ? 1 : 0;
   group.set_totals(now);
-  // If a map has changed, its counts change as a consequence, which is not reported separately.
+  // If a map has changed, the resulting change of its counts is not reported separately.
   if (!changed && (before != now || runs_before != group.runs()))
     find(FindingKind::group_totals, 0, geometry.header(number), 0,
          fmt::format("group {}: its counts do not match its maps", number));

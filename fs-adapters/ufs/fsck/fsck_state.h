@@ -191,7 +191,7 @@ struct Fsck::State {
   void note_directory(InodeNumber number, Inode& inode, std::uint32_t first, std::uint64_t until,
                       bool doubted, bool& changed);
   void clear_inode(InodeNumber number, const Inode& inode);
-  /// Frees an inode that phase 1 has accepted, and all its blocks.
+  /// Frees an inode that phase 1 has accepted, together with all its blocks.
   void free_inode(InodeNumber number);
   /// Visits all pointers of a file in order. visit(FilePointer) returns a Verdict. During a repair,
   /// pointers to be cleared are set to 0. Pointers in the inode and in its cache are cleared in

@@ -213,7 +213,7 @@ TEST(Fsck, RemovesTheThirdNameOfAnExchangeIfThereIsAnother) {
                kTypeDirectory);  // comes after the real name
   writer.link(kRootInode, tree::exchange_name(tree.twice, 0), tree.twice);
   writer.link(kRootInode, tree::exchange_name(tree.large, 0),
-              tree.twice);  // contains the number of another inode
+              tree.twice);  // the name contains the number of another inode
   edit_block(writer, writer.load(tree.docs).direct[0],
              [](auto b) { tree::remove_entry(b, offset_of(b, "small")); });
   writer.enter(tree.docs, tree::exchange_name(tree.small, 0), tree.small,

@@ -293,8 +293,8 @@ VfsResult<bool> BusyGroups::clean(std::uint32_t group) {
   for (const InodeNumber inode : inodes)
     if (auto written = write_inode(inode); !written) return forward_errno(written);
   if (!settled(group, touched)) return not_now();
-  // The maps are written in a separate write, before the mark. If a single write contained both and
-  // were torn, old maps could be marked as quiet.
+  // The maps are written in a separate write, before the mark. If a single write contained the maps
+  // and the mark and were torn, old maps could be marked as quiet.
   const os::BufferKey key = Volume::place(volume_.geometry.header(group));
   if (auto written = volume_.write_if_dirty(key); !written) return forward_errno(written);
   TRY(auto header, volume_.allocator.read_group(group));

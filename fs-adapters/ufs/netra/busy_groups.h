@@ -17,8 +17,8 @@
 // The marks of an operation stay until it ends, because the fiber that runs it holds the groups of
 // the operation.
 //
-// With the feature busy-map (busy_map.h), a group's record is marked busy before its header. It is
-// marked quiet after the header, with the counts that the header then has.
+// With the feature busy-map (busy_map.h), a group's record is marked busy before its header. The
+// record is marked quiet after the header, with the counts that the header then has.
 
 #include <cstdint>
 #include <map>

@@ -4,8 +4,8 @@
 // 1998, section 5.1).
 //
 // To skip a group, a check must know that the group is quiet, and must know its counts for the
-// totals. Both are in one record of the summary area, which is within one sector and so written
-// atomically:
+// totals. Both are in one record of the summary area. A record is within one sector, and is
+// therefore written atomically:
 //
 //   | directories 31 bits, busy 1 | free blocks | free inodes | free fragments |  16 bytes each
 //

@@ -167,7 +167,7 @@ TEST(BusyMap, AFastCheckReadsTheMapAndBusyGroups) {
 }
 
 /// The interrupted check may have cleared an inode that had blocks in quiet groups. A later fast
-/// check does not examine these groups.
+/// check does not examine these groups, so their counts must already be correct.
 TEST(BusyMap, AnyCutCheckIsCompletedByTheNext) {
   for (const char* scheme : {"netra", "netra-map"}) {
     Mounted m(bench::without_flusher(scheme), kManyGroups);
@@ -210,7 +210,6 @@ TEST(BusyMap, AnyCutCheckIsCompletedByTheNext) {
   }
 }
 
-/// If the header that marks a group as quiet could not be written, the group must stay on the map.
 TEST(BusyMap, AGroupThatCouldNotBeCleanedStaysOnTheMap) {
   Mounted m(bench::without_flusher("netra-map"), kManyGroups);
   m.mount();

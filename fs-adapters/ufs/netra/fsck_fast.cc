@@ -11,11 +11,11 @@
 //
 // The result equals that of the full check, in one pass. If the check is cut, it can be restarted:
 // a count and its tags are corrected in one sector; freed space is free in the maps before its
-// inode is cleared; and marks are valid until the next generation is written to the superblock,
-// which is the last write. Groups stay on the map until the end. A group that is not on the map
-// gets its new counts before an inode that lost blocks there is cleared, because a restarted check
-// does not examine it again. Damage that a power cut cannot cause is left to the full check. Until
-// then, the fast check makes only changes that the full check would make, too.
+// inode is cleared; and marks are valid until the last write, which writes the next generation to
+// the superblock. Groups stay on the map until the end. A group that is not on the map gets its new
+// counts before an inode that lost blocks there is cleared, because a restarted check does not
+// examine it again. Damage that a power cut cannot cause is left to the full check. Until then, the
+// fast check makes only changes that the full check would make, too.
 
 #include <fmt/core.h>
 

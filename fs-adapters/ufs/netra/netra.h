@@ -1,5 +1,5 @@
 #pragma once
-// The UFS of the Netra NFS server: the scheme Conventional, and additions by which a check examines
+// The UFS of the Netra NFS server: the scheme Conventional, and additions that let a check examine
 // only busy inodes and fragments (Peacock, Kamaraju and Agrawal 1998, section 5).
 //
 // With the feature fast-check, an operation first marks the inodes and fragments that it will
@@ -51,7 +51,7 @@ namespace headcrash::ufs {
 // Kamaraju and Agrawal 1998, section 5.2). In each interval, the flusher begins with the group
 // after the hot spot, continues with the other groups in a circle, and stops when it has used up
 // its share of the interval. It writes one group at a time. It is a work item of the syncer, and
-// delays other items for that long. While no group is busy, it is not scheduled.
+// delays other items while it runs. While no group is busy, it is not scheduled.
 
 class GroupFlusher {
  public:

@@ -42,8 +42,8 @@ void change_all_kinds(Vfs& fs) {
   EXPECT_TRUE(fs.rmdir("q/other"));
 }
 
-/// Uses a bmap cache with blocks of 4 KiB: appends after its end, truncates the file inside it, and
-/// fills a hole before it.
+/// Uses a bmap cache with blocks of 4 KiB: appends after the cached range, truncates the file
+/// inside this range, and fills a hole before it.
 void grow_behind_the_direct_blocks(Vfs& fs) {
   constexpr std::uint64_t kBlock = 4096;
   bench::put_file(fs, "log", std::string(13 * kBlock, 'L'));
@@ -151,7 +151,7 @@ TEST(Netra, AFastCheckReadsHeadersAndBusyItems) {
   const auto fast = fsck.run(fast_reads, {.repair = true, .fast = true});
   ASSERT_TRUE(fast);
   EXPECT_TRUE(fast->fast);
-  // The writes are 16 headers of 8 KiB, the block of the same size after each header, the
+  // The check reads 16 headers of 8 KiB, the block of the same size after each header, the
   // superblock, and some inodes.
   EXPECT_LT(fast_reads.bytes, 16 * 2 * 8192 + 40'000U);
   bench::expect_clean(*m.store);
@@ -545,8 +545,8 @@ TEST(Netra, AllocatesInAMovingHotSpot) {
 }
 
 /// Creates and removes files of all sizes on a disk that is 90 % full. Nearly all free space must
-/// stay in whole blocks. The exception is the fraction at which FFS switches to space optimisation
-/// (the reserve less 2 %).
+/// stay in whole blocks. The rest must be less than the fraction at which FFS switches to space
+/// optimisation (the reserve less 2 %).
 TEST(Netra, AFullDiskAcceptsTheSpaceItReports) {
   Mounted m(bench::without_flusher("netra"), {.device_bytes = 64 << 20,
                                               .mkfs = {.block_bytes = 8192,

@@ -33,7 +33,7 @@ class DriverOrder : public Scheme {
   void moves(const os::BufferKey& data) { moved_.insert(data); }
 
  private:
-  /// Data blocks that have a new address to which they have not been written yet.
+  /// Data blocks that have not been written to their new address yet.
   std::set<os::BufferKey> moved_;
 };
 

@@ -370,7 +370,6 @@ TEST(ExternalJournal, MountAndFsckReplayTheJournal) {
   }
 }
 
-/// Checks both disks after each write that is completed on either of them.
 TEST(ExternalJournal, NothingToRepairAfterACutAtAnyWrite) {
   for (const char* name : {"journal-external", "journal-external-data"}) {
     SCOPED_TRACE(name);

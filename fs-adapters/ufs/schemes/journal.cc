@@ -16,7 +16,7 @@ namespace {
 
 // Number of blocks for the two inodes that every operation may change without reporting them.
 constexpr std::uint32_t kBlocksOfItself = 2;
-// Maximum number of rounds in a sync, which need not wait for changes made in the meantime.
+// Maximum number of rounds in a sync. A sync need not wait for changes made in the meantime.
 constexpr int kCommitRoundsMax = 100;
 
 }  // namespace
@@ -50,8 +50,8 @@ bool Journal::has_room() {
 }
 
 void Journal::begin(Operation& operation) {
-  // The fiber that copies inodes for a commit may turn out to be an inode's last user, and must
-  // then remove it within the closed transaction.
+  // The fiber that copies inodes for a commit may turn out to be the last user of an inode. It must
+  // then remove that inode within the closed transaction.
   if (committer_ != nullptr && committer_ == volume_.executor.current()) return;
   for (;;) {
     while (closed_) reopened_.wait();
@@ -176,8 +176,8 @@ VfsResult<void> Journal::link_removed(Operation& operation, const LinkRemoval& r
   return volume_.drop_link(operation, removal.dropped);
 }
 
-/// Defers the removal when it is called for an inode for the first time. A later put(), by the
-/// syncer or by another user, then removes the inode.
+/// Defers the removal at the first call for an inode. A later put(), by the syncer or by another
+/// user, then removes the inode.
 bool Journal::defers_removal(CoreInode& inode) {
   if (options_.journal.removal == JournalOptions::Removal::by_user) return false;
   if (deferred_removals_.erase(inode.number) != 0) return false;

@@ -25,9 +25,9 @@
 //
 // If a place that is freed has an image in the journal, the image is revoked, because a replay
 // could otherwise overwrite later contents of the place. Each transaction lists the open inodes
-// without a name, which a replay releases. While there are any, the last transaction stays in the
-// journal. With JournalOptions::Removal::by_syncer, files without a name stay on that list for up
-// to a second.
+// without a name, which a replay releases. While there are such inodes, the last transaction stays
+// in the journal. With JournalOptions::Removal::by_syncer, files without a name stay on that list
+// for up to a second.
 //
 // Space. Each operation reserves the maximum number of blocks that it may change:
 // kBlocksOfAnOperation. Even a large release changes only an inode, three indirect blocks and the
@@ -243,7 +243,8 @@ class Journal : public Scheme {
   bool too_many_orphans_ = false;
   static constexpr std::size_t kLoggedKept = 16;
   std::map<FragmentAddress, Image> images_;  ///< the newest image of each home
-  /// The last transaction with an image of each fragment. The image may no longer be in the ring.
+  /// For each fragment, the last transaction that has an image of it. The image may no longer be in
+  /// the ring.
   std::unordered_map<FragmentAddress, std::uint64_t> logged_;
   std::size_t logged_kept_ = kLoggedKept;           ///< size of `logged_` after its last cleanup
   std::map<os::BufferKey, std::deque<Sent>> sent_;  ///< writes in flight

@@ -35,8 +35,8 @@ Result<void> zero(model::SectorStore& store, const Superblock& superblock) {
                             superblock.journal.fragments * sectors);
 }
 
-/// Returns the identifier of the log that already exists on a device on which a new log will be
-/// created; 0 if there is no such log.
+/// Returns the identifier of the log that a device contains before a new log replaces it; 0 if
+/// there is no such log.
 std::uint64_t old_identifier(const model::SectorStore& store, const Superblock& superblock) {
   std::array<std::byte, kSectorBytes> sector = {};
   if (!store.read(JournalRing(superblock).superblock_lba(), sector)) return 0;
@@ -93,13 +93,13 @@ Result<void> write_superblock(model::SectorStore& store, const Superblock& super
   static_assert(bytes.size() >= kSuperblockUsedBytes);
   TRY(store.read(like_byte / kSectorBytes, bytes));
   encode_superblock(superblock, bytes);
-  // The first sector, which contains the flag "clean", is written after the others, which also
-  // contain totals.
+  // The first sector contains the flag "clean". It is written after the other sectors, because
+  // these also contain totals.
   const auto sectors = std::span<const std::byte>(bytes);
   const std::uint64_t first = byte / kSectorBytes;
   if (like_byte != byte) {
-    // The old first sector may say "clean". The other sectors would then make it a valid and clean
-    // superblock too early, so the flag is cleared first.
+    // The old first sector may say "clean". With the other new sectors, it would form a valid and
+    // clean superblock too early, so the flag is cleared first.
     std::array<std::byte, kSectorBytes> unclean = {};
     std::copy_n(bytes.begin(), unclean.size(), unclean.begin());
     store8(unclean, kSuperblockCleanOffset, 0);
@@ -114,8 +114,8 @@ std::uint32_t operation_blocks_max(std::uint32_t groups) {
 }
 
 std::uint32_t journal_fragments_min(const Superblock& superblock) {
-  // The ring must have room for four operations, since one transaction may fill half of it and must
-  // have room for two.
+  // The ring must have room for four operations: a transaction may fill half of the ring, and must
+  // have room for two operations.
   return (4 * operation_blocks_max(superblock.groups) + 1) * superblock.fragments_per_block();
 }
 

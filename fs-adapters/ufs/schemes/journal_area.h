@@ -1,8 +1,8 @@
 #pragma once
 // The space of a journal: contiguous whole blocks in the middle group, or in the next group that
-// has enough of them. Like the summary area, they are marked as used in the group's map, and they
-// are recorded in the superblock and its replicas. The superblock is not marked clean until all of
-// this is consistent. An external journal occupies a separate device from its start.
+// has enough of them. Like the summary area, these blocks are marked as used in the group's map and
+// recorded in the superblock and its replicas. The superblock is not marked clean until all of this
+// is consistent. An external journal occupies a separate device from its start.
 
 #include <cstdint>
 #include <optional>
@@ -38,7 +38,6 @@ Result<void> add_journal(model::SectorStore& store, Superblock& superblock, std:
 /// journal_fragments_min().
 Result<void> make_external_journal(model::SectorStore& store, Superblock& superblock,
                                    std::uint64_t bytes);
-/// Returns the minimum size of a journal, in fragments.
 std::uint32_t journal_fragments_min(const Superblock& superblock);
 /// These functions check, before anything is written, whether a journal fits. journal_fragments()
 /// returns the length of a journal of `bytes`. row_for_journal() returns the position of enough

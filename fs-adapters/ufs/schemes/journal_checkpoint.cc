@@ -55,8 +55,8 @@ bool Journal::make_room(std::uint32_t fragments) {
   return true;
 }
 
-/// Called if only the last transaction is left, and stays only because it lists open inodes without
-/// a name. Replaces it with a short transaction that contains just this list.
+/// Called if only the last transaction is left in the ring, and only because it lists open inodes
+/// without a name. Replaces that transaction with a short one that contains just this list.
 bool Journal::log_orphans() {
   if (log_.size() != 1 || !log_.front().orphans || log_.front().images != 0) return false;
   Transaction list;

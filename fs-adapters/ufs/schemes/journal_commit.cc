@@ -32,8 +32,8 @@ void Journal::commit(Without change) {
   if (!fine) volume_.stop();
   committed_ = number;
   done_.wake_all();
-  // Frees space in the ring for the next transaction now, so that callers of this commit need not
-  // wait for it; only the next commit does.
+  // Frees space in the ring for the next transaction. Callers of this commit do not wait for that;
+  // only the next commit does.
   if (!volume_.stopped() && used_ > ring_.fragments() / 2 && !make_room(ring_.fragments() / 2))
     volume_.stop();
   committing_ = false;
@@ -139,7 +139,8 @@ std::span<std::byte> Journal::header_image(Transaction& transaction, std::uint32
   if (known == transaction.image_at.end()) {
     const auto buffer = volume_.read_block(home);
     if (!buffer) {
-      // Otherwise the block would remain allocated, and the transaction would cause a leak.
+      // If the commit continued, the block would remain allocated, and the transaction would cause
+      // a leak.
       volume_.stop();
       return {};
     }
@@ -183,8 +184,8 @@ void Journal::revoke(Transaction& transaction) {
   for (const Extent& extent : transaction.written_in_place) revoke(transaction, extent);
 }
 
-/// Revokes those fragments of an extent that have an image in the ring, as a replay would overwrite
-/// them.
+/// Revokes those fragments of an extent that have an image in the ring, because a replay would
+/// overwrite them.
 void Journal::revoke(Transaction& transaction, const Extent& extent) {
   std::vector<Extent>& revoked = transaction.record.revoked;
   for (FragmentAddress at = extent.at; at < extent.at + extent.fragments; ++at) {

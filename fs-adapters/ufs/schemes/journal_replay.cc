@@ -102,8 +102,8 @@ Result<void> Redo::release_run(FragmentAddress at, std::uint32_t fragments, bool
   });
 }
 
-/// Frees a tree of blocks. If a block is already free, it is not followed, so the function
-/// terminates even if the tree is damaged.
+/// Frees a tree of blocks. Does not follow a block that is already free, so the function terminates
+/// even if the tree is damaged.
 Result<void> Redo::release_tree(FragmentAddress at, std::uint32_t levels) {
   bool was_used = false;
   std::vector<std::byte> pointers;

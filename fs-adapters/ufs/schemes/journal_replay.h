@@ -9,8 +9,8 @@
 //   5  recompute the counts of free blocks and inodes, which are not journalled, from group headers
 //   6  empty the journal
 //
-// The replay may be cut and restarted at any point. Steps 1 to 3 and 5 always write the same, step
-// 4 commits its changes to the journal before making them, and the journal is emptied last.
+// The replay may be cut and restarted at any point. Steps 1 to 3 and 5 always write the same bytes,
+// step 4 commits its changes to the journal before making them, and the journal is emptied last.
 //
 // A read-only check sees the disk through a Redo, which has the blocks that a replay would write.
 
@@ -31,7 +31,7 @@ class Redo {
   Redo(const model::SectorStore& store, const Superblock& superblock)
       : store_(store), superblock_(superblock), geometry_(superblock) {}
 
-  /// Adds the images of transactions, which must outlive this object.
+  /// Adds the images of `transactions`, which must outlive this object.
   void add(const std::vector<JournalTransaction>& transactions);
   /// Adds whole fragments, which are copied.
   void put(FragmentAddress at, std::span<const std::byte> bytes);
@@ -68,7 +68,6 @@ class Redo {
 Result<std::vector<InodeNumber>> orphans_of(const JournalContents& contents,
                                             const Superblock& superblock, const Redo& disk);
 
-/// Result of a replay.
 struct ReplayReport {
   bool was_in_use = false;
   std::size_t transactions = 0, orphans = 0;

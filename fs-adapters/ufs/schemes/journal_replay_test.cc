@@ -27,8 +27,8 @@ std::vector<std::byte> bytes_of_store(const model::SectorStore& store) {
   return all;
 }
 
-/// Returns a disk on which names and files were created before the power failed. Some files were
-/// removed but still open, one of them with indirect blocks.
+/// Returns a disk on which names and files were created before the power failed. Some files had
+/// been removed but were still open; one of these had indirect blocks.
 std::vector<std::byte> left_behind() {
   Mounted m(kJournalled, {.device_bytes = 4 << 20});
   m.mount();

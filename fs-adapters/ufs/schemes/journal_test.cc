@@ -229,7 +229,7 @@ TEST(JournalFrees, AreReusedOnlyAfterTheirCommit) {
     };
     const auto before = blocks(*m.store, "old");
     EXPECT_TRUE(fs.unlink("old"));
-    // The new file gets the freed blocks at once, when a replay could still restore the old file's
+    // The new file gets the freed blocks at once, while a replay could still restore the old file's
     // contents.
     const auto file = fs.open("new", {.create = true});
     ASSERT_TRUE(file);
@@ -377,7 +377,6 @@ char letter_of(const Superblock& super, const os::BlockRequest& request) {
   return !ring ? 'd' : load32(request.data, 0) == 0x434a4348 ? 'c' : 'w';
 }
 
-/// Records the letters of all requests in order.
 class Letters final : public os::DiskTracer {
  public:
   explicit Letters(const Superblock& super) : super_(super) {}

@@ -12,8 +12,8 @@
 namespace headcrash::ufs {
 namespace {
 
-/// Checks whether the log device is the right one. It may contain updates that the file system
-/// needs.
+/// Checks whether the log device is the right one, because the log may contain updates that the
+/// file system needs.
 Result<void> find_log_device(const os::System& system, const MountOptions& options,
                              const Superblock& superblock) {
   const bool external = superblock.features.external_journal;

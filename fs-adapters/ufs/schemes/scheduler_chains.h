@@ -98,7 +98,7 @@ class SchedulerChains : public DriverOrder {
   std::unordered_map<InodeNumber, os::RequestId> freed_inodes_;
   /// Number of entries at which completed requests are searched for and dropped.
   std::size_t forget_at_ = 4096;
-  /// The requests that the write last seen by before_write() must follow.
+  /// The requests that must precede the write that before_write() saw last.
   std::vector<os::RequestId> sent_after_;
   ZeroPage zeroes_;
 };

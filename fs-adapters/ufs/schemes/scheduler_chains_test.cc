@@ -10,7 +10,6 @@ namespace {
 
 using bench::Mounted;
 
-/// Records the driver's requests and chains.
 class Chains final : public os::DiskTracer {
  public:
   struct Request {

@@ -1,6 +1,6 @@
 #pragma once
 // Scheduler Flag: writes for which Conventional waits are issued asynchronously, with a flag that
-// forbids the driver to reorder later writes before them (Ganger and Patt 1994, section 3.1).
+// forbids the driver to move later writes ahead of them (Ganger and Patt 1994, section 3.1).
 //
 // Each write that later writes depend on has the flag. `Part` requires this, and it suffices for
 // `Full` and `Back`. The queue determines the meaning of the flag and whether reads may bypass it

@@ -90,8 +90,8 @@ struct Operation : tree::Operation {
   /// Maximum number of metadata blocks that the operation may have changed.
   std::uint32_t blocks = 0;
   std::uint32_t indirect = 0;  ///< number of new indirect blocks included in `blocks`
-  /// True if the operation must be committed when it ends, which applies to an fsync, and to any
-  /// change if the journal is synchronous.
+  /// True if the operation must be committed when it ends: an fsync, or any change if the journal
+  /// is synchronous.
   bool commits = false;
 };
 
@@ -156,7 +156,6 @@ enum class LastWrite : std::uint8_t { delayed, asynchronous, synchronous };
 /// Scheduler Chains: how freed blocks are protected against early reuse (scheduler_chains.h).
 enum class Deallocation : std::uint8_t { tracked, barrier };
 
-/// The journal's options (journal.h).
 struct JournalOptions {
   /// Which operations wait for a commit. `grouped`: only fsync and sync; other changes are
   /// committed within `interval_ns`. `synchronous`: also operations that change names or links, or
@@ -166,13 +165,13 @@ struct JournalOptions {
   /// before the commit ("ordered"). `data`: data as well.
   enum class Contents : std::uint8_t { metadata, data };
   /// `last`: the commit record is written after everything that it covers. `unordered`: it waits
-  /// for nothing. This is a control, which tests must detect.
+  /// for nothing; a control, which tests must detect.
   enum class CommitRecord : std::uint8_t { last, unordered };
-  /// When the blocks of a file are released after it has lost its last name and its last user; this
-  /// may require reads of indirect blocks. `by_user`: in the same system call. `by_syncer`: at the
-  /// syncer's next tick, in a separate operation, as in soft updates and in XFS since Linux 5.14
-  /// ("deferred inode inactivation"). Until then, the inode is in the journal's list of inodes
-  /// without names.
+  /// The time at which the blocks of a file are released, once the file has lost its last name and
+  /// its last user. The release may require reads of indirect blocks. `by_user`: in the same system
+  /// call. `by_syncer`: at the syncer's next tick, in a separate operation, as in soft updates and
+  /// in XFS since Linux 5.14 ("deferred inode inactivation"). Until then, the inode is in the
+  /// journal's list of inodes without names.
   enum class Removal : std::uint8_t { by_user, by_syncer };
   /// Which callers share a commit. `all`: all callers that are waiting when a commit begins (group
   /// commit). `none`: each caller gets a separate commit, one after another, as in logs without
@@ -200,7 +199,6 @@ struct JournalOptions {
   bool flushes = false;
 };
 
-/// Netra's options (netra.h).
 struct NetraOptions {
   /// For controls: the rule that is broken. Tests must detect every value except the first one.
   enum class Rule : std::uint8_t {
@@ -216,8 +214,8 @@ struct NetraOptions {
     cache_unmerged,
   };
   Rule broken = Rule::all_kept;
-  /// The interval in which the group flusher (netra.h) runs, and the part of that interval during
-  /// which it is active; 0 disables it.
+  /// The group flusher (netra.h) runs once in each interval, for at most this percentage of the
+  /// interval. It does not run if the interval is 0.
   os::TimeNs flush_interval_ns = 30 * model::kSecondNs;
   std::uint32_t flush_share_percent = 10;
   /// Combines marks of the same group: a caller waits for a write of the header that is in flight,
@@ -249,7 +247,7 @@ struct SchemeOptions {
 /// table entry. FreeBSD's soft updates use structures of about 60 to 200 bytes.
 inline constexpr std::size_t kDependencyBytes = 128;
 
-/// Maximum number of rounds in a sync, which need not wait for changes made in the meantime.
+/// Maximum number of rounds in a sync. A sync need not wait for changes made in the meantime.
 inline constexpr int kSyncRoundsMax = 100;
 
 class Scheme : public os::WriteHooks {

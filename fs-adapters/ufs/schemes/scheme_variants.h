@@ -56,7 +56,6 @@ struct SchemeVariant {
 
 /// Returns all variants; names are unique.
 std::vector<SchemeVariant> scheme_variants();
-/// Prints the variant's name in test messages.
 void PrintTo(const SchemeVariant& scheme, std::ostream* out);
 /// Finds a variant by name. The error lists all names.
 Result<SchemeVariant> find_scheme_variant(std::string_view name);

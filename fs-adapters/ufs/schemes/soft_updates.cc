@@ -130,8 +130,8 @@ VfsResult<void> SoftUpdates::directory_grown(Operation&, CoreInode& directory,
 
 // --- block de-allocation
 
-/// Cancels dependencies that wait for writes of these blocks. They belong to pointers in the inode
-/// or in indirect blocks.
+/// Cancels dependencies that wait for writes of these blocks. These dependencies belong to pointers
+/// in the inode or in indirect blocks.
 void SoftUpdates::cancel_blocks(InodeNumber inode, std::int64_t first, std::int64_t end) {
   auto at = blocks_.lower_bound(Volume::block_of(inode, first));
   while (at != blocks_.end() && at->first.object == inode && at->first.block < end) {
@@ -295,7 +295,7 @@ VfsResult<void> SoftUpdates::link_added(Operation& operation, const LinkAddition
     add.previous_type = entry_type(addition.replaced.inode->attributes.mode);
     Add* older = add_at(key, addition.offset);
     if (older != nullptr && !older->sent) {
-      // The entry has never been on the disk with its former inode.
+      // On the disk, the entry has never referred to its former inode.
       add.previous = older->previous;
       add.previous_type = older->previous_type;
       add.replaced = std::move(older->replaced);
@@ -369,7 +369,7 @@ void SoftUpdates::forget_directory_blocks(InodeNumber inode, FreeFile& file) {
 VfsResult<void> SoftUpdates::inode_removed(Operation&, const InodeRemoval& removal) {
   count_dependency();
   const InodeNumber number = removal.inode.number;
-  // Held for the same reason as in blocks_removed().
+  // The inode's block stays held here, as in blocks_removed().
   auto block = volume_.inodes.copy_to_block(removal.inode);
   FreeFile file{.number = number,
                 .directory = removal.directory,

@@ -19,7 +19,7 @@
 // never in the cached bytes, so readers never wait and nothing is redone. A block that was sent
 // with undone changes becomes dirty again at once. The paper instead releases it, and redoes the
 // changes at the next access or after 15 seconds. Here the cache cannot lose anything, and the
-// sweep writes the block no later.
+// sweep writes the block at least as early.
 //
 // Undoing an allocation restores the file's previous size and sector count, and clears the pointers
 // beyond that size. If the blocks are below an indirect block, size and count stay (fsck corrects
@@ -54,7 +54,6 @@
 
 namespace headcrash::ufs {
 
-/// Counters of the scheme's work, for reports.
 struct SoftUpdatesCounters {
   std::uint64_t dependencies = 0;  ///< dependencies created
   std::uint64_t undone_inodes = 0, undone_entries = 0,
@@ -70,8 +69,8 @@ class SoftUpdates : public Scheme {
   using Scheme::Scheme;
   std::string_view name() const override { return "soft-updates"; }
   const SoftUpdatesCounters& counters() const { return counters_; }
-  /// Returns the number of pending entries, inodes and deferred link drops, which SchemeOptions
-  /// limits.
+  /// Returns the number of pending entries, inodes and deferred link drops. SchemeOptions limits
+  /// this number.
   std::size_t waiting() const { return adds_.size() + inodes_.size() + deferred_; }
 
   void bound_work() override;
@@ -160,7 +159,7 @@ class SoftUpdates : public Scheme {
   /// Records that a write of the block makes this pointer valid.
   struct AllocSafe {
     InodeNumber inode = 0;
-    /// The indirect block that contains the pointer; 0 if it is in the inode.
+    /// The indirect block that contains the pointer; 0 if the inode contains it.
     FragmentAddress holder = 0;
     std::uint32_t slot = 0;
     WriteNumber carried = 0;

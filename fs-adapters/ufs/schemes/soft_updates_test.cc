@@ -68,8 +68,8 @@ class SoftUpdatesRules : public testing::TestWithParam<const char*> {
             << name_of(finding.kind) << ": " << finding.text;
     }
   }
-  /// Other findings are ignored if they are permitted. They could hide a change that was undone
-  /// wrongly.
+  /// Expects no finding of this kind, even if it is permitted, because such a finding would show
+  /// that a change was undone wrongly. Ignores permitted findings of other kinds.
   void expect_no(FindingKind kind) {
     Fsck fsck;
     const auto seen = fsck.check(*m_.store);
@@ -138,8 +138,8 @@ TEST_P(SoftUpdatesRules, R3ANewDirectoryWaitsForItsBlockAndParentCount) {
   });
 }
 
-/// Applies only to -init. Without it, new blocks of a file may have their previous contents on the
-/// disk.
+/// Applies only to variants with allocation initialization (-init). In others, new blocks of a file
+/// may have their previous contents on the disk.
 TEST_P(SoftUpdatesRules, R3PointerSizeAndSectorsWaitForTheBlock) {
   if (!m_.setup.mount.options.allocation_initialization) return;
   m_.as_user([&] {

@@ -22,7 +22,6 @@
 
 namespace headcrash::ufs::bench {
 
-/// A scheme variant to test.
 using Setup = SchemeVariant;
 
 inline Setup setup_named(std::string_view name) {

@@ -44,7 +44,6 @@ inline void compare_checks_after_each(
   }
 }
 
-/// Counts the reads from a store.
 class CountedReads final : public model::SectorStore {
  public:
   explicit CountedReads(model::SectorStore& below) : below_(below) {}

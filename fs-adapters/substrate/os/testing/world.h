@@ -85,7 +85,6 @@ class WatchedDisk final : public BlockDevice {
   std::list<Inner> under_way_;
 };
 
-/// An event that calls a function.
 struct Calls final : model::EventTarget {
   explicit Calls(std::function<void()> what) : what_(std::move(what)) {}
   void on_event(std::uint64_t) override { what_(); }
@@ -115,7 +114,6 @@ struct World {
   Account account{.name = "ann"};
 };
 
-/// Returns `sectors` sectors filled with `word`.
 inline std::vector<std::byte> filled(std::uint32_t sectors, std::uint64_t word) {
   std::vector<std::byte> bytes(std::size_t{sectors} * model::kSectorBytes);
   model::bench::fill_with(std::span<std::byte>(bytes), word);

@@ -107,7 +107,6 @@ class User {
     if (!testing::Test::HasFailure()) compare();
   }
 
-  /// Compares the whole folder with the reference.
   void compare() { compare_folder(*reference_.root(), folder_); }
   void moves_to(Vfs& fs) { fs_ = &fs; }
 

@@ -30,7 +30,6 @@ class MountedMachine {
   MountedMachine& operator=(const MountedMachine&) = delete;
 
   void as_user(std::function<void()> body) { machine.system.run_as(account, std::move(body)); }
-  /// Mounts the file system. Fails if the mount fails.
   Result<void> try_mount(const MountOptions& options = {}) {
     Result<void> result;
     as_user([&] {

@@ -11,8 +11,8 @@
 
 namespace headcrash::tree::bench {
 
-/// Checks operations on files; leaves an empty file `f` behind. A 3 MB file of which only the first
-/// bytes have been written must occupy less than `hole_bytes_most`.
+/// Checks operations on files; leaves an empty file `f` behind. A file of 3 MB must occupy less
+/// than `hole_bytes_most` if only its first bytes have been written.
 inline void expect_file_operations(Vfs& fs, std::uint64_t hole_bytes_most) {
   const auto file = fs.open("f", {.create = true, .exclusive = true, .mode = 0640});
   ASSERT_TRUE(file);

@@ -165,7 +165,6 @@ class TestStore final : public InodeStore, public InodeOwner {
     cache.write_delayed(std::move(*buffer));
     return {};
   }
-  /// Adds one chunk.
   VfsResult<std::int64_t> grow_directory(Operation& operation, CoreInode& directory) override {
     const auto block = static_cast<std::int64_t>(directory.attributes.size_bytes / kBlockBytes);
     const auto buffer =
@@ -294,7 +293,6 @@ class TestStore final : public InodeStore, public InodeOwner {
   std::uint32_t generations_ = 0;
 };
 
-/// The tree on this store.
 class TestFileSystem final : public FileSystem {
  public:
   explicit TestFileSystem(os::System& system, std::uint64_t blocks)
