@@ -134,7 +134,8 @@ class Checker {
       sound = own(block.address, inode.number, fmt::format("inode {}", inode.number));
       if (block.level == 0 && block.index * s_.block_bytes >= inode.size_bytes)
         find(FindingKind::pointer,
-             fmt::format("inode {}: block {} is beyond its end", inode.number, block.index),
+             fmt::format("inode {}: block {} is beyond the end of the file", inode.number,
+                         block.index),
              inode.number, block.address);
       return sound;
     });

@@ -247,7 +247,7 @@ Result<fs::path> recording_of_recovery(const fs::path& recording, const std::str
 void add_trial_options(CLI::App& command, TrialArguments& arguments) {
   command
       .add_option("TRIAL", arguments.trial,
-                  "A trial of the database, by id or key; or a recording (.hcrec)")
+                  "A trial in the database, by id or key, or a recording (.hcrec)")
       ->required();
   add_database_option(command, arguments.database);
 }

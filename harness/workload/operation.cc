@@ -422,9 +422,10 @@ std::optional<std::string> problem_with_remounts(std::span<const Operation> oper
     if (threads_of(operations) > 1)
       return fmt::format("a list with a {} must have a single thread", crash ? "crash" : "remount");
     if (open.empty()) continue;
-    return fmt::format("operation {}: {} is open at a {}", i, open.begin()->second,
-                       crash ? "crash; close it first, since a crash leaves nothing open"
-                             : "remount; close it first, since a file system in use stays mounted");
+    return fmt::format(
+        "operation {}: {} is open at a {}", i, open.begin()->second,
+        crash ? "crash; close it first, since a crash leaves nothing open"
+              : "remount; close the file first, since a file system in use cannot be unmounted");
   }
   return std::nullopt;
 }

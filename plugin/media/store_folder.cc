@@ -52,7 +52,7 @@ Result<void> check_description(const fs::path& path, const json& found,
     return fail(path.string() + ": version",
                 fmt::format("is {}, but this program supports {}",
                             found.value("version", json()).dump(), kVersion),
-                "use the program that made the store, or another store");
+                "use the program that created this store, or choose a different store");
   const json list = found.value("devices", json());
   if (!list.is_array() || list.size() != devices.size())
     return fail(path.string() + ": devices",

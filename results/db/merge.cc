@@ -331,7 +331,7 @@ class Merge {
     }
     if (!run.same_versions)
       outcome_.remarks.push_back(
-          run.name + ": the shards were run with different versions of tools or kernel");
+          run.name + ": the shards were run with different versions of the tools or the kernel");
     return {};
   }
 

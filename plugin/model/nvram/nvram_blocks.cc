@@ -300,7 +300,7 @@ void NvramBlocks::leave(const SectorRange& range) {
   for_each(range, [&](std::uint32_t slot, SectorMask mask) {
     const Block& b = blocks_[slot];
     invariant((b.leaving & mask) == 0 && (b.present & mask) == mask,
-              "a sector has one write-back at a time");
+              "a sector has at most one write-back in progress");
     set(slot, b.present, b.dirty & ~mask, b.leaving | mask, b.replay);
   });
 }

@@ -215,7 +215,7 @@ int measure_echo(Waiting waiting, nanoseconds target, int requests) {
   close(ends[0]);
   server.join();
   close(ends[1]);
-  if (late.empty()) return complain("the echo does not answer");
+  if (late.empty()) return complain("the echo server does not answer");
   print(targets, late);
   std::printf("\n");
   return 0;

@@ -155,7 +155,7 @@ Drawing shares_of(const std::vector<Group>& groups, const std::string& setting) 
           "series = {}\ncolours = \"{}\"\nlines = \"{}\"\nxname = \"age at the cut (s)\"\nyname = "
           "\"lost (%)\"\nlogx = 0\n{}",
           series, colours, lines, data_block("data", data)),
-      "series.gp", fmt::format("share of changes lost by age, setting {}", setting)};
+      "series.gp", fmt::format("share of changes lost, by age of the change; setting {}", setting)};
 }
 
 std::vector<std::string> invalidities(const std::vector<Cut>& cuts) {
