@@ -117,7 +117,7 @@ if [ "${2:-}" = all ]; then
   [ "$(wc -l <names)" -ge 20 ] || failed "there are few stacks: $(cat names)"
   for stack in $(cat names); do
     # Known failures: docs/stacks.md.
-    case $stack in md-raid5-ppl | md-raid5-journal-write-back-again) continue ;; esac
+    case $stack in md-raid5-ppl | md-raid5-journal-write-back) continue ;; esac
     explores 0 "$stack" --budget 30
     has "ext4:$stack: passed"
     explores 1 "$stack" --strategy lying-flush --budget 40 --stop-at-first
