@@ -50,6 +50,11 @@ for disk in hd0 hd1 hd2; do has "$disk"; done
 refuses 2 'has 3 disks, but the stack md-raid1 has 2' -- \
   "$headcrash" explore here/workload.hcrec --fs ext4 --stack md-raid1 --guest virtual
 
+# A shell in a state has the stack assembled.
+exits 0 "$headcrash" replay here/workload.hcrec --fs ext4:md-raid5 --guest virtual --state a60- --shell <<<'cat /proc/mdstat'
+has '/dev/md127 is mounted on '
+has 'active raid5'
+
 # Disks that ignore flushes must lose. That is not the stack's fault: a bare disk that ignores flushes loses, too.
 explores 1 md-raid1 --strategy lying-flush --budget 20 --stop-at-first
 has 'lost-synced-data'
