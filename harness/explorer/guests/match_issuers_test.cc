@@ -179,11 +179,11 @@ TEST_F(MatchIssuers, WhoDirtiedAPageIsKnownByItsPlace) {
 
 TEST_F(MatchIssuers, PlacesAreInBlocksOfTheFileSystem) {
   dirty_page("small", 12, 1).place(12, 4, 100, 4);
-  queue("w", 200, 8).issue(200, 8);
+  queue("w", 206, 2).issue(206, 2);
   RecordedDisk disk(path_);
-  disk.write(1, 200, sectors(8));
+  disk.write(1, 206, sectors(2));
   match(disk, {{0, "254,0", {.sectors = 2}}});
-  EXPECT_EQ(dirtied(1), "small") << "four blocks of 1 KiB, each with the same page";
+  EXPECT_EQ(dirtied(1), "small") << "the last of four blocks of 1 KiB, all in the same page";
   match(disk);
   EXPECT_EQ(dirtied(1), "") << "unknown blocks";
 }
