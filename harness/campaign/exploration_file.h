@@ -8,7 +8,8 @@
 //
 //   [[controls]]
 //   filesystem = "xfs"
-//   must = "lose"                    data is lost in some state; `damage`: the check finds damage;
+//   must = "lose"                    data is lost in some state; `damage`: the check finds damage,
+//                                    or a rule of the stack is broken;
 //                                    `keep`: everything is kept; `keep-after-fsck`: the same, but
 //                                    repairs are permitted; `any`: nothing is required, so the cell
 //                                    is no control, but losses are reported; default: the adapter's

@@ -42,7 +42,6 @@ constexpr std::size_t kMarksNamed = 12;
 /// Minimum number of rounds for `explore --db`, which stores a campaign. Campaigns do not accept
 /// fewer rounds.
 constexpr std::uint32_t kStoredRoundsMin = 4;
-constexpr const char* kProbeName = "stack-probe.hcrec";
 
 /// Returns the CPU time of this process, its exited children, and its running children (fields 14
 /// and 15 of /proc/PID/stat).
@@ -105,14 +104,13 @@ Result<void> make_folder(const ExploreArguments& arguments) {
 void remove_recordings(const fs::path& folder) {
   if (folder.empty()) return;
   std::error_code error;
-  for (const char* name : {kFormattedName, kProbeName, kWorkloadName})
+  for (const char* name : {kFormattedName, explorer::kProbeName, kWorkloadName})
     fs::remove(folder / name, error);
 }
 
 /// Checks whether the requests in a recording obey the rules of the stack.
 Result<void> check_rules(const fs::path& recording, Explored& explored) {
-  TRY(const auto run, states::RunHistory::load(recording));
-  TRY(auto broken, explorer::check_stack_rules(*run, explored.filesystem.stack->rules));
+  TRY(auto broken, explorer::check_stack_rules(recording, explored.filesystem.stack->rules));
   explored.broken_rules.insert(explored.broken_rules.end(), broken.begin(), broken.end());
   ++explored.rules_checked_on;
   return {};
@@ -128,11 +126,11 @@ Result<void> probe_stack(explorer::StageGuest& guest, const explorer::FormattedD
                          const fs::path& folder, Explored& explored) {
   if (!has_rules(explored)) return {};
   const auto probed =
-      explorer::record_stack_probe(guest, explored.filesystem, disk, folder / kProbeName);
+      explorer::record_stack_probe(guest, explored.filesystem, disk, folder / explorer::kProbeName);
   if (!probed)
     return tl::unexpected(on_one_line(oracle::judgement_of(probed.error()),
                                       "the probe of " + explored.filesystem.stack->name));
-  return check_rules(folder / kProbeName, explored);
+  return check_rules(folder / explorer::kProbeName, explored);
 }
 
 /// Records mkfs and then the workload on the first guest. Both recordings are in the same folder.

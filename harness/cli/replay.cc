@@ -278,15 +278,20 @@ int shell(const StoredTrial& trial, const OpenedState& opened, const ReplayArgum
                                   .faults = guest.machine().faults_in_recovery()},
                                  true);
   if (!loaded) return stop(loaded.error());
+  const auto assembled =
+      guest.assemble_stack(trial.filesystem, explorer::StageGuest::Assembly::after_cut);
+  if (!assembled) return stop(assembled.error());
   std::string why, log;
   const auto mounted = guest.recover_and_mount(trial.filesystem, why, log);
   fmt::print("{}", log);
   if (!mounted) return stop(mounted.error());
   const bool terminal = ::isatty(STDIN_FILENO) != 0;
+  const std::string device =
+      trial.filesystem.stack ? trial.filesystem.stack->device : std::string(run::kStageDisk);
   if (*mounted) {
-    fmt::print("{} is mounted on {}", run::kStageDisk, run::kMountPoint);
+    fmt::print("{} is mounted on {}", device, run::kMountPoint);
   } else {
-    fmt::print("the kernel refused to mount {}: {}", run::kStageDisk, why);
+    fmt::print("the kernel refused to mount {}: {}", device, why);
   }
   fmt::print("; each line is run by a shell in the guest; `exit` ends it\n");
   std::string folder = *mounted ? run::kMountPoint : "/";

@@ -23,14 +23,26 @@ constexpr std::size_t kPieceBytes = 128 << 10;
 constexpr std::size_t kFreedBufferKib = 4;
 
 struct TracedEvent {
+  const char* group;
   const char* name;
   bool with_stack;
   const char* filter;
+  bool required;  ///< false if it depends on the kernel's version and file systems
 };
 /// Reads are not traced, because a crash cannot lose them.
-constexpr std::array kEvents{TracedEvent{"block_bio_queue", true, "!(rwbs ~ \"R*\")"},
-                             TracedEvent{"block_dirty_buffer", true, nullptr},
-                             TracedEvent{"block_rq_issue", false, "!(rwbs ~ \"R*\")"}};
+constexpr std::array kEvents{
+    TracedEvent{"block", "block_bio_queue", true, "!(rwbs ~ \"R*\")", true},
+    TracedEvent{"block", "block_dirty_buffer", true, nullptr, true},
+    TracedEvent{"block", "block_rq_issue", false, "!(rwbs ~ \"R*\")", true},
+    TracedEvent{"xfs", "xfs_trans_log_buf", true, nullptr, false},
+    TracedEvent{"xfs", "xfs_map_blocks_found", false, nullptr, false},
+    TracedEvent{"xfs", "xfs_iext_insert", false, nullptr, false},
+    TracedEvent{"xfs", "xfs_bmap_post_update", false, nullptr, false},
+    TracedEvent{"ext4", "ext4_es_insert_extent", false, nullptr, false},
+    TracedEvent{"writeback", "writeback_dirty_folio", true, nullptr, false},
+    TracedEvent{"f2fs", "f2fs_set_page_dirty", true, nullptr, false},
+    TracedEvent{"f2fs", "f2fs_submit_page_write", false, nullptr, false},
+    TracedEvent{"f2fs", "f2fs_submit_folio_write", false, nullptr, false}};
 
 VfsResult<void> write_setting(const fs::path& file, std::string_view text) {
   const base::Descriptor opened(::open(file.c_str(), O_WRONLY | O_TRUNC | O_CLOEXEC));
@@ -41,10 +53,16 @@ VfsResult<void> write_setting(const fs::path& file, std::string_view text) {
 }
 
 fs::path event_folder(const fs::path& folder, const TracedEvent& event) {
-  return folder / "events" / "block" / event.name;
+  return folder / "events" / event.group / event.name;
+}
+
+bool is_there(const fs::path& folder, const TracedEvent& event) {
+  std::error_code ignored;
+  return fs::exists(event_folder(folder, event) / "trigger", ignored);
 }
 
 VfsResult<void> start_event(const fs::path& folder, const TracedEvent& event) {
+  if (!event.required && !is_there(folder, event)) return {};
   const fs::path own = event_folder(folder, event);
   if (event.filter != nullptr) {
     TRY(write_setting(own / "filter", event.filter));
@@ -75,11 +93,6 @@ VfsResult<void> start_all(const fs::path& folder, std::size_t buffer_kib) {
   TRY(write_setting(folder / "trace", ""));
   for (const TracedEvent& event : kEvents) TRY(start_event(folder, event));
   return write_setting(folder / "tracing_on", "1");
-}
-
-bool is_there(const fs::path& folder) {
-  std::error_code ignored;
-  return fs::exists(event_folder(folder, kEvents.front()) / "trigger", ignored);
 }
 
 void make_printable(std::string& text) {
@@ -114,8 +127,9 @@ VfsResult<void> read_trace(const fs::path& file,
 }  // namespace
 
 VfsResult<void> start_block_trace(std::size_t buffer_kib, const std::string& folder) {
-  if (!is_there(folder)) ::mount("tracefs", folder.c_str(), "tracefs", MS_NOSUID, "");
-  if (!is_there(folder)) return tl::unexpected(Errno{.value = ENOTSUP});
+  const TracedEvent& first = kEvents.front();
+  if (!is_there(folder, first)) ::mount("tracefs", folder.c_str(), "tracefs", MS_NOSUID, "");
+  if (!is_there(folder, first)) return tl::unexpected(Errno{.value = ENOTSUP});
   const auto started = start_all(folder, buffer_kib);
   if (!started) {
     stop_events(folder);

@@ -1,9 +1,22 @@
 #pragma once
 // Traces the kernel's requests to disks, with the stack of the function that submitted each.
 //
-//   block_bio_queue     a file system submits a write or a flush     with stack
-//   block_dirty_buffer  a block of a disk becomes dirty in memory    with stack
-//   block_rq_issue      a request is sent to the disk's driver
+//   block_bio_queue        a file system submits a write or a flush     with stack
+//   block_dirty_buffer     a block of a disk becomes dirty in memory    with stack
+//   block_rq_issue         a request is sent to the disk's driver
+//
+// These events are traced if the kernel has them. They name the thread that dirtied file data, and
+// metadata that is not in the cache of the disk's blocks:
+//
+//   xfs_trans_log_buf      a transaction changes a metadata block       with stack
+//   xfs_map_blocks_found   writeback has found the place of file data
+//   xfs_iext_insert, xfs_bmap_post_update
+//                          file data has been allocated
+//   ext4_es_insert_extent  the place of file data is known
+//   writeback_dirty_folio  a page of a file becomes dirty               with stack
+//   f2fs_set_page_dirty    a page of data or metadata becomes dirty     with stack
+//   f2fs_submit_page_write, f2fs_submit_folio_write
+//                          a page is written to a block
 //
 // The events are counted by a sequence number instead of the time, because reading a clock takes
 // time in a virtual guest. The text is that of the kernel's file `trace`

@@ -50,6 +50,17 @@ TEST_F(BlockTrace, StartsEventsWithStacksAndACounterAsClock) {
   EXPECT_EQ(get("events/block/block_rq_issue/enable"), "1");
 }
 
+TEST_F(BlockTrace, StartsTheEventsOfFileSystemsThatTheKernelHas) {
+  for (const char* file : {"enable", "trigger", "filter"})
+    put(fs::path("events/xfs/xfs_trans_log_buf") / file, "");
+  ASSERT_TRUE(start_block_trace(64, root_));
+  EXPECT_EQ(get("events/xfs/xfs_trans_log_buf/trigger"), "stacktrace");
+  EXPECT_EQ(get("events/xfs/xfs_trans_log_buf/enable"), "1");
+  EXPECT_FALSE(fs::exists(root_ / "events/f2fs"));
+  ASSERT_TRUE(stop_block_trace([](std::string_view) {}, root_));
+  EXPECT_EQ(get("events/xfs/xfs_trans_log_buf/enable"), "0");
+}
+
 TEST_F(BlockTrace, StopsAndReturnsWholeLines) {
   std::string text;
   for (int line = 0; line < 60'000; ++line) text += "line " + std::to_string(line) + "\n";

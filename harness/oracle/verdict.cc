@@ -13,9 +13,9 @@ namespace headcrash::oracle {
 namespace {
 
 constexpr auto kVerdicts = base::names<Verdict>(
-    {"clean", "replayed", "repaired-by-fsck", "stale-data", "non-atomic-rename", "resurrected",
-     "zero-length", "wrong-data", "lost-synced-data", "not-repairable", "unmountable",
-     "recovery-not-idempotent", "hang", "oops", "workload-failed", "harness-error"});
+    {"clean", "replayed", "repaired-by-fsck", "broken-rule", "stale-data", "non-atomic-rename",
+     "resurrected", "zero-length", "wrong-data", "lost-synced-data", "not-repairable",
+     "unmountable", "recovery-not-idempotent", "hang", "oops", "workload-failed", "harness-error"});
 constexpr auto kTiers =
     base::names<Tier>({"posix", "documented", "de-facto", "integrity", "litmus"});
 

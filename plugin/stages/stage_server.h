@@ -17,7 +17,8 @@
 namespace headcrash::stages {
 
 inline constexpr std::size_t kStagesMax = 64;
-inline constexpr std::uint64_t kOverlayBytesDefault = 256ULL << 20;
+/// Only written sectors take memory. Some stacks write all of each disk when they are created.
+inline constexpr std::uint64_t kOverlayBytesDefault = 1ULL << 30;
 
 struct StageServerOptions {
   std::size_t stages = 1;                                  ///< 1 to kStagesMax

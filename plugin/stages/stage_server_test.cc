@@ -361,6 +361,17 @@ TEST(StageServer, ReportsAFullOverlay) {
   EXPECT_EQ(client.write(64, filled('g', 8)), 0);
 }
 
+/// Creating a dm-integrity device, or adding a disk to an array, writes the whole disk.
+TEST(StageServer, ADiskOf320MiBCanBeWrittenCompletely) {
+  constexpr std::uint64_t kMib = (1 << 20) / model::kSectorBytes, kDiskMib = 320;
+  const auto server = start_stages(1);
+  load(*server, blank(0, kDiskMib * kMib));
+  StageClient client(stage_of(*server, 0));
+  const auto piece = filled('p', kMib);
+  for (std::uint64_t i = 0; i < kDiskMib; ++i) ASSERT_EQ(client.write(i * kMib, piece), 0) << i;
+  EXPECT_EQ(client.read((kDiskMib - 1) * kMib, kMib), piece);
+}
+
 /// A sector must not count as written if its write was rejected.
 TEST(StageServer, RecordsAWriteWithoutRoomAsFailed) {
   const TemporaryFolder folder;

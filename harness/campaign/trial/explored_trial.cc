@@ -7,6 +7,8 @@
 #include <chrono>
 
 #include "harness/explorer/guests/exploration.h"
+#include "harness/explorer/guests/stack_probe.h"
+#include "harness/explorer/guests/stack_rules.h"
 #include "harness/explorer/reproduce/failure_report.h"
 #include "harness/workload/catalogue.h"
 #include "plugin/base/stopwatch.h"
@@ -79,6 +81,10 @@ class ExploredTrial {
   Result<std::vector<workload::Operation>> operations() const;
   Result<void> explore_and_tell(const std::vector<workload::Operation>& operations,
                                 const std::function<void(const std::string&)>& on_phase);
+  /// Probes the stack below the file system, if it has rules, and checks them.
+  Result<void> probe_stack(const explorer::FormattedDisk& disk);
+  /// Checks the rules of the stack on a recording.
+  Result<void> check_rules(const fs::path& recording);
   Result<explorer::ExplorationResult> explore(
       const explorer::RecordedWorkload& recorded,
       const std::function<void(const std::string&)>& on_phase);
@@ -96,7 +102,9 @@ class ExploredTrial {
                         const explorer::RecordedWorkload& recorded,
                         const explorer::ConfirmedFailure& failure);
   void judge(const explorer::ExplorationResult& result);
+  void judge_rules();
   void keep_artefacts();
+  bool has_rules() const { return cell_.filesystem.stack && cell_.filesystem.stack->rules.any(); }
   bool interrupted() const { return context_.interrupted != nullptr && *context_.interrupted; }
   void step(const std::string& name, std::int64_t count, double ms) {
     if (count > 0) record_.steps.push_back({name, count, ms});
@@ -112,6 +120,7 @@ class ExploredTrial {
   bool worth_keeping_ = false;
   /// Set if a crash inside the list left a state that failed its check.
   std::optional<oracle::Judgement> at_crash_;
+  std::vector<explorer::BrokenRule> broken_rules_;
   /// Number of states whose losses the documentation of the application permits.
   std::size_t with_permitted_losses_ = 0;
   double minimise_ms_ = 0;  ///< sum over all failures
@@ -151,6 +160,7 @@ Result<db::TrialRecord> ExploredTrial::run(
     record_.summary = judgement.summary;
     worth_keeping_ = true;
   }
+  judge_rules();
   keep_artefacts();
   record_.wall_ms = watch.ms();
   return std::move(record_);
@@ -167,11 +177,17 @@ Result<void> ExploredTrial::explore_and_tell(
   disk.options.slow_us = static_cast<std::uint32_t>(context_.campaign->explore->slow_us);
   disk.options.seed = plan_.seed;
   step("format", 1, watch.lap());
+  if (has_rules()) {
+    on_phase("probe");
+    TRY(probe_stack(disk));
+    step("probe", 1, watch.lap());
+  }
   on_phase("record");
   TRY(const auto recorded,
       record(guest_, cell_, disk, operations, artefacts_ / kRecording, &at_crash_));
   step("record", 1, watch.ms());
   if (recorded.failure) return run::stop(ErrorKind::workload, *recorded.failure);
+  if (has_rules()) TRY(check_rules(recorded.recording));
   TRY(const auto result, explore(recorded, on_phase));
   keep_coverage(result);
   keep_steps(result);
@@ -187,6 +203,22 @@ Result<void> ExploredTrial::explore_and_tell(
   step("minimise", failures, minimise_ms_);
   step("tell failures", failures, watch.ms() - minimise_ms_);
   judge(result);
+  return {};
+}
+
+Result<void> ExploredTrial::probe_stack(const explorer::FormattedDisk& disk) {
+  const fs::path recording = artefacts_ / explorer::kProbeName;
+  TRY(explorer::record_stack_probe(guest_, cell_.filesystem, disk, recording));
+  return check_rules(recording);
+}
+
+Result<void> ExploredTrial::check_rules(const fs::path& recording) {
+  TRY(const auto broken, explorer::check_stack_rules(recording, cell_.filesystem.stack->rules));
+  for (const explorer::BrokenRule& each : broken)
+    record_.findings.push_back({std::string(oracle::name(oracle::Verdict::broken_rule)),
+                                std::string(oracle::name(oracle::Tier::documented)), each.disk,
+                                each.rule, each.text});
+  broken_rules_.insert(broken_rules_.end(), broken.begin(), broken.end());
   return {};
 }
 
@@ -372,6 +404,24 @@ void ExploredTrial::judge(const explorer::ExplorationResult& result) {
   }
 }
 
+/// Adds the broken rules of the stack to the trial's verdict. Harness errors of single states do
+/// not hide them, because they do not depend on any state.
+void ExploredTrial::judge_rules() {
+  if (broken_rules_.empty()) return;
+  worth_keeping_ = true;
+  const explorer::BrokenRule& first = broken_rules_.front();
+  const std::string text =
+      fmt::format("the stack {} broke the rule {} on {}: {}", cell_.filesystem.stack->name,
+                  first.rule, first.disk, first.text);
+  const oracle::Verdict verdict = oracle::verdict_named(record_.verdict);
+  if (verdict > oracle::Verdict::broken_rule && verdict != oracle::Verdict::harness_error) {
+    record_.summary += "; " + text;
+    return;
+  }
+  record_.verdict = oracle::name(oracle::Verdict::broken_rule);
+  record_.summary = fmt::format("{}; {}", text, record_.summary);
+}
+
 void ExploredTrial::keep_artefacts() {
   std::error_code error;
   if (!worth_keeping_ && !context_.campaign->explore->keep) {
@@ -379,8 +429,9 @@ void ExploredTrial::keep_artefacts() {
     return;
   }
   const fs::path recording = artefacts_ / kRecording;
-  for (const auto& [kind, path] : {std::pair{"recording", recording},
-                                   std::pair{"workload", explorer::operations_file(recording)}}) {
+  for (const auto& [kind, path] :
+       {std::pair{"recording", recording}, std::pair{"probe", artefacts_ / explorer::kProbeName},
+        std::pair{"workload", explorer::operations_file(recording)}}) {
     const auto bytes = fs::file_size(path, error);
     if (error) continue;
     record_.artefacts.push_back({kind, fs::relative(path, context_.database_folder, error),

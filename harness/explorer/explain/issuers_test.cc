@@ -71,6 +71,15 @@ TEST(Issuers, AreNamedByTheFunctionThatExplainsTheRequest) {
   EXPECT_EQ(telling_function(kCommit), "jbd2_journal_commit_transaction");
   EXPECT_EQ(stack_text(kCommit), "jbd2_journal_commit_transaction < kjournald2");
   EXPECT_EQ(telling_function({"sh", {}}), "");
+  EXPECT_EQ(telling_function({"init",
+                              {"save_stack_trace+0x2e/0x30", "stack_trace_save+0x35/0x40",
+                               "__ftrace_trace_stack+0x225/0x2e0", "__trace_stack+0x16/0x20",
+                               "stacktrace_trigger+0x49/0x70", "event_triggers_post_call+0x49/0x70",
+                               "trace_event_buffer_commit+0x13a/0x370",
+                               "trace_event_raw_event_block_bio+0xc6/0x100",
+                               "submit_bio_noacct+0x1d4/0x510", "ext4_commit_super+0xaf/0x1b0"}}),
+            "ext4_commit_super")
+      << "a stack of user-mode Linux";
   EXPECT_EQ(telling_function({"sh", {"submit_bio+0x1/0x2"}}), "submit_bio");
   EXPECT_EQ(issuers_text(std::vector{kCommit, kAgent, Issuer{"sh", {}}}),
             "jbd2_journal_commit_transaction from jbd2/vda-8, ext4_mark_iloc_dirty from headcrash "

@@ -70,6 +70,60 @@ TEST(BlockTraceText, HasEventsWithTheirStacks) {
   EXPECT_TRUE(trace->events[4].stack.empty()) << "a read's stack belongs to no event";
 }
 
+/// Texts from Linux 6.1 and 7.3.
+TEST(BlockTraceText, HasDirtyPagesAndTheirPlaces) {
+  const auto trace = parse_block_trace(
+      "  sh-5  [000] .....  1: xfs_trans_log_buf: dev 254:0 daddr 0x80 bbcount 0x8 hold 3\n"
+      "  sh-5  [000] .....  2: <stack trace>\n"
+      " => xfs_trans_log_buf+0x1/0x2\n"
+      "  sh-5  [000] .....  3: writeback_dirty_folio: bdi 254:0: ino=131 index=2\n"
+      "  sh-5  [000] .....  4: <stack trace>\n"
+      " => iomap_write_end+0x1/0x2\n"
+      "  sh-5  [000] .....  5: xfs_iext_insert: dev 254:0 ino 0x83 state  cur c1/0 fileoff 0x1 "
+      "startblock 0x18 fsbcount 0x4 flag 0 caller f+0x1/0x2\n"
+      "  sh-5  [000] .....  6: xfs_map_blocks_found: dev 254:0 ino 0x83 disize 0x0 pos 0x0 "
+      "bytecount 0x4000 fork data startoff 0x1 startblock 0xffffffffe0005 fsbcount 0x4\n"
+      "  sh-5  [000] .....  7: f2fs_set_page_dirty: dev = (254,0), ino = 4, DATA, FILE, index = 9, "
+      "dirty = 1, uptodate = 1\n"
+      "  sh-5  [000] .....  8: f2fs_submit_page_write: dev = (254,0), ino = 4, page_index = 0x9, "
+      "oldaddr = 0x0, newaddr = 0x1203, rw = WRITE(S), type = HOT_DATA\n"
+      "  sh-5  [000] .....  9: f2fs_submit_folio_write: dev = (254,0), ino = 4, folio_index = 0xa, "
+      "oldaddr = 0x0, newaddr = 0x1204, rw = WRITE(S), type = HOT_DATA\n"
+      "  sh-5  [000] ..... 10: ext4_es_insert_extent: dev 254,0 ino 12 es [3/16) mapped 8209 "
+      "status W\n"
+      "  sh-5  [000] ..... 11: writeback_dirty_folio: bdi btrfs-1: ino=257 index=0\n"
+      "  sh-5  [000] ..... 12: f2fs_set_page_dirty: in other words\n");
+  ASSERT_TRUE(trace) << trace.error().message();
+  ASSERT_EQ(trace->events.size(), 9U) << "an event of a file system in other words is no event";
+  const auto& events = trace->events;
+  EXPECT_EQ(events[0].kind, Kind::dirtied);
+  EXPECT_EQ(events[0].device, "254,0");
+  EXPECT_EQ(events[0].sector, 0x80U);
+  EXPECT_EQ(events[0].sectors, 8U);
+  EXPECT_EQ(events[0].stack.size(), 1U);
+  EXPECT_EQ(events[1].kind, Kind::page_dirtied);
+  EXPECT_EQ(events[1].device, "254,0");
+  EXPECT_EQ(events[1].inode, 131U);
+  EXPECT_EQ(events[1].at, 2U);
+  EXPECT_EQ(events[1].stack.size(), 1U);
+  EXPECT_EQ(events[2].kind, Kind::placed);
+  EXPECT_EQ(events[2].inode, 131U);
+  EXPECT_EQ(events[2].at, 1U);
+  EXPECT_EQ(events[2].block, 0x18U);
+  EXPECT_EQ(events[2].blocks, 4U);
+  EXPECT_EQ(events[3].blocks, 0U) << "not allocated yet";
+  EXPECT_EQ(events[4].at, 9U);
+  EXPECT_EQ(events[4].device, "254,0");
+  EXPECT_EQ(events[5].at, 9U);
+  EXPECT_EQ(events[5].block, 0x1203U);
+  EXPECT_EQ(events[5].blocks, 1U);
+  EXPECT_EQ(events[6].block, 0x1204U);
+  EXPECT_EQ(events[7].at, 3U);
+  EXPECT_EQ(events[7].block, 8209U);
+  EXPECT_EQ(events[7].blocks, 16U);
+  EXPECT_EQ(events[8].device, "") << "a file system of several disks";
+}
+
 TEST(BlockTraceText, AStackOfAnotherThreadIsNotUsed) {
   const auto trace = parse_block_trace(
       "  sh-5      [000] d..1.   318: block_bio_queue: 254,0 WS 16 + 8 [sh]\n"

@@ -9,6 +9,8 @@
 #include <tuple>
 #include <utility>
 
+#include "harness/explorer/explain/byte_order.h"
+
 namespace headcrash::explorer {
 namespace {
 
@@ -44,26 +46,77 @@ struct Issued {
 /// The last event that dirtied each range of a disk.
 class DirtyMap {
  public:
-  void add(const BlockEvent& event) {
-    const SectorRange range = range_of(event);
+  void add(const SectorRange& range, const BlockEvent& event) {
     // The blocks of a disk have the same size, except while a file system probes sizes.
     auto at = last_.lower_bound(range.first);
     while (at != last_.end() && at->first < range.end) at = last_.erase(at);
-    last_[range.first] = &event;
+    last_[range.first] = {range, &event};
   }
   void add_overlapping(const SectorRange& range, std::vector<const BlockEvent*>& events) const {
     auto at = last_.upper_bound(range.first);
     if (at != last_.begin()) --at;
     for (; at != last_.end() && at->first < range.end; ++at)
-      if (!common(range_of(*at->second), range).empty()) events.push_back(at->second);
+      if (!common(at->second.first, range).empty()) events.push_back(at->second.second);
   }
 
  private:
-  std::map<std::uint64_t, const BlockEvent*> last_;
+  std::map<std::uint64_t, std::pair<SectorRange, const BlockEvent*>> last_;
+};
+
+/// Follows the dirty pages of files to the sectors in which they are stored. The place of a page
+/// may become known before or after the page becomes dirty.
+class FilePages {
+ public:
+  explicit FilePages(const FileSystemBlocks& blocks)
+      : blocks_(blocks), per_page_(blocks.sectors == 0 ? 0 : kPageSectors / blocks.sectors) {}
+
+  void dirty(const BlockEvent& event, DirtyMap& map) {
+    if (per_page_ == 0) return;
+    pages_[{event.inode, event.at}] = &event;
+    for (std::uint64_t i = 0; i < per_page_; ++i) {
+      const std::uint64_t block = event.at * per_page_ + i;
+      auto place = places_.upper_bound({event.inode, block});
+      if (place == places_.begin()) continue;
+      --place;
+      const auto& [file, first] = place->first;
+      if (file == event.inode && block - first < place->second->blocks)
+        map.add(sectors_of(place->second->block + (block - first)), event);
+    }
+  }
+  void place(const BlockEvent& event, DirtyMap& map) {
+    if (per_page_ == 0 || event.blocks == 0) return;
+    places_[{event.inode, event.at}] = &event;
+    const std::uint64_t end = event.at + event.blocks;
+    for (auto page = pages_.lower_bound({event.inode, event.at / per_page_});
+         page != pages_.end() && page->first.first == event.inode; ++page) {
+      const std::uint64_t first = page->first.second * per_page_;
+      if (first >= end) break;
+      for (std::uint64_t block = std::max(first, event.at);
+           block < std::min(first + per_page_, end); ++block)
+        map.add(sectors_of(event.block + (block - event.at)), *page->second);
+    }
+  }
+
+ private:
+  static constexpr std::uint32_t kPageSectors = 8;
+  using FilePlace = std::pair<std::uint64_t, std::uint64_t>;  ///< inode, and page or block
+
+  SectorRange sectors_of(std::uint64_t block) const {
+    if (blocks_.group_blocks != 0) {
+      const std::uint64_t group = block >> blocks_.group_bits;
+      block = group * blocks_.group_blocks + (block - (group << blocks_.group_bits));
+    }
+    return {block * blocks_.sectors, (block + 1) * blocks_.sectors};
+  }
+
+  const FileSystemBlocks blocks_;
+  const std::uint64_t per_page_;  ///< blocks in a page; 0 if unknown or if a block is larger
+  std::map<FilePlace, const BlockEvent*> pages_, places_;
 };
 
 class Queue {
  public:
+  explicit Queue(const FileSystemBlocks& blocks) : pages_(blocks) {}
   void take(const BlockEvent& event) {
     switch (event.kind) {
       case BlockEvent::Kind::queued:
@@ -73,7 +126,13 @@ class Queue {
                            .postflush = event.fua && event.sectors > 0});
         return;
       case BlockEvent::Kind::dirtied:
-        dirty_.add(event);
+        dirty_.add(range_of(event), event);
+        return;
+      case BlockEvent::Kind::page_dirtied:
+        pages_.dirty(event, dirty_);
+        return;
+      case BlockEvent::Kind::placed:
+        pages_.place(event, dirty_);
         return;
       case BlockEvent::Kind::issued:
         issue(event);
@@ -130,6 +189,7 @@ class Queue {
 
   std::list<Queued> queued_;
   DirtyMap dirty_;
+  FilePages pages_;
   std::vector<Issued> issued_;
 };
 
@@ -224,7 +284,7 @@ class Unmatched {
 
 void match_device(const states::RunHistory& run, const TracedDevice& device,
                   const std::vector<BlockEvent>& events, MatchedIssuers& matched) {
-  Queue queue;
+  Queue queue(device.blocks);
   for (const BlockEvent& event : events)
     if (event.device == device.number) queue.take(event);
   Unmatched unmatched(std::move(queue.issued()));
@@ -242,6 +302,28 @@ void match_device(const states::RunHistory& run, const TracedDevice& device,
 }
 
 }  // namespace
+
+FileSystemBlocks file_system_blocks(std::span<const std::byte> beginning) {
+  constexpr std::uint64_t kXfsMagic = 0x58465342, kExtMagic = 0xef53, kF2fsMagic = 0xf2f52010;
+  constexpr std::size_t kSecondSuper = 1024;
+  constexpr std::uint64_t kBlockBytesMost = 65536, kGroupBitsMost = 31;
+  FileSystemBlocks blocks;
+  if (beginning.size() < kFileSystemBlocksBytes) return blocks;
+  const auto super = beginning.subspan(kSecondSuper);
+  std::uint64_t bytes = 0;
+  if (big(beginning, 0, 4) == kXfsMagic) {
+    bytes = big(beginning, 4, 4);
+    blocks.group_blocks = static_cast<std::uint32_t>(big(beginning, 84, 4));
+    blocks.group_bits = static_cast<std::uint32_t>(big(beginning, 124, 1));
+  } else if (little(super, 56, 2) == kExtMagic) {
+    bytes = std::uint64_t{1024} << std::min<std::uint64_t>(little(super, 24, 4), 10);
+  } else if (little(super, 0, 4) == kF2fsMagic) {
+    bytes = std::uint64_t{1} << std::min<std::uint64_t>(little(super, 16, 4), 31);
+  }
+  if (bytes > kBlockBytesMost || blocks.group_bits > kGroupBitsMost) return {};
+  blocks.sectors = static_cast<std::uint32_t>(bytes / model::kSectorBytes);
+  return blocks;
+}
 
 MatchedIssuers match_issuers(const states::RunHistory& run,
                              const std::vector<TracedDevice>& devices,

@@ -9,6 +9,7 @@
 // QEMU merges adjacent requests, so a recorded request may consist of several issued ones. A write
 // with a preflush or FUA becomes up to three requests: flush, write, flush.
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -18,10 +19,23 @@
 
 namespace headcrash::explorer {
 
+/// Converts the block numbers of a file system to sectors.
+struct FileSystemBlocks {
+  std::uint32_t sectors = 0;  ///< sectors in a block; 0 if unknown
+  /// In XFS, a block number is `group << group_bits | block in the group`, and a group has this
+  /// many blocks. 0 for others.
+  std::uint32_t group_blocks = 0, group_bits = 0;
+};
+/// Number of bytes at the beginning of a disk that file_system_blocks() reads.
+inline constexpr std::size_t kFileSystemBlocksBytes = 2048;
+/// Reads the superblock of ext2, ext4, XFS or F2FS. Other contents give `sectors` 0.
+FileSystemBlocks file_system_blocks(std::span<const std::byte> beginning);
+
 /// A device of the recording, and its number in the guest, such as "254,0".
 struct TracedDevice {
   model::DeviceId device = 0;
   std::string number;
+  FileSystemBlocks blocks = {};
 };
 
 struct MatchedIssuers {

@@ -50,6 +50,21 @@ class MatchIssuers : public testing::Test {
         {.kind = Kind::dirtied, .device = "254,0", .sector = sector, .sectors = 8, .task = task});
     return *this;
   }
+  MatchIssuers& dirty_page(const std::string& task, std::uint64_t inode, std::uint64_t page) {
+    events_.push_back(
+        {.kind = Kind::page_dirtied, .device = "254,0", .inode = inode, .at = page, .task = task});
+    return *this;
+  }
+  MatchIssuers& place(std::uint64_t inode, std::uint64_t at, std::uint64_t block,
+                      std::uint64_t blocks) {
+    events_.push_back({.kind = Kind::placed,
+                       .device = "254,0",
+                       .inode = inode,
+                       .at = at,
+                       .block = block,
+                       .blocks = blocks});
+    return *this;
+  }
   MatchedIssuers match(RecordedDisk& disk,
                        const std::vector<TracedDevice>& devices = {{0, "254,0"}}) {
     const auto run = disk.load();
@@ -151,6 +166,62 @@ TEST_F(MatchIssuers, WhoDirtiedABlockIsTheLastOneBeforeTheWrite) {
   EXPECT_EQ(dirtied(1), "late+neighbour");
 }
 
+TEST_F(MatchIssuers, WhoDirtiedAPageIsKnownByItsPlace) {
+  dirty_page("one", 12, 0).dirty_page("two", 12, 1).dirty_page("other", 13, 0);
+  place(12, 0, 1, 2).place(13, 0, 20, 1).place(14, 3, 30, 4).dirty_page("later", 14, 5);
+  queue("w", 8, 16).issue(8, 16).queue("w", 32 * 8, 8).issue(32 * 8, 8);
+  RecordedDisk disk(path_);
+  disk.write(1, 8, sectors(16)).write(2, 32 * 8, sectors(8));
+  match(disk, {{0, "254,0", {.sectors = 8}}});
+  EXPECT_EQ(dirtied(1), "one+two");
+  EXPECT_EQ(dirtied(2), "later") << "the place was known before the page became dirty";
+}
+
+TEST_F(MatchIssuers, PlacesAreInBlocksOfTheFileSystem) {
+  dirty_page("small", 12, 1).place(12, 4, 100, 4);
+  queue("w", 206, 2).issue(206, 2);
+  RecordedDisk disk(path_);
+  disk.write(1, 206, sectors(2));
+  match(disk, {{0, "254,0", {.sectors = 2}}});
+  EXPECT_EQ(dirtied(1), "small") << "the last of four blocks of 1 KiB, all in the same page";
+  match(disk);
+  EXPECT_EQ(dirtied(1), "") << "unknown blocks";
+}
+
+TEST_F(MatchIssuers, XfsBlocksAreInGroups) {
+  dirty_page("grouped", 12, 0).place(12, 0, (2U << 7) + 5, 1);
+  queue("w", 205 * 8, 8).issue(205 * 8, 8);
+  RecordedDisk disk(path_);
+  disk.write(1, 205 * 8, sectors(8));
+  match(disk, {{0, "254,0", {.sectors = 8, .group_blocks = 100, .group_bits = 7}}});
+  EXPECT_EQ(dirtied(1), "grouped");
+}
+
+TEST(FileSystemBlocks, AreReadFromTheSuperblock) {
+  std::vector<std::byte> disk(kFileSystemBlocksBytes);
+  const auto put = [&](std::size_t at, std::initializer_list<int> bytes) {
+    for (const int each : bytes) disk[at++] = static_cast<std::byte>(each);
+  };
+  EXPECT_EQ(file_system_blocks(disk).sectors, 0U);
+  put(1024 + 56, {0x53, 0xef});
+  EXPECT_EQ(file_system_blocks(disk).sectors, 2U);
+  put(1024 + 24, {2});
+  EXPECT_EQ(file_system_blocks(disk).sectors, 8U);
+  disk.assign(disk.size(), std::byte{0});
+  put(1024, {0x10, 0x20, 0xf5, 0xf2});
+  put(1024 + 16, {12});
+  EXPECT_EQ(file_system_blocks(disk).sectors, 8U);
+  put(0, {'X', 'F', 'S', 'B', 0, 0, 0x10, 0});
+  put(84, {0, 0, 0x4b, 0});
+  put(124, {15});
+  EXPECT_EQ(file_system_blocks(disk).sectors, 8U);
+  EXPECT_EQ(file_system_blocks(disk).group_blocks, 0x4b00U);
+  EXPECT_EQ(file_system_blocks(disk).group_bits, 15U);
+  put(124, {200});
+  EXPECT_EQ(file_system_blocks(disk).sectors, 0U) << "damaged";
+  EXPECT_EQ(file_system_blocks(std::span(disk).first(100)).sectors, 0U);
+}
+
 TEST_F(MatchIssuers, AnyEventsAreAccepted) {
   std::mt19937_64 random(1);
   RecordedDisk disk(path_);
@@ -164,15 +235,20 @@ TEST_F(MatchIssuers, AnyEventsAreAccepted) {
   for (int round = 0; round < 200; ++round) {
     std::vector<BlockEvent> events;
     for (int i = 0; i < 60; ++i)
-      events.push_back({.kind = static_cast<Kind>(random() % 3),
+      events.push_back({.kind = static_cast<Kind>(random() % 5),
                         .op = static_cast<Op>(random() % 4),
                         .preflush = random() % 2 == 0,
                         .fua = random() % 2 == 0,
                         .device = "254,0",
                         .sector = random() % 8 == 0 ? random() : random() % 32,
                         .sectors = static_cast<std::uint32_t>(random() % 20),
+                        .inode = random() % 3,
+                        .at = random() % 8 == 0 ? random() : random() % 8,
+                        .block = random() % 8 == 0 ? random() : random() % 8,
+                        .blocks = random() % 4,
                         .task = "t"});
-    const auto matched = match_issuers(*run, {{0, "254,0"}}, events);
+    const auto matched = match_issuers(
+        *run, {{0, "254,0", {.sectors = 2, .group_blocks = 3, .group_bits = 2}}}, events);
     EXPECT_LE(matched.matched, matched.requests);
     EXPECT_EQ(matched.issuers.size(), matched.matched);
   }

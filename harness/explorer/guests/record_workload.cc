@@ -284,6 +284,13 @@ Result<bool> is_full(StageGuest& guest) {
   return done.exit_code == 0;
 }
 
+/// Returns how the file system on a disk numbers its blocks.
+FileSystemBlocks blocks_of(const states::RunHistory& run, model::DeviceId device) {
+  std::vector<std::byte> beginning(kFileSystemBlocksBytes);
+  const auto image = run.image({.device = device, .event = run.events()}, device);
+  return image && image->read(0, beginning) ? file_system_blocks(beginning) : FileSystemBlocks{};
+}
+
 /// Matches the guest's trace with the recording, and stores the issuers next to it.
 Result<IssuerShare> store_issuers(const run::WriteTrace& trace, const fs::path& recording) {
   TRY(const auto parsed, parse_block_trace(trace.text));
@@ -294,7 +301,8 @@ Result<IssuerShare> store_issuers(const run::WriteTrace& trace, const fs::path& 
   for (std::size_t i = 0; i < disks.size(); ++i) {
     const fs::path path = i == 0 ? std::string(run::kStageDisk) : adapters::disk_path(i);
     const auto found = trace.devices.find(path.filename().string());
-    if (found != trace.devices.end()) devices.push_back({disks[i], found->second});
+    if (found == trace.devices.end()) continue;
+    devices.push_back({disks[i], found->second, blocks_of(*run, disks[i])});
   }
   const MatchedIssuers matched = match_issuers(*run, devices, parsed.events);
   TRY(base::write_text_file(issuers_file(recording).string(), matched.issuers.text()));

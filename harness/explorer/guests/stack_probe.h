@@ -9,6 +9,9 @@
 
 namespace headcrash::explorer {
 
+/// File name of a probe's recording.
+inline constexpr const char* kProbeName = "stack-probe.hcrec";
+
 /// Records the probe. Replaces an existing recording. `filesystem` must have a stack.
 Result<void> record_stack_probe(StageGuest& guest, const adapters::LinuxAdapter& filesystem,
                                 const FormattedDisk& disk, const std::filesystem::path& recording);

@@ -263,4 +263,10 @@ Result<std::vector<BrokenRule>> check_stack_rules(const RunHistory& run, const S
   return RuleCheck(run, rules).check();
 }
 
+Result<std::vector<BrokenRule>> check_stack_rules(const std::filesystem::path& recording,
+                                                  const StackRules& rules) {
+  TRY(const auto run, RunHistory::load(recording));
+  return check_stack_rules(*run, rules);
+}
+
 }  // namespace headcrash::explorer

@@ -16,6 +16,7 @@
 // are disks, or until the end.
 
 #include <cstdint>
+#include <filesystem>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -44,6 +45,9 @@ inline constexpr std::size_t kBrokenRulesMost = 5;
 
 /// Checks the rules on a recording of the stack's disks. Fails if a payload cannot be read.
 Result<std::vector<BrokenRule>> check_stack_rules(const states::RunHistory& run,
+                                                  const adapters::StackRules& rules);
+/// Loads the recording, and checks the rules on it.
+Result<std::vector<BrokenRule>> check_stack_rules(const std::filesystem::path& recording,
                                                   const adapters::StackRules& rules);
 
 }  // namespace headcrash::explorer

@@ -229,7 +229,7 @@ constexpr const char* kHelp =
     "hardware.\n"
     "recording=FILE           With states=: the exports state/ID are states of this recording.\n"
     "overlay-max=SIZE         With states=: limit on the bytes written to each medium of a state "
-    "(default: 256M).\n"
+    "(default: 1G).\n"
     "virtual-time=SOCKET      With states=: also serve each stage to user-mode Linux in virtual time, "
     "at SOCKET.N.\n"
     "Use nbdkit -t N, with N at least the client's queue depth (default: 16).";

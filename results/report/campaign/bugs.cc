@@ -130,10 +130,12 @@ std::vector<Bug> bugs_of(const Facts& facts) {
                               .disagreement = f.disagreement});
   }
   for (const Trial& t : facts.trials) {
-    if (t.device == "stage" || (t.outcome != "lost" && t.outcome != "other") ||
+    const bool broken_rule = t.verdict == "broken-rule";
+    if ((t.device == "stage" && !broken_rule) || (t.outcome != "lost" && t.outcome != "other") ||
         t.verdict == "harness-error")
       continue;
-    const std::string page = page_name(t.key, "");
+    // The rules are checked on the requests alone, so there is no power cut to draw or to repeat.
+    const std::string page = broken_rule ? "" : page_name(t.key, "");
     grouping
         .of(kind_of(t), t.filesystem, t.variant, t.verdict,
             t.findings.empty() ? "" : t.findings.front().tier)
@@ -145,7 +147,9 @@ std::vector<Bug> bugs_of(const Facts& facts) {
              .operations = {},
              .summary = t.summary,
              .account = {},
-             .command = command_of(facts, "headcrash replay " + shell_word(t.key), page),
+             .command = broken_rule
+                            ? ""
+                            : command_of(facts, "headcrash replay " + shell_word(t.key), page),
              .page = page,
              .disagreement = {},
              .trial = &t});

@@ -10,7 +10,8 @@
 
 namespace headcrash::report {
 
-/// A crash state that failed, or a failed trial with a single cut.
+/// A crash state that failed, a failed trial with a single cut, or a trial with a broken rule of its
+/// stack.
 struct Instance {
   std::string key, state;  ///< `state` is empty for a trial with a single cut
   std::int64_t trial_id = 0;
@@ -23,9 +24,10 @@ struct Instance {
   std::string account;
   std::string command;  ///< command that reproduces the failure; may be empty
   /// File name of the instance's page in the report's folder, even if the page does not exist.
+  /// Empty for a broken rule.
   std::string page;
   std::string disagreement;
-  const Trial* trial = nullptr;  ///< the trial, if it has a single cut
+  const Trial* trial = nullptr;  ///< the trial, if it has a single cut or a broken rule
 };
 
 struct Bug {

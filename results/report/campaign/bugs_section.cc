@@ -40,7 +40,8 @@ std::string account_of(const Instance& each) {
 
 std::string page_link(const Facts& facts, const Instance& each) {
   std::error_code ignored;
-  if (facts.folder.empty() || !std::filesystem::exists(facts.folder / each.page, ignored))
+  if (each.page.empty() || facts.folder.empty() ||
+      !std::filesystem::exists(facts.folder / each.page, ignored))
     return {};
   return fmt::format("<p><a href=\"{0}\">This power cut as a page: {0}</a></p>\n",
                      escape(each.page));

@@ -145,7 +145,9 @@ TEST_F(ExplorationReport, JudgesEachControlByItsRequiredResult) {
       {"e", "damage", "replayed", 0},      {"f", "damage", "harness-error", 0},
       {"g", "keep", "replayed", 1},        {"h", "keep", "repaired-by-fsck", 0},
       {"i", "keep", "wrong-data", 0},      {"j", "keep-after-fsck", "repaired-by-fsck", 1},
-      {"k", "keep-after-fsck", "hang", 0}, {"l", "keep-after-fsck", "silent-loss", 0}};
+      {"k", "keep-after-fsck", "hang", 0}, {"l", "keep-after-fsck", "silent-loss", 0},
+      {"m", "damage", "broken-rule", 1},   {"n", "keep", "broken-rule", 0},
+      {"o", "lose", "broken-rule", 0}};
   for (const Rule& rule : rules) add({rule.filesystem, "any", rule.verdict, rule.control, ""});
   const auto table = must(run_query(*database_, "cells", run_));
   ASSERT_EQ(table.size(), rules.size());
@@ -156,6 +158,20 @@ TEST_F(ExplorationReport, JudgesEachControlByItsRequiredResult) {
   const std::string html = page();
   EXPECT_LT(html.find("This report is invalid"), html.find("<h1>"));
   EXPECT_NE(html.find("i, stage, ace-seq1: expected clean; trials 1"), std::string::npos);
+}
+
+TEST_F(ExplorationReport, ShowsABrokenRuleWithoutAPowerCut) {
+  auto trial = db::some_explored_trial("ext4:md/stage/overwrite/0");
+  trial.verdict = "broken-rule";
+  trial.summary = "the stack md broke the rule flushed-on-all on hd1";
+  trial.states.resize(1);
+  trial.findings = {{"broken-rule", "documented", "hd1", "flushed-on-all", "no flush covers 17"}};
+  must(database_->record_trial(run_, trial));
+  const std::string html = page();
+  EXPECT_NE(html.find("the stack md broke the rule flushed-on-all on hd1</p>"), std::string::npos);
+  EXPECT_NE(html.find("expected flushed-on-all, found no flush covers 17"), std::string::npos);
+  EXPECT_EQ(html.find("headcrash replay ext4:md/stage/overwrite/0"), std::string::npos);
+  EXPECT_TRUE(must(failure_pages(*database_, run_, folder())).empty());
 }
 
 TEST_F(ExplorationReport, AcceptsAControlWithOneLosingWorkload) {

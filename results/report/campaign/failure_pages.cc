@@ -49,6 +49,7 @@ Result<std::vector<FailurePage>> failure_pages(db::Database& database,
     for (const Bug& bug : bugs) {
       if (nth >= std::min(bug.instances.size(), kInstancesMost)) continue;
       const Instance& each = bug.instances[nth];
+      if (each.page.empty()) continue;
       pages.push_back({each.trial_id, each.shown_state, each.page, each.command,
                        recorded.contains(each.trial_id)});
     }

@@ -15,8 +15,8 @@ FROM run r WHERE r.id = :run;
 SELECT DISTINCT filesystem FROM trial WHERE run_id = :run ORDER BY filesystem;
 
 -- name: judged
--- The effect of each verdict on the data. `other` is neither kept nor lost: repaired by fsck, a hang, an oops, a
--- recovery that is not idempotent, or a failure of the harness. `must` is the required outcome of a control.
+-- The effect of each verdict on the data. `other` is neither kept nor lost: repaired by fsck, a broken rule of a stack,
+-- a hang, an oops, a recovery that is not idempotent, or a failure of the harness. `must` is the required outcome of a control.
 WITH judged AS (
   SELECT *, coalesce(control, CASE expected WHEN 'loss' THEN 'lose' END) AS must, CASE
       WHEN verdict IN ('clean', 'replayed') THEN verdict
@@ -29,19 +29,22 @@ WITH judged AS (
 -- after: judged
 -- A cell is judged as a whole. `clean` requires that every trial is clean or replayed; `any` has no requirement. A
 -- control that must `lose` requires losses in at least three trials (in all, if there are fewer), or in one trial of
--- which many crash states were explored. `damage` requires one trial with loss or with damage that the check found.
--- `keep` requires that every trial is clean or replayed; `keep-after-fsck` also permits repairs.
+-- which many crash states were explored. `damage` requires one trial with loss, with damage that the check found, or
+-- with a broken rule of its stack. `keep` requires that every trial is clean or replayed; `keep-after-fsck` also
+-- permits repairs.
 , cell AS (
   SELECT filesystem, variant, device, workload, expected, must, count(*) AS trials,
     sum(outcome = 'clean') AS clean, sum(outcome = 'replayed') AS replayed,
     sum(outcome = 'lost') AS lost, sum(outcome = 'other') AS other, sum(verdict = 'repaired-by-fsck') AS repaired,
+    sum(verdict = 'broken-rule') AS broken_rule,
     sum(verdict IN ('lost-synced-data', 'silent-loss')) AS lost_synced,
     sum(verdict = 'harness-error') AS harness_errors,
     sum(cut_at_ns IS NULL AND device <> 'stage') AS uncut, sum(late) AS late,
     iif(device = 'stage', 1, min(3, count(*))) AS losses_needed
   FROM judged GROUP BY filesystem, variant, device, workload, expected, must),
 kept AS (
-  SELECT *, CASE WHEN must = 'lose' THEN lost >= losses_needed WHEN must = 'damage' THEN lost + repaired >= 1
+  SELECT *, CASE WHEN must = 'lose' THEN lost >= losses_needed
+      WHEN must = 'damage' THEN lost + repaired + broken_rule >= 1
       WHEN must = 'keep-after-fsck' THEN clean + replayed + repaired = trials
       WHEN must = 'keep' OR expected = 'clean' THEN clean + replayed = trials END AS met
   FROM cell)
