@@ -5,12 +5,15 @@
 #include <gtest/gtest.h>
 
 #include <cerrno>
+#include <map>
 #include <optional>
+#include <string>
 
 #include "fs-adapters/registry.h"
 #include "fs-adapters/substrate/tree/testing/history.h"
 #include "fs-adapters/testing/lab_image.h"
 #include "fs-adapters/use_of_space.h"
+#include "plugin/base/random.h"
 #include "plugin/base/testing/number_from_environment.h"
 
 namespace headcrash::adapters {
@@ -136,6 +139,48 @@ TEST_P(LongLives, CountsAreExactAndDeletedFilesAreFree) {
       EXPECT_GE(empty_and_write() + map_growth(), empty) << "deleted files still take space";
     }
   }
+}
+
+/// Unused inodes leave the core after every sync. Their blocks may stay cached while the disk is
+/// overwritten several times. Inodes that are read again must be current.
+TEST_P(LongLives, InodesAreReadAgainAsTheyWere) {
+  constexpr int kRounds = 80;
+  constexpr std::uint64_t kChanges = 8, kNames = 24, kSizeMost = 4000;
+  if (system().control() || !system().lab_disk("tiny")) return;
+  struct Known {
+    std::uint32_t mode = 0;
+    std::uint64_t size = 0;
+  };
+  std::map<std::string, Known> files;
+  Random random(7);
+  make("tiny");
+  with_mounted(
+      [&](Vfs& vfs, os::System&) {
+        for (int round = 0; round < kRounds && !HasFailure(); ++round) {
+          for (std::uint64_t i = 0; i < kChanges; ++i) {
+            const std::string name = fmt::format("f{}", random.below(kNames));
+            if (files.erase(name) != 0) {
+              EXPECT_TRUE(vfs.unlink(name));
+              continue;
+            }
+            Known& file = files[name];
+            file = {.mode = static_cast<std::uint32_t>(random.below(01000)),
+                    .size = random.below(kSizeMost)};
+            tree::bench::put_file(vfs, name, std::string(file.size, 'x'));
+            EXPECT_TRUE(vfs.chmod(name, file.mode));
+          }
+          EXPECT_TRUE(vfs.sync());
+          mounted_->drop_unused_inodes();
+          for (const auto& [name, file] : files) {
+            const auto status = vfs.stat(name);
+            ASSERT_TRUE(status) << name << " in round " << round << ": " << status.error().value;
+            EXPECT_EQ(status->mode, file.mode) << name << " in round " << round;
+            EXPECT_EQ(status->size_bytes, file.size) << name << " in round " << round;
+          }
+        }
+      },
+      End::unmount);
+  expect_exact_counts();
 }
 
 INSTANTIATE_TEST_SUITE_P(All, LongLives, testing::ValuesIn(all_systems()), test_name);

@@ -244,6 +244,9 @@ class MountedSystem {
   /// Returns false while there is background work that sync() does not wait for and that would
   /// change the result of a check. A power cut may then leave residue.
   virtual bool has_no_pending_changes() const { return true; }
+  /// Drops in-core inodes that are unused and unchanged, so that the next user reads them again.
+  /// Does not wait.
+  virtual void drop_unused_inodes() {}
   /// Returns null if snapshots are not supported.
   virtual Snapshots* snapshots() { return nullptr; }
   virtual Transactions* transactions() { return nullptr; }

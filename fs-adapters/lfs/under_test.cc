@@ -247,6 +247,7 @@ class MountedLfs final : public adapters::MountedSystem {
   bool has_no_pending_changes() const override {
     return file_system_->log().has_no_pending_changes();
   }
+  void drop_unused_inodes() override { file_system_->log().forget_idle(0); }
   adapters::Counters space_counts() const override {
     return counters_of(file_system_->log().files(), file_system_->log().live_bytes());
   }

@@ -1,10 +1,12 @@
 // Addresses of file blocks, and copy-on-write (store.h).
 #include <algorithm>
 #include <cstring>
+#include <optional>
 
 #include "fs-adapters/snapfs/store.h"
 #include "fs-adapters/substrate/tree/directory.h"
 #include "fs-adapters/substrate/tree/directory_block.h"
+#include "plugin/base/invariant.h"
 #include "plugin/base/little_endian.h"
 
 namespace headcrash::snapfs {
@@ -13,6 +15,25 @@ namespace {
 
 // Maximum number of new address blocks that one new block can require.
 constexpr std::uint32_t kAboveMax = kIndirectLevels;
+
+/// Checks that the blocks allocated during its lifetime were reserved by make_room(). Does nothing
+/// if the operation has no such reservation.
+class RoomCheck {
+ public:
+  explicit RoomCheck(Operation& operation) : operation_(operation), before_(operation.allocated) {}
+  ~RoomCheck() {
+    if (operation_.room == 0) return;
+    operation_.used_room += operation_.allocated - before_;
+    invariant(operation_.used_room <= operation_.room,
+              "snapfs: a write allocates at most the blocks that were reserved for it");
+  }
+  RoomCheck(const RoomCheck&) = delete;
+  RoomCheck& operator=(const RoomCheck&) = delete;
+
+ private:
+  Operation& operation_;
+  std::uint32_t before_;
+};
 
 }  // namespace
 
@@ -81,6 +102,10 @@ std::optional<BlockAddress> Store::allocate(Generation& generation, BlockAddress
   const auto address = space_.allocate(near);
   if (!address) return address;
   generation.freed.erase(*address);
+  // If blocks are reused at once, an operation of the previous generation may get a block that the
+  // open generation has just freed. The open generation must then not mark it as free.
+  open_->freed.erase(*address);
+  if (Operation* const operation = current_operation()) ++operation->allocated;
   generation.born.insert(*address);
   return address;
 }
@@ -205,6 +230,8 @@ VfsResult<os::HeldBuffer> Store::change_block(Operation& operation, CoreInode& i
   if (room == Room::checked && operation.room == 0 && kind == Kind::data && copies(kind, address) &&
       !generation.born.contains(address) && !has_room(1 + kAboveMax))
     return refuse(ENOSPC);
+  std::optional<RoomCheck> check;
+  if (room == Room::checked) check.emplace(operation);
   TRY(const auto owned, own(generation, address, kind));
   if (owned != address) {
     std::uint32_t made = 0;
@@ -262,6 +289,7 @@ VfsResult<os::HeldBuffer> Store::block_for_writing(tree::Operation& tree_operati
   cpu.charge(os::Cost::allocation);
   auto& operation = static_cast<Operation&>(tree_operation);
   if (operation.room == 0 && !has_room(1 + kAboveMax)) return refuse(ENOSPC);
+  const RoomCheck check(operation);
   Generation& generation = generation_of(operation);
   BlockAddress near = s_.first_block() + inode.number % 64;
   if (wanted.block > 0)

@@ -52,6 +52,8 @@ struct Operation : tree::Operation {
   bool has_reserve = false;          ///< blocks have been reserved for this operation
   /// Number of blocks reserved for this operation's writes, so that these cannot fail with ENOSPC.
   std::uint32_t room = 0;
+  std::uint32_t used_room = 0;  ///< number of blocks that these writes have allocated; at most room
+  std::uint32_t allocated = 0;  ///< number of all blocks that the operation has allocated
 };
 
 }  // namespace headcrash::snapfs

@@ -429,6 +429,7 @@ class Store final : public tree::InodeStore, private tree::InodeOwner, private o
   KeptBlocks kept_;
   std::vector<bool> live_;  ///< for each block, whether the newest committed generation contains it
   std::unordered_set<const os::Fiber*> transactions_;  ///< fibers that are in a transaction
+  std::uint64_t transactions_begun_ = 0;
   bool spawn_waits_ = false;  ///< a spawn is waiting for transactions to end; no new one may begin
   os::WaitQueue transactions_changed_;
   bool copies_all_data_ = false;  ///< set while a snapshot is being created

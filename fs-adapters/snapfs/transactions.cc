@@ -8,6 +8,7 @@
 // fiber that waits for a transaction must not hold an inode's lock; otherwise the transaction might
 // never end.
 #include "fs-adapters/snapfs/store.h"
+#include "plugin/base/invariant.h"
 
 namespace headcrash::snapfs {
 
@@ -18,6 +19,7 @@ VfsResult<void> Store::begin_transaction() {
   while (spawn_waits_ && !stopped_) transactions_changed_.wait();
   if (stopped_) return refuse(EIO);
   transactions_.insert(executor.current());
+  ++transactions_begun_;
   return {};
 }
 
@@ -37,7 +39,10 @@ void Store::end_transactions() {
 void Store::wait_for_transactions() {
   if (options_.splits_transactions) return;
   spawn_waits_ = true;
+  const std::uint64_t begun = transactions_begun_;
   while (!transactions_.empty() && !stopped_) transactions_changed_.wait();
+  invariant(transactions_begun_ == begun,
+            "snapfs: no transaction begins while a spawn waits for those in progress");
   spawn_waits_ = false;
   transactions_changed_.wake_all();
 }

@@ -146,6 +146,7 @@ class MountedSnapfs final : public adapters::MountedSystem,
   Transactions* transactions() override { return this; }
   VfsResult<void> unmount() override { return file_system_->unmount(); }
   void abandon() override { file_system_->abandon(); }
+  void drop_unused_inodes() override { file_system_->snapshots().forget_idle(0); }
   adapters::Counters space_counts() const override {
     const Store& store = file_system_->snapshots();
     return counters_of(store.free_blocks_now(), store.free_inodes_now());

@@ -72,6 +72,7 @@ class LabImage : public testing::TestWithParam<const SystemUnderTest*> {
       auto made = mounts.mount(machine.system, {});
       ASSERT_TRUE(made) << mounts.name() << ": " << made.error().message();
       mounted = *std::move(made);
+      mounted_ = mounted.get();
       body(mounted->vfs(), machine.system);
       EXPECT_TRUE(mounted->has_no_pending_changes() || end == End::abandon);
       counted_ = mounted->space_counts();
@@ -100,6 +101,7 @@ class LabImage : public testing::TestWithParam<const SystemUnderTest*> {
   std::uint64_t log_sectors_ = 0;
   std::unique_ptr<os::DeviceStores> image_;  ///< both devices
   Counters counted_;
+  MountedSystem* mounted_ = nullptr;  ///< valid while the body of with_mounted() runs
 
  private:
   static os::SyncerOptions syncer_of(const SystemUnderTest& system) {

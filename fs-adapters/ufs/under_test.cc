@@ -170,6 +170,7 @@ class MountedUfs final : public adapters::MountedSystem {
   Vfs& vfs() override { return *file_system_; }
   VfsResult<void> unmount() override { return file_system_->unmount(); }
   void abandon() override { file_system_->abandon(); }
+  void drop_unused_inodes() override { file_system_->volume().inodes.forget_idle(0); }
   adapters::Counters space_counts() const override {
     return counters_of(file_system_->volume().super.total);
   }

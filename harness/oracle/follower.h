@@ -238,6 +238,7 @@ class Follower {
   Result<void> close(const workload::Operation& operation);
   std::string path_now(TokenId token) const;
   Result<void> sync_file(const workload::Operation& operation);
+  void cover_attributes_and_names(TokenId token, const std::string& path);
   Result<void> sync_range(const workload::Operation& operation);
   Result<void> sync_directory(const std::string& path);
   Result<void> sync_directory(ObjectId directory, const std::string& path);

@@ -137,6 +137,8 @@ Result<void> Follower::write(const Operation& operation) {
   modified(file);
   if (workload::is_persistence_point(operation) && promises_.fsync_persists)
     file.data_covers.push_back({index_, CoverTier::posix, first_block, end_block, end});
+  if (operation.kind == Kind::write_sync && promises_.fsync_persists)
+    cover_attributes_and_names(*token, operation.path);
   return {};
 }
 

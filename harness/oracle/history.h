@@ -111,7 +111,8 @@ struct AllocationEvent {
   bool stays = false;
 };
 /// The range of a file's data that a persistence point covers. fsync, fdatasync and sync cover the
-/// whole file. A write with O_SYNC covers only the range that it writes.
+/// whole file. A write with O_SYNC covers only the range that it writes, but otherwise the same as
+/// fsync: attributes and names.
 struct DataCover {
   std::size_t operation;
   CoverTier tier = CoverTier::posix;

@@ -37,6 +37,17 @@ TEST(InodeFacts, KeepsASyncedModeOrALaterMode) {
   EXPECT_EQ(judge_file(list, 5, file("a", 0, 0, 0, 3)), kFine) << "not observed";
 }
 
+TEST(InodeFacts, AWriteWithOSyncKeepsAttributesAsFsyncDoes) {
+  const auto judge_mode = [](const char* write, std::uint32_t bits) {
+    ObservedObject object = file("a", 1, 1, 1, 3);
+    object.mode = bits;
+    return judge_file({"create a", "sync", "chmod a 640", write}, 3, object);
+  };
+  EXPECT_EQ(judge_mode("write-sync a 0 512 1 1", 0640), kFine);
+  EXPECT_EQ(judge_mode("write-sync a 0 512 1 1", 0644), kLostByFsync);
+  EXPECT_EQ(judge_mode("write-dsync a 0 512 1 1", 0644), kFine) << "O_DSYNC keeps only data";
+}
+
 TEST(InodeFacts, KeepsTheModeAndOwnerOfCreation) {
   const auto seen = [](ObservedObject object, std::uint32_t mode, std::uint32_t user) {
     object.mode = mode, object.user = user, object.group = 0;

@@ -80,14 +80,18 @@ Result<void> Follower::sync_file(const workload::Operation& operation) {
   if (!token) return wrong(fmt::format("there is no file \"{}\"", operation.path));
   if (!promises_.fsync_persists) return {};
   object(*token).data_covers.push_back({.operation = index_});
-  if (operation.kind == workload::Operation::Kind::fdatasync) return {};
-  object(*token).attribute_covers.push_back({index_, CoverTier::posix});
-  const std::string path =
-      workload::is_open_file(operation.path) ? path_now(*token) : operation.path;
-  if (promises_.fsync_keeps_name) cover_path(path);
-  if (promises_.fsync_keeps_new_name) cover_new_path(path);
-  if (promises_.fsync_keeps_links) cover_links(history_.tokens[*token].object);
+  if (operation.kind != workload::Operation::Kind::fdatasync)
+    cover_attributes_and_names(*token, operation.path);
   return {};
+}
+
+/// Covers what fsync persists in addition to fdatasync. `path` is a path or an open file.
+void Follower::cover_attributes_and_names(TokenId token, const std::string& path) {
+  object(token).attribute_covers.push_back({index_, CoverTier::posix});
+  const std::string path_of_name = workload::is_open_file(path) ? path_now(token) : path;
+  if (promises_.fsync_keeps_name) cover_path(path_of_name);
+  if (promises_.fsync_keeps_new_name) cover_new_path(path_of_name);
+  if (promises_.fsync_keeps_links) cover_links(history_.tokens[token].object);
 }
 
 /// Handles msync and sync_file_range. msync covers the range and, up to the end of the range, the

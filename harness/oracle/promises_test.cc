@@ -707,6 +707,14 @@ TEST(Promises, AnFsyncThatPersistsNothingKeepsNothing) {
   EXPECT_EQ(by_sync.judge({}, checkpoints), (Found{{Verdict::lost_synced_data, Tier::documented}}));
 }
 
+TEST(Promises, AWriteWithOSyncKeepsTheNamesThatFsyncKeeps) {
+  const Case synced{{"create a", "write-sync a 0 512 1 1"}, 1};
+  EXPECT_NE(synced.judge({}, kNames), kNothing);
+  EXPECT_EQ(synced.judge({}, kPlain), kNothing);
+  const Case data{{"create a", "write-dsync a 0 512 1 1"}, 1};
+  EXPECT_EQ(data.judge({}, kNames), kNothing) << "O_DSYNC keeps no names";
+}
+
 TEST(Promises, EveryShortWorkloadCanBeFollowed) {
   for (int length = 1; length <= workload::Ace::kLongest; ++length) {
     const workload::Ace ace(length);

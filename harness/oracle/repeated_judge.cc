@@ -58,6 +58,7 @@ std::uint64_t digest_of(const ObservedObject& object) {
     digest.number(std::uint64_t{run.file} << 32U | run.version);
     digest.number(run.stamped_block);
     digest.bytes(run.head.data(), run.head.size());
+    digest.number(run.digest);
   }
   for (const auto& [name, value] : object.attributes) {
     digest.text(name);

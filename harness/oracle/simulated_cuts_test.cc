@@ -4,7 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <functional>
+#include <vector>
 
 #include "harness/oracle/oracle.h"
 #include "harness/oracle/repeated_judge.h"
@@ -427,6 +429,50 @@ INSTANTIATE_TEST_SUITE_P(
         NamedDamage{"Allocation", give_room_back}, NamedDamage{"Type", change_type},
         NamedDamage{"Invented", invent_name}),
     [](const auto& tested) { return std::string(tested.param.name); });
+
+/// The findings for an object are reused for every object with the same digest.
+TEST(RepeatedJudge, DigestsDifferIfAnyFieldDiffers) {
+  ObservedObject plain{.path = "a", .type = FileType::regular, .inode = 3, .links = 1};
+  plain.size_bytes = 512;
+  plain.runs = {{.kind = ContentRun::Kind::foreign,
+                 .first_block = 1,
+                 .blocks = 1,
+                 .head = std::vector<std::byte>(32)}};
+  plain.attributes["user.a"] = "v";
+  const std::vector<std::function<void(ObservedObject&)>> changes{
+      [](ObservedObject& o) { o.path = "b"; },
+      [](ObservedObject& o) { o.link_target = "t"; },
+      [](ObservedObject& o) { o.type = FileType::symlink; },
+      [](ObservedObject& o) { o.cut = true; },
+      [](ObservedObject& o) { o.attributes_cut = true; },
+      [](ObservedObject& o) { o.error = EIO; },
+      [](ObservedObject& o) { o.links = 2; },
+      [](ObservedObject& o) { o.inode = 4; },
+      [](ObservedObject& o) { o.size_bytes = 513; },
+      [](ObservedObject& o) { o.attributes["user.a"] = "w"; },
+      [](ObservedObject& o) { o.mode = 0; },
+      [](ObservedObject& o) { o.user = 0; },
+      [](ObservedObject& o) { o.group = 0; },
+      [](ObservedObject& o) { o.flags = 0; },
+      [](ObservedObject& o) { o.project = 0; },
+      [](ObservedObject& o) { o.allocated_bytes = 0; },
+      [](ObservedObject& o) { o.modified_seconds = 0; },
+      [](ObservedObject& o) { o.accessed_seconds = 0; },
+      [](ObservedObject& o) { o.born_seconds = 0; },
+      [](ObservedObject& o) { o.runs[0].kind = ContentRun::Kind::zero; },
+      [](ObservedObject& o) { o.runs[0].first_block = 2; },
+      [](ObservedObject& o) { o.runs[0].blocks = 2; },
+      [](ObservedObject& o) { o.runs[0].file = 1; },
+      [](ObservedObject& o) { o.runs[0].version = 1; },
+      [](ObservedObject& o) { o.runs[0].stamped_block = 1; },
+      [](ObservedObject& o) { o.runs[0].head[31] = std::byte{1}; },
+      [](ObservedObject& o) { o.runs[0].digest = 1; }};
+  for (std::size_t i = 0; i < changes.size(); ++i) {
+    ObservedObject changed = plain;
+    changes[i](changed);
+    EXPECT_NE(digest_of(changed), digest_of(plain)) << "change " << i;
+  }
+}
 
 }  // namespace
 }  // namespace headcrash::oracle

@@ -254,7 +254,7 @@ TEST(SimulatedThreads, FindsDamage) {
   for (const Harm kind :
        {Harm::lost_name, Harm::lost_write, Harm::stale_block, Harm::shorter, Harm::resurrected}) {
     int done = 0;
-    for (std::uint64_t seed = 1; seed <= 30; ++seed) {
+    for (std::uint64_t seed = 1; seed <= 40; ++seed) {
       ThreadedLaboratory lab(seed, kKinds[seed % kKinds.size()]);
       for (int cut = 0; cut < 10; ++cut) {
         const Execution execution = lab.execute();

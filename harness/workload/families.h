@@ -10,6 +10,8 @@
 //   crumbs         the same, but the freed space goes to files of one fragment each
 //   no-room        requests exceed the free space; a refused operation must have no effect
 //   full-users     three users on a nearly full disk: one reuses space that another frees
+//   edges          on a nearly full disk, ranges begin and end at the edges of blocks and files,
+//                  just before or after them, or far behind the end of a file
 //   truncation     files are truncated, punched and extended while others write
 //   indirect       writes and truncations near the start of single, double and triple indirect
 //                  blocks (with blocks of 512 bytes: at 6 KiB, 70 KiB and 8.07 MiB)
@@ -37,6 +39,8 @@
 //   paths          one or three users rename directories, and concurrently sync objects below them
 //   holes          in files with indirect blocks, holes are filled and punched, and other users
 //                  reuse the freed blocks
+//   open-users     three users keep files open that lose their names, and write, sync and close
+//                  them while the others sync
 //   syncs          three users call sync concurrently, each with little to write
 //   fsyncs         two users change files with indirect blocks and fsync them; a third calls sync
 //   rests          files, records and names change, and a rest follows, during which another user

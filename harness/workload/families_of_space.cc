@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 #include "harness/workload/drawing.h"
 #include "harness/workload/family_makers.h"
@@ -235,6 +236,73 @@ std::vector<Operation> no_room(std::uint64_t number) {
         break;
     }
     list.maybe_persist(file);
+  }
+  return list.take();
+}
+
+namespace {
+
+/// Returns a multiple of a block size, or a number that differs from it by one or by a part of a
+/// block. Small numbers of blocks are as likely as those at which indirect blocks begin.
+std::uint64_t draw_edge(Drawing& list) {
+  constexpr std::array<std::uint64_t, 3> kBlocks{512, 1024, 2048};
+  constexpr std::array<std::uint64_t, 8> kCounts{0, 1, 2, 3, 7, 12, 13, 14};
+  const std::uint64_t edge = kBlocks.at(list.below(3)) * kCounts.at(list.below(8));
+  switch (list.below(5)) {
+    case 0:
+      return edge + 1;
+    case 1:
+      return edge == 0 ? 0 : edge - 1;
+    case 2:
+      return edge + list.below(2048);
+    default:
+      return edge;
+  }
+}
+
+}  // namespace
+
+/// On a nearly full disk, the ranges of writes, allocations, holes and truncations begin and end
+/// at, just before, just after or far behind the edges of blocks and files.
+std::vector<Operation> edges(std::uint64_t number) {
+  Drawing list(number);
+  for (int i = 0; i < 5; ++i)
+    if (const std::string file = list.fresh(); list.create(file))
+      list.write(file, 0, draw_edge(list));
+  leave_little_room(list, 2, 40);
+  for (int round = 0; round < 10; ++round) {
+    const std::string file = list.one_in(6) ? list.fresh() : list.any_file();
+    if (!list.exists(file)) list.create(file);
+    const std::uint64_t size = list.size(file);
+    const auto range = [&](Kind kind, std::uint64_t offset) {
+      list.add({.kind = kind, .path = file, .offset = offset, .length = draw_edge(list) + 1});
+    };
+    switch (list.below(8)) {
+      case 0:
+        range(Kind::write, list.below(size + 1));
+        break;
+      case 1:
+        range(Kind::write, size);
+        break;
+      case 2:
+        range(Kind::write, size + draw_edge(list));
+        break;
+      case 3:
+        range(Kind::allocate, size + draw_edge(list));
+        break;
+      case 4:
+        range(Kind::punch, list.below(size + 1));
+        break;
+      case 5:
+        range(Kind::zero, list.below(size + 1));
+        break;
+      case 6:
+        list.truncate(file, draw_edge(list));
+        break;
+      default:
+        give_back(list, file);
+    }
+    list.maybe_persist(list.exists(file) ? file : list.any_file());
   }
   return list.take();
 }

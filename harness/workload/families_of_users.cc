@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "harness/workload/drawing.h"
 #include "harness/workload/family_makers.h"
@@ -76,6 +77,70 @@ std::vector<Operation> paths(std::uint64_t number) {
     if (round % 5 == 4) meet(list, users);
   }
   meet(list, users);
+  return list.take();
+}
+
+/// Three users keep files open, remove or replace their names, and write, sync and close them
+/// without names, while the others sync.
+std::vector<Operation> open_users(std::uint64_t number) {
+  constexpr std::uint64_t kUsers = 3;
+  Drawing list(number);
+  const auto homes = some_directories(list, kUsers);
+  std::array<std::vector<std::string>, kUsers> open;
+  int opened = 0;
+  const auto files_of = [&](std::uint64_t user) {
+    return all_below(list, homes[user], FileType::regular);
+  };
+  for (const std::string& home : homes)
+    for (int i = 0; i < 2; ++i) list.new_file(home, 1, 6);
+  list.sync();
+  list.join();
+  const auto act = [&](std::uint64_t user) {
+    const auto thread = static_cast<std::uint8_t>(user);
+    const auto files = files_of(user);
+    auto& mine = open.at(user);
+    const auto dice = list.below(10);
+    if (files.empty() || dice < 2) {
+      const std::string fresh = list.fresh(homes[user]);
+      list.add({.kind = Kind::create, .path = fresh, .thread = thread});
+      list.add({.kind = Kind::write, .path = fresh, .length = list.blocks(1, 6), .thread = thread});
+    } else if (mine.size() < 3 && dice < 5) {
+      const std::string file = list.any_of(files);
+      mine.push_back(fmt::format("%o{}", opened++));
+      list.add({.kind = Kind::open, .path = file, .target = mine.back(), .thread = thread});
+      if (list.one_in(3))
+        list.add(
+            {.kind = Kind::rename, .path = list.any_of(files), .target = file, .thread = thread});
+      else
+        list.add({.kind = Kind::unlink, .path = file, .thread = thread});
+    } else if (!mine.empty() && dice < 8) {
+      const std::string file = mine[list.below(mine.size())];
+      if (list.one_in(2)) {
+        std::erase(mine, file);
+        list.add({.kind = Kind::close, .path = file, .thread = thread});
+      } else if (list.one_in(2)) {
+        list.add(
+            {.kind = Kind::write, .path = file, .length = list.blocks(1, 6), .thread = thread});
+      } else {
+        list.add({.kind = Kind::fsync, .path = file, .thread = thread});
+      }
+    } else {
+      list.add({.kind = Kind::sync, .thread = thread});
+    }
+  };
+  for (int round = 0; round < 3; ++round) {
+    for (int i = 0; i < 12; ++i) act(list.below(kUsers));
+    // One user syncs while the others close their files.
+    const std::uint64_t syncs = list.below(kUsers);
+    for (std::uint64_t user = 0; user < kUsers; ++user) {
+      const auto thread = static_cast<std::uint8_t>(user);
+      if (user == syncs) list.add({.kind = Kind::sync, .thread = thread});
+      for (const std::string& file : std::exchange(open.at(user), {}))
+        list.add({.kind = Kind::close, .path = file, .thread = thread});
+      if (user == syncs) list.add({.kind = Kind::sync, .thread = thread});
+    }
+    list.join();
+  }
   return list.take();
 }
 

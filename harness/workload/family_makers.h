@@ -15,6 +15,7 @@ std::vector<Operation> nearly_full(std::uint64_t number);
 std::vector<Operation> crumbs(std::uint64_t number);
 std::vector<Operation> no_room(std::uint64_t number);
 std::vector<Operation> full_users(std::uint64_t number);
+std::vector<Operation> edges(std::uint64_t number);
 std::vector<Operation> holes(std::uint64_t number);
 std::vector<Operation> truncation(std::uint64_t number);
 std::vector<Operation> indirect(std::uint64_t number);
@@ -36,6 +37,7 @@ std::vector<Operation> crowded(std::uint64_t number);
 
 // Defined in families_of_users.cc.
 std::vector<Operation> paths(std::uint64_t number);
+std::vector<Operation> open_users(std::uint64_t number);
 std::vector<Operation> syncs(std::uint64_t number);
 std::vector<Operation> fsyncs(std::uint64_t number);
 std::vector<Operation> appends(std::uint64_t number);

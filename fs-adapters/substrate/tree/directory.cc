@@ -6,6 +6,7 @@
 #include <cerrno>
 
 #include "fs-adapters/substrate/tree/directory_block.h"
+#include "plugin/base/invariant.h"
 
 namespace headcrash::tree {
 namespace {
@@ -83,19 +84,10 @@ VfsResult<std::optional<FoundName>> find_name(InodeStore& store, CoreInode& dire
 
 VfsResult<std::int64_t> make_room(InodeStore& store, Operation& operation, CoreInode& directory,
                                   std::string_view name) {
-  std::optional<std::int64_t> room;
   const MissedName& missed = directory.missed;
-  if (missed.changes == directory.entry_changes && missed.name == name) {
-    room = missed.room;
-  } else {
-    auto searched =
-        each_block(store, directory, [&](std::int64_t block, std::span<const std::byte> chunks) {
-          if (chunk_with_room(chunks, name.size())) room = block;
-          return room.has_value();
-        });
-    if (!searched) return forward_errno(searched);
-  }
-  if (room) return *room;
+  invariant(missed.changes == directory.entry_changes && missed.name == name,
+            "tree: a name is added after a lookup that missed it, under the same lock");
+  if (missed.room) return *missed.room;
   return store.grow_directory(operation, directory);
 }
 

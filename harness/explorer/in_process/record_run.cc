@@ -34,6 +34,12 @@ constexpr std::array<TimeNs, 4> kLatencies{kDiskLatency, 60 * model::kMillisecon
 constexpr TimeNs kDaemonsRest = 310 * model::kSecondNs;
 constexpr TimeNs kAfterUnmount = 70 * model::kSecondNs;  // time for one sweep and for queued work
 constexpr std::uint64_t kPauseOneIn = 4;
+/// A pause that ends while the disk is busy is extended in steps of kPoll, up to kPollsMost times.
+constexpr TimeNs kPoll = 5 * model::kMillisecondNs;
+constexpr int kPollsMost = 2000;
+/// Number of requests that may overtake a request in a random order. Without this limit, writes that
+/// fail and are retried for ever can hold back the request that a user waits for.
+constexpr std::uint64_t kOvertakingMost = 4096;
 
 constexpr std::size_t kInformativeFailures = 3, kInformativeSyncs = 5;  // maximum per run
 
@@ -58,6 +64,7 @@ os::DiskQueueOptions in_order(os::DiskQueueOptions queue, std::uint64_t order) {
   if (order == 0) return queue;
   queue.schedule = os::Schedule::shuffled;
   queue.seed = order;
+  queue.requests_max = kOvertakingMost;
   if (order % 3 != 0) queue.concatenated_sectors = 0;
   return queue;
 }
@@ -137,8 +144,8 @@ class Run {
     system_.queue.trace(&recorder_);
     system_.syncer.start();
     executor_.spawn(os::Executor::Kind::user, account_, [this] { first_user(); });
-    if (options_.order % 4 == 2)
-      executor_.spawn(os::Executor::Kind::daemon, account_, [this] { drop_clean_buffers(); });
+    if (options_.order != 0 && options_.order % 2 == 0)
+      executor_.spawn(os::Executor::Kind::daemon, account_, [this] { drop_cached_data(); });
     executor_.run();
     recorder_.answered().wake_all();
     executor_.halt();
@@ -235,6 +242,7 @@ class Run {
       const std::string differs = difference(*tree, *image);
       if (!differs.empty())
         return report(fmt::format("after all writes, read {}, {}", source, differs));
+      mounted_->drop_unused_inodes();
       system_.cache.drop_clean();
     }
   }
@@ -246,16 +254,20 @@ class Run {
     if (!differs.empty()) report("after the unmount, " + differs);
   }
 
-  /// Simulates memory pressure by evicting clean buffers, so that an operation cannot rely on data
-  /// that it has cached in an earlier step.
-  void drop_clean_buffers() {
-    for (recorder_.answered().wait(); !executor_.halted(); recorder_.answered().wait())
-      system_.cache.drop_clean();
+  /// Simulates memory pressure by evicting unused inodes and, in some runs, clean buffers, so that
+  /// an operation cannot rely on data that it has cached in an earlier step. If only inodes are
+  /// evicted, they are read again from buffers, which must then be current.
+  void drop_cached_data() {
+    for (recorder_.answered().wait(); !executor_.halted(); recorder_.answered().wait()) {
+      if (options_.order % 4 == 2) system_.cache.drop_clean();
+      if (mounted_ && !has_unmounted_) mounted_->drop_unused_inodes();
+    }
   }
 
   void unmount() {
     recorded_.met.informative.push_back(recorder_.events());
     open_files_.reset();
+    has_unmounted_ = true;
     recorded_.unmount = mounted_->unmount() ? Unmount::succeeded : Unmount::failed;
     system_.queue.drain();
     recorded_.met.informative.push_back(recorder_.events());
@@ -352,8 +364,21 @@ class Run {
       if (quiet && begun == begun_ && recorder_.idle()) settle();
       return;
     }
+    if (done.error().value == ENOSPC && alone && begun == begun_) judge_refusal(number);
     failed(number, done.error().value);
     changed_.wake_all();
+  }
+
+  /// Repeats an operation that was refused for lack of space, after a sync. By then, all space that
+  /// was freed earlier is usable. A file system must reclaim such space before it refuses an
+  /// operation, so the repetition must be refused, too.
+  void judge_refusal(std::size_t number) {
+    if (options_.order % 2 == 0 || under_test_.control() || !options_.faults.empty()) return;
+    const std::size_t begun = begun_;
+    if (!mounted_->vfs().sync() || begun != begun_) return;
+    if (execute(operations_[number]) && begun == begun_)
+      report(fmt::format("operation {} ({}) fails with ENOSPC, but succeeds after a sync", number,
+                         workload::format(operations_[number])));
   }
 
   void shared_operation(std::size_t number) {
@@ -436,6 +461,8 @@ class Run {
       return;
     const auto pause = random_.below(static_cast<std::uint64_t>(options_.pause_ns_max));
     executor_.sleep_until(executor_.now() + static_cast<TimeNs>(pause));
+    for (int i = 0; options_.order >= kFirstBusyOrder && i < kPollsMost && recorder_.idle(); ++i)
+      executor_.sleep_until(executor_.now() + kPoll);
   }
 
   const adapters::SystemUnderTest& under_test_;
@@ -459,7 +486,8 @@ class Run {
   /// Number of users that have ended or are waiting for another user.
   std::size_t resting_ = 0;
   std::size_t ended_ = 0, begun_ = 0, open_ = 0, informative_syncs_ = 0;
-  bool skipped_ = false;  ///< an operation has been skipped or executed in part
+  bool has_unmounted_ = false;  ///< an unmount has begun
+  bool skipped_ = false;        ///< an operation has been skipped or executed in part
   // The following members are used only for a shared history.
   std::vector<oracle::SharedCall> calls_;
   std::vector<oracle::SharedObject> final_tree_;

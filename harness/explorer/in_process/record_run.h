@@ -71,6 +71,8 @@
 
 namespace headcrash::in_process {
 
+inline constexpr std::uint64_t kFirstBusyOrder = 6;
+
 struct RunOptions {
   std::uint64_t seed = 1;  ///< seed for the pauses
   /// Maximum pause between operations. Most pauses are 0.
@@ -80,9 +82,11 @@ struct RunOptions {
   /// Other values are the seed of a random order, and also select:
   ///
   /// odd numbers: if there are several users, system calls cost processor time, so that users
-  /// interleave inside operations (even numbers: they cost none); 3, 7, 11 ...: there are no
-  /// pauses, so pending requests accumulate; 2, 6, 10 ...: memory is short, so clean blocks are
-  /// evicted after every disk completion.
+  /// interleave inside operations (even numbers: they cost none), and operations that fail with
+  /// ENOSPC are repeated after a sync, which must not make them succeed; 3, 7, 11 ...: there are no
+  /// pauses, so pending requests accumulate; 2, 4, 6 ...: memory is short, so unused inodes are
+  /// evicted after every disk completion; 2, 6, 10 ...: clean blocks, too; from kFirstBusyOrder on:
+  /// pauses end while the disk is busy, so that operations meet commits and write-back.
   std::uint64_t order = 0;
   std::vector<os::DiskFault> faults = {};
   bool unmount = false;  ///< unmounts at the end; always done if there are faults

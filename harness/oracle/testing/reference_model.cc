@@ -48,6 +48,11 @@ bool is_of_a_range(const Operation& operation) {
   return workload::is_write(operation.kind) || operation.kind == Kind::msync;
 }
 
+/// Returns true if the persistence point covers the attributes and names of a file.
+bool keeps_inode(const Operation& operation) {
+  return operation.kind == Kind::fsync || operation.kind == Kind::write_sync;
+}
+
 bool changes_content(const Operation& operation) {
   return changes_blocks(operation) || workload::moves_blocks(operation.kind) ||
          operation.kind == Kind::clone;
@@ -281,10 +286,10 @@ void ReferenceModel::learn_persistence(std::size_t index, const Operation& opera
     point.directory = point.file = resolve(operation.path);
   } else {
     point.file = resolve(operation.path);
-    point.data_only = operation.kind != Kind::fsync;
-    if (operation.kind == Kind::fsync && promises_.fsync_keeps_links) point.links_of = point.file;
+    point.data_only = !keeps_inode(operation);
+    if (!point.data_only && promises_.fsync_keeps_links) point.links_of = point.file;
   }
-  const bool full = operation.kind == Kind::fsync || operation.kind == Kind::fsync_directory;
+  const bool full = keeps_inode(operation) || operation.kind == Kind::fsync_directory;
   if (full && promises_.fsync_keeps_name) {
     for (std::string path = operation.path; !path.empty();
          path = path.substr(0, path.find('/') == std::string::npos ? 0 : path.rfind('/')))
@@ -442,7 +447,7 @@ std::optional<std::size_t> ReferenceModel::covered_until(FileId file,
   for (const Persistence& point : persistence_) {
     if (!cut.persisted || point.operation > *cut.persisted) break;
     if (attributes && point.data_only) continue;
-    if (covers(point, file, block)) until = point.operation;
+    if (covers(point, file, block) || (attributes && point.file == file)) until = point.operation;
   }
   return until;
 }
