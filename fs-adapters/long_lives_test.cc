@@ -19,7 +19,8 @@ namespace {
 using tree::bench::User;
 
 constexpr int kSteps = 60;
-constexpr int kLivesOfPlain = 4;  ///< with fewer lives, only the smaller disk is used
+/// A test with fewer lives skips the disk "plain" if the system also has the disk "tiny".
+constexpr int kLivesOfPlain = 4;
 
 class LongLives : public LabImage {
  protected:

@@ -33,7 +33,7 @@ enum class NameOrder : std::uint8_t {
 /// user. No point is before the last completed fsync or sync, or within a transaction
 /// (transactions.h).
 enum class OnePoint : std::uint8_t {
-  none,      ///< each name and each file may have its own point
+  none,      ///< names and files may each be at a different point
   metadata,  ///< names, sizes, modes, owners, times and extended attributes
   all,       ///< everything in `metadata`, and file contents
 };
@@ -49,8 +49,8 @@ struct Promises {
   /// fsync also persists all other changes to the object's names: added links, renames and
   /// removals.
   bool fsync_keeps_links = false;
-  /// Both promises above also hold after RENAME_EXCHANGE. False for XFS, which changes neither of
-  /// the exchanged inodes, so that fsync of one of them has no log record to write.
+  /// Both promises above also hold after RENAME_EXCHANGE. They do not in XFS: the exchange changes
+  /// neither of the two inodes, so fsync of one of them has no log record to write.
   bool fsync_keeps_exchanged_name = true;
   /// The path is also kept if one of its directories was renamed before the object was given its
   /// name. In btrfs this holds because fsync logs the object together with its new directories; in
@@ -109,9 +109,9 @@ struct Promises {
   /// Patterns (fnmatch(3)) for names in the root that belong to the file system (NILFS2's .nilfs)
   /// or that its repair creates (FAT's FSCK*.REC); they are not judged.
   std::vector<std::string> own_names = {};
-  /// Prefixes of temporary names that an operation uses, in any directory. If names are not atomic,
-  /// a power cut may leave them behind; they are not judged. A synced file must still appear under
-  /// one of its real names.
+  /// Prefixes of temporary names that an operation creates, in any directory. If names are not
+  /// atomic, a power cut may leave temporary names on the disk; the oracle does not judge them. A
+  /// synced file must still appear under one of its real names.
   std::vector<std::string> passing_names = {};
 
   bool names_are_atomic() const { return names == NameOrder::atomic; }

@@ -47,8 +47,8 @@ namespace headcrash::adapters {
 /// even if updates were ordered correctly, and fsck removes it. `damage`: only a fault causes it.
 enum class Severity : std::uint8_t { stale, residue, damage };
 
-/// One kind of finding of a type's checker. Kinds are constants of the type: `name` lives as long
-/// as the process, and equal `order` means the same kind.
+/// One kind of finding of a type's checker. Kinds are constants of the type, so `name` lives as
+/// long as the process. Kinds with equal `order` are the same kind.
 struct FindingKind {
   std::string_view name;  ///< "leaked-blocks"
   Severity severity = Severity::damage;
@@ -105,11 +105,11 @@ struct CheckOptions {
   /// the log contained. This is a finding. A repair converts the image to one without an external
   /// log. Has no effect on file systems without an external log.
   bool without_log = false;
-  /// Digests of the current sectors, for callers that check many states of one store. Sectors with
-  /// equal digests have equal bytes for the lifetime of the checker; 0 means zeroes. A repair
-  /// writes through the store, which updates the digests. If empty, the digests are unknown, so the
-  /// checker reads everything. Findings must not depend on whether digests are available; the lab
-  /// verifies this.
+  /// Digests of the store's current sectors, for callers that check many states of one store. A
+  /// sector of zeroes has the digest 0. As long as the checker exists, sectors with equal digests
+  /// have equal bytes. A repair writes through the store, which updates the digests. If empty, the
+  /// digests are unknown, so the checker reads everything. Findings must not depend on whether
+  /// digests are available; the lab verifies this.
   model::SectorDigests digests = {};
   /// Computes the digest of a sector that begins at `lba` and has these bytes. Used to check data
   /// that would be written. Null if there is no such function.
@@ -238,8 +238,8 @@ class MountedSystem {
   /// space_counts() and the destructor may be called. If something cannot be written, returns an
   /// error; the file system is then unmounted all the same, but not marked clean.
   virtual VfsResult<void> unmount() = 0;
-  /// Simulates a power cut: discards everything without writing. Afterwards only the destructor may
-  /// be called. May be called after the executor has been halted.
+  /// Simulates a power cut: discards everything without writing. May be called even after the
+  /// executor has been halted. Afterwards, only the destructor may be called.
   virtual void abandon() = 0;
   /// Returns false while there is background work that sync() does not wait for and that would
   /// change the result of a check. A power cut may then leave residue.
@@ -271,15 +271,15 @@ struct LabDisk {
   std::uint64_t log_bytes = 0;
   /// The system that mounted, used and unmounted the disk before the trial; empty for a new disk.
   std::string used_by = {};
-  /// True if a power cut, not an unmount, ended the use by `used_by`. The disk then contains
-  /// additional changes, which the next mount by the tested system discards.
+  /// True if the run of the system `used_by` ended with a power cut and not with an unmount. The
+  /// disk then also contains changes that the tested system discards when it mounts the disk.
   bool cut = false;
 };
 
 class FileSystemType;
 
 struct SystemDescription {
-  std::string name;  ///< unique within its type: "soft-updates-init"
+  std::string name;  ///< unique within its type, for example "soft-updates-init"
   std::string title;
   /// A negative control: breaks promises on purpose, and the lab must detect that.
   bool control = false;
@@ -406,8 +406,8 @@ class FileSystemType {
   virtual std::span<const std::unique_ptr<const SystemUnderTest>> systems() const = 0;
   /// Returns the name of the default system.
   virtual std::string_view usual_system() const = 0;
-  /// Returns true if a power cut of at least one system that is not a control may leave all of
-  /// these findings. For callers that do not know which system ran.
+  /// Returns true if the type has a system, other than a control, in which a power cut may leave
+  /// all of these findings. Used by callers that do not know which system ran.
   virtual bool left_by_a_cut(const CheckReport& report) const;
 
   /// Returns false if repair() only recovers the log, and reports damage without repairing it. This

@@ -43,8 +43,8 @@ VfsResult<void> Store::flush_everything() {
       };
       std::stable_sort(inodes.begin(), inodes.end(), older);
     }
-    // No operation is running now. Fibers that still hold locks only read, and will release their
-    // locks soon.
+    // No operation is running now. Fibers that still hold an inode's lock are only reading, and
+    // will release the lock soon.
     for (CoreInode* inode : inodes) inode->lock.lock();
     const auto flushed = flush(inodes);
     for (CoreInode* inode : inodes) inode->lock.unlock();

@@ -16,7 +16,7 @@ namespace {
 constexpr std::uint32_t kStartMax = 20, kStopMax = 50;
 constexpr std::uint32_t kPanic = 3;
 constexpr std::uint64_t kLiveAtOnce = 10 << 20;
-constexpr std::uint32_t kReadAtOnceFactor = 8;  // a pass may read at least this number of segments
+constexpr std::uint32_t kReadAtOnceFactor = 8;  // a pass is never limited to fewer segments
 
 }  // namespace
 
@@ -193,7 +193,7 @@ VfsResult<std::int64_t> Store::clean_now() {
   }
   CleaningOptions how{.selection = options_.selection, .order = options_.order};
   how.segment_size = s_.segment_bytes();
-  // If space is short, selects the segments that free the most space now.
+  // If space is short, selects the segments whose cleaning gains the most space now.
   if (clean_segments_ < kPanic || room < pass_room_bytes() + s_.segment_bytes())
     how.selection = Selection::greedy;
   how.live_at_once = budget;

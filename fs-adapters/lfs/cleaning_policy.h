@@ -104,7 +104,7 @@ class SegmentSelector {
   std::vector<Candidate> chosen_;
 };
 
-/// A block to be written back (in the simulator: a file).
+/// A block to be written back. In the simulator, each file is such a block.
 struct LiveBlock {
   std::uint64_t modified = 0;  ///< time of last modification, in any unit
   std::uint64_t id = 0;        ///< assigned by the caller

@@ -34,7 +34,7 @@ TEST(CleaningPolicy, GreedySelectsTheLeastUtilized) {
 }
 
 TEST(CleaningPolicy, CostBenefitIsEquationTwo) {
-  // (1 - .75) * 700 / 1.75 = 100; (1 - .2) * 100 / 1.2 = 66.7
+  // (1 - u) * age / (1 + u) is (1 - .75) * 700 / 1.75 = 100 and (1 - .2) * 100 / 1.2 = 66.7.
   EXPECT_DOUBLE_EQ(worth(Selection::cost_benefit, {1, 75, 700}, kSegment), 100);
   EXPECT_NEAR(worth(Selection::cost_benefit, {2, 20, 100}, kSegment), 66.6667, 1e-4);
   EXPECT_EQ(chosen(all_of(Selection::cost_benefit), {{2, 20, 100}, {1, 75, 700}}),

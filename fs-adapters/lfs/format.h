@@ -130,7 +130,7 @@ struct Superblock {
 };
 
 std::vector<std::byte> encode(const Superblock& superblock);  ///< returns one sector
-/// Fails if the superblock is invalid or describes more than `device_sectors`.
+/// Fails if the superblock is invalid or describes a device of more than `device_sectors` sectors.
 Result<Superblock> decode_superblock(std::span<const std::byte> sector,
                                      std::uint64_t device_sectors);
 

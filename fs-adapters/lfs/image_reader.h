@@ -113,7 +113,7 @@ class ImageReader {
   Checkpoint checkpoint_;
   std::vector<MapEntry> map_;
   std::vector<SegmentUsage> usage_;  ///< entries as read from the disk
-  /// The same entries with corrected states (settle_states); used only for a long table.
+  /// The entries of `usage_` with corrected states (settle_states); used only for a long table.
   std::vector<SegmentUsage> settled_usage_;
   /// Bytes in each segment that belong to the usage table.
   std::vector<std::uint32_t> table_bytes_;

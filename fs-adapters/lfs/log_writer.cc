@@ -70,7 +70,7 @@ VfsResult<void> Store::advance_segment() {
     --clean_segments_;
     return {};
   }
-  // This is not expected, because has_room() and the reserve prevent it.
+  // This should not happen: has_room() and the reserve keep enough segments clean.
   stop();
   return refuse(ENOSPC);
 }

@@ -180,9 +180,9 @@ class Recovery {
     return {};
   }
 
-  /// Reads the rest of the region into `bytes`, which already contains the summary. Reads all of it
-  /// if its checksum must be verified; otherwise, reads only inodes, records and the trailer, and
-  /// skips data.
+  /// Reads the rest of the region into `bytes`, which already contains the summary. If the region's
+  /// checksum must be verified, reads the whole rest. Otherwise, reads only inodes, records and the
+  /// trailer, and skips data.
   VfsResult<void> read_region(const Summary& summary, SectorAddress address,
                               std::span<std::byte> bytes) {
     std::vector<Store::Piece> pieces;
@@ -445,7 +445,7 @@ class Recovery {
   /// Index blocks found in the log, by address.
   std::map<SectorAddress, std::vector<std::byte>> index_blocks_;
   std::int64_t modified_ns_ = 0;
-  /// Limits the number of blocks visited in the old and new copies of all files.
+  /// Limits the total number of blocks that are visited in the old and new copies of files.
   tree::BlockBudget budget_;
 };
 

@@ -241,8 +241,8 @@ void Store::put(tree::CoreInode& tree_inode, tree::Operation* operation) {
   }
   if (inode.disk.links != 0 || inode.removed || stopped_) return settle(inode);
   if (operation == nullptr && checkpoint_wanted_ && !recovering_) {
-    // The inode stays until its removal after the checkpoint. The mark in the map ensures that it
-    // is also removed if the power fails before that.
+    // The inode is removed only after the checkpoint. The mark in the map ensures that the inode is
+    // also removed if the power fails before the checkpoint is complete.
     deferred_removals_.push_back(inode.number);
     return;
   }

@@ -114,7 +114,7 @@ struct CoreInode : tree::CoreInode {
 std::uint64_t inode_sectors_object(SegmentNumber segment);
 
 struct Operation : tree::Operation {
-  /// More name changes will follow whose records belong to the same operation.
+  /// True if more name changes of the same operation will follow.
   bool compound = false;
   /// Records of this operation that are not yet among the store's pending records. They are added
   /// there together, so that they are consecutive.
@@ -185,10 +185,10 @@ class Store final : public tree::InodeStore, private tree::InodeOwner, private o
   VfsResult<void> fsync(tree::Operation& operation, tree::CoreInode& inode,
                         tree::SyncExtent extent) override;
 
-  // Operations on the whole log.
-  //
-  // Writes everything and then a checkpoint, so that a mount needs no roll-forward. Must not be
-  // called within an operation.
+  // The following functions operate on the whole log.
+
+  /// Writes everything and then a checkpoint, so that a mount needs no roll-forward. Must not be
+  /// called within an operation.
   VfsResult<void> checkpoint();
   /// Runs one pass of the cleaner, including its checkpoint. Returns the number of clean segments
   /// gained. Must not be called within an operation.

@@ -2,9 +2,10 @@
 // Finds a file's blocks from the log's summaries alone. Recovery must count these blocks, and would
 // otherwise have to read every index block.
 //
-// This works for files that the checkpoint does not contain. All their blocks are in the log, and
-// the newest copy of each is valid. If blocks have died since they were written (because of a
-// truncation), this is detected, because the inode records its number of sectors.
+// This works for files that the checkpoint does not contain. All blocks of such a file are in the
+// log, and the newest copy of each block is valid unless a truncation has freed the block since.
+// Truncations are detected: the blocks that were found then do not add up to the number of sectors
+// in the inode.
 
 #include <cstddef>
 #include <map>

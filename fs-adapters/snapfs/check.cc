@@ -205,7 +205,7 @@ class Checker {
       const auto counted = links_.find(number);
       const std::uint32_t links = counted == links_.end() ? 0 : counted->second;
       if (links == 0 && inode.links == 0)
-        ++unlinked;  // such an inode was unlinked while it was open
+        ++unlinked;  // the inode was unlinked while it was open
       else if (links == 0)
         find(FindingKind::unreachable,
              fmt::format("inode {} has no name, but a link count of {}", number, inode.links),

@@ -240,7 +240,7 @@ VfsResult<void> Store::move_block_bits(Generation& generation, Superblock& next)
   return {};
 }
 
-// Writes to the disk.
+// Functions that write to the disk.
 
 VfsResult<void> Store::write_outstanding(Generation& generation) {
   counters_.blocks_written += generation.outstanding.size();

@@ -423,8 +423,9 @@ TEST_P(CrashPoints, HaveNoFindingsWithOverlappingGenerations) {
   crashes.expect_none();
 }
 
-/// While a generation is being written, the blocks that it has freed still belong to the committed
-/// generation. At the same time, another user with little memory writes to new blocks.
+/// While a generation is being written, another user with little memory writes to new blocks. These
+/// must not be the blocks that the generation has freed, because those still belong to the
+/// committed generation.
 TEST_P(CrashPoints, HaveNoFindingsWithWritesDuringACommit) {
   Crashes crashes(GetParam().disk(512 << 10), {.data = GetParam().data, .dirty_blocks_max = 1000});
   const auto before = [](Recorder& r) {
@@ -449,7 +450,7 @@ TEST_P(CrashPoints, HaveNoFindingsWithWritesDuringACommit) {
   crashes.expect_none();
 }
 
-// Controls, which the test must detect.
+// Controls. Each breaks a rule, and the test must detect that.
 
 struct Control {
   const char* name = "";

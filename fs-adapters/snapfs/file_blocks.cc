@@ -216,9 +216,9 @@ VfsResult<os::HeldBuffer> Store::change_block(Operation& operation, CoreInode& i
   return buffer;
 }
 
-/// Reserves space for a write. Without the reservation, a write to data that is copied on write
-/// could run out of space halfway, and a part of it would become visible with the generation. If
-/// there is too little space, change() commits to reclaim space and repeats the operation.
+/// Reserves space for a write. Without the reservation, a write to copy-on-write data could run out
+/// of space halfway, and the generation would be committed with a part of the write. If there is
+/// too little space, change() commits to reclaim space and repeats the operation.
 VfsResult<void> Store::make_room(tree::Operation& tree_operation, tree::CoreInode& tree_inode,
                                  const tree::BytesToChange& change) {
   if (!options_.copy_on_write || options_.data != DataMode::copy_on_write || change.length == 0)
@@ -234,7 +234,7 @@ VfsResult<void> Store::make_room(tree::Operation& tree_operation, tree::CoreInod
     if (address == 0 ? change.fills_holes : !generation.born.contains(address)) ++blocks;
   }
   if (blocks == 0) return {};
-  // Adds the address blocks on each level. Two more are counted, because the first and the last
+  // Adds the address blocks on each level, plus two per level, because the first and the last
   // address block may be used only in part.
   blocks += kAboveMax * (blocks / s_.pointers_per_block() + 2);
   if (!has_room(blocks)) return refuse(ENOSPC);

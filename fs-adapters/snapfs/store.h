@@ -86,11 +86,13 @@ enum class DataMode : std::uint8_t {
 /// The time at which a block that a generation has freed may be allocated again.
 enum class Reuse : std::uint8_t {
   after_commit,  ///< when that generation is on the disk (III-A, the first solution)
-  /// For a control: at once, but writes of newer generations wait until the older generation is on
+  /// For a control: at once. However, writes of newer generations wait until that generation is on
   /// the disk. This is "another solution" in III-A, exactly as printed.
   newer_writes_wait,
-  at_spawn,  ///< for a control: when the generation is about to be written
-  at_once,   ///< for a control: at once
+  /// For a control: once the next generation has been spawned, but before that generation is
+  /// written.
+  at_spawn,
+  at_once,  ///< for a control: at once
 };
 
 /// What operations do while a generation is spawned (III-B).

@@ -288,7 +288,7 @@ class BufferCache {
   /// context.
   void uncharge(std::size_t bytes);
   std::size_t charged_bytes() const;
-  std::size_t used_bytes() const;  ///< total of buffers, counted copies and charges
+  std::size_t used_bytes() const;  ///< total of buffers, counted copies and charged bytes
 
   // The following functions need no lock and do not wait. being_written() returns the block's
   // newest write in flight, even if the cache has already dropped the buffer; 0 if none is in
@@ -311,9 +311,9 @@ class BufferCache {
   void discard_all();
 
   /// Writes all dirty buffers of the object that exist at the time of the call, then waits for them
-  /// and for writes already in flight. Buffers without a home are flushed by their owner
-  /// (device_failed if there is no owner). Returns an error if some block is not on the disk (see
-  /// above). Hooks may keep buffers dirty, so callers must check for dirty buffers again.
+  /// and for writes already in flight. The owner flushes buffers without a home; without an owner,
+  /// the result is device_failed. Returns an error if some block is not on the disk. Hooks may keep
+  /// buffers dirty, so callers must check for dirty buffers again.
   model::Status flush_object(std::uint64_t object);
   model::Status flush_all();
   bool any_dirty() const;
@@ -324,7 +324,8 @@ class BufferCache {
     BufferKey key;
     TimeNs dirtied_at = 0, modified_at = 0;
     Content content = Content::metadata;
-    std::uint64_t lba = 0;  ///< kUnassigned if its owner writes it
+    /// The block's home. If the block has no home, kUnassigned; the owner then writes the block.
+    std::uint64_t lba = 0;
     std::uint64_t bytes = 0;
   };
   std::vector<Dirty> dirty() const;
@@ -351,9 +352,9 @@ class BufferCache {
   std::unique_ptr<State> state_;
 };
 
-/// Lets the current fiber use the cache's reserve for the lifetime of this object. For fibers that
-/// make room (the owner's writer, a cleaner). They never wait for room: if the reserve is used up
-/// and no buffer is clean, they make the cache exceed its size.
+/// While this object exists, the current fiber may use the cache's reserve. This is for fibers that
+/// make room: the owner's writer, or a cleaner. These fibers never wait for room. If the reserve is
+/// used up and no buffer is clean, they make the cache exceed its size.
 class RoomReserve {
  public:
   explicit RoomReserve(BufferCache& cache);

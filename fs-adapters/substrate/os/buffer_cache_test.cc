@@ -537,7 +537,8 @@ TEST(BufferCache, AFailedCopyRestoresAnEvictedBuffer) {
     w.cache.drop_clean();
     w.queue.drain();
     EXPECT_EQ(w.read_word({0, 1}, 10), 0U);
-    // The read below is queued behind this write, and the write will fail.
+    // The next write will fail. The read after it is queued behind the write, but must nevertheless
+    // return the new word.
     w.cache.write_async(w.fill({0, 1}, 10, 8));
     w.cache.drop_clean();
     EXPECT_EQ(w.read_word({0, 1}, 10), 8U);
@@ -672,7 +673,8 @@ TEST(BufferCache, HooksCanVetoAWrite) {
     EXPECT_EQ(w.medium.word(10), 0U);
     EXPECT_EQ(w.medium.word(11), 1U);
     EXPECT_EQ(w.cache.dirty().size(), 1U);
-    // Memory is freed without evicting the buffer; if necessary, the cache exceeds its size.
+    // Needs more memory than the cache has. The vetoed buffer must stay dirty in the cache, even if
+    // the cache exceeds its size.
     for (std::int64_t block = 20; block < 30; ++block)
       w.cache.write_delayed(w.fill({0, block}, 20, 1));
     const BufferKey key{0, 1};

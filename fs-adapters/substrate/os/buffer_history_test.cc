@@ -7,8 +7,9 @@
 //
 // Each version of a block is a number, ascending over all blocks. A reader must see the newest
 // version, regardless of writes and evictions in between. Each home must receive its versions in
-// order. Versions acknowledged by a sync write or a flush are on the medium; at the end all
-// versions are. Hooks send rolled-back versions (kUndone set) and veto writes.
+// order. A version that a sync write or a flush has acknowledged must be on the medium; at the end,
+// the newest version of every block must be there. Hooks send rolled-back versions (kUndone set)
+// and veto writes.
 #include <fmt/core.h>
 #include <gtest/gtest.h>
 

@@ -4,11 +4,12 @@
 // A fiber that computes acquires the processor. It holds the processor until it waits for something
 // else or, if other fibers are waiting for the processor, until its slice has ended. Fibers just
 // woken by the disk precede those that have used up a slice, as in UNIX schedulers. Interrupt
-// handling delays the running fiber. Under a real clock all costs are zero and nothing here waits.
+// handling delays the running fiber. Under a real clock, all costs are zero and no function here
+// waits.
 //
 // Each charge is paid immediately and in order. While no other fiber can run, paying a charge only
-// requires a check for the next event. Each charge is a possible switch (fiber_schedule.h), even if
-// it costs nothing.
+// requires a check for the next event. At each charge, even one that costs nothing, a schedule may
+// switch to another fiber (fiber_schedule.h).
 
 #include <cstdint>
 #include <initializer_list>

@@ -19,7 +19,7 @@ struct MachineCosts {
   TimeNs transfer_per_kib = 0;
   TimeNs clear_per_kib = 0;    ///< zero-filling
   TimeNs buffer_found = 0;     ///< a cache lookup
-  TimeNs request_issued = 0;   ///< path through the driver for one request
+  TimeNs request_issued = 0;   ///< driver's work for one request
   TimeNs interrupt = 0;        ///< completion of a request
   TimeNs process_created = 0;  ///< fork, exec and exit, for workloads that run commands
 };

@@ -138,7 +138,7 @@ class OrderHistory {
       complete_one();
       ASSERT_TRUE(same());
     }
-    // Termination: if no request is ready, none may be pending.
+    // No request is ready. A request that is still pending now would never complete.
     EXPECT_EQ(completed_, order_.newest());
     EXPECT_EQ(order_.oldest(), order_.newest() + 1);
     sums.doomed += doomed_;

@@ -6,9 +6,9 @@
 //                                                            until a later flush completes
 //
 // Concatenated requests are gathered into the driver's memory and scattered from it. Nothing is
-// dispatched while completions are delivered, so requests that they issue compete with all others.
-// A ready request never waits for a pending one; any number of ready requests may therefore be
-// outstanding.
+// dispatched while completions are delivered, so the requests that completion handlers issue
+// compete with all others. A ready request never waits for a pending one; any number of ready
+// requests may therefore be outstanding.
 #include "fs-adapters/substrate/os/disk_queue.h"
 
 #include <algorithm>
@@ -58,7 +58,8 @@ struct DiskQueue::State {
     DiskSchedule schedule;
     DiskSchedule reads;  ///< used if reads_first is set; otherwise, reads are in `schedule`
     std::uint32_t reads_in_row = 0;
-    /// All run objects, for reuse: as many as were ever outstanding at the same time.
+    /// All Run objects of this device, for reuse. Their number is the largest number of runs that
+    /// were outstanding at the same time.
     std::vector<std::unique_ptr<Run>> runs;
     std::vector<Run*> spare;
     std::vector<RequestId> unflushed;
@@ -294,7 +295,8 @@ void DiskQueue::State::run_done(Run& run, model::Status status) {
   dispatch();
 }
 
-/// Records a completed run in the traces and the counters.
+/// Handles a run that the device has finished: updates the counters, and completes the requests of
+/// the run unless they must be retried or must first be flushed.
 void DiskQueue::State::went(Run& run, model::Status status) {
   const TimeNs now = executor.now();
   Spindle& spindle = run.spindle;

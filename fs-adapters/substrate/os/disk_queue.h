@@ -61,10 +61,10 @@ struct DiskQueueOptions {
   /// one other request is dispatched.
   bool reads_first = false;
   std::uint32_t reads_in_row_max = 16;
-  /// Limits the number of pending requests, and therefore the memory for them. At the limit,
-  /// transfer() waits. issue() must not be called at the limit; the cache bounds the writes that it
-  /// issues. Once this many later requests have overtaken a request, it is dispatched next,
-  /// regardless of the schedule.
+  /// Maximum number of pending requests, which also limits the memory for them. At this number,
+  /// transfer() waits, and issue() must not be called; the cache limits the writes that it issues.
+  /// A request that `requests_max` later requests have overtaken is dispatched next, regardless of
+  /// the schedule.
   std::uint64_t requests_max = std::uint64_t{1} << 22;
 };
 

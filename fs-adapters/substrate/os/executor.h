@@ -27,8 +27,8 @@
 
 namespace headcrash::os {
 
-/// An account to which CPU time is charged: that of a user's process, of the syncer, or of the
-/// interrupt handlers.
+/// An account for CPU time. A user's process, the syncer, and the interrupt handlers are charged to
+/// separate accounts.
 struct Account {
   std::string name;
   TimeNs cpu_ns = 0;  ///< time that the account's fibers spent computing
@@ -89,9 +89,10 @@ class Executor {
 
   /// Returns the running fiber, or null in an event handler and outside of run().
   Fiber* current() const;
-  /// Sets a listener that is called whenever a fiber stops running, because it waits, sleeps,
-  /// yields or ends; null removes it. The listener may wake fibers but must not wait. Through it, a
-  /// processor (cpu.h) learns that its holder has stopped and is released.
+  /// Sets a listener that is called whenever a fiber stops running because it waits, sleeps, yields
+  /// or ends. Null removes the listener. The listener may wake fibers but must not wait. A
+  /// processor (cpu.h) uses a listener to detect that its holder has stopped, and is then free for
+  /// another fiber.
   class StopListener {
    public:
     virtual ~StopListener() = default;

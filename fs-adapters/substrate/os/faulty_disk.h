@@ -38,8 +38,9 @@ struct DiskFault {
   model::Op op = model::Op::write;  ///< read, write or flush
   /// The fault covers requests that overlap this range. If `op` is flush, it covers every flush.
   SectorRange sectors = {};
-  std::uint64_t nth = 1;    ///< first request that fails, counted from 1
-  std::uint64_t times = 1;  ///< number of failures; kForGood: all requests from the nth on fail
+  std::uint64_t nth = 1;  ///< first request that fails, counted from 1
+  /// Number of requests that fail. With kForGood, request `nth` and all later requests fail.
+  std::uint64_t times = 1;
   Leaves leaves = Leaves::nothing;
   model::Status status = model::Status::medium_error;
 };
@@ -48,8 +49,9 @@ struct DiskFault {
 /// medium_error".
 std::string format(const DiskFault& fault);
 
-/// Draws one fault for reads or writes in one of `areas`, which must not be empty. The fault takes
-/// effect early enough for a run of a few hundred requests. One fault in four is permanent.
+/// Draws one fault for reads or writes in one of `areas`, which must not be empty. The first
+/// request to fail is one of the first 10 that the fault covers, so that a run of a few hundred
+/// requests reaches it. One fault in four is permanent.
 DiskFault draw_fault(Random& random, std::span<const SectorRange> areas);
 
 class FaultyDisk final : public BlockDevice {

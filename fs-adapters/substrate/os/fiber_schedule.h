@@ -53,7 +53,8 @@ class FiberSchedule {
   virtual std::size_t choose(std::size_t count) { return (void)count, 0; }
 };
 
-/// A machine's scheduling options. Seed 0 means FIFO order, without possible switches.
+/// A machine's scheduling options. With seed 0, fibers run in FIFO order, and possible switches have
+/// no effect.
 struct FiberScheduleOptions {
   std::uint64_t seed = 0;
   /// Number of change points; nullopt for 1 to 64, drawn from the seed.

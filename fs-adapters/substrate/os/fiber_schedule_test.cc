@@ -1,5 +1,5 @@
 // Tests scheduled fibers (fiber_schedule.h): equal seeds give equal runs, priorities determine the
-// order, and an enumeration is complete.
+// order, and the enumerator runs every interleaving within its limit.
 #include "fs-adapters/substrate/os/fiber_schedule.h"
 
 #include <gtest/gtest.h>

@@ -15,7 +15,7 @@ namespace headcrash::os {
 
 struct SyncerOptions {
   enum class Policy : std::uint8_t {
-    none,  ///< writes nothing in the background, but only for fsync and to make room
+    none,  ///< writes only for fsync and to make room, never in the background
     /// Each second, visits a part of the cache (1/`parts` of it) and marks or writes its dirty
     /// buffers.
     sweep,
@@ -39,9 +39,9 @@ struct SyncerOptions {
   TimeNs interval_ns = 30 * model::kSecondNs;
   /// Applies only to buffers. For logs and commits, age always counts from the first change.
   Age age = Age::since_last_change;
-  /// For `interval` and `burst`: metadata blocks, too, are written only when they have reached the
-  /// age at which data is written. In-core inodes are still copied to their blocks at once, so that
-  /// they do not wait twice.
+  /// For `interval` and `burst`: metadata blocks are also written only when they have reached the
+  /// age at which data is written. In-core inodes are still copied to their blocks at once.
+  /// Otherwise, a change to an inode would wait twice: first in core, then in the block.
   bool metadata_waits = false;
   /// If true, logs, commits and in-core inodes are written at the times that their file system uses
   /// with the sweep policy. Linux 2.4 works this way: kupdate writes buffers, and a journal commits
@@ -70,8 +70,8 @@ class Syncer {
   /// Queues work for the daemon's next tick, or for the first tick at or after `not_before`. Items
   /// run in FIFO order, before the sweep, and may wait. May be called from fibers and handlers.
   void add_work(std::function<void()> work, TimeNs not_before = 0);
-  /// Runs due items on the calling fiber. Used for back-pressure, sync and unmount. `everything`
-  /// also runs items that are not due yet.
+  /// Runs due items on the calling fiber. Used for back-pressure, sync and unmount. With
+  /// Extent::everything, also runs items that are not due yet.
   enum class Extent : std::uint8_t { due, everything };
   void do_work(Extent extent);
   /// Number of unfinished items, including running ones. Items that are queued by another item are

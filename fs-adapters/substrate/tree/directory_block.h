@@ -35,7 +35,7 @@ namespace headcrash::tree {
 inline constexpr std::uint32_t kChunkBytes = 512;     // DIRBLKSIZ
 inline constexpr std::uint32_t kEntryFixedBytes = 8;  // size of the fields before the name
 inline constexpr std::uint32_t kNameBytesMax = 255;   // MAXNAMLEN
-/// Offset of d_ino in an entry; for code that rolls back a name.
+/// Offset of d_ino in an entry.
 inline constexpr std::size_t kEntryInodeOffset = 0;
 inline constexpr std::size_t kEntryTypeOffset = 6;  ///< offset of d_type in an entry
 

@@ -24,7 +24,7 @@ void expect_sound(TestMachine& m) {
 }
 
 TEST(Tree, SeveralConcurrentUsers) {
-  // HEADCRASH_SEEDS=N in the environment adds N seeds.
+  // HEADCRASH_SEEDS=N in the environment adds N seeds to the four that are always tested.
   const auto seeds = static_cast<std::uint32_t>(4 + number_from_environment("HEADCRASH_SEEDS", 0));
   for (std::uint32_t seed = 11; seed < 11 + seeds; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));

@@ -56,9 +56,9 @@ struct BlockWanted {
   std::int64_t block = 0;
   std::uint32_t bytes = 0;   ///< number of bytes that the block needs after the write
   bool overwritten = false;  ///< all its current bytes will be overwritten, so it need not be read
-  /// Initial bytes of a new block, which the store's hooks may see. The rest of the block is empty
-  /// chunks (directory_block.h) in a directory, and zeroes otherwise. The tree releases such a
-  /// block without marking it dirty; the store must do that.
+  /// Initial bytes of a new block; the store's hooks may see them. The store fills the rest of the
+  /// block with empty chunks (directory_block.h) in a directory, and with zeroes otherwise. The
+  /// tree releases the block without marking it dirty, so the store must mark it dirty.
   std::span<const std::byte> first_contents = {};
 };
 
@@ -77,7 +77,7 @@ class InodeStore {
   virtual ~InodeStore();
 
   os::Executor& executor;
-  os::Cpu& cpu;  ///< the tree charges it for system calls, lookups and copies
+  os::Cpu& cpu;  ///< the tree charges system calls, lookups and copies to it
   os::BufferCache& cache;
 
   // Properties. None of these functions waits.
@@ -212,7 +212,7 @@ class InodeStore {
  private:
   std::size_t charged_bytes_ = 0;
   os::TimeNs next_charge_ns_ = 0;
-  bool charging_ = false;  ///< a fiber is waiting for room for these charges
+  bool charging_ = false;  ///< a fiber is charging memory, and may be waiting for room
 };
 
 }  // namespace headcrash::tree

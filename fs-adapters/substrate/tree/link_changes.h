@@ -72,7 +72,7 @@ struct LinkAddition {
   bool raises_directory = false;
   /// If true, later changes of the same operation must not reach the disk before this one.
   bool others_follow = false;
-  DroppedLink replaced = {};           ///< the link that the entry previously represented
+  DroppedLink replaced = {};           ///< the link that the entry held before the change
   std::vector<MovedEntry> moved = {};  ///< other entries in the chunk that were moved to make room
 };
 
