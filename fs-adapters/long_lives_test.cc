@@ -127,7 +127,7 @@ TEST_P(LongLives, CountsAreExactAndDeletedFilesAreFree) {
       continue;  // skipped, because filling the larger disk takes most of the time
     roomy_ = std::string_view(disk) == "plain";
     make(disk);
-    live(0, End::unmount);  // after this life, the inode tables have reached their maximum size
+    live(0, End::unmount);  // makes the inode tables grow to their maximum size
     if (HasFailure()) return;
     const std::uint64_t empty = empty_and_write();
     for (int life = 1; life < lives && !HasFailure(); ++life) {

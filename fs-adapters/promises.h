@@ -68,10 +68,10 @@ struct Promises {
   /// directories.
   bool fsync_keeps_new_name = false;
 
-  /// Changes that are at least this many seconds old are on the disk even without a sync, once the
-  /// disk has completed the requests that had been issued by then. The value is the sum of the
-  /// write delay, the syncer's tick, and one tick for each write that must wait for another write.
-  /// 0 if nothing is promised.
+  /// Changes are durable after this number of seconds even without a sync, provided that the disk
+  /// has completed all requests issued in that time. The value is the sum of the write delay, the
+  /// syncer's tick, and one tick for each write that must wait for another write. 0 if nothing is
+  /// promised.
   std::int64_t keeps_after_s = 0;
   /// Returns true if a pause of this length makes all earlier changes durable.
   bool keeps_rested(std::int64_t seconds) const {
@@ -94,7 +94,7 @@ struct Promises {
   // Permission: blocks that were allocated but not yet written may show old disk content
   // (data=writeback, ext2, ext4 without a journal).
   bool exposes_stale_data = false;
-  /// Allocation unit in bytes: stale data may appear next to written data, within the same unit.
+  /// Allocation unit in bytes. Within one unit, stale data may appear next to written data.
   std::uint32_t allocation_bytes = 512;
 
   // Inode attributes. Each object's mode and owner are stored, and fsync and sync make them

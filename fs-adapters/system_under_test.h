@@ -284,8 +284,8 @@ struct SystemDescription {
   /// A negative control: breaks promises on purpose, and the lab must detect that.
   bool control = false;
   bool shows_unmounted = false;  ///< for a control: the defect is also visible after an unmount
-  /// Only for a control that few workloads reveal: a workload that reveals it, in campaign
-  /// notation, such as "reuse/3@tiny~2".
+  /// A workload that reveals the defect, in campaign notation, such as "reuse/3@tiny~2". Set only
+  /// for controls whose defect few workloads reveal.
   std::string shown_by = {};
   Promises promises = {};
   os::DiskQueueOptions queue = {};  ///< the driver order that the system requires

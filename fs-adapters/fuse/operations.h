@@ -16,7 +16,7 @@ namespace headcrash::fuse {
 struct Service {
   Vfs& vfs;
   std::function<std::int64_t()> now_ns;  ///< current time in nanoseconds since the epoch
-  /// Called on DESTROY; writes everything to the disk before it returns.
+  /// Called when the kernel sends DESTROY. Writes everything to the disk before it returns.
   std::function<void()> unmount;
   bool write_back_cache = false;  ///< the kernel may cache written data
   Nodes nodes;

@@ -24,7 +24,7 @@ class Checker::State {
     std::uint32_t sectors = 0;
   };
 
-  /// The result of reading an inode: the inode, or the error that occurred.
+  /// The result of reading an inode. `problem` describes the error if the inode could not be read.
   struct KeptInode {
     MapEntry entry;
     Sources sources;
@@ -44,7 +44,7 @@ class Checker::State {
     };
     std::optional<Names> names;  ///< set once a directory's names have been read
 
-    // Used only during one comparison.
+    // Computed again in each comparison of inodes, names and summaries.
     std::uint32_t links = 0;
     bool has_parent = false;
   };
@@ -478,8 +478,8 @@ class Checker::State {
 
   // Used only during one comparison.
   std::vector<std::pair<SectorAddress, Owner>> owners_;
-  /// For each sector of the log: 1 + the index in `owners_` of the first block that begins there,
-  /// or 0.
+  /// Indexed by sector of the log. If blocks begin at the sector, 1 + the index in `owners_` of the
+  /// first of them; otherwise, 0.
   std::vector<std::uint32_t> owner_at_;
   /// Indexed by sector of the log: true if a block uses the sector.
   std::vector<std::uint8_t> used_;

@@ -121,7 +121,7 @@ std::set<std::uint32_t> Store::changed_usage_blocks(const Plan& plan,
   UsageTable table(*this);
   for (const auto& [number, item] : plan.map_blocks)
     table.moves_map_block(checkpoint_.map_blocks[number], segment_, executor.now());
-  // The loop below skips the blocks that have been written already.
+  // Some of these blocks may have been written already; the loop below skips them.
   std::set<std::uint32_t> changed = moving_usage_blocks_;
   for (const std::uint32_t number : changed) table.moves_own_block(number, segment_);
   const auto differs = [&](std::uint32_t number) {

@@ -30,7 +30,7 @@ std::uint32_t Store::clean_stop() const {
   return std::clamp(s_.segments / 10, 5U, kStopMax);
 }
 
-/// Returns the number of bytes, apart from file blocks, that a checkpoint writes, including the
+/// Returns the number of bytes that a checkpoint writes in addition to file blocks. Includes the
 /// unused ends of segments.
 std::uint64_t Store::overhead_bytes() const {
   const std::uint64_t tables = dirty_map_blocks_.size() + s_.usage_blocks() + 2;
@@ -39,12 +39,14 @@ std::uint64_t Store::overhead_bytes() const {
          dirty_bytes_ / 24 + s_.segment_bytes() / 8;
 }
 
-/// Returns the log space that is reserved for the cleaner. A pass with less space would gain
-/// nothing. A pass frees the dead data of the segments that it reads, and the more space it has,
-/// the more segments it can read. However, its checkpoint rewrites the changed blocks of the map
-/// and the table, in the worst case all of them, even if few segments were cleaned. Let `tables` be
-/// the size of all these blocks, and `dead` the fraction of each segment that is dead. A pass then
-/// breaks even if it has `tables / dead` bytes of space. The result is twice that amount.
+/// Returns the log space that is reserved for the cleaner.
+///
+/// A pass frees the dead data of the segments that it reads, and with more space it can read more
+/// segments. However, the pass ends with a checkpoint, which rewrites the changed blocks of the map
+/// and the table: in the worst case all of them, however few segments were cleaned. Let `tables` be
+/// the size of all these blocks, and `dead` the fraction of each segment that is dead. A pass with
+/// `tables / dead` bytes of space then frees only as much as it writes. The result is twice that
+/// amount.
 std::uint64_t Store::pass_room_bytes() const {
   const std::uint64_t tables = (std::uint64_t{map_blocks_in_log_} + s_.usage_blocks()) *
                                (s_.block_bytes + kSummaryEntryBytes);

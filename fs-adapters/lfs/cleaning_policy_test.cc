@@ -48,8 +48,9 @@ TEST(CleaningPolicy, CostBenefitCleansColdSegmentsAtHigherUtilization) {
 }
 
 TEST(CleaningPolicy, MinDecliningCostIsTheInverseOfTheDecline) {
-  // The cost 2 / (1 - u) declines by 2 / (1 - u)^2 * u / age per unit of time. The value is the
-  // inverse of that.
+  // The value is the inverse of the cost's decline per unit of time. The cost 2 / (1 - u) has the
+  // derivative 2 / (1 - u)^2, and u declines by u / age, so the cost declines by
+  // 2 / (1 - u)^2 * u / age.
   EXPECT_NEAR(worth(Selection::min_declining_cost, {1, 20, 90}, kSegment) /
                   worth(Selection::min_declining_cost, {2, 50, 900}, kSegment),
               (.64 / .2 * 90) / (.25 / .5 * 900), 1e-9);

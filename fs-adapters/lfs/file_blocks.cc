@@ -277,7 +277,7 @@ VfsResult<void> Store::free_blocks(tree::Operation&, tree::CoreInode& tree_inode
       continue;
     TRY(free_block(inode, block));
   }
-  tree::BlockBudget budget(s_.log_sectors());  // limits the number of index blocks that are visited
+  tree::BlockBudget budget(s_.log_sectors());  // ends the walk if damaged pointers form a cycle
   for (std::uint8_t level = 1; level <= 3; ++level) {
     const BlockId index{level, 0};
     if (inode.disk.pointers[kDirectPointers + level - 1U] == 0 && !inode.dirty.contains(index))

@@ -151,7 +151,7 @@ bool inode_intact(std::span<const std::byte> bytes, const Superblock& superblock
 struct MapEntry {
   SectorAddress address = 0;  ///< address of the inode's sector; 0 if not allocated
   std::uint8_t slot = 0;      ///< index of the inode in that sector
-  bool unlinked = false;      ///< the inode has no name but was still open
+  bool unlinked = false;      ///< the inode has no name, but was open when the map was written
   /// Incremented when the inode number is freed, and when the file is truncated to 0.
   std::uint32_t version = 0;
   /// Access time in seconds since the epoch, as of the last time the inode was written.

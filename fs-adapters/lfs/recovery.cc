@@ -271,7 +271,8 @@ class Recovery {
     Inode before;
     const bool is_new = !entry.allocated();
     if (!is_new) {
-      // This is not a Handle: if the inode has no links, releasing a Handle would remove it.
+      // The inode is loaded without a Handle. If the inode has no links, releasing a Handle would
+      // remove it.
       CoreInode known(st_.executor, written.inode.number);
       TRY(st_.load(known));
       before = known.disk;

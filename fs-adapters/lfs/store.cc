@@ -60,7 +60,8 @@ void Store::end_daemons() {
 void Store::abandon() {
   abandoned_ = true;
   stopped_ = true;
-  // A fiber inside a flush may still hold buffers, so they are not discarded here.
+  // Buffers are not discarded here, because a fiber that is in the middle of a flush may still hold
+  // some of them.
   system_.syncer.forget_work();
 }
 
@@ -273,7 +274,8 @@ void Store::remove(CoreInode& inode) {
   inode.disk.mode = 0;
   to_write_.erase(inode.number);
   cache.discard_object(inode.number);
-  // If the directory was damaged, the inode may not have been allocated.
+  // An inode that was reached through a damaged directory may never have been allocated, and is
+  // then not counted in `files_`.
   if (taken_[inode.number]) --files_;
   changes_.note();
   want_tick();
@@ -406,8 +408,8 @@ void Store::wake_writer() {
   if (writer_runs_ || recovering_ || abandoned_ || closing_) return;
   writer_runs_ = true;
   executor.spawn(os::Executor::Kind::daemon, writer_account_, [this] {
-    // A single flush suffices. Inodes that it skips are in use by other fibers, and these wake the
-    // writer again.
+    // A single flush suffices: it skips only inodes that other fibers are using, and those fibers
+    // start the writer again.
     if (!stopped_ && !closing_ && !executor.halted())
       (void)flush_unlocked(0, cache.size_bytes() / 8);
     writer_runs_ = false;
@@ -492,8 +494,8 @@ void Store::want_tick() {
 }
 
 /// Returns the time of the next checkpoint. Without roll-forward, only checkpoints make data
-/// durable, so one must be written as soon as data is due. With roll-forward, a checkpoint is
-/// needed only when data is due and the checkpoint interval is over.
+/// durable, so the next checkpoint is at the time when data is due. With roll-forward, it is at
+/// that time or after the checkpoint interval, whichever is later.
 os::TimeNs Store::next_checkpoint_at() const {
   const os::TimeNs due = system_.syncer.due_at(os::Content::data, options_.checkpoint_interval_ns);
   return options_.roll_forward ? std::max(due, executor.now() + options_.checkpoint_interval_ns)

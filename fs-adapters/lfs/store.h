@@ -256,8 +256,8 @@ class Store final : public tree::InodeStore, private tree::InodeOwner, private o
   VfsResult<os::HeldBuffer> read_at(CoreInode& inode, BlockId block, SectorAddress address);
   VfsResult<void> set_address(CoreInode& inode, BlockId block, SectorAddress address);
   void mark_dirty(CoreInode& inode, BlockId block);
-  /// Marks the index blocks above a block dirty, because they must be written with it, and adds
-  /// their size to `dirty_bytes_` right away.
+  /// Marks the index blocks above `block` dirty, because they must be written when `block` is
+  /// written. Adds their size to `dirty_bytes_` immediately.
   VfsResult<void> mark_index_dirty(CoreInode& inode, BlockId block);
   VfsResult<void> free_block(CoreInode& inode, BlockId block);
   VfsResult<void> free_below(CoreInode& inode, BlockId index, std::uint64_t first,

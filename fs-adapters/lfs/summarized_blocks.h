@@ -26,8 +26,9 @@ class SummarizedBlocks {
   /// Adds a block of a file from the log's next region. Once kEntriesMax entries have been added,
   /// all_of() returns null.
   void add(const SummaryEntry& entry, SectorAddress address);
-  /// Must be called if the file's inode is in the region whose blocks were added last. The inode
-  /// then refers to all blocks added so far, but to no later ones.
+  /// Must be called after the blocks of a region have been added, if the region contains the inode
+  /// of the file. The inode then refers to all blocks of the file that have been added so far, but
+  /// not to blocks that are added later.
   void inode_follows(InodeNumber number);
   /// Returns all blocks of the file, or null if they cannot be determined from the summaries. Valid
   /// until the next add(). REQUIRES: `inode` is the newest copy, and the checkpoint has no inode

@@ -44,13 +44,15 @@ struct Generation {
   }
 };
 
-/// An operation belongs to the generation that is open when it makes its first change. By then it
-/// holds the locks of all inodes that it will change. If two operations change the same inode, the
-/// later one therefore never belongs to the older generation.
+/// An operation belongs to the generation that is open when the operation makes its first change.
+/// When it makes that change, it already holds the locks of all inodes that it will change.
+/// Therefore, if two operations change the same inode, the later operation never belongs to the
+/// older generation.
 struct Operation : tree::Operation {
   Generation* generation = nullptr;  ///< null before the first change
   bool has_reserve = false;          ///< blocks have been reserved for this operation
-  /// Number of blocks reserved for this operation's writes, so that these cannot fail with ENOSPC.
+  /// Number of blocks reserved for this operation's writes, so that the writes cannot fail with
+  /// ENOSPC.
   std::uint32_t room = 0;
 };
 

@@ -30,7 +30,7 @@ class KeptChecks {
     std::vector<std::pair<std::uint32_t, std::uint64_t>> sectors;
     CheckReport report;
   };
-  using Slots = std::vector<std::uint64_t>;  ///< digests of the sectors of both superblock slots
+  using Slots = std::vector<std::uint64_t>;  ///< digests of the sectors in both superblock slots
   std::map<Slots, Kept> kept_;
   std::uint64_t known_ = 0;
 };

@@ -85,8 +85,8 @@ TEST(SnapfsSpawn, ABarrierWaitsForRunningOperations) {
   }
 }
 
-/// Blocks of a generation that is being written are still written, and counted, even if a newer
-/// generation has freed them.
+/// If a newer generation frees blocks of a generation that is being written, the blocks are written
+/// and counted nevertheless.
 TEST(SnapfsSpawn, CountsBlocksFreedWhileBeingWritten) {
   Disk disk;
   SlowMachine m(*disk.store);

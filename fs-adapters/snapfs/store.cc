@@ -397,7 +397,8 @@ bool Store::is_short_of_room() const {
   return space_.free() < kept_for_commits() + (reserving_ + 1) * kOperationBlocks;
 }
 
-/// Returns true if all freed blocks belong to snapshots, so that even a removal fails with ENOSPC.
+/// Returns true if commits cannot free space because of snapshots, so that even a removal fails
+/// with ENOSPC.
 bool Store::is_permanently_full() const {
   return !snapshots_.empty() && reserving_ == 0 && !something_deferred() && is_short_of_room();
 }
@@ -490,7 +491,7 @@ void Store::schedule_commit() {
     if (!open_->empty() || log_.changes)
       (void)commit_all();
     else if (open_->operations != 0)
-      schedule_commit();  // an operation in progress is about to make a change
+      schedule_commit();  // the operation has changed nothing yet, but is about to
   };
   system_.syncer.add_work(work,
                           system_.syncer.due_at(os::Content::data, options_.commit_interval_ns));

@@ -174,7 +174,7 @@ struct LogState {
   std::uint32_t records = 0;
   std::uint32_t checksum = 0;                      ///< checksum of the last record
   std::uint32_t free_blocks = 0, free_inodes = 0;  ///< counts in the last record
-  /// The changes in all records; null if the log has no records.
+  /// The changes in all records of the log; null if the log has no records.
   std::unique_ptr<Generation> changes = {};
 };
 
@@ -413,7 +413,7 @@ class Store final : public tree::InodeStore, private tree::InodeOwner, private o
   std::size_t slot_ = 0;  ///< the slot that contains `s_`
   TreeShape record_tree_, inode_tree_, block_tree_;
   /// Root of the record map in the newest generation whose inodes have been copied to records.
-  /// Records are looked up there.
+  /// Records are looked up in this map.
   BlockAddress record_map_ = 0;
 
   BlockSpace space_;
@@ -426,7 +426,8 @@ class Store final : public tree::InodeStore, private tree::InodeOwner, private o
   std::vector<SnapshotEntry> snapshots_;
   /// The snapshots that will exist once the generation that is being written has been committed.
   std::vector<SnapshotEntry> snapshots_to_be_;
-  /// The change of the snapshots that is part of the generation that is being written.
+  /// The creation or removal of a snapshot that the generation being written makes; nullopt if that
+  /// generation makes none.
   std::optional<SnapshotChange> snapshot_change_;
   KeptBlocks kept_;
   std::vector<bool> live_;  ///< for each block, whether the newest committed generation contains it
@@ -439,7 +440,8 @@ class Store final : public tree::InodeStore, private tree::InodeOwner, private o
   std::unique_ptr<Generation> open_;
   /// The generation that is being written; null if there is no such generation.
   std::unique_ptr<Generation> closing_;
-  /// True if the inodes of `closing_` have been copied to records, so that it needs no more blocks.
+  /// True if the inodes of `closing_` have been copied to records, so that no free blocks must be
+  /// kept for its commit.
   bool closing_is_moved_ = false;
   bool barrier_ = false;  ///< no operation may begin now
   /// Number of the newest generation whose superblock is on the disk.

@@ -296,7 +296,7 @@ Buffer* BufferCache::State::held_or_room(const BufferKey& key, std::size_t bytes
       return buffer;
     }
     make_room(bytes);
-    // If the buffer is found, another fiber has created it in the meantime.
+    // Another fiber may have created the buffer during the wait. If so, tries again to get it.
     if (find(key) == nullptr) return nullptr;
   }
 }

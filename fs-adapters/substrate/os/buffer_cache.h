@@ -66,7 +66,7 @@ struct BufferKey {
   }
 };
 
-/// The home of a buffer that does not have a place on the disk yet.
+/// The home of a buffer that has no address on the disk yet.
 inline constexpr std::uint64_t kUnassigned = ~std::uint64_t{0};
 
 /// The kind of a buffer's content. By default, only buffers that contain metadata are locked while
@@ -217,11 +217,11 @@ class BufferCache {
   /// Returns the block from the cache or from the disk.
   tl::expected<HeldBuffer, model::Status> read(const BufferKey& key, Content content,
                                                std::uint64_t lba, std::size_t bytes);
-  /// Like the function above, but for blocks that another fiber may move: a cleaner, or a fiber
-  /// that handles a failed write. Calls `home` for the address once there is memory for the block;
-  /// from then on the block must not be moved. `home` must not wait. If it cannot determine the
-  /// address without waiting, it returns kUnassigned; read() then returns device_failed and reads
-  /// nothing.
+  /// Like the function above, but for blocks that a cleaner or a fiber that handles a failed write
+  /// may move. Calls `home` for the address once there is memory for the block; after that call,
+  /// the block must not be moved until it has been read. `home` must not wait. If it cannot
+  /// determine the address without waiting, it returns kUnassigned; read() then returns
+  /// device_failed and reads nothing.
   tl::expected<HeldBuffer, model::Status> read(const BufferKey& key, Content content,
                                                const std::function<std::uint64_t()>& home,
                                                std::size_t bytes);

@@ -260,7 +260,7 @@ TEST(BufferCache, WithBlockCopyUpdatersDoNotWaitAndVersionsArriveInOrder) {
       EXPECT_EQ(buffer.being_written(), version - 1);
       w.cache.write_async(std::move(buffer));
     }
-    EXPECT_EQ(w.executor.now(), 5000);  // time to copy
+    EXPECT_EQ(w.executor.now(), 5000);  // five copies of 1 us each
     w.queue.wait_for(3);
     EXPECT_EQ(w.medium.word(10), 3U);
     w.queue.drain();

@@ -214,8 +214,8 @@ class BufferHistory : private WriteHooks {
     const bool held = random_.below(2) == 0;
     const model::Status status = held ? cache_.flush_object(object) : cache_.flush_all();
     if (status != model::Status::ok || shape_.hooks) return;
-    // A block that has changed since the list was made is ignored, because its listed version may
-    // never have been written.
+    // Blocks that have changed since the list was made are skipped, because the flush need not have
+    // written the listed version.
     for (const auto& [key, version] : then) {
       Block& block = blocks_[key];
       if (block.newest == version) block.durable = std::max(block.durable, version);

@@ -289,8 +289,8 @@ void BufferCache::State::set_dirty_again(Buffer& buffer) {
 /// Marks the writes in flight of these blocks as discarded, so that their failures are ignored.
 void BufferCache::State::discard_writes(const BufferKey& first, const BufferKey& last) {
   failed_writes.erase(failed_writes.lower_bound(first), failed_writes.upper_bound(last));
-  // Without copies, each write in flight still has its buffer, and the failure of a discarded
-  // buffer's write is ignored anyway.
+  // Without copies, no write must be marked: each write in flight still has its buffer, and if that
+  // buffer has been discarded, a failure of the write is ignored.
   if (!options.block_copy) return;
   for (auto at = writes.lower_bound(first); at != writes.end() && !(last < at->first); ++at)
     at->second->discarded = true;

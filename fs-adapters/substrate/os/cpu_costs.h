@@ -68,7 +68,7 @@ constexpr bool is_per_kib(Cost cost) {
          cost == Cost::clear_per_kib;
 }
 
-/// A cost and the number of times that it is charged; for costs per KiB, the number of bytes.
+/// A cost, and how often it is charged. If the cost is per KiB, `amount` is a number of bytes.
 struct Charge {
   Cost cost;
   std::int64_t amount = 1;

@@ -32,8 +32,8 @@ struct Ordering {
   /// Scheduler chains: earlier requests that must complete first. Requests that are already
   /// complete are ignored.
   std::span<const RequestId> after = {};
-  /// Makes the request a barrier, like the flag with the meaning Part-NR, whatever the queue's
-  /// meaning of the flag is. Used for de-allocation with chains (section 3.2).
+  /// Makes the request a barrier: it is ordered like a flagged request under Part-NR, whatever the
+  /// queue's FlagMeaning is. Used for de-allocation with chains (section 3.2).
   bool barrier = false;
 };
 

@@ -167,7 +167,8 @@ class OrderHistory {
     ordering.flagged = request.flagged;
     ordering.barrier = request.barrier;
     ordering.after = request.after;
-    // A chain may also name requests that are already complete; these have no effect.
+    // Requests that are already complete have no effect in a chain, so the naive implementation
+    // omits them.
     auto& names = naive_[naive_.newest()].after;
     names.erase(
         std::remove_if(names.begin(), names.end(), [&](RequestId i) { return naive_[i].complete; }),

@@ -209,7 +209,8 @@ RequestId DiskQueue::State::choose(Spindle& spindle) {
   return (reads ? spindle.reads : spindle.schedule).choose();
 }
 
-/// Adds the leader to the run, and then the ready requests whose sectors follow directly.
+/// Adds the leader to the run. Then adds ready requests for as long as one begins at the sector
+/// where the run ends.
 void DiskQueue::State::gather(Run& run, RequestId leader) {
   const BlockRequest& first = requests[leader].request;
   DiskSchedule& schedule = schedule_of(run.spindle, first.op);

@@ -56,7 +56,7 @@ class Executor {
   Executor(const Executor&) = delete;
   Executor& operator=(const Executor&) = delete;
 
-  /// Users are fibers for which run() waits; it does not wait for daemons.
+  /// run() waits until all users have ended. It does not wait for daemons.
   enum class Kind : std::uint8_t { user, daemon };
   void spawn(Kind kind, Account& account, std::function<void()> body);
 
@@ -81,7 +81,7 @@ class Executor {
   Account& account();
   void yield();                 ///< lets all runnable fibers run first
   void sleep_until(TimeNs at);  ///< returns at once after halt()
-  /// A point at which a schedule may run another fiber. Does nothing without a schedule, outside of
+  /// At this point, a schedule may run another fiber. Does nothing without a schedule, outside of
   /// fibers, and after halt().
   void possible_switch() {
     if (schedule_ != nullptr) switch_if_scheduled();

@@ -14,7 +14,8 @@ namespace {
 
 using Kind = Executor::Kind;
 
-/// Several users, each of which logs a letter between possible switches.
+/// A machine with several users. Each user logs a letter, reaches a possible switch, and repeats
+/// this.
 struct ScheduledWorld {
   explicit ScheduledWorld(const ExecutorOptions& options) : executor(clock, options) {}
 

@@ -69,7 +69,8 @@ class DirectoryCursor {
   explicit DirectoryCursor(std::span<const std::byte> block, std::uint32_t from = 0)
       : block_(block), at_(from) {}
   std::optional<Entry> next();
-  /// Offset of the first damage found so far, if any.
+  /// Returns the offset of the damage at which the iteration stopped first; nullopt if no damage
+  /// has been found.
   std::optional<std::uint32_t> damage() const { return damage_; }
 
  private:
@@ -86,7 +87,7 @@ struct NameSearch {
   std::uint32_t entries = 0;  ///< number of entries visited, including free ones
   InodeNumber inode = 0;      ///< inode of the entry; 0 if the name was not found
   std::uint32_t offset = 0;   ///< offset of the entry
-  /// True if one of the chunks that were searched to their end has enough space; see
+  /// True if a chunk that was searched completely has enough space for the name. See
   /// chunk_with_room().
   bool room = false;
 };

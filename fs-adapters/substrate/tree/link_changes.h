@@ -26,7 +26,7 @@
 
 namespace headcrash::tree {
 
-/// The operation that changes a name; logs of operations record it.
+/// The operation that changes a name. Directory operation logs record this value.
 enum class NameCause : std::uint8_t {
   create,
   link,
@@ -48,13 +48,13 @@ struct MovedEntry {
 /// move may write the two in either order.
 struct DroppedLink {
   CoreInode* inode = nullptr;  ///< the inode that loses the link; null if no link is dropped
-  /// For a directory whose name is removed: the parent that contained this name, and whose link
+  /// If the name of a directory is removed: the parent directory that contained the name. Its link
   /// count includes the directory.
   CoreInode* parent = nullptr;
   /// Number of links that `inode` loses: 2 for a removed directory, because its "." also counts; 0
   /// if `inode` keeps all its links.
   std::uint16_t links = 1;
-  /// the inode has another, newer name, which must be on the disk before the link is dropped
+  /// The inode has another, newer name. That name must be on the disk before the link is dropped.
   bool moved = false;
 };
 

@@ -30,7 +30,7 @@ VfsResult<InodeHandle> FileSystem::make_node(Operation& operation, CoreInode& di
                                              std::string_view name, std::uint16_t mode,
                                              std::string_view target) {
   const bool is_directory = (mode & kTypeMask) == kTypeDirectory;
-  // The directory was removed during the path walk.
+  // The directory was removed while the path was being resolved.
   if (directory.effective_links() == 0) return refuse(ENOENT);
   if (is_directory && directory.attributes.links >= kLinksMax) return refuse(EMLINK);
   TRY(const auto room, make_room(*store_, operation, directory, name));
@@ -94,8 +94,8 @@ VfsResult<void> FileSystem::remove(std::string_view path, bool directory) {
     if (!found) return refuse(ENOENT);
     TRY(auto inode, named_inode(*at.directory, at.name, found->inode, &operation));
     gone = std::move(inode);
-    // If directories form a cycle, which only damage can cause, two fibers may lock them in
-    // opposite orders.
+    // Damaged directories may form a cycle. Two fibers may then lock the directories in opposite
+    // orders, so a deadlock is possible here.
     if (gone->lock.would_deadlock()) return refuse(EIO);
     const InodeLock lock(*gone);
     if (gone->attributes.is_directory() != directory) return refuse(directory ? ENOTDIR : EISDIR);

@@ -22,7 +22,7 @@ struct TurnoverOptions {
   double turnovers = 3;
   std::uint32_t seed = 1;
   double largest_bytes = 1 << 20;  ///< maximum size of a file
-  /// Files created or removed between two checks of the free space.
+  /// Number of files that are created or removed between two checks of the free space.
   std::size_t together = 32;
 };
 
