@@ -348,7 +348,7 @@ TEST_P(EverySystem, InodeNameNeverRefersToALaterFile) {
         const InodeName name{before->inode, before->generation};
         EXPECT_TRUE(fs.stat(name.path()));
         EXPECT_TRUE(fs.unlink("a"));
-        EXPECT_TRUE(fs.sync());  // before the sync, the inode number may still be reserved
+        EXPECT_TRUE(fs.sync());  // until this sync, "b" may not be able to reuse the inode number
         put_file(fs, "b", "b");
         const auto again = fs.stat(name.path());  // in most systems, "b" now has this inode number
         EXPECT_TRUE(control || (!again && again.error().value == ESTALE));

@@ -343,7 +343,7 @@ class SystemUnderTest {
 struct DamageCounts {
   std::uint64_t damaged = 0;  ///< images
   std::uint64_t cut = 0;      ///< repairs that were interrupted and repeated
-  std::uint64_t left = 0;     ///< damaged images that had too little space to recover all files
+  std::uint64_t left = 0;     ///< damaged images whose repair lacked the space to recover all files
 };
 
 /// Damages a sound image in a way that a seed determines, repairs it, and judges the repair.

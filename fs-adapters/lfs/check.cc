@@ -11,8 +11,9 @@
 
 namespace headcrash::lfs {
 class Checker::State {
-  /// Limit on the total size of all inodes' blocks, as a multiple of the device size. Beyond this
-  /// limit, overlapping blocks are not reported individually.
+  /// Limit on the total size of all inodes' blocks, as a multiple of the size of the log. Blocks
+  /// beyond the limit are not visited. The check then reports a damaged pointer, not each overlap
+  /// of blocks.
   static constexpr std::uint64_t kTimesMost = 4;
 
   /// The owner of a run of sectors.
@@ -476,7 +477,7 @@ class Checker::State {
   bool has_report_ = false;
   CheckReport report_;
 
-  // Used only during one comparison.
+  // The following members are computed again in each comparison.
   std::vector<std::pair<SectorAddress, Owner>> owners_;
   /// Indexed by sector of the log. If blocks begin at the sector, 1 + the index in `owners_` of the
   /// first of them; otherwise, 0.

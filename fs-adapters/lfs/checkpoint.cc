@@ -181,7 +181,7 @@ void Store::plan_usage_blocks(Plan& plan, const std::set<std::uint32_t>& numbers
 /// of these segments; settle_states() corrects the states.
 VfsResult<void> Store::write_tables() {
   const tree::FiberLockGuard one_at_a_time(log_lock_);
-  // The records can be dropped, because all changes that they describe have been written.
+  // All changes that the records describe have been written, so the records are no longer needed.
   records_.clear();
   TRY(auto plan, new_plan());
   const auto unit = static_cast<std::uint8_t>(s_.block_sectors());

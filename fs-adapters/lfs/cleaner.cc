@@ -180,7 +180,7 @@ VfsResult<std::int64_t> Store::clean() {
 
 VfsResult<std::int64_t> Store::clean_now() {
   const std::uint32_t before = clean_segments_;
-  // Reserves space for the users' changes first.
+  // The space that the users' changes need is not available to this pass.
   const std::uint64_t spoken_for = dirty_bytes_ + overhead_bytes();
   const std::uint64_t room = log_room_bytes() - std::min(log_room_bytes(), spoken_for);
   const std::uint64_t budget = std::min({room, kLiveAtOnce, cache.size_bytes() / 4});
@@ -205,8 +205,9 @@ VfsResult<std::int64_t> Store::clean_now() {
   const std::vector<Candidate> segments(chosen.begin(), chosen.end());
   std::size_t cleaned_now = 0;
   for (const Candidate& one : segments) {
-    // The index blocks and inodes that refer to the moved blocks must also be rewritten. Their size
-    // is known for the segments read so far, and is estimated for this segment.
+    // The index blocks and inodes that refer to the moved blocks must also be rewritten. For the
+    // segments already cleaned, their size is known (overhead_bytes()); for this segment, it is
+    // estimated as half of its live data.
     if (dirty_bytes_ + overhead_bytes() + one.live + one.live / 2 > log_room_bytes()) break;
     if (usage_[one.segment].state != SegmentState::dirty) continue;
     const std::uint32_t live = usage_[one.segment].live_bytes;

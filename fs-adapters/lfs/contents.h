@@ -47,7 +47,7 @@ class Overlay final : public model::SectorStore {
   const model::SectorStore* below_ = nullptr;
   const WrittenSectors* above_ = nullptr;
   std::vector<std::uint32_t> places_;  ///< result of place_of() for each sector
-  std::vector<std::uint32_t> shown_;   ///< the sectors that are replaced
+  std::vector<std::uint32_t> shown_;   ///< sectors that `above_` replaces
 };
 
 /// The digests of a store's sectors (CheckOptions::digests), or of the sectors of an overlay on top

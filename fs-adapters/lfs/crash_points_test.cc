@@ -221,7 +221,8 @@ void settle(Machine& m, int seconds) {
   m.executor().sleep_until(m.executor().now() + seconds * model::kSecondNs);
 }
 
-/// Makes structural changes of every kind.
+/// Changes the structure in every way: creates, writes, links, renames, exchanges and removes
+/// files.
 void change_things(Machine& m, Recorder& r) {
   Vfs& fs = r.fs();
   const auto ok = [&](const VfsResult<void>& result) {

@@ -8,7 +8,8 @@ namespace headcrash::lfs {
 using namespace little_endian;
 namespace {
 
-constexpr std::size_t kFixedBytes = 32;    // size of the shortest entry in Sprite
+/// Size of a record's fixed part. The shortest entry in Sprite LFS has the same size.
+constexpr std::size_t kFixedBytes = 32;
 constexpr std::size_t kCreatedBytes = 20;  // user, group, time, and length of the target
 constexpr std::size_t kTargetMax = 4095;
 // Not 1, because earlier versions set flag 1 in the last record.

@@ -42,8 +42,8 @@ std::uint64_t Store::capacity_bytes() const {
 bool Store::has_room(std::uint64_t bytes) const {
   if (recovering_) return true;
   const std::uint64_t wanted = bytes + std::uint64_t{kMarginBlocks} * s_.block_bytes;
-  // The last clean segments are reserved for removals and for the cleaner, because removals and the
-  // cleaner free space.
+  // The last clean segments are reserved for removals and for the cleaner. Otherwise, it might be
+  // impossible to free space.
   return live_bytes_ + dirty_bytes_ + wanted <= capacity_bytes() &&
          dirty_bytes_ + wanted + overhead_bytes() + pass_room_bytes() <= log_room_bytes();
 }
@@ -134,9 +134,9 @@ os::HeldBuffer Store::resized(os::HeldBuffer buffer, std::uint32_t bytes) {
   return again;
 }
 
-/// If reads are sequential, requests the block and the next one, provided that the two are adjacent
-/// in the log. A seek to a block elsewhere in the log, which may not even be needed, would cost
-/// more than it saves.
+/// If reads are sequential and the next block follows this block in the log, requests both. If the
+/// next block is elsewhere in the log, the seek to it would cost more than it saves, because the
+/// next block may not be needed.
 void Store::read_ahead(CoreInode& inode, BlockId id) {
   const bool sequential = inode.next_sequential == id.index;
   inode.next_sequential = std::int64_t{id.index} + 1;

@@ -264,8 +264,8 @@ struct Checkpoint {
   std::uint32_t offset = 0;   ///< end of the log, in sectors within the segment
   SegmentNumber next_segment = 0;
   bool clean = false;  ///< written by an unmount or by mkfs, so no log follows
-  /// True if the log after the checkpoint must be rolled forward; false if that part of the log was
-  /// discarded.
+  /// If true, a mount must roll the log forward after this checkpoint. If false, the log after the
+  /// checkpoint has been discarded.
   bool log_counts = true;
   std::uint64_t live_bytes = 0;
   std::uint32_t files = 0;

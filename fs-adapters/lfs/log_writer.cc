@@ -285,8 +285,8 @@ VfsResult<void> Store::send(std::unique_ptr<Plan>& plan) {
     records_item = plan->region.add(
         {.content = Content::directory_log, .sectors = static_cast<std::uint8_t>(record_sectors)});
   } else if (record_sectors != 0) {
-    // Writes the records first, in a separate region. After that, the plan is made again for the
-    // new end of the log.
+    // Writes the records first, in a separate region, and then plans this region again, at the new
+    // end of the log.
     TRY(write_records());
     return replan(plan);
   }

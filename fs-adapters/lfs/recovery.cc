@@ -137,8 +137,8 @@ class Recovery {
     }
   }
 
-  /// Returns true if the checkpoint has an older copy of the inode. The blocks that died with that
-  /// copy must then be found.
+  /// Returns true if the checkpoint has an older copy of the inode. If so, some blocks of the older
+  /// copy may have died, and recovery must find them.
   bool had_copy(InodeNumber number) const {
     return number < s_.inodes && st_.map_[number].allocated();
   }
@@ -224,7 +224,7 @@ class Recovery {
   void take_inodes(const Summary& summary, SectorAddress start, std::span<const std::byte> bytes) {
     std::uint32_t at = summary.summary_sectors();
     for (const SummaryEntry& entry : summary.entries) {
-      // Puts the inodes into the cache, because the second pass reads each of them (4.5.1.3).
+      // Adds the inodes to the cache, because the second pass reads each of them (4.5.1.3).
       for (std::uint32_t i = 0; entry.content == Content::inodes && i < entry.sectors; ++i)
         st_.keep_inode_sector(start + at + i,
                               bytes.subspan(std::size_t{at + i} * kSectorBytes, kSectorBytes));
@@ -244,8 +244,8 @@ class Recovery {
     }
   }
 
-  /// Moves the end of the log to the end of this region. The segments into which the log has
-  /// advanced were clean in the checkpoint.
+  /// Moves the end of the log to the end of this region. The segments in which the log continued
+  /// after the checkpoint were clean in the checkpoint, so their states are updated here.
   void move_end(SegmentNumber segment, std::uint32_t offset, const Summary& summary,
                 SectorAddress address) {
     st_.usage_[st_.segment_].state = SegmentState::dirty;

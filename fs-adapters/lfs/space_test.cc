@@ -50,7 +50,7 @@ TEST(LfsSpace, AFullDiskFailsAndDeletingMakesRoom) {
       for (int i = round % 2; i < files; i += 2) EXPECT_TRUE(fs.unlink(name_of_file(i)));
       EXPECT_TRUE(fs.sync());
       EXPECT_GT(fs.space()->free_bytes, 1'000'000U);
-      // These files fit because they use the space of the removed files.
+      // Succeeds only if the new files use the space of the removed files.
       EXPECT_GT(fill(fs, 15'000, 1000), 1050) << "round " << round;
       for (int i = 1000; fs.unlink(name_of_file(i)); ++i) {
       }

@@ -93,8 +93,8 @@ VfsResult<os::HeldBuffer> Store::inode_sector(SectorAddress address) {
     if (at != address && !is_there()) continue;
     os::HeldBuffer buffer = cache.get(inode_sector_key(at), os::Content::data, at, kSectorBytes);
     std::memcpy(buffer.bytes().data(), sector.data(), kSectorBytes);
-    // get() may have waited for memory. If the segment was cleaned during the wait, the sector is
-    // no longer current.
+    // get() may have waited for memory, and the segment may have been cleaned during the wait. The
+    // sector is added only if it is still current.
     if (at == address || is_there()) cache.moved(std::move(buffer), at);
   }
   auto sector = cache.read(inode_sector_key(address), os::Content::data, address, kSectorBytes);
@@ -448,8 +448,8 @@ VfsResult<void> Store::change(const std::function<VfsResult<void>(tree::Operatio
     end_operation();
     if (result || result.error().value != ENOSPC || passes == kPassesForOne || stopped_)
       return result;
-    // Freed space becomes usable only when the change that frees it is on the disk, so a long write
-    // may need several passes.
+    // The cleaner makes space in several steps: space becomes usable only when the change that
+    // frees it is on the disk. A long write may therefore need several passes of the cleaner.
     const auto more = clean();
     if (!more) return refuse(EIO);
     if (*more <= 0 && passes != 0) return result;

@@ -419,7 +419,8 @@ class Store final : public tree::InodeStore, private tree::InodeOwner, private o
   tree::ChangesByFiber changes_;
   std::uint64_t random_ = 0;
   bool recovering_ = false;
-  bool coming_up_ = false;  ///< true during a mount, until it has written its first checkpoint
+  /// True during a mount, until the mount has written its first checkpoint.
+  bool coming_up_ = false;
   bool stopped_ = false;
   bool abandoned_ = false;
   bool closing_ = false;

@@ -41,7 +41,7 @@ class SnapfsCheck : public testing::Test {
     edit(sector);
     EXPECT_TRUE(disk_.store->write(byte / kSectorBytes, sector));
   }
-  /// Blocks are one sector long.
+  /// In this test, a block has the size of a sector.
   void edit_block(BlockAddress address, const std::function<void(std::span<std::byte>)>& edit) {
     edit_sector(std::uint64_t{address} * 512, edit);
   }

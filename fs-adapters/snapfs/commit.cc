@@ -249,8 +249,7 @@ VfsResult<void> Store::write_outstanding(Generation& generation) {
     std::vector<BlockAddress> written;
     std::vector<os::RequestId> on_their_way;
     bool failed = false;
-    // Only the blocks that are outstanding now are written; other fibers may add more in the
-    // meantime.
+    // Works on a copy of the list, because other fibers may add blocks during the writes.
     const std::vector<BlockAddress> all(generation.outstanding.begin(),
                                         generation.outstanding.end());
     for (const BlockAddress address : all) {

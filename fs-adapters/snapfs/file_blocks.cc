@@ -87,7 +87,8 @@ std::optional<BlockAddress> Store::allocate(Generation& generation, BlockAddress
 
 void Store::release(Generation& generation, BlockAddress address) {
   changes_.note();
-  // If the block is already free, or has two owners, the disk is damaged.
+  // The disk is damaged if the block is already free or is freed a second time by the same
+  // generation.
   if (!s_.holds(address) || !space_.taken(address) || generation.freed.contains(address))
     return stop();
   const bool older_writes_it = closing_ && &generation != closing_.get() &&
@@ -285,7 +286,8 @@ VfsResult<os::HeldBuffer> Store::block_for_writing(tree::Operation& tree_operati
   return read_at(*fresh, kind);
 }
 
-/// Releases the buffer. The buffer was marked dirty for its generation when the caller received it.
+/// Releases a buffer. The buffer need not be marked dirty for its generation here: that was done
+/// when the caller received it.
 void Store::write_delayed(os::HeldBuffer buffer) {
   if (options_.writes_at_once)
     cache.write_async(std::move(buffer));

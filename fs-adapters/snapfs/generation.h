@@ -22,12 +22,12 @@ struct Generation {
   std::unordered_set<BlockAddress> born;
   /// Blocks of the previous generation that do not belong to this one.
   std::unordered_set<BlockAddress> freed;
-  /// Blocks that must be on the disk before this generation's superblock is written. In the paper,
-  /// this is the hash of dirty buffers.
+  /// Blocks that must be on the disk before this generation's superblock is written. The paper
+  /// calls this set the hash of dirty buffers.
   std::set<BlockAddress> outstanding;
-  /// The inodes in the state in which this generation's last operation left them; mode 0 if
-  /// removed. They are copied to inode records only when the generation ends, and by then a later
-  /// generation may already have changed the inodes in core.
+  /// For each inode that this generation has changed, its state after the generation's last
+  /// operation; mode 0 if the inode was removed. These states are copied to inode records only when
+  /// the generation ends. A later generation may then already have changed the inodes in core.
   std::map<InodeNumber, Inode> inodes;
   /// The leaves of the record map that contain the records of `inodes`.
   std::set<std::uint32_t> record_leaves;

@@ -53,8 +53,8 @@ TEST_P(FullDisk, FailsAndDeletingMakesRoom) {
       EXPECT_FALSE(store.stopped());
       EXPECT_LT(fs.space()->free_bytes, 30'000U);
       for (int i = 0; i < files; ++i) EXPECT_EQ(fs.stat(name_of_file(i))->size_bytes, 20'000U);
-      // No sync takes place between the removals. Each removal copies blocks, and few free blocks
-      // are left.
+      // The removals take place without a sync between them. Each removal copies blocks, although
+      // few blocks are free.
       for (int i = round % 2; i < files; i += 2) {
         const auto removed = fs.unlink(name_of_file(i));
         EXPECT_TRUE(removed) << removed.error().value;

@@ -250,8 +250,8 @@ void Store::put(tree::CoreInode& tree_inode, tree::Operation* tree_operation) {
   const bool newer_than_operation = operation != nullptr && operation->generation != nullptr &&
                                     operation->generation->number < inode.changed_in;
   if (operation != nullptr && !newer_than_operation) return remove(inode, *operation);
-  // An operation of a newer generation has used the inode in the meantime, so the removal must be a
-  // separate operation of that generation.
+  // Either there is no operation, or a generation newer than that of the operation has changed the
+  // inode. The removal is therefore a separate operation of the open generation.
   Operation removal;
   Operation* const before = std::exchange(operations_[executor.current()], &removal);
   remove(inode, removal);
@@ -290,7 +290,7 @@ void Store::remove(CoreInode& inode, Operation& operation) {
 VfsResult<void> Store::link_added(tree::Operation& operation, const tree::LinkAddition& addition,
                                   os::HeldBuffer directory_block) {
   drop_link(addition.replaced);
-  // The inode may be new, and its size was set after make(), so it is recorded again.
+  // If the inode is new, its size was set after make(), so the inode must be recorded again.
   mark_changed(addition.target);
   Generation& generation = generation_of(static_cast<Operation&>(operation));
   set_dirty(generation, static_cast<BlockAddress>(directory_block.key().block), Kind::metadata);
@@ -310,7 +310,8 @@ VfsResult<void> Store::fsync(tree::Operation& operation, tree::CoreInode& inode,
   if (in_transaction()) return refuse(EBUSY);
   leave(static_cast<Operation&>(
       operation));  // the generation can be committed only after its operations have ended
-  // The commit also waits for transactions in progress, which may be about to change this inode.
+  // Unlocked because the commit waits for transactions in progress, and these may need to lock this
+  // inode.
   inode.lock.unlock();
   const auto durable = [&]() -> VfsResult<void> {
     if (s_.log_blocks == 0) return sync();
@@ -381,8 +382,8 @@ std::uint32_t Store::kept_for_commits() const {
   if (log_.changes) kept += static_cast<std::uint32_t>(log_.changes->record_leaves.size());
   if (closing_ && !closing_is_moved_)
     kept += maps + static_cast<std::uint32_t>(closing_->record_leaves.size());
-  // A commit copies blocks, and a snapshot may keep their old versions. There must still be enough
-  // space to drop a snapshot.
+  // A commit copies blocks, and the old versions stay in use if a snapshot contains them. Enough
+  // space must remain for the additional commit that drops a snapshot.
   if (!snapshots_.empty()) kept += maps + 2;
   return kept;
 }

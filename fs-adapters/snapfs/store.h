@@ -121,8 +121,8 @@ struct MountOptions {
 
   // Controls. Each of these breaks one rule.
   bool one_superblock = false;  ///< superblocks are always written to the same slot
-  /// A change belongs to the generation that is open when it is made, not to the generation of its
-  /// operation.
+  /// Each change belongs to the generation that is open at that time. Changes of one operation may
+  /// thus belong to two generations.
   bool operations_straddle = false;
   bool commits_early = false;  ///< a commit does not wait for the last outstanding block
   /// When a block is freed, it is also removed from the generation that is being written.
@@ -231,9 +231,10 @@ class Store final : public tree::InodeStore, private tree::InodeOwner, private o
   VfsResult<void> fsync(tree::Operation& operation, tree::CoreInode& inode,
                         tree::SyncExtent extent) override;
 
-  // Operations on the whole file system.
-  //
-  // Makes all changes made so far durable. Must not be called within an operation.
+  // The following functions operate on the whole file system.
+
+  /// Makes durable all changes that were made before the call. Must not be called within an
+  /// operation.
   VfsResult<void> sync();
   /// Like sync(), but also marks the superblock clean.
   VfsResult<void> unmount();

@@ -40,7 +40,8 @@ class SnapfsChecker final : public adapters::ImageChecker {
                                  .text = std::move(finding.text)});
     return report;
   }
-  /// Only checks the image: no recovery is needed, and damage cannot be repaired.
+  /// Checks the image without changing it. A recovery is not necessary, and damage cannot be
+  /// repaired.
   Result<adapters::CheckReport> repair(model::SectorStore& store,
                                        const adapters::CheckOptions& options) override {
     auto report = check(store, options);
@@ -78,8 +79,8 @@ class SnapfsReader final : public adapters::ImageReader {
   }
   Result<adapters::ImageInode> inode(std::uint64_t number) const override {
     TRY(const auto found, reader_.record(number_of(number)));
-    // An inode that is not allocated is reported without an error, as in formats with inodes at
-    // fixed addresses.
+    // For an inode that is not allocated, returns no error, as in formats with inodes at fixed
+    // addresses.
     if (!found) return adapters::ImageInode{.number = number};
     const Inode& inode = *found;
     return adapters::ImageInode{

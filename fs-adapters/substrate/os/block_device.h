@@ -39,8 +39,9 @@ class BlockDevice {
   virtual std::uint64_t sectors() const = 0;
   virtual bool volatile_cache() const = 0;  ///< true if durability requires a flush
   /// Starts a request. Calls `done` exactly once, after start() has returned. Buffers must stay
-  /// valid until then. Any number of requests may be outstanding; the caller must not start a
-  /// request too early if its order matters (disk_queue.h).
+  /// valid until `done` is called. Any number of requests may be outstanding, and the device may
+  /// complete them in any order. If the order of two requests matters, the caller must start the
+  /// second one only when that is safe (disk_queue.h).
   virtual void start(const BlockRequest& request, BlockDone& done) = 0;
 };
 

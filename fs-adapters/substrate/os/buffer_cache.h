@@ -172,8 +172,8 @@ struct BufferCacheOptions {
   /// either kind is evicted.
   std::uint64_t metadata_bytes = 0;
   bool lock_data = false;  ///< also lock data blocks while they are written
-  /// Part of `bytes` that only fibers with a RoomReserve may use, so that the fibers that free
-  /// memory do not run out of it.
+  /// Part of `bytes` that is available only to fibers with a RoomReserve. These fibers make room in
+  /// the cache, and must not run out of memory themselves.
   std::uint64_t reserve_bytes = 0;
   /// Limit on the total of all charges. Charges also count toward `bytes`.
   std::uint64_t charged_bytes_max = ~std::uint64_t{0};
@@ -290,11 +290,12 @@ class BufferCache {
   std::size_t charged_bytes() const;
   std::size_t used_bytes() const;  ///< total of buffers, counted copies and charged bytes
 
-  // The following functions need no lock and do not wait. being_written() returns the block's
-  // newest write in flight, even if the cache has already dropped the buffer; 0 if none is in
-  // flight.
+  // The following functions need no lock and do not wait.
+
+  /// Returns the block's newest write in flight, even if the cache has already dropped the buffer.
+  /// Returns 0 if no write is in flight.
   RequestId being_written(const BufferKey& key) const;
-  /// True if the block is dirty or being written.
+  /// Returns true if the block is dirty or being written.
   bool unwritten(const BufferKey& key) const;
   /// Returns true if a write of the block has failed and no later write has succeeded.
   bool write_failed(const BufferKey& key) const;
@@ -335,11 +336,12 @@ class BufferCache {
   std::size_t dirty_metadata_since(TimeNs since) const;
   /// Issues a write of the block if it is dirty and not held. Does not wait.
   void write_behind(const BufferKey& key);
-  /// Visits part number `part` of the cache, which is divided into `parts` parts. Marks each dirty
-  /// buffer there, and issues those that were marked at the previous visit (Ganger and Patt 1994,
-  /// section 2). A part consists of every `parts`-th slot and not of adjacent slots. Unlike page
-  /// frames in a long-running system, buffers that become dirty together have adjacent slots here,
-  /// so a part of adjacent slots would cause the burst of writes that the sweep is meant to avoid.
+  /// Visits part number `part` of `parts` parts of the cache. Marks each dirty buffer there, and
+  /// issues those that were marked at the previous visit (Ganger and Patt 1994, section 2).
+  ///
+  /// A part consists of every `parts`-th slot. In a real system, buffers that become dirty together
+  /// are in page frames all over the memory, but here they have adjacent slots. If a part consisted
+  /// of adjacent slots, the sweep would write them in one burst, which is what it should avoid.
   void sweep(std::size_t part, std::size_t parts);
   void drop_clean();
 

@@ -556,7 +556,7 @@ TEST(BufferCache, AFailedCopyDoesNotReplaceANewerVersion) {
     w.cache.write_async(w.fill({0, 1}, 10, 7));
     w.cache.write_async(w.fill({0, 1}, 10, 8));
     w.cache.drop_clean();
-    // Takes effect only for the second write, as the first one is already at the disk.
+    // The first write is already at the disk and will still fail. Only the second write succeeds.
     w.disk.bad_sectors = {};
     w.queue.drain();
     EXPECT_EQ(w.read_word({0, 1}, 10), 8U);
@@ -613,7 +613,7 @@ TEST(BufferCache, ReadAheadDoesNotWaitAndNeedsRoom) {
   EXPECT_EQ(w.disk.log, (Log{"r20+1"}));
 }
 
-/// Sends zeroes instead of blocks in `undo`, and vetoes blocks in `hold`.
+/// For the block `undone`, sends other bytes; for the block `kept_back`, vetoes the write.
 struct UndoingHooks : WriteHooks {
   explicit UndoingHooks(BufferCache& buffers) : cache(buffers) {}
   bool before_write(Outgoing& write) override {

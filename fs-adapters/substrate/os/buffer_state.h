@@ -63,8 +63,8 @@ class Buffer {
   Links<Buffer> in_modified;
 };
 
-/// Memory of destroyed buffers, kept for new ones, because a full cache evicts a buffer for each
-/// new one.
+/// Keeps the memory of destroyed buffers for new buffers. If the cache is full, each new buffer
+/// replaces an evicted one.
 class SpareBytes {
  public:
   /// Returns a block of `bytes` bytes, whose content is either zeroes or stale.
@@ -128,7 +128,7 @@ struct BufferCache::State {
     bool locks = false;      ///< the buffer is locked until completion
     bool pins = false;
     bool forced = false;
-    /// The write assigns a new home, which the buffer loses if the write fails.
+    /// The write gives the buffer a new home. If the write fails, the buffer loses this home.
     bool moves = false;
     Buffer* buffer = nullptr;  ///< set if the transfer locks or pins the buffer
     std::vector<std::byte> copy;

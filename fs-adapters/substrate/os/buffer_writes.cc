@@ -39,7 +39,7 @@ std::span<const std::byte> zero_block() {
   return zeroes;
 }
 
-/// True if zero_block() can replace `bytes`.
+/// True if zero_block() can be sent in place of `bytes`.
 bool needs_no_copy(std::span<const std::byte> bytes) {
   return bytes.size() <= kZeroBlockBytes && base::all_zero(bytes);
 }
@@ -304,8 +304,8 @@ RequestId BufferCache::State::write_unheld(const BufferKey& key, Cause cause) {
   if (buffer->lba == kUnassigned) return 0;
   lock(*buffer);
   pay_for_write(*buffer);
-  // If the buffer has been discarded in the meantime, its address may already belong to another
-  // block.
+  // The buffer may have been discarded during the wait. Nothing may be written then, because its
+  // address may already belong to another block.
   if (!buffer->dirty) {
     unlock(*buffer);
     return 0;

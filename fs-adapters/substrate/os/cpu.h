@@ -52,8 +52,8 @@ class Cpu : private Executor::StopListener {
   TimeNs slice_ns_;
   Account interrupts_{.name = "interrupts"};
   TimeNs busy_ns_ = 0;
-  /// The fiber that has the processor. A fiber keeps the processor across calls of use() until the
-  /// fiber stops.
+  /// The fiber that has the processor. Once a fiber has the processor, it keeps it from one use()
+  /// to the next, until the fiber stops for another reason.
   Fiber* holder_ = nullptr;
   /// True if the processor is granted to a woken fiber that has not run yet.
   bool promised_ = false;

@@ -132,7 +132,7 @@ struct Issuing final : DiskDone {
   std::list<std::vector<std::byte>> bytes;
 };
 
-/// Two unruly disks under one driver.
+/// A driver with two disks that complete requests in random order.
 struct UnrulyWorld {
   UnrulyWorld(std::uint64_t seed, const DiskQueueOptions& options)
       : first(simulation, medium, seed),

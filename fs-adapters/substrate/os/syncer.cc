@@ -180,7 +180,7 @@ bool Syncer::wait_for_work_under_way() {
 }
 
 void Syncer::forget_work() {
-  // Destroying an item may queue more work.
+  // The loop is necessary because the destruction of an item may queue more work.
   while (!state_->due.empty() || !state_->later.empty()) {
     const auto due = std::exchange(state_->due, {});
     const auto later = std::exchange(state_->later, {});

@@ -134,7 +134,8 @@ TEST(Tree, ChargesForNameChangesAndStartedPrograms) {
             1);
 }
 
-/// Creates d and d/e, and a name d/e/x that refers to d. Only damage can cause such a cycle.
+/// Creates the directories d and d/e, and adds an entry d/e/x that refers to d. On a real disk,
+/// only damage can cause such a cycle.
 void make_cycle(TestMachine& m) {
   m.as_user([&] {
     ASSERT_TRUE(m.file_system.mkdir("d", 0755) && m.file_system.mkdir("d/e", 0755));
@@ -225,7 +226,7 @@ TEST(Tree, AHoleInADirectoryIsAnError) {
 
 TEST(Tree, ReportsDirectoryOperationsToTheStore) {
   TestMachine m(100);
-  // Inode numbers: 3 is a, 4 is b, 5 is a/f.
+  // Inode numbers in these lines: 2 is the root, 3 is a, 4 is b, and 5 is a/f.
   EXPECT_EQ(logged(m,
                    [](Vfs& fs) {
                      EXPECT_TRUE(fs.mkdir("a", 0755) && fs.mkdir("b", 0755));

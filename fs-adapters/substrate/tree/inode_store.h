@@ -51,7 +51,7 @@ struct BytesToChange {
   bool fills_holes = true;  ///< If false, the new bytes are zeroes, so holes may remain holes.
 };
 
-/// A file block that is about to be written.
+/// A block of a file that an operation is about to write.
 struct BlockWanted {
   std::int64_t block = 0;
   std::uint32_t bytes = 0;   ///< number of bytes that the block needs after the write
@@ -124,9 +124,9 @@ class InodeStore {
   virtual VfsResult<InodeHandle> get(InodeNumber number, Operation* operation) = 0;
   /// Returns an additional reference to an in-core inode. Does not wait.
   virtual InodeHandle share(CoreInode& inode, Operation* operation) = 0;
-  /// Allocates an empty inode with a new generation, for a name in `directory`. The store chooses
-  /// the inode's number. The tree then locks the inode and sets its mode, links and times. Fails
-  /// with ENOSPC if no inode is free.
+  /// Allocates an empty inode with a new generation. The inode will get a name in `directory`. The
+  /// store chooses the inode number. The tree then locks the inode and sets its mode, links and
+  /// times. Fails with ENOSPC if no inode is free.
   virtual VfsResult<InodeHandle> make(Operation& operation, CoreInode& directory,
                                       bool is_directory) = 0;
   /// Records that the in-core attributes differ from those on the disk. The store decides when to
@@ -185,8 +185,8 @@ class InodeStore {
 
   virtual VfsResult<void> link_added(Operation& operation, const LinkAddition& addition,
                                      os::HeldBuffer directory_block) = 0;
-  /// Lowers the link count of the inode that has lost a name. Does so either immediately
-  /// (drop_link()) or when it has become safe; until then, the removal is pending
+  /// Lowers the link count of the inode that has lost a name, either immediately (drop_link()) or
+  /// as soon as the order of writes permits. In the meantime, the removal is pending
   /// (CoreInode::deferred_removals).
   virtual VfsResult<void> link_removed(Operation& operation, const LinkRemoval& removal,
                                        os::HeldBuffer directory_block) = 0;

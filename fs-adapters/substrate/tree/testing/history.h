@@ -47,8 +47,8 @@ inline std::string get_file(Vfs& vfs, std::string_view path) {
   return text;
 }
 
-/// Returns the options for the order of fibers in a test with several users. With an even seed, a
-/// random schedule changes the order many times; with an odd seed, fibers run in FIFO order.
+/// Returns the schedule for a test with several users. If the seed is even, a random schedule
+/// changes the order of fibers many times. If the seed is odd, fibers run in FIFO order.
 inline os::FiberScheduleOptions schedule_of(std::uint32_t seed) {
   constexpr std::uint32_t kChanges = 200;
   if (seed % 2 != 0) return {};
