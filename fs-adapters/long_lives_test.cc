@@ -88,8 +88,8 @@ class LongLives : public LabImage {
     return free;
   }
 
-  /// Number of bytes by which the free space may shrink: positive for LFS, which keeps blocks of
-  /// its inode map.
+  /// Number of bytes that need not become free again: positive only for LFS, which never frees
+  /// blocks of its inode map.
   std::uint64_t map_growth() const { return type().name() == "lfs" ? kMapGrowthBytes : 0; }
 
   bool roomy_ = false;  ///< the disk has enough room for the user's files

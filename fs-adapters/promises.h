@@ -13,8 +13,8 @@ namespace headcrash::adapters {
 enum class NameOrder : std::uint8_t {
   /// Metadata is written in any order (ext2, minix, ext4 without a journal). If a name change was
   /// not synced, the name may be missing, the old and the new name may both exist, or the name may
-  /// refer to another file that reuses the inode. A new symbolic link may be empty. A growing file
-  /// may end anywhere in its new blocks, where fsck truncates it. fsync of a directory keeps only
+  /// refer to another file that reuses the inode. A new symbolic link may be empty. fsck may
+  /// truncate a growing file at any point in its new blocks. fsync of a directory keeps only the
   /// names of objects that were synced themselves. Names and files that were synced and have not
   /// changed since are safe.
   unordered,

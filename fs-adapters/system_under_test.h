@@ -83,7 +83,8 @@ struct CheckReport {
   /// The image is not clean, but its log (journal, roll-forward) can recover it.
   bool log_in_use = false;
   bool unrepaired = false;  ///< a repair was made, but findings remain
-  /// Log transactions that the repair replayed or, after a check, that a repair would replay.
+  /// Number of log transactions that the repair replayed. After a check, the number that a repair
+  /// would replay.
   std::size_t replayed = 0;
   std::string log;  ///< name of the items that `replayed` counts; empty for journal transactions
   std::uint32_t files = 0, directories = 0;
@@ -163,9 +164,9 @@ class ImageReader {
  public:
   virtual ~ImageReader() = default;
   virtual std::uint64_t root() const = 0;  ///< the inode of the root
-  /// Returns a number that differs between images that were created in different ways. If the
-  /// numbers of two images differ, data cached by inode number for one of them must not be used for
-  /// the other.
+  /// Returns a number that depends on the parameters with which mkfs created the file system. If
+  /// the numbers of two images differ, data that was cached by inode number for one image must not
+  /// be used for the other.
   virtual std::uint64_t layout() const = 0;
   /// Returns a number that changes when an inode moves. This matters in formats that find inodes
   /// through a map, which is read when the image is opened; formats with fixed inode positions
@@ -197,7 +198,8 @@ class ImageReader {
 
 // ---- mkfs and mount
 
-/// Options by name, as written by users: {"block-size", "4096"}.
+/// Options by name. Names and values are those that the user wrote, for example {"block-size",
+/// "4096"}.
 using Settings = std::map<std::string, std::string, std::less<>>;
 
 /// An mkfs option. Two names have the same meaning for all types: `uuid` receives the value of an

@@ -64,7 +64,8 @@ void lookup(fuse_req_t request, fuse_ino_t parent, const char* name) {
   if (!path) return reply_error(request, path.error());
   const auto entry = entry_of(service_of(request), *path);
   if (!entry && entry.error().value == ENOENT) {
-    // If the reply has no inode, the kernel remembers for this time that the name does not exist.
+    // After a reply without an inode, the kernel remembers for this time that the name does not
+    // exist.
     fuse_entry_param nothing = {};
     nothing.entry_timeout = kKeptSeconds;
     fuse_reply_entry(request, &nothing);

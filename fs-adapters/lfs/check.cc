@@ -355,8 +355,8 @@ class Checker::State {
     ++found(parent)->links;
   }
 
-  /// Checks one directory entry. Returns the inode to which it refers; null if that inode does not
-  /// exist.
+  /// Checks the entry `one` of a directory. Returns the inode to which the entry refers, or null if
+  /// that inode does not exist.
   KeptInode* check_name(InodeNumber directory, const NamedInode& one) {
     KeptInode* const target = found(one.inode);
     if (target == nullptr) {

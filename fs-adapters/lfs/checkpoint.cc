@@ -245,8 +245,8 @@ VfsResult<void> Store::write_checkpoint_region() {
   TRY(flush_device());
   // From now on, no checkpoint that can be mounted refers to the emptied segments.
   give_back(emptied);
-  // If space was short, a segment that the cleaner emptied may have received new live data before
-  // this checkpoint. It remains in `cleaned_unfinished_` until a later checkpoint.
+  // A segment that the cleaner has emptied may have received new live data before this checkpoint,
+  // if space was short. It is then counted in `cleaned_unfinished_` until a later checkpoint.
   const std::uint64_t cleaned = std::min<std::uint64_t>(cleaned_unfinished_, emptied.size());
   cleaned_unfinished_ -= cleaned;
   counters_.segments_emptied += emptied.size() - cleaned;
@@ -260,7 +260,8 @@ VfsResult<void> Store::checkpoint_locked() {
   // unmount.
   const bool known = has_no_pending_changes() && sectors_since_checkpoint_ == 0;
   if (known && !closing_ && !coming_up_) return {};
-  // A flush may have moved the end of the log to another segment and then found nothing to write.
+  // A flush that found nothing to write may nevertheless have moved the end of the log to another
+  // segment.
   const bool moved = segment_ != checkpoint_.segment || next_segment_ != checkpoint_.next_segment;
   if (known && !moved) return write_checkpoint_region();
   TRY(flush_everything());

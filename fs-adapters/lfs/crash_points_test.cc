@@ -371,8 +371,8 @@ TEST(LfsCrashPoints, WithoutRollForwardSyncedDataExists) {
   crashes.expect_none();
 }
 
-/// The log wraps around several times, but no checkpoint is requested. Data in the newest
-/// checkpoint must always be intact.
+/// Lets the log wrap around several times without requesting a checkpoint. The data to which the
+/// newest checkpoint refers must always be intact.
 TEST(LfsCrashPoints, WhenTheLogWrapsAround) {
   Crashes crashes(
       {.device_bytes = 1 << 20, .mkfs = {.block_bytes = 512, .segment_bytes = 16 << 10, .id = 3}},

@@ -109,7 +109,8 @@ VfsResult<void> Store::set_address(CoreInode& inode, BlockId block, SectorAddres
   return {};
 }
 
-/// Returns the length of a block's buffer. A directory's buffer ends where the directory ends.
+/// Returns the length of a block's buffer. In a directory, the buffer has only the bytes up to the
+/// end of the directory, or `at_least` if that is more.
 std::uint32_t Store::buffer_bytes(const CoreInode& inode, BlockId block,
                                   std::uint32_t at_least) const {
   if (!inode.attributes.is_directory() || block.level != 0) return s_.block_bytes;
@@ -239,7 +240,7 @@ VfsResult<void> Store::free_below(CoreInode& inode, BlockId index, std::uint64_t
   }
   const auto level = static_cast<std::uint8_t>(index.level - 1);
   const std::uint64_t base = std::uint64_t{index.index} * p + (level == 0 ? kDirectPointers : 1U);
-  // `each` is the number of data blocks below one pointer, and `start` is the first data block
+  // Computes `each`, the number of data blocks below one pointer, and `start`, the first data block
   // below the index block.
   std::uint64_t each = 1;
   for (std::uint8_t i = 0; i < level; ++i) each *= p;

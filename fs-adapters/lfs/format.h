@@ -8,7 +8,7 @@
 // or checksum is rejected, and addresses are checked (Superblock::holds) before use.
 //
 // Source: Rosenblum, "The Design and Implementation of a Log-structured File System", 1992, chapter
-// 4, as far as it describes the layout; FORMAT.md lists our additions.
+// 4. FORMAT.md lists our additions, including the parts of the layout that the source omits.
 
 #include <array>
 #include <cstdint>

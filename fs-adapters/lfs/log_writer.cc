@@ -82,8 +82,9 @@ VfsResult<std::unique_ptr<Store::Plan>> Store::new_plan() {
   return std::make_unique<Plan>(s_, room_in_segment());
 }
 
-/// Returns the maximum size of an item of records. An entry can describe at most 255 sectors, and
-/// in a small segment there must be enough room for the items that the records describe.
+/// Returns the maximum number of sectors of an item of records. The entry of an item can describe
+/// at most 255 sectors. In a small segment, the limit is lower, because the inodes and blocks that
+/// the records describe need room, too.
 std::uint32_t Store::record_sectors_max() const {
   return std::min(128U, s_.segment_sectors / 4);
 }
@@ -313,9 +314,9 @@ VfsResult<void> Store::send(std::unique_ptr<Plan>& plan) {
   cpu.charge({{os::Cost::allocation, placed}, {os::Cost::inode_changed, inodes}});
   if (abandoned_) return refuse(EIO);
   TRY(write_region(plan->region));
-  // From now on the cache may evict the blocks. It could not do so earlier: if the write had
-  // failed, the blocks would have existed nowhere else. The inodes' locks have prevented changes in
-  // the meantime.
+  // From now on, the cache may evict the blocks. Before, their only copy was in the cache, and it
+  // would have been needed if the write had failed. The locks of the inodes have prevented changes
+  // in the meantime.
   for (const PlannedBlock& block : plan->blocks)
     if (os::HeldBuffer buffer = cache.cached(key_of(*block.inode, block.block)))
       cache.moved(std::move(buffer), plan->region.address(block.item));

@@ -334,8 +334,8 @@ class Recovery {
 
   // Second pass.
 
-  /// Returns true if the newest copy of the inode was written before the record, and therefore
-  /// lacks the record's change.
+  /// Returns true if the newest copy of the inode lacks the record's change, because the copy was
+  /// written before the record.
   bool backward(InodeNumber number, std::uint64_t sequence) const {
     const auto at = written_.find(number);
     return at == written_.end() || at->second.sequence < sequence;
@@ -503,7 +503,7 @@ Result<std::unique_ptr<Store>> Store::mount(os::System& system, const MountOptio
   return store;
 }
 
-/// Mounts a file system whose superblock has already been read.
+/// Completes a mount. The superblock must have been read already.
 Result<void> Store::start_up() {
   std::array<std::optional<Checkpoint>, 2> regions;
   std::vector<std::byte> bytes(std::size_t{s_.checkpoint_sectors} * kSectorBytes);

@@ -217,8 +217,8 @@ TEST(LfsRequests, RecoveryFindsBlocksOfNewFilesInSummaries) {
   EXPECT_GE(reads_of_recovery(false, kFiles, 10), few + 10) << "summaries do not record truncation";
 }
 
-/// The inodes that the first pass has read must still be in the cache during the second pass,
-/// because each further read would cost a revolution.
+/// The first pass must leave the inodes in the cache for the second pass. Otherwise, each inode
+/// would cost another revolution of the disk.
 TEST(LfsRequests, TheSecondRecoveryPassRereadsNoInode) {
   constexpr int kFiles = 400;
   EXPECT_LT(recovered(false, kFiles).issued_reads, recovered(false, 2).issued_reads + kFiles / 5);

@@ -384,10 +384,10 @@ VfsResult<void> Store::link_removed(tree::Operation& tree_operation,
 
 VfsResult<void> Store::fsync(tree::Operation&, tree::CoreInode& inode, tree::SyncExtent) {
   if (stopped_) return refuse(EIO);
-  // The flush also writes the records of name changes of this inode and its parents. From them,
-  // recovery can recreate a directory that was never written.
+  // The flush also writes the records of name changes of this inode and its parents. If a parent
+  // directory was never written, recovery can recreate it from these records.
   TRY(flush({&core(inode)}));
-  // The device must be flushed even if the flush above wrote nothing because the data had been
+  // The device must be flushed even if flush() has written nothing, because the data may have been
   // written earlier.
   return flush_device();
 }
@@ -403,7 +403,7 @@ void Store::end_operation() {
   if (--operations_ == 0) gate_.wake_all();
 }
 
-/// Starts the background writer, so that users wait only if it cannot keep up.
+/// Starts the background writer. Users then wait only if the writer cannot keep up.
 void Store::wake_writer() {
   if (writer_runs_ || recovering_ || abandoned_ || closing_) return;
   writer_runs_ = true;

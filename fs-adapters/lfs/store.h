@@ -367,7 +367,7 @@ class Store final : public tree::InodeStore, private tree::InodeOwner, private o
   os::DiskQueue& disk_;
   MountOptions options_;
   Superblock s_;
-  Checkpoint checkpoint_;  ///< the newest durable checkpoint, except that its counters are current
+  Checkpoint checkpoint_;  ///< the newest durable checkpoint, but with current counters
   std::vector<MapEntry> map_;
   std::vector<SegmentUsage> usage_;
   /// The usage entries in the blocks of the newest checkpoint. They do not count the table's own

@@ -265,8 +265,8 @@ struct Variant {
   std::string shown_by = {};
 };
 
-/// If fewer segments than this are clean, the eager cleaner runs. The small test disks (lab_disk())
-/// hardly have more segments, so the cleaner is nearly always active.
+/// The cleaner of `eager-cleaner` runs if fewer segments than this are clean. The small test disks
+/// (lab_disk()) have hardly more segments in total, so the cleaner is nearly always active.
 constexpr std::uint32_t kEager = 24;
 constexpr std::uint32_t kSmallTransfer = 8;  // sectors
 

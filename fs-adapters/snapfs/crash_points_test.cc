@@ -38,8 +38,9 @@ std::set<std::string> listing(Vfs& fs, const std::string& path = {}) {
 enum class Bytes : std::uint8_t { letter_of_name, not_of_old_disk };
 
 /// Returns the same listing, but for an image. If a file has wrong contents, stores a description
-/// in `wrong`. Depending on `bytes`, a file may contain only the last letter of its name (in upper
-/// or lower case), or anything except bytes from before mkfs.
+/// in `wrong`. With `letter_of_name`, a file may contain only zeroes and the last letter of its
+/// name, in upper or lower case. With `not_of_old_disk`, it may contain anything except bytes from
+/// before mkfs.
 std::set<std::string> listing(const ImageReader& reader, Bytes bytes, std::string& wrong) {
   std::set<std::string> lines;
   const auto walked = reader.walk([&](const ImageReader::Found& found) {
@@ -438,8 +439,8 @@ TEST_P(CrashPoints, HaveNoFindingsWithWritesDuringACommit) {
   };
   const auto commits = [](Vfs& fs) {
     EXPECT_TRUE(fs.unlink("a"));
-    // This file reuses the blocks of the removed files, so each of its blocks is a separate
-    // request.
+    // The free blocks that this file reuses are not adjacent, so each block of the file is written
+    // by a separate request.
     bench::put_file(fs, "b", std::string(20'000, 'b'));
     EXPECT_TRUE(fs.sync());
   };

@@ -20,7 +20,7 @@ struct Generation {
   std::uint32_t operations = 0;
   /// Blocks that no earlier generation contains. They are changed in place until the commit.
   std::unordered_set<BlockAddress> born;
-  /// Blocks of the previous generation that do not belong to this one.
+  /// Blocks of the previous generation that this generation no longer uses.
   std::unordered_set<BlockAddress> freed;
   /// Blocks that must be on the disk before this generation's superblock is written. The paper
   /// calls this set the hash of dirty buffers.

@@ -83,8 +83,9 @@ VfsResult<void> Store::load(CoreInode& inode) {
     inode.changed_in = generation->number;
     return {};
   }
-  // During the lookup, a commit may free blocks on the path, and other inodes may reuse them. The
-  // lookup is then repeated.
+  // While load_record() reads the inode's record, a commit may free blocks on the path to the
+  // record, and other inodes may reuse these blocks. If a generation has been committed in the
+  // meantime, the record is read again.
   for (;;) {
     const std::uint64_t newest = committed_;
     auto loaded = load_record(inode);
@@ -408,7 +409,7 @@ bool Store::is_permanently_full() const {
 /// a generation has freed can be used once that generation has been committed.
 VfsResult<void> Store::wait_for_room() {
   if (in_transaction() && is_short_of_room())
-    return refuse(ENOSPC);  // a commit would have to wait for this transaction
+    return refuse(ENOSPC);  // committing is impossible: a commit waits for this transaction
   for (bool committed = false; is_short_of_room() && !stopped_;) {
     if (!committed && something_deferred()) {
       TRY(commit_all());

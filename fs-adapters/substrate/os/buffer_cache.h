@@ -69,8 +69,8 @@ struct BufferKey {
 /// The home of a buffer that has no address on the disk yet.
 inline constexpr std::uint64_t kUnassigned = ~std::uint64_t{0};
 
-/// The kind of a buffer's content. By default, only buffers that contain metadata are locked while
-/// they are written. Hooks see both kinds of writes, because a pointer may have to wait until the
+/// The kind of a buffer's content. By default, a buffer is locked while it is written only if it
+/// contains metadata. Hooks also see writes of data, because a pointer may have to wait until the
 /// data to which it refers is on the disk.
 enum class Content : std::uint8_t { metadata, data };
 
@@ -132,7 +132,8 @@ class WriteHooks {
   virtual void write_failed(const BufferKey& key, Content content) { (void)key, (void)content; }
 };
 
-/// The part of a file system that writes the buffers without a home.
+/// Interface of a file system that uses buffers without a home. Only the file system can write
+/// these buffers.
 class BufferOwner {
  public:
   virtual ~BufferOwner() = default;
@@ -148,8 +149,8 @@ class BufferOwner {
   /// (over_bytes_most).
   virtual bool need_room(std::size_t bytes) = 0;
   /// Writes all dirty buffers without a home that belong to `*object`, or to any object if `object`
-  /// is null. Returns once they are on the disk, or with an error. Called on the fiber that
-  /// flushes, which holds no buffer. May wait.
+  /// is null. Returns once these buffers are on the disk, or returns an error. Called on the fiber
+  /// that flushes; this fiber holds no buffer. May wait.
   virtual model::Status flush(const std::uint64_t* object) = 0;
 };
 
@@ -238,8 +239,8 @@ class BufferCache {
   /// hook vetoed the write and nothing was sent.
   model::Status write(HeldBuffer buffer, const Ordering& ordering = {});
 
-  /// Gives the buffer a new home at `lba` and marks it clean. For an owner that has taken the bytes
-  /// and writes them there itself.
+  /// Gives the buffer a new home at `lba` and marks the buffer clean. Used by an owner that has
+  /// taken the buffer's bytes and writes them to `lba` itself.
   void moved(HeldBuffer buffer, std::uint64_t lba);
 
   // Buffers without a home. get() with kUnassigned and write_unassigned() create them. While such a
@@ -251,9 +252,9 @@ class BufferCache {
   /// Returns the block only if it is cached and neither held nor being read; otherwise, returns an
   /// empty handle. Never waits.
   HeldBuffer try_hold(const BufferKey& key);
-  /// Writes the parts to consecutive sectors starting at `lba`, in one request. When it is issued,
-  /// each buffer's home becomes its place there, and the buffer becomes clean (but unwritten()
-  /// until the request completes).
+  /// Writes the parts to consecutive sectors starting at `lba`, in one request. When the request is
+  /// issued, the address of each part becomes the home of its buffer, and the buffer becomes clean.
+  /// unwritten() is true for the buffer until the request completes.
   ///
   /// If the write fails, its buffers become dirty again, and buffers that had no home before lose
   /// the new home. If a buffer is written again while its first write is in flight, the second
@@ -262,10 +263,12 @@ class BufferCache {
   /// there is room for it.
   ///
   /// Hooks see each buffer before anything is sent. If a hook vetoes a write, nothing is sent, all
-  /// buffers stay dirty, and 0 is returned; for the writes that the hooks had already permitted,
-  /// after_write() reports an error. Waits for the processor, and for other writers' copies if
-  /// `copies_bytes` is exhausted, but not for the disk. `done` may be null. It is called after the
-  /// buffers have been updated, and must outlive the request.
+  /// buffers stay dirty, and the result is 0. For the writes that the hooks had already permitted,
+  /// after_write() reports an error.
+  ///
+  /// Waits for the processor, and for other writers' copies if `copies_bytes` is exhausted, but not
+  /// for the disk. `done` may be null. It is called after the buffers have been updated, and must
+  /// outlive the request.
   RequestId write_gathered(std::uint64_t lba, std::vector<GatheredPart> parts,
                            const Ordering& ordering = {}, DiskDone* done = nullptr);
   /// Returns the dirty buffers that have no home, in the order in which they became dirty. Does not

@@ -486,7 +486,8 @@ TEST(BufferCache, AFailedBlockIsDirtyAndStaysCached) {
     w.run_as_user([&] {
       w.cache.write_async(w.fill({0, 1}, 10, 7));
       w.queue.drain();
-      // Other blocks need the memory, and the bad sector must not delay them.
+      // Now the cache needs memory for other blocks. The bad sector must not delay the writes of
+      // those blocks.
       for (std::int64_t block = 20; block < 40; ++block)
         EXPECT_EQ(w.cache.write(w.fill({0, block}, static_cast<std::uint64_t>(block), 1)),
                   Status::ok);
@@ -643,7 +644,7 @@ TEST(BufferCache, HooksCanSubstituteBytes) {
     hooks.undone = 1;
     w.run_as_user([&] {
       w.cache.write_async(w.fill({0, 1}, 10, 1));
-      // While only a rolled-back version of the buffer is in flight, the buffer must not be
+      // Only a rolled-back version of the buffer is in flight now, so the buffer must not be
       // evicted.
       for (std::int64_t block = 20; block < 23; ++block) w.cache.release(w.fill({0, block}, 20, 1));
       w.queue.drain();

@@ -113,8 +113,8 @@ void BufferCache::State::take_back(const std::vector<GatheredPart>& parts, std::
     if (part.buffer && part.buffer.buffer_->fresh) set_dirty(*part.buffer.buffer_);
 }
 
-/// Decides for each buffer whether it stays locked, is pinned, or is sent as a copy that counts as
-/// cache memory.
+/// Decides for each buffer whether the buffer stays locked, is pinned, or is sent as a copy. Such a
+/// copy counts as cache memory.
 void BufferCache::State::choose_copies(Gathered& gathered) {
   std::size_t bytes = 0;
   for (const Gathered::Part& part : gathered.parts)

@@ -195,8 +195,7 @@ class BufferHistory : private WriteHooks {
 
   void discard(const BufferKey& key, Block& block) {
     cache_.discard(key);
-    // The block may now have any version issued so far, unless that version is older than the
-    // newest acknowledged one.
+    // The block may now have any version from the newest acknowledged one to the newest one.
     const auto buffer = cache_.read(key, content_of(key), block.home, bytes_of(key));
     if (!buffer) return;
     std::uint64_t seen = 0;

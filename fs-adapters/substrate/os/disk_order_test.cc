@@ -86,9 +86,9 @@ class NaiveOrder {
       if (ready(j)) ids.insert(j);
     return ids;
   }
-  /// Completes a request. If a write fails, it dooms these later, pending writes: those that name
-  /// it, those that its flag or barrier has held back, and, if the failed write was doomed itself,
-  /// writes to its sectors.
+  /// Completes a request. A failed write dooms later writes that are pending: writes that name it
+  /// in their chain, writes that its flag or barrier has held back and, if the failed write itself
+  /// was doomed, writes to its sectors.
   void complete(RequestId id, OrderOutcome outcome) {
     (*this)[id].complete = true;
     if (outcome == OrderOutcome::failed && (*this)[id].kind == OrderKind::write) {

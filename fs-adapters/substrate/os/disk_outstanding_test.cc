@@ -1,5 +1,5 @@
-// Tests several outstanding requests, precedence of reads, several devices, and flushes
-// (disk_queue.h). The paper's rules are checked on the complete history: when a request was
+// Tests several outstanding requests, reads that overtake other requests, several devices, and
+// flushes (disk_queue.h). The paper's rules are checked on the complete history: when a request was
 // dispatched, all requests that had to precede it must have been complete.
 #include <fmt/core.h>
 #include <gtest/gtest.h>

@@ -196,8 +196,8 @@ void DiskQueue::State::dispatch(Spindle& spindle) {
 }
 
 RequestId DiskQueue::State::choose(Spindle& spindle) {
-  // The oldest pending request does not wait for any other request. If too many requests have
-  // overtaken it, only the schedule can be the reason.
+  // The oldest pending request need not wait for any other request. If too many requests have
+  // overtaken it, the cause is the schedule, so it is dispatched regardless of the schedule.
   const RequestId oldest = requests.oldest();
   if (requests.beyond() - oldest > options.requests_max && requests.front().queued &&
       &spindle_of(requests.front().request) == &spindle)

@@ -48,7 +48,7 @@ struct DiskQueueOptions {
   std::uint64_t seed = 0;  ///< for Schedule::shuffled
   FlagMeaning flag = FlagMeaning::ignore;
   bool reads_bypass = false;  ///< -NR
-  /// Longest request made by concatenation: 64 KiB.
+  /// Maximum size of a request that is made by concatenation. The default is 64 KiB.
   std::uint32_t concatenated_sectors = 128;
   /// For a disk with a volatile cache: a write counts as complete only after a flush. The queue
   /// sends these flushes itself: when nothing else can be dispatched, or at the latest 32 requests

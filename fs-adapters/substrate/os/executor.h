@@ -66,9 +66,9 @@ class Executor {
   /// Runs until the clock reaches `until`, even if all users have ended. Used when the machine is
   /// idle or has only daemons.
   void run_until(TimeNs until);
-  /// Runs until `done` returns true, without a time limit. For a machine whose work comes from
-  /// outside (events posted to a WallClock) and may be interrupted for days. Checks `done` between
-  /// turns of fibers and after each posted event.
+  /// Runs until `done` returns true, without a time limit. Used if the work of the machine comes
+  /// from outside, as events posted to a WallClock; there may be no event for days. Calls `done`
+  /// between turns of fibers and after each posted event.
   void run_until(const std::function<bool()>& done);
   /// Makes all sleeps end immediately from now on, and runs until every fiber has ended, daemons
   /// included.
@@ -113,7 +113,7 @@ class Executor {
 /// A queue of fibers that wait for the same event. Any code on the executor's thread may wake them,
 /// including event handlers. Fibers are woken in FIFO order, or in the order of their priorities if
 /// there is a schedule. Waking a fiber makes it runnable but does not run it. halt() does not wake
-/// these fibers: they wait for other fibers or for requests, all of which end.
+/// these fibers. They wait for other fibers or for requests, and are woken when those end.
 class WaitQueue {
  public:
   explicit WaitQueue(Executor& executor) : executor_(executor) {}

@@ -80,7 +80,8 @@ class RandomPriorities final : public FiberSchedule {
   Step step(std::int64_t priority) override;
   std::int64_t after_yield(std::int64_t priority) override;
 
-  /// A change point: there, the running fiber gets the lowest priority and is held for `hold_ns`.
+  /// A change point. At this point, the running fiber gets the lowest priority and is held for
+  /// `hold_ns`.
   struct Change {
     std::uint64_t at = 0;  ///< number of the possible switch, counted from 1
     TimeNs hold_ns = 0;

@@ -39,8 +39,8 @@ struct MissedName {
 inline constexpr std::size_t kCoreInodeBytes = 512;
 
 struct CoreInode {
-  /// Keeps a reference to `its`, which must outlive this object. `its` need not have been
-  /// constructed before this constructor runs.
+  /// Keeps a reference to `its`, which must outlive this object. The reference is not used here, so
+  /// `its` may be constructed later, for example as a member of a derived class.
   CoreInode(os::Executor& executor, InodeNumber its_number, Attributes& its)
       : number(its_number), attributes(its), lock(executor) {}
 

@@ -156,7 +156,7 @@ void make_cycle(TestMachine& m) {
 TEST(Tree, RemovalsInACycleOfDirectoriesEnd) {
   TestMachine m(100);
   make_cycle(m);
-  // One user will hold e and wait for d, while the other one holds d and waits for e.
+  // One user holds e and waits for d, while the other user holds d and waits for e.
   os::Account other;
   std::vector<int> errors;
   const auto remove = [&](const char* path) {
@@ -170,9 +170,9 @@ TEST(Tree, RemovalsInACycleOfDirectoriesEnd) {
   EXPECT_EQ(errors, (std::vector{EIO, ENOTEMPTY}));
 }
 
-/// The rename locks d before e; the removal locks e before d. A third fiber holds d, so that the
-/// rename and the removal wait for d at the same time. The rename tries to lock d several times,
-/// and `rounds` selects the attempt at which this happens.
+/// The rename locks d before e, and the removal locks e before d. A third fiber holds d for a
+/// while, so that the rename and the removal wait for d at the same time. The rename tries to lock
+/// d several times; both wait at attempt number `rounds`.
 TEST(Tree, ARenameInACycleOfDirectoriesEnds) {
   for (int rounds = 1; rounds < 8; ++rounds) {
     TestMachine m(100);

@@ -43,9 +43,9 @@ struct MovedEntry {
   bool operator==(const MovedEntry&) const = default;
 };
 
-/// A link to be dropped once its entry is gone from the disk. As in fsck, a directory counts as a
-/// link of the parent that contains its name, not of the parent that its ".." refers to, because a
-/// move may write the two in either order.
+/// A link that is dropped once its entry is gone from the disk. The link of a directory is counted
+/// for the parent that contains the directory's name, as in fsck. It is not counted for the parent
+/// to which ".." refers, because a move may write the name and the ".." in either order.
 struct DroppedLink {
   CoreInode* inode = nullptr;  ///< the inode that loses the link; null if no link is dropped
   /// If the name of a directory is removed: the parent directory that contained the name. Its link

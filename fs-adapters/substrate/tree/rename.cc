@@ -283,7 +283,8 @@ VfsResult<void> FileSystem::rename(std::string_view from, std::string_view to, R
         if (inode->lock.would_deadlock()) return refuse(EIO);
         locks.emplace_back(*inode);
       }
-      // Before all locks were held, other fibers may have changed the names.
+      // Other fibers may have changed the names before all locks were held, so the names are looked
+      // up again.
       const auto still = [&](const NameInDirectory& at, std::optional<FoundName>& found,
                              const InodeHandle& inode) -> VfsResult<bool> {
         TRY(const auto again, find_name(*store_, *at.directory, at.name));

@@ -187,7 +187,7 @@ class User {
          slash = path.find('/', from)) {
       const auto next = at->names.find(path.substr(from, slash - from));
       if (next == at->names.end()) return ENOENT;
-      // All symbolic links in this test are dangling.
+      // In this test, the targets of symbolic links do not exist.
       if (next->second->type == FileType::symlink) return ENOENT;
       if (next->second->type != FileType::directory) return ENOTDIR;
       at = next->second;
