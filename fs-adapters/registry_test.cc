@@ -288,7 +288,7 @@ TEST_P(EverySystem, ReadErrorDoesNotAffectOtherUsers) {
                              .second_sectors = log_sectors_});
   os::Account account{.name = "user"}, other{.name = "other"};
   machine.system.syncer.start();
-  // Must outlive the daemons that the file system has spawned.
+  // Declared here because it must outlive the daemons that the file system spawns.
   std::unique_ptr<MountedSystem> mounted;
   machine.system.run_as(account, [&] {
     auto made = system().mount(machine.system, {});

@@ -327,7 +327,8 @@ class SystemUnderTest {
   /// must be checked before it is mounted.
   virtual Result<std::unique_ptr<MountedSystem>> mount(os::System& system,
                                                        const MountSettings& settings) const = 0;
-  /// Returns true if a power cut may leave this finding even though the promises are kept.
+  /// Returns true if a power cut may leave findings of this kind although the system keeps its
+  /// promises.
   virtual bool may_leave(const FindingKind& kind) const = 0;
   /// Returns null if there is no alternative recovery.
   virtual std::unique_ptr<RecoveryTrial> recovery_trial() const { return nullptr; }

@@ -468,7 +468,7 @@ class Checker::State {
   const Superblock& superblock() const { return reader_->superblock(); }
 
   NotedStore store_;
-  const Contents* contents_ = nullptr;  ///< digests of the current image
+  const Contents* contents_ = nullptr;  ///< digests of the image that is being checked
   std::optional<ImageReader> reader_;
   std::vector<InodeNumber> allocated_, before_;
   std::vector<std::unique_ptr<KeptInode>> inodes_;      ///< results by inode number

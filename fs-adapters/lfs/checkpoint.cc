@@ -113,9 +113,11 @@ class Store::UsageTable {
 };
 
 /// Returns the numbers of the usage table blocks that must be written, except those that this
-/// checkpoint has already written. When the plan's map blocks and these table blocks move to the
-/// end of the log, they may leave a segment empty. The result includes table blocks that change
-/// only for this reason.
+/// checkpoint has already written.
+///
+/// When the plan's map blocks and these table blocks move to the end of the log, a segment may
+/// become empty, and its entry in the table changes. The result includes the table blocks with such
+/// entries.
 std::set<std::uint32_t> Store::changed_usage_blocks(const Plan& plan,
                                                     const std::set<std::uint32_t>& written) const {
   UsageTable table(*this);
@@ -256,8 +258,8 @@ VfsResult<void> Store::write_checkpoint_region() {
 }
 
 VfsResult<void> Store::checkpoint_locked() {
-  // If no changes are pending, the newest checkpoint is still valid, except during a mount or
-  // unmount.
+  // Without pending changes, the newest checkpoint describes the current state. A new checkpoint is
+  // then written only for a mount or an unmount.
   const bool known = has_no_pending_changes() && sectors_since_checkpoint_ == 0;
   if (known && !closing_ && !coming_up_) return {};
   // A flush that found nothing to write may nevertheless have moved the end of the log to another

@@ -68,8 +68,8 @@ std::uint64_t Store::log_room_bytes() const {
   return here - std::min(here, lost) + segment * clean_segments_;
 }
 
-/// For a control that breaks a rule: overwrites a block with the copy listed in a summary, as if
-/// that copy were the newest.
+/// For a control that breaks a rule: overwrites a block with a copy of it that a summary lists, as
+/// if that copy were the newest one.
 VfsResult<void> Store::overwrite(CoreInode& inode, BlockId block,
                                  std::span<const std::byte> bytes) {
   if (block.level != 0 || !inode.disk.is_regular()) return {};
@@ -187,7 +187,7 @@ VfsResult<std::int64_t> Store::clean_now() {
   std::vector<Candidate> candidates;
   for (SegmentNumber i = 0; i < s_.segments; ++i) {
     const SegmentUsage& usage = usage_[i];
-    // Segments without live data are left out, because a checkpoint is enough to free them.
+    // Segments without live data are not candidates, because a checkpoint is enough to free them.
     if (usage.state != SegmentState::dirty || usage.live_bytes == 0 || usage.live_bytes > budget)
       continue;
     const std::int64_t age = std::max<std::int64_t>(executor.now() - usage.youngest_ns, 0);

@@ -20,8 +20,8 @@ std::uint64_t Store::allocated_bytes(const tree::CoreInode& inode) const {
   return std::uint64_t{own.disk.sectors} * kSectorBytes + own.unplaced.size() * s_.block_bytes;
 }
 
-/// Returns the memory used by in-core structures. Counts only those parts of the inode map that are
-/// in the log. Counts the usage table twice, because the store has two copies of it.
+/// Returns the estimated memory for in-core structures. Of the inode map, counts only the blocks
+/// that are in the log. Counts the usage table twice, because the store has two copies of it.
 std::size_t Store::bytes_in_core() const {
   // Estimated memory for each entry of CoreInode::dirty.
   constexpr std::size_t kDirtyBlockBytes = 32;

@@ -137,8 +137,8 @@ VfsResult<void> Store::prepare(CoreInode& inode) {
 
 VfsResult<void> Store::plan_inode(std::unique_ptr<Plan>& plan, CoreInode& inode) {
   TRY(prepare(inode));
-  // The set is ordered by level and then by index, so data comes first. It is copied, because
-  // emit() removes written blocks from it.
+  // The blocks are ordered by level and then by index, so the data comes before the index blocks.
+  // The loop needs a copy of the set, because emit() removes written blocks from the set.
   const std::vector<BlockId> blocks(inode.dirty.begin(), inode.dirty.end());
   for (const BlockId block : blocks) {
     const std::uint32_t sectors = s_.stored_bytes(inode.disk.size_bytes, block) / kSectorBytes;
@@ -242,7 +242,7 @@ VfsResult<void> Store::write_region(Region& region) {
 /// items.
 VfsResult<void> Store::write_records() {
   while (!records_.empty()) {
-    // An item contains only whole records; it always has room for the longest one.
+    // An item contains only whole records. It always has room for the longest record.
     std::size_t bytes = 0;
     while (bytes < records_.size()) {
       const std::size_t length = load16(records_, bytes);
@@ -275,7 +275,7 @@ VfsResult<void> Store::emit(std::unique_ptr<Plan>& plan) {
 VfsResult<void> Store::send(std::unique_ptr<Plan>& plan) {
   while (compounds_ != 0) no_compound_.wait();
   // From here until the region's bytes are complete, other fibers can run only while processor time
-  // is being charged, and none of them holds the lock of an inode in the plan.
+  // is being charged. None of those fibers holds the lock of an inode in the plan.
   const auto record_sectors =
       static_cast<std::uint32_t>((records_.size() + kSectorBytes - 1) / kSectorBytes);
   std::optional<std::size_t> records_item;
@@ -385,8 +385,8 @@ VfsResult<void> Store::flush_unlocked(os::TimeNs changed_before, std::uint64_t u
   return flushed;
 }
 
-/// Issues one request or several. Several are issued at once and may complete in any order. Waits
-/// for all of them.
+/// Writes `data` in one request or several, and waits for all of them. If there are several, they
+/// are issued at once and may complete in any order.
 VfsResult<void> Store::write_sectors(SectorAddress address, std::span<const std::byte> data) {
   const std::size_t most = options_.transfer_sectors_max == 0
                                ? data.size()

@@ -62,7 +62,7 @@ TEST(LfsSpace, AFullDiskFailsAndDeletingMakesRoom) {
   bench::expect_clean(*disk.store);
 }
 
-/// On a full disk the log has little space left. Requests that fail must not use it up.
+/// On a full disk, little log space is left. Requests that fail must not use up this space.
 TEST(LfsSpace, FruitlessRequestsUseNoRoom) {
   Disk disk(
       {.device_bytes = 2 << 20, .mkfs = {.block_bytes = 512, .segment_bytes = 16 << 10, .id = 2}});
@@ -111,7 +111,7 @@ TEST(LfsSpace, AFruitlessPassWritesNothing) {
   m.unmount();
 }
 
-/// The live data takes 90 % of the space for users, and is overwritten at random many times.
+/// Live data fills 90 % of the space for users. Each test overwrites it at random, many times.
 class NearlyFull : public testing::TestWithParam<Selection> {};
 INSTANTIATE_TEST_SUITE_P(Lfs, NearlyFull,
                          testing::Values(Selection::greedy, Selection::cost_benefit,

@@ -71,9 +71,9 @@ os::BufferKey Store::inode_sector_key(SectorAddress address) const {
   return {inode_sectors_object(s_.segment_of(address)), address};
 }
 
-/// Returns a sector of inodes. If it is not cached, reads it and the following sectors, up to the
-/// size of a block, because inodes that were written together are often needed together (Rosenblum
-/// 1992, section 4.4.6). Of the following sectors, keeps only those whose inodes are current.
+/// Returns a sector of inodes. If the sector is not cached, reads as many sectors as a block has,
+/// because inodes that were written together are often needed together (Rosenblum 1992, section
+/// 4.4.6). Of the additional sectors, keeps only those whose inodes are current.
 VfsResult<os::HeldBuffer> Store::inode_sector(SectorAddress address) {
   if (auto known = cache.cached(inode_sector_key(address))) return known;
   const SectorAddress end = s_.segment_start(s_.segment_of(address)) + s_.segment_sectors;

@@ -273,7 +273,8 @@ class Store final : public tree::InodeStore, private tree::InodeOwner, private o
   }
 
   // log_writer.cc
-  /// The caller must hold the locks of the inodes.
+  /// Writes the inodes and their dirty blocks to the log. The caller must hold the locks of the
+  /// inodes.
   VfsResult<void> flush(const std::vector<CoreInode*>& inodes);
   VfsResult<void> flush_unlocked(os::TimeNs changed_before, std::uint64_t until_dirty_bytes);
   VfsResult<void> prepare(CoreInode& inode);

@@ -303,7 +303,8 @@ VfsResult<bool> Store::free_below(Generation& generation, CoreInode& inode, Bloc
   if (at == 0) return true;
   if (level == 0) {
     release(generation, at);
-    // If several pointers refer to the block, it has already been freed, and the store has stopped.
+    // The store stops if the block was free already, for example because several pointers refer to
+    // it.
     if (stopped_) return refuse(EIO);
     inode.disk.blocks -= std::min(inode.disk.blocks, 1U);
     at = 0;

@@ -71,8 +71,9 @@ TEST_P(FullDisk, FailsAndDeletingMakesRoom) {
   bench::expect_clean(*disk.store);
 }
 
-/// If a write beyond the end of a file runs out of space, its blocks must be freed. The file's
-/// previous last block, which contains the end of the file, belongs to the committed generation.
+/// If a write beyond the end of a file runs out of space, the blocks that it has allocated must be
+/// freed. The block that contained the end of the file must be unchanged, because it belongs to the
+/// committed generation.
 TEST_P(FullDisk, AWriteWithoutSpaceLeavesTheFileUnchanged) {
   for (std::size_t left = 1; left < 40; ++left) {
     SCOPED_TRACE(left);

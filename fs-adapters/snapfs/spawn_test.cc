@@ -1,5 +1,5 @@
-// Tests whether operations continue while a generation is spawned and written (III-B), and tests
-// the cost of copy-on-write.
+// Tests that operations continue while a generation is spawned and written (III-B). Also tests the
+// cost of copy-on-write.
 #include "fs-adapters/snapfs/testing/mounted.h"
 
 namespace headcrash::snapfs {

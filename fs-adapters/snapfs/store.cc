@@ -201,8 +201,8 @@ void Store::mark_changed(tree::CoreInode& tree_inode) {
 void Store::mix_into_closing(const Inode& inode) {
   const auto older = closing_->inodes.find(inode.number);
   if (older == closing_->inodes.end() || !older->second.allocated()) return;
-  // If the inode's generation differs, the number belonged to another inode in the older
-  // generation.
+  // If the generation numbers of the inodes differ, the inode number belonged to another file when
+  // `closing_` was the open generation.
   if (older->second.generation != inode.generation) return;
   older->second.mode = inode.mode;
   older->second.user = inode.user;
@@ -212,7 +212,8 @@ void Store::mix_into_closing(const Inode& inode) {
   const std::uint64_t mixed_into = closing_->number;
   BlockAddress root = record_map_;
   const auto address = follow(path_to(root, record_tree_, inode.number / s_.records_per_block()));
-  // While this fiber was waiting for a block, the commit may have ended.
+  // The commit may have ended while this fiber was waiting for a block. The record must not be
+  // changed then.
   if (!closing_ || closing_->number != mixed_into) return;
   if (!closing_is_moved_ || !address || !closing_->outstanding.contains(*address)) return;
   const auto buffer = read_at(*address, Kind::metadata);

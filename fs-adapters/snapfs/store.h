@@ -263,7 +263,7 @@ class Store final : public tree::InodeStore, private tree::InodeOwner, private o
   std::uint32_t free_blocks_now() const { return space_.free(); }
   std::uint32_t free_inodes_now() const { return numbers_.free(); }
   const Generation& open_generation() const { return *open_; }
-  /// Returns true while the generation before the open one is not on the disk yet.
+  /// Returns true while the generation before the open one is being written.
   bool commit_under_way() const { return closing_ != nullptr; }
   /// Returns the number of blocks that would be free if no committed generation contained them.
   std::size_t blocks_held_back() const {
@@ -273,10 +273,10 @@ class Store final : public tree::InodeStore, private tree::InodeOwner, private o
  private:
   using Handle = tree::Handle<CoreInode>;
   enum class Kind : std::uint8_t { metadata, data };
-  /// Maximum number of blocks that one operation may copy when the disk is full. An exchange of two
-  /// names changes two entries in each of two directories, and two ".." entries. The block of each
-  /// entry may be below three address blocks. An exchange also changes as many record blocks as
-  /// entries.
+  /// Maximum number of blocks that one operation may copy when the disk is full. This number
+  /// suffices for an exchange of two names. An exchange changes two entries in each of two
+  /// directories, and two ".." entries; the block of each entry may be below three address blocks.
+  /// It also changes as many record blocks as entries.
   static constexpr std::uint32_t kOperationBlocks = 24;
   Store(os::System& system, const Superblock& superblock, std::size_t slot,
         const MountOptions& options);
@@ -312,7 +312,8 @@ class Store final : public tree::InodeStore, private tree::InodeOwner, private o
   void wake_spawner();
   void schedule_commit();
 
-  // file_blocks.cc. A path to a block: it begins at a pointer and leads through address blocks.
+  // file_blocks.cc
+  /// A path to a block. It begins at a pointer and leads through address blocks.
   struct Path {
     BlockAddress* root = nullptr;
     std::uint32_t depth = 0;

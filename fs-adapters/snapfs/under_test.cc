@@ -298,8 +298,8 @@ std::vector<Variant> variants() {
   };
 }
 
-/// Returns true if the variant permanently changes blocks that kept snapshots contain. The defect
-/// is then visible even without a power cut.
+/// Returns true if the variant changes blocks that kept snapshots contain. These changes are
+/// permanent, so the defect is visible even without a power cut.
 bool breaks_snapshots(const Variant& variant) {
   return variant.mount.reuses_snapshots || variant.mount.writes_in_snapshots;
 }

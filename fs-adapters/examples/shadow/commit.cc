@@ -84,8 +84,8 @@ VfsResult<void> Store::commit(Clean clean) {
   const std::vector<BlockAddress> fresh = fresh_;
   const std::size_t freed = freed_.size();
 
-  // The cache is flushed before the clean flag is set, even in the control that otherwise omits
-  // flushes.
+  // The cache must be flushed before a header with the clean flag is written, even by the control
+  // that otherwise omits this flush.
   const bool flush_first = options_.flush_first || clean_wanted;
 
   const auto flush = [&] {

@@ -286,8 +286,8 @@ HeldBuffer BufferCache::get(const BufferKey& key, Content content, std::uint64_t
   }
 }
 
-/// Returns the cached buffer, held. If the block is not cached, frees memory for it and returns
-/// null.
+/// Returns the cached buffer, held. If the block is not cached, makes room for `bytes` bytes and
+/// returns null.
 Buffer* BufferCache::State::held_or_room(const BufferKey& key, std::size_t bytes) {
   cpu.charge(Cost::buffer_found);
   for (;;) {

@@ -168,9 +168,9 @@ struct BufferCacheOptions {
   /// With -CB, a limit on the total size of all copies, counted in pages of 4 KiB. A fiber whose
   /// copy would exceed it waits until other writes complete. 0 for no separate limit.
   std::uint64_t copies_bytes = 0;
-  /// Part of `bytes` that is protected for metadata. Metadata beyond this amount is evicted before
-  /// any data, and the protected part only after all data. If 0, the least recently used buffer of
-  /// either kind is evicted.
+  /// Part of `bytes` that is protected for metadata. This part of the metadata is evicted only
+  /// after all data, and metadata beyond this part is evicted before any data. If 0, the least
+  /// recently used buffer of either kind is evicted.
   std::uint64_t metadata_bytes = 0;
   bool lock_data = false;  ///< also lock data blocks while they are written
   /// Part of `bytes` that is available only to fibers with a RoomReserve. These fibers make room in
@@ -179,7 +179,7 @@ struct BufferCacheOptions {
   /// Limit on the total of all charges. Charges also count toward `bytes`.
   std::uint64_t charged_bytes_max = ~std::uint64_t{0};
   /// If true, the in-core structures of file systems (tree/inode_store.h) are charged to the cache.
-  /// If false, they take no memory.
+  /// If false, they are not counted as memory.
   bool structures_count = false;
   std::uint32_t gathered_bytes_max = 4 << 20;  ///< maximum size of one gathered write
   /// Limit on the number of writes in flight. Each buffer of a gathered write counts as one.
@@ -226,7 +226,8 @@ class BufferCache {
   tl::expected<HeldBuffer, model::Status> read(const BufferKey& key, Content content,
                                                const std::function<std::uint64_t()>& home,
                                                std::size_t bytes);
-  /// Returns the block only if it is cached.
+  /// Returns the block if it is cached, without reading it from the disk; otherwise, returns an
+  /// empty handle.
   HeldBuffer cached(const BufferKey& key);
   /// Starts to read the block if there is room for it. Does not wait for the read.
   void read_ahead(const BufferKey& key, Content content, std::uint64_t lba, std::size_t bytes);
@@ -247,7 +248,7 @@ class BufferCache {
   // buffer is dirty, the home passed to get() or read() is ignored. write() and write_async() do
   // not send it; sweeps and write_behind() skip it.
 
-  /// Marks the buffer dirty and drops its home, if it has one.
+  /// Marks the buffer dirty. If the buffer has a home, removes the home.
   void write_unassigned(HeldBuffer buffer);
   /// Returns the block only if it is cached and neither held nor being read; otherwise, returns an
   /// empty handle. Never waits.
@@ -275,7 +276,8 @@ class BufferCache {
   /// wait.
   std::vector<BufferKey> unassigned() const;
   std::size_t unassigned_bytes() const;  ///< counts only dirty buffers
-  /// Wakes the fibers that wait after need_room(), so that they check for free memory again.
+  /// Wakes the fibers that wait because need_room() has returned true. They then check for free
+  /// memory again.
   void wake_room_waiters();
 
   // Memory of the file system (in-core inodes, maps, dependencies) that counts toward the size of
@@ -321,7 +323,7 @@ class BufferCache {
   model::Status flush_object(std::uint64_t object);
   model::Status flush_all();
   bool any_dirty() const;
-  bool any_unwritten() const;  ///< true if some buffer is dirty or in flight
+  bool any_unwritten() const;  ///< true if any buffer is dirty or in flight
   /// A dirty buffer in the list for the syncer, with the time at which it became dirty and the time
   /// of its last change.
   struct Dirty {

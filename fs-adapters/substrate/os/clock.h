@@ -23,8 +23,8 @@ class Clock {
   virtual ~Clock() = default;
   virtual TimeNs now() const = 0;
 
-  /// Lets time pass until `until` (kNever for no limit), but returns early after the first external
-  /// event. Returns false if `until` is kNever and no event can ever occur.
+  /// Lets time pass until `until`, or without limit if `until` is kNever. Returns early after the
+  /// first external event. Returns false if `until` is kNever and no event can ever occur.
   virtual bool pass_until(TimeNs until) = 0;
 };
 

@@ -144,7 +144,7 @@ class DiskQueue {
 
   bool pending(RequestId id) const;  ///< true if issued and not yet complete
   void wait_for(RequestId id);       ///< the calling fiber waits until the request is complete
-  /// Waits until all requests that are pending at the time of the call are complete.
+  /// Waits until all requests that were issued before the call are complete.
   void drain();
 
   std::uint64_t sectors(std::size_t device = 0) const;

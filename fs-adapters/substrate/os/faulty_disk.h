@@ -75,7 +75,7 @@ class FaultyDisk final : public BlockDevice {
     DiskFault fault;
     std::uint64_t seen = 0;
   };
-  /// A request that will be reported as failed.
+  /// A request that is in progress and will be reported as failed.
   struct Failing final : BlockDone {
     explicit Failing(FaultyDisk& its_owner) : owner(its_owner) {}
     void done(model::Status status) override;

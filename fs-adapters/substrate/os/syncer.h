@@ -80,7 +80,7 @@ class Syncer {
   /// Waits until no item is running. Returns true if one was running. Must not be called from an
   /// item, nor while the caller holds a lock that an item may need.
   bool wait_for_work_under_way();
-  /// Drops all queued work, because its file system is gone.
+  /// Drops all queued work. Called when the file system that has queued the work is gone.
   void forget_work();
 
   // The following functions are for state outside the buffer cache: in-core inodes, commits, a log.

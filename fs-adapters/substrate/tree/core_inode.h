@@ -24,8 +24,9 @@ struct Operation {
   bool sync_failed = false;  ///< the change was made, but is not entirely on the disk
 };
 
-/// The result of the last directory search that did not find its name. It includes free space found
-/// in the same pass, as in BSD and SVR4 lookups, so that creating the name needs no second pass.
+/// The result of the last directory search that did not find its name. The search has also looked
+/// for free space, as in BSD and SVR4 lookups, so that the creation of the name needs no second
+/// pass.
 struct MissedName {
   std::string name;
   std::optional<std::int64_t> room;  ///< the first block that has room for the name

@@ -100,7 +100,7 @@ std::optional<Entry> previous_entry(std::span<const std::byte> block, std::uint3
 
 struct AddedEntry {
   std::uint32_t offset = 0;
-  /// Other entries that were moved, in order of position; usually none.
+  /// Other entries that were moved to make room, in order of position; usually none.
   std::vector<MovedEntry> moved;
   std::uint32_t chunk() const { return offset / kChunkBytes; }
 };
@@ -119,7 +119,8 @@ std::optional<AddedEntry> add_entry(std::span<std::byte> block, std::uint32_t ch
 std::optional<AddedEntry> add_entry(std::span<std::byte> block, std::string_view name,
                                     InodeNumber inode, std::uint8_t type);
 
-/// Removes the entry at `offset`, which must exist. The bytes of its name remain, as in BSD.
+/// Removes the entry at `offset`. There must be an entry at `offset`. The bytes of its name stay in
+/// the block, as in BSD.
 void remove_entry(std::span<std::byte> block, std::uint32_t offset);
 /// Makes the entry at `offset` refer to another inode.
 void set_entry_inode(std::span<std::byte> block, std::uint32_t offset, InodeNumber inode);

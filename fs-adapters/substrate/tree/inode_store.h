@@ -88,7 +88,8 @@ class InodeStore {
   virtual std::uint64_t inodes_max() const = 0;
   virtual std::uint32_t block_bytes() const = 0;     ///< a power of 2, at least one directory chunk
   virtual std::uint64_t file_bytes_max() const = 0;  ///< a multiple of the block size
-  /// The initial size of a directory: a multiple of a directory chunk, at most one block.
+  /// Initial size of a directory. It is a multiple of the size of a directory chunk, and at most
+  /// one block.
   virtual std::uint32_t new_directory_bytes() const = 0;
   /// Maximum length of a symbolic link's target; at most kPathBytesMax.
   virtual std::uint32_t symlink_bytes_max() const = 0;
@@ -154,8 +155,8 @@ class InodeStore {
   /// free.
   virtual VfsResult<os::HeldBuffer> block_for_writing(Operation& operation, CoreInode& inode,
                                                       const BlockWanted& wanted) = 0;
-  /// Marks a block from block_to_change() or block_for_writing() as changed. The store decides when
-  /// to write it.
+  /// Releases a block from block_to_change() or block_for_writing() after the caller has changed
+  /// it. The store decides when to write the block.
   virtual void write_delayed(os::HeldBuffer buffer) = 0;
   /// Like write_delayed(), but for a file block that has been filled to its last byte. A store with
   /// write-behind issues the write now, and may wait.

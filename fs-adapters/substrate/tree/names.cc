@@ -46,7 +46,7 @@ VfsResult<InodeHandle> FileSystem::make_node(Operation& operation, CoreInode& di
   if (is_directory) filled = fill_directory(*store_, operation, inode, directory.number);
   if (!target.empty()) filled = store_->write_target(operation, inode, target);
   if (!filled) {
-    inode.attributes.links = 0;  // so the inode is removed when the handle to it is released
+    inode.attributes.links = 0;  // removes the inode when its handle is released
     return forward_errno(filled);
   }
   if (is_directory) {

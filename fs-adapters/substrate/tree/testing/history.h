@@ -1,7 +1,8 @@
 #pragma once
 // Random operations for testing any file system. A single user works in a separate folder, whose
 // contents are compared with a reference. If several users share a folder, their operations
-// conflict, so that only the structure can be checked afterwards.
+// conflict and the contents cannot be predicted. Only the structure of the file system is checked
+// then.
 
 #include <gtest/gtest.h>
 
