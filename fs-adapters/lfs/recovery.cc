@@ -303,8 +303,8 @@ class Recovery {
     return {};
   }
 
-  /// Counts the old copy's block as dead and the new copy's block as live. Does the same for the
-  /// blocks below these two.
+  /// Counts the block of the old copy as dead and the block of the new copy as live. Does the same
+  /// for the blocks to which these two blocks lead.
   VfsResult<void> account(BlockId id, const Inode& before, SectorAddress old_address,
                           const Inode& after, SectorAddress new_address) {
     const std::uint32_t old_bytes = s_.stored_bytes(before.size_bytes, id);

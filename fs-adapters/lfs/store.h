@@ -116,8 +116,8 @@ std::uint64_t inode_sectors_object(SegmentNumber segment);
 struct Operation : tree::Operation {
   /// True if more name changes of the same operation will follow.
   bool compound = false;
-  /// Records of this operation that are not yet among the store's pending records. They are added
-  /// there together, so that they are consecutive.
+  /// Records of this operation that have not been added to the store's pending records yet. All of
+  /// them are added together, so that they are consecutive.
   std::vector<NameRecord> records;
 };
 

@@ -69,8 +69,8 @@ VfsResult<BlockAddress> Store::follow(const Path& path) {
   return at;
 }
 
-/// Stops the store and returns an error. Space for copies and their address blocks is reserved
-/// (has_room()), so if no block is free, the map on the disk must be damaged.
+/// Called if no block is free for a copy. Stops the store and returns an error. Space for copies
+/// and their address blocks has been reserved (has_room()), so the map on the disk must be damaged.
 tl::unexpected<Errno> Store::no_room_kept() {
   stop();
   return refuse(EIO);

@@ -104,7 +104,8 @@ enum class Spawn : std::uint8_t {
 };
 
 struct MountOptions {
-  bool copy_on_write = true;  ///< If false, metadata is changed in place: KFS without snapshots.
+  /// If false, metadata is changed in place, as in the paper's KFS without snapshots.
+  bool copy_on_write = true;
   DataMode data = DataMode::ordered;
   /// Time from the first change after a commit to the next commit.
   os::TimeNs commit_interval_ns = 10 * model::kSecondNs;

@@ -54,7 +54,8 @@ Result<Options> options_of(const adapters::Settings& settings) {
   return options;
 }
 
-/// Computes the layout with the maximum number of blocks that still leaves room for their tables.
+/// Computes the layout with the maximum number of blocks for which, together with their tables, the
+/// device has space.
 Result<Geometry> lay_out(std::uint64_t sectors, const Options& options) {
   Geometry geometry{.id = options.id,
                     .block_bytes = static_cast<std::uint32_t>(options.block_bytes)};

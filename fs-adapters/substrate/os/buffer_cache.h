@@ -206,8 +206,8 @@ class BufferCache {
   ~BufferCache();
 
   void hooks(WriteHooks* hooks);
-  /// Sets the owner; null removes it. An owner must be removed before it is destroyed, unless it
-  /// outlives the cache. It must not be removed while a dirty buffer has no home.
+  /// Sets the owner; null removes the owner. An owner must be removed before it is destroyed,
+  /// unless it outlives the cache. An owner must not be removed while a dirty buffer has no home.
   void owner(BufferOwner* owner);
 
   // The following functions must be called from a fiber. Lengths are multiples of 512 bytes. get()

@@ -160,8 +160,9 @@ void DiskQueue::State::take_ready() {
   changes.ready.clear();
 }
 
-/// Returns true if a flush must be sent now. A flush waits until nothing else can be sent and no
-/// request is outstanding, unless too many requests have been dispatched in the meantime.
+/// Returns true if a flush must be sent now. Usually, a flush waits until nothing else can be sent
+/// and no request is outstanding. A flush is due earlier if kDispatchesPerFlush requests have been
+/// dispatched while it waited.
 bool DiskQueue::State::flush_is_due(const Spindle& spindle) const {
   if (spindle.unflushed.empty() || spindle.flushing) return false;
   const bool nothing_else = spindle.schedule.empty() && spindle.reads.empty() && spindle.idle();

@@ -50,9 +50,9 @@ struct SyncerOptions {
   /// For `burst`: rate at which the disk can absorb dirty data; must be positive.
   std::uint64_t drain_bytes_per_s = 0;
   TimeNs tick_ns = model::kSecondNs;
-  /// Limit on the number of unfinished work items, including running ones. Exceeding it stops the
-  /// program. To stay below it, file systems do some of the work themselves (do_work()) when
-  /// work_waiting() grows.
+  /// Limit on the number of unfinished work items, including running ones. Exceeding the limit
+  /// stops the program. To stay below the limit, file systems do some of the work themselves
+  /// (do_work()) when work_waiting() grows.
   std::size_t work_max = std::size_t{1} << 22;
 };
 
