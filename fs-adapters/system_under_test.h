@@ -98,13 +98,13 @@ struct CheckOptions {
   /// Maximum number of findings to keep; further findings are only counted.
   std::size_t findings_max = 1000;
   std::uint32_t time = 0;  ///< seconds since the epoch; used in structures that a repair writes
-  /// Repairs only the areas that the image marks as busy. The result equals that of a full repair,
-  /// or the report is `unrepaired` and a full repair must follow. Only for types whose images have
-  /// such marks.
+  /// Repairs only the areas that the image marks as busy. If this suffices, the result equals that
+  /// of a full repair. Otherwise, the report is `unrepaired`, and a full repair must follow. Only
+  /// for types whose images have such marks.
   bool fast = false;
   /// If true, the file system's external log is lost for good, together with the changes that only
-  /// the log contained. This is a finding. A repair converts the image to one without an external
-  /// log. Has no effect on file systems without an external log.
+  /// the log contained. A check reports this loss as a finding. A repair converts the image to one
+  /// without an external log. Has no effect on file systems without an external log.
   bool without_log = false;
   /// Digests of the store's current sectors, for callers that check many states of one store. A
   /// sector of zeroes has the digest 0. As long as the checker exists, sectors with equal digests
@@ -112,8 +112,8 @@ struct CheckOptions {
   /// digests are unknown, so the checker reads everything. Findings must not depend on whether
   /// digests are available; the lab verifies this.
   model::SectorDigests digests = {};
-  /// Computes the digest of a sector that begins at `lba` and has these bytes. Used to check data
-  /// that would be written. Null if there is no such function.
+  /// Computes the digest of a sector that begins at `lba` and has the bytes `sector`. Used for
+  /// sectors that a recovery of the log would write. Null if there is no such function.
   std::uint64_t (*digest_of)(std::uint64_t lba, std::span<const std::byte> sector) = nullptr;
 };
 

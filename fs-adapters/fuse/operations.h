@@ -1,7 +1,7 @@
 #pragma once
 // The table of functions for libfuse's low-level interface. Each function handles one kind of
-// kernel request by calling functions of vfs.h. It runs on its own fiber and replies before it
-// returns.
+// kernel request by calling functions of vfs.h. The function runs on a separate fiber and replies
+// before it returns.
 
 #include <cstdint>
 #include <functional>

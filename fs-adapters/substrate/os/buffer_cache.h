@@ -139,9 +139,9 @@ class BufferOwner {
   virtual ~BufferOwner() = default;
   /// Called when a fiber needs room for `bytes`, no buffer is clean, and some dirty buffers have no
   /// home. The call is made on that fiber, which may hold other buffers and locks of the file
-  /// system. The owner must therefore not wait for a lock, nor call get(), read(), charge() or a
-  /// flush. It may issue gathered writes of buffers from try_hold(), wake one of its fibers that
-  /// will do so, or release charged memory.
+  /// system. The owner must therefore neither wait for a lock nor call get(), read(), charge() or a
+  /// flush function. It may issue gathered writes of buffers from try_hold(), wake one of its fibers
+  /// that will do so, or release charged memory.
   ///
   /// Returns true if room has been or will be made: the caller then waits for a completion, an
   /// uncharge() or wake_room_waiters(), and calls this function again if there is still no room.
@@ -154,8 +154,8 @@ class BufferOwner {
   virtual model::Status flush(const std::uint64_t* object) = 0;
 };
 
-/// One piece of a gathered write: either a buffer held by the calling fiber, or bytes that belong
-/// to the owner (such as a summary of a segment), which are copied during the call. Its size is a
+/// One piece of a gathered write: a buffer that the calling fiber holds, or bytes that belong to
+/// the owner (such as a segment's summary) and are copied during the call. The size of a piece is a
 /// multiple of 512 bytes.
 struct GatheredPart {
   HeldBuffer buffer = {};

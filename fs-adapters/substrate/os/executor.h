@@ -138,8 +138,8 @@ class FiberLock {
   /// Takes the lock, waiting for it if necessary. This call is a possible switch even if the lock
   /// is free.
   void lock();
-  /// Takes the lock if it is free, and otherwise returns false. Never waits and is not a possible
-  /// switch.
+  /// Takes the lock and returns true if the lock is free; otherwise, returns false. Never waits,
+  /// and is not a possible switch.
   bool try_lock();
   void unlock();
   bool locked() const { return locked_; }

@@ -176,8 +176,8 @@ class InodeStore {
   /// shrinks.
   virtual VfsResult<std::int64_t> grow_directory(Operation& operation, CoreInode& directory) = 0;
 
-  // The following functions write and read the target of a symbolic link. These defaults store the
-  // target in the link's blocks.
+  // The following functions write and read the target of a symbolic link. By default, the target is
+  // stored in the link's blocks.
   virtual VfsResult<void> write_target(Operation& operation, CoreInode& link,
                                        std::string_view target);
   virtual VfsResult<std::string> read_target(CoreInode& link);

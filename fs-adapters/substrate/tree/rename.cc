@@ -28,8 +28,8 @@ struct FileSystem::Rename {
 
 namespace {
 
-// Maximum number of times that a rename looks up its names. It repeats the lookups if other fibers
-// have changed the names.
+// Maximum number of times that a rename looks up its names. The lookups are repeated if other
+// fibers have changed the names.
 constexpr int kLookupsMax = 100;
 
 /// Returns the inode to which a directory's ".." refers, and the position of the entry.
