@@ -140,8 +140,8 @@ class BufferOwner {
   /// Called when a fiber needs room for `bytes`, no buffer is clean, and some dirty buffers have no
   /// home. The call is made on that fiber, which may hold other buffers and locks of the file
   /// system. The owner must therefore neither wait for a lock nor call get(), read(), charge() or a
-  /// flush function. It may issue gathered writes of buffers from try_hold(), wake one of its fibers
-  /// that will do so, or release charged memory.
+  /// flush function. It may issue gathered writes of buffers from try_hold(), wake one of its
+  /// fibers that will do so, or release charged memory.
   ///
   /// Returns true if room has been or will be made: the caller then waits for a completion, an
   /// uncharge() or wake_room_waiters(), and calls this function again if there is still no room.
