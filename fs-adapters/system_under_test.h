@@ -107,10 +107,10 @@ struct CheckOptions {
   /// without an external log. Has no effect on file systems without an external log.
   bool without_log = false;
   /// Digests of the store's current sectors, for callers that check many states of one store. A
-  /// sector of zeroes has the digest 0. As long as the checker exists, sectors with equal digests
-  /// have equal bytes. A repair writes through the store, which updates the digests. If empty, the
-  /// digests are unknown, so the checker reads everything. Findings must not depend on whether
-  /// digests are available; the lab verifies this.
+  /// sector of zeroes has the digest 0. Sectors with equal digests have equal bytes, even in
+  /// different states that the checker checks. A repair writes through the store, which updates the
+  /// digests. If empty, the digests are unknown, so the checker reads everything. Findings must not
+  /// depend on whether digests are available; the lab verifies this.
   model::SectorDigests digests = {};
   /// Computes the digest of a sector that begins at `lba` and has the bytes `sector`. Used for
   /// sectors that a recovery of the log would write. Null if there is no such function.

@@ -60,8 +60,8 @@ void Store::lift_barrier() {
   if (std::exchange(barrier_, false)) operation_ended_.wake_all();
 }
 
-/// Opens a new generation, so that no further operation can join the previous one, and waits for
-/// the operations of the previous one to end. Requires the commit lock. The caller must lift the
+/// Opens a new generation, so that no further operation can join the previous one. Waits for the
+/// operations of the previous generation to end. Requires the commit lock. The caller must lift the
 /// barrier at the end (LiftBarrier).
 VfsResult<void> Store::spawn() {
   wait_for_transactions();

@@ -1,8 +1,8 @@
 // Implements fsync with a log record, and the replay during a mount (store.h, log_record.h).
 //
 // The blocks that a logged generation has freed stay allocated until the next superblock is
-// written, and the blocks that it contains are copied before they are changed. A record thus stays
-// valid as long as its superblock is the newest one.
+// written. The blocks that the logged generation contains are copied before they are changed. A
+// record therefore stays valid as long as its superblock is the newest one.
 #include <fmt/core.h>
 
 #include <algorithm>

@@ -15,8 +15,8 @@ struct BlockRequest {
   std::uint32_t sectors = 0;
   std::span<std::byte> into;        ///< destination of a read; valid until completion
   std::span<const std::byte> data;  ///< source of a write; valid until completion
-  /// For a write, the kind of data that it contains, as numbered by its file system
-  /// (adapters::FileSystemType::block_kinds()); 0 means any other kind. Only tracers use it
+  /// For a write, the kind of data that it contains. The file system defines the numbers
+  /// (adapters::FileSystemType::block_kinds()); 0 means any other kind. Only tracers use the kind
   /// (DiskTracer::issued); devices do not.
   std::uint8_t kind = 0;
 };

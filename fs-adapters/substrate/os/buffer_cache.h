@@ -166,7 +166,8 @@ struct BufferCacheOptions {
   std::uint64_t bytes = 36 << 20;  ///< limit on the total size of all buffers
   bool block_copy = false;         ///< -CB: writes use private copies
   /// With -CB, a limit on the total size of all copies, counted in pages of 4 KiB. A fiber whose
-  /// copy would exceed it waits until other writes complete. 0 for no separate limit.
+  /// copy would exceed the limit waits until other writes complete. If 0, there is no separate
+  /// limit.
   std::uint64_t copies_bytes = 0;
   /// Part of `bytes` that is protected for metadata. This part of the metadata is evicted only
   /// after all data, and metadata beyond this part is evicted before any data. If 0, the least
@@ -286,8 +287,7 @@ class BufferCache {
   /// Charges memory; waits for room as get() does. If the charge would exceed charged_bytes_max,
   /// returns false and charges nothing; the caller must then release memory first.
   bool charge(std::size_t bytes);
-  /// Like charge(), but never waits, and also returns false if there is no room. For event
-  /// handlers.
+  /// Like charge(), but never waits: if there is no room, returns false. Used by event handlers.
   bool try_charge(std::size_t bytes);
   /// Releases charged memory. `bytes` must not exceed charged_bytes(). May be called from any
   /// context.

@@ -31,11 +31,12 @@ class Cpu : private Executor::StopListener {
   /// Uses the processor for `work_ns`, which is charged to the calling fiber's account. Returns at
   /// once after halt().
   void use(TimeNs work_ns);
-  /// Like use(), for the total cost of `charges`. Counts each charge in the account.
+  /// Uses the processor for the total cost of `charges`, as use() does. Counts each charge in the
+  /// account.
   void charge(std::initializer_list<Charge> charges);
   void charge(Cost cost, std::int64_t amount = 1) { charge({{cost, amount}}); }
-  /// For event handlers: delays the running fiber, or the next one if the processor is idle, by
-  /// this cost.
+  /// Used by event handlers. Delays the running fiber by this cost. If the processor is idle,
+  /// delays the next fiber that uses it.
   void interrupt(Cost cost);
   const Account& interrupts() const { return interrupts_; }
   TimeNs busy_ns() const { return busy_ns_; }  ///< sum over all accounts

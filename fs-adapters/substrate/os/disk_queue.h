@@ -50,10 +50,10 @@ struct DiskQueueOptions {
   bool reads_bypass = false;  ///< -NR
   /// Maximum size of a request that is made by concatenation. The default is 64 KiB.
   std::uint32_t concatenated_sectors = 128;
-  /// For a disk with a volatile cache: a write counts as complete only after a flush. The queue
-  /// sends these flushes itself: when nothing else can be dispatched, or at the latest 32 requests
-  /// after the first write that needs the flush. If false, a write counts as durable once the disk
-  /// has completed it.
+  /// If true, a write to a disk with a volatile cache counts as complete only after a flush. The
+  /// queue sends these flushes itself: when nothing else can be dispatched or, at the latest, 32
+  /// requests after the first write that needs the flush. If false, a write counts as durable once
+  /// the disk has completed it.
   bool flush_for_order = false;
   /// Maximum number of requests outstanding at each device, after concatenation.
   std::uint32_t outstanding = 1;

@@ -21,7 +21,7 @@ struct SyncerOptions {
     sweep,
     periodic,  ///< writes everything every `interval_ns`, like the classic `update` daemon
     interval,  ///< each second, writes data at least `interval_ns` old, and all metadata
-    /// Like `interval`, but begins early enough to get all dirty data to the disk in time: data is
+    /// Like `interval`, but all dirty data must be on the disk by that age. Data is therefore
     /// written at the age of `interval_ns` minus the time needed to write all dirty data at
     /// `drain_bytes_per_s`.
     burst,

@@ -20,8 +20,8 @@
 namespace headcrash::os {
 
 /// Parses a policy. Fails if the policy is unknown or its delay is invalid; error messages begin
-/// with `subject`. Also fails if the delay of a burst policy is longer than the time in which a
-/// full cache (`cache_bytes`) can be written at its rate.
+/// with `subject`. Also fails if the delay of a burst policy is longer than the time in which the
+/// policy's rate empties a full cache of `cache_bytes`.
 Result<SyncerOptions> parse_update_policy(std::string_view text, std::uint64_t cache_bytes,
                                           const std::string& subject);
 

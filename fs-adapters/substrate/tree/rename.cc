@@ -278,8 +278,8 @@ VfsResult<void> FileSystem::rename(std::string_view from, std::string_view to, R
       TRY(const auto order, in_order_of_locks(operation, rename, mode));
       std::vector<InodeLock> locks;
       for (CoreInode* inode : order) {
-        // If directories form a cycle, which only damage can cause, two fibers may lock them in
-        // opposite orders.
+        // Damaged directories may form a cycle. Two fibers may then lock the directories in
+        // opposite orders, so a deadlock is possible here.
         if (inode->lock.would_deadlock()) return refuse(EIO);
         locks.emplace_back(*inode);
       }
