@@ -111,7 +111,7 @@ struct DiskQueueCounters {
   /// saw. For a concatenated request, the time begins with the issue of the first one. This is the
   /// paper's "driver response".
   TimeNs response_ns = 0;
-  TimeNs access_ns = 0;  ///< time from dispatch to completion, summed over the same requests
+  TimeNs access_ns = 0;  ///< time from dispatch to completion, summed over all these requests
   std::uint64_t queued_most = 0;
   std::uint64_t flushes = 0;  ///< flushes that the queue itself has sent; not counted in `requests`
   /// Maximum number of requests that were outstanding at once, over all devices.
