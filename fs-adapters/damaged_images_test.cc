@@ -61,8 +61,8 @@ std::string text_of(const ImageTarget& target, const Trial& trial) {
          (at == std::string::npos ? "" : target.name().substr(at)) + ":" + hex_of(trial.program);
 }
 
-/// Runs the trials from number `first` on, and stores the number of the running trial in `*at`,
-/// which the parent process reads after a crash. Does not return.
+/// Runs `count` trials, beginning with number `first`. Before each trial, stores its number in
+/// `*at`; the parent process reads this number if the child crashes. Does not return.
 [[noreturn]] void run_as_child(const ImageTarget& target, const Trials& trials, std::uint64_t first,
                                std::uint64_t count, std::uint64_t* at) {
   const auto failed = [] {

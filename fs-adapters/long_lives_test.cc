@@ -22,7 +22,8 @@ namespace {
 using tree::bench::User;
 
 constexpr int kSteps = 60;
-constexpr int kLivesOfPlain = 4;  ///< with fewer lives, only the smaller disk is used
+/// A test with fewer lives skips the disk "plain" if the system also has the disk "tiny".
+constexpr int kLivesOfPlain = 4;
 
 class LongLives : public LabImage {
  protected:
@@ -90,8 +91,8 @@ class LongLives : public LabImage {
     return free;
   }
 
-  /// Number of bytes by which the free space may shrink: positive for LFS, which keeps blocks of
-  /// its inode map.
+  /// Number of bytes that need not become free again: positive only for LFS, which never frees
+  /// blocks of its inode map.
   std::uint64_t map_growth() const { return type().name() == "lfs" ? kMapGrowthBytes : 0; }
 
   bool roomy_ = false;  ///< the disk has enough room for the user's files
@@ -129,7 +130,7 @@ TEST_P(LongLives, CountsAreExactAndDeletedFilesAreFree) {
       continue;  // skipped, because filling the larger disk takes most of the time
     roomy_ = std::string_view(disk) == "plain";
     make(disk);
-    live(0, End::unmount);  // after this life, the inode tables have reached their maximum size
+    live(0, End::unmount);  // makes the inode tables grow to their maximum size
     if (HasFailure()) return;
     const std::uint64_t empty = empty_and_write();
     for (int life = 1; life < lives && !HasFailure(); ++life) {

@@ -13,8 +13,8 @@ namespace headcrash::adapters {
 enum class NameOrder : std::uint8_t {
   /// Metadata is written in any order (ext2, minix, ext4 without a journal). If a name change was
   /// not synced, the name may be missing, the old and the new name may both exist, or the name may
-  /// refer to another file that reuses the inode. A new symbolic link may be empty. A growing file
-  /// may end anywhere in its new blocks, where fsck truncates it. fsync of a directory keeps only
+  /// refer to another file that reuses the inode. A new symbolic link may be empty. fsck may
+  /// truncate a growing file at any point in its new blocks. fsync of a directory keeps only the
   /// names of objects that were synced themselves. Names and files that were synced and have not
   /// changed since are safe.
   unordered,
@@ -33,7 +33,7 @@ enum class NameOrder : std::uint8_t {
 /// user. No point is before the last completed fsync or sync, or within a transaction
 /// (transactions.h).
 enum class OnePoint : std::uint8_t {
-  none,      ///< each name and each file may have its own point
+  none,      ///< names and files may each be at a different point
   metadata,  ///< names, sizes, modes, owners, times and extended attributes
   all,       ///< everything in `metadata`, and file contents
 };
@@ -49,8 +49,8 @@ struct Promises {
   /// fsync also persists all other changes to the object's names: added links, renames and
   /// removals.
   bool fsync_keeps_links = false;
-  /// Both promises above also hold after RENAME_EXCHANGE. False for XFS, which changes neither of
-  /// the exchanged inodes, so that fsync of one of them has no log record to write.
+  /// Both promises above also hold after RENAME_EXCHANGE. They do not in XFS: the exchange changes
+  /// neither of the two inodes, so fsync of one of them has no log record to write.
   bool fsync_keeps_exchanged_name = true;
   /// The path is also kept if one of its directories was renamed before the object was given its
   /// name. In btrfs this holds because fsync logs the object together with its new directories; in
@@ -68,10 +68,10 @@ struct Promises {
   /// directories.
   bool fsync_keeps_new_name = false;
 
-  /// Changes that are at least this many seconds old are on the disk even without a sync, once the
-  /// disk has completed the requests that had been issued by then. The value is the sum of the
-  /// write delay, the syncer's tick, and one tick for each write that must wait for another write.
-  /// 0 if nothing is promised.
+  /// Changes are durable after this number of seconds even without a sync, provided that the disk
+  /// has completed all requests issued in that time. The value is the sum of the write delay, the
+  /// syncer's tick, and one tick for each write that must wait for another write. 0 if nothing is
+  /// promised.
   std::int64_t keeps_after_s = 0;
   /// Returns true if a pause of this length makes all earlier changes durable.
   bool keeps_rested(std::int64_t seconds) const {
@@ -94,7 +94,7 @@ struct Promises {
   // Permission: blocks that were allocated but not yet written may show old disk content
   // (data=writeback, ext2, ext4 without a journal).
   bool exposes_stale_data = false;
-  /// Allocation unit in bytes: stale data may appear next to written data, within the same unit.
+  /// Allocation unit in bytes. Within one unit, stale data may appear next to written data.
   std::uint32_t allocation_bytes = 512;
 
   // Inode attributes. Each object's mode and owner are stored, and fsync and sync make them
@@ -109,9 +109,9 @@ struct Promises {
   /// Patterns (fnmatch(3)) for names in the root that belong to the file system (NILFS2's .nilfs)
   /// or that its repair creates (FAT's FSCK*.REC); they are not judged.
   std::vector<std::string> own_names = {};
-  /// Prefixes of temporary names that an operation uses, in any directory. If names are not atomic,
-  /// a power cut may leave them behind; they are not judged. A synced file must still appear under
-  /// one of its real names.
+  /// Prefixes of temporary names that an operation creates, in any directory. If names are not
+  /// atomic, a power cut may leave temporary names on the disk; the oracle does not judge them. A
+  /// synced file must still appear under one of its real names.
   std::vector<std::string> passing_names = {};
 
   bool names_are_atomic() const { return names == NameOrder::atomic; }

@@ -150,8 +150,8 @@ TEST_P(EverySystem, KeepsSyncedDataAfterAbandon) {
   expect_something();
 }
 
-/// Without fsync or sync, a change must be written when the syncer's policy requires it, or by the
-/// call that makes it.
+/// Without fsync or sync, a change must reach the disk at the time that the syncer's policy
+/// specifies. With write-through, the call that makes the change must write it.
 TEST_P(EverySystem, EachSyncerPolicyWritesChanges) {
   using Policy = os::SyncerOptions::Policy;
   constexpr os::TimeNs kSecond = model::kSecondNs, kAllSweeps = 400 * kSecond, kAtOnce = 0;
@@ -160,7 +160,7 @@ TEST_P(EverySystem, EachSyncerPolicyWritesChanges) {
     os::TimeNs rest_ns = 0;
   };
   // Each system promises that a change is on the disk after the delay plus one tick for each write
-  // that must wait for another write. Each pause below is longer than that.
+  // that must wait for another write. Each pause in this table is longer than the promised time.
   const Case cases[] = {
       {{.policy = Policy::sweep}, kAllSweeps},
       {{.policy = Policy::periodic, .interval_ns = 7 * kSecond}, 60 * kSecond},
@@ -288,7 +288,7 @@ TEST_P(EverySystem, ReadErrorDoesNotAffectOtherUsers) {
                              .second_sectors = log_sectors_});
   os::Account account{.name = "user"}, other{.name = "other"};
   machine.system.syncer.start();
-  // Must outlive the daemons that the file system has spawned.
+  // Declared here because it must outlive the daemons that the file system spawns.
   std::unique_ptr<MountedSystem> mounted;
   machine.system.run_as(account, [&] {
     auto made = system().mount(machine.system, {});
@@ -348,9 +348,9 @@ TEST_P(EverySystem, InodeNameNeverRefersToALaterFile) {
         const InodeName name{before->inode, before->generation};
         EXPECT_TRUE(fs.stat(name.path()));
         EXPECT_TRUE(fs.unlink("a"));
-        EXPECT_TRUE(fs.sync());  // before the sync, the inode number may still be reserved
+        EXPECT_TRUE(fs.sync());  // until this sync, "b" may not be able to reuse the inode number
         put_file(fs, "b", "b");
-        const auto again = fs.stat(name.path());  // most systems now use this inode number for "b"
+        const auto again = fs.stat(name.path());  // in most systems, "b" now has this inode number
         EXPECT_TRUE(control || (!again && again.error().value == ESTALE));
         EXPECT_TRUE(fs.sync());
       },

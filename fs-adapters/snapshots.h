@@ -26,8 +26,9 @@ struct SnapshotInfo {
 class Snapshots {
  public:
   virtual ~Snapshots() = default;
-  /// Creates a snapshot and returns once it is on the disk. The snapshot contains all completed
-  /// operations, and each operation in progress either completely or not at all.
+  /// Creates a snapshot and returns once the snapshot is on the disk. The snapshot contains all
+  /// completed operations. If an operation is in progress, the snapshot contains either all of its
+  /// changes or none.
   virtual VfsResult<void> make(std::string_view name) = 0;
   /// Returns the snapshots in creation order.
   virtual VfsResult<std::vector<SnapshotInfo>> list() = 0;

@@ -47,8 +47,8 @@ namespace headcrash::adapters {
 /// even if updates were ordered correctly, and fsck removes it. `damage`: only a fault causes it.
 enum class Severity : std::uint8_t { stale, residue, damage };
 
-/// One kind of finding of a type's checker. Kinds are constants of the type: `name` lives as long
-/// as the process, and equal `order` means the same kind.
+/// One kind of finding of a type's checker. Kinds are constants of the type, so `name` lives as
+/// long as the process. Kinds with equal `order` are the same kind.
 struct FindingKind {
   std::string_view name;  ///< "leaked-blocks"
   Severity severity = Severity::damage;
@@ -83,7 +83,8 @@ struct CheckReport {
   /// The image is not clean, but its log (journal, roll-forward) can recover it.
   bool log_in_use = false;
   bool unrepaired = false;  ///< a repair was made, but findings remain
-  /// Log transactions that the repair replayed or, after a check, that a repair would replay.
+  /// Number of log transactions that the repair replayed. After a check, the number that a repair
+  /// would replay.
   std::size_t replayed = 0;
   std::string log;  ///< name of the items that `replayed` counts; empty for journal transactions
   std::uint32_t files = 0, directories = 0;
@@ -97,22 +98,22 @@ struct CheckOptions {
   /// Maximum number of findings to keep; further findings are only counted.
   std::size_t findings_max = 1000;
   std::uint32_t time = 0;  ///< seconds since the epoch; used in structures that a repair writes
-  /// Repairs only the areas that the image marks as busy. The result equals that of a full repair,
-  /// or the report is `unrepaired` and a full repair must follow. Only for types whose images have
-  /// such marks.
+  /// Repairs only the areas that the image marks as busy. If this suffices, the result equals that
+  /// of a full repair. Otherwise, the report is `unrepaired`, and a full repair must follow. Only
+  /// for types whose images have such marks.
   bool fast = false;
   /// If true, the file system's external log is lost for good, together with the changes that only
-  /// the log contained. This is a finding. A repair converts the image to one without an external
-  /// log. Has no effect on file systems without an external log.
+  /// the log contained. A check reports this loss as a finding. A repair converts the image to one
+  /// without an external log. Has no effect on file systems without an external log.
   bool without_log = false;
-  /// Digests of the current sectors, for callers that check many states of one store. Sectors with
-  /// equal digests have equal bytes for the lifetime of the checker; 0 means zeroes. A repair
-  /// writes through the store, which updates the digests. If empty, the digests are unknown, so the
-  /// checker reads everything. Findings must not depend on whether digests are available; the lab
-  /// verifies this.
+  /// Digests of the store's current sectors, for callers that check many states of one store. A
+  /// sector of zeroes has the digest 0. Sectors with equal digests have equal bytes, even in
+  /// different states that the checker checks. A repair writes through the store, which updates the
+  /// digests. If empty, the digests are unknown, so the checker reads everything. Findings must not
+  /// depend on whether digests are available; the lab verifies this.
   model::SectorDigests digests = {};
-  /// Computes the digest of a sector that begins at `lba` and has these bytes. Used to check data
-  /// that would be written. Null if there is no such function.
+  /// Computes the digest of a sector that begins at `lba` and has the bytes `sector`. Used for
+  /// sectors that a recovery of the log would write. Null if there is no such function.
   std::uint64_t (*digest_of)(std::uint64_t lba, std::span<const std::byte> sector) = nullptr;
 };
 
@@ -163,9 +164,9 @@ class ImageReader {
  public:
   virtual ~ImageReader() = default;
   virtual std::uint64_t root() const = 0;  ///< the inode of the root
-  /// Returns a number that differs between images that were created in different ways. If the
-  /// numbers of two images differ, data cached by inode number for one of them must not be used for
-  /// the other.
+  /// Returns a number that depends on the parameters with which mkfs created the file system. If
+  /// the numbers of two images differ, data that was cached by inode number for one image must not
+  /// be used for the other.
   virtual std::uint64_t layout() const = 0;
   /// Returns a number that changes when an inode moves. This matters in formats that find inodes
   /// through a map, which is read when the image is opened; formats with fixed inode positions
@@ -197,7 +198,8 @@ class ImageReader {
 
 // ---- mkfs and mount
 
-/// Options by name, as written by users: {"block-size", "4096"}.
+/// Options by name. Names and values are those that the user wrote, for example {"block-size",
+/// "4096"}.
 using Settings = std::map<std::string, std::string, std::less<>>;
 
 /// An mkfs option. Two names have the same meaning for all types: `uuid` receives the value of an
@@ -238,8 +240,8 @@ class MountedSystem {
   /// space_counts() and the destructor may be called. If something cannot be written, returns an
   /// error; the file system is then unmounted all the same, but not marked clean.
   virtual VfsResult<void> unmount() = 0;
-  /// Simulates a power cut: discards everything without writing. Afterwards only the destructor may
-  /// be called. May be called after the executor has been halted.
+  /// Simulates a power cut: discards everything without writing. May be called even after the
+  /// executor has been halted. Afterwards, only the destructor may be called.
   virtual void abandon() = 0;
   /// Returns false while there is background work that sync() does not wait for and that would
   /// change the result of a check. A power cut may then leave residue.
@@ -274,21 +276,21 @@ struct LabDisk {
   std::uint64_t log_bytes = 0;
   /// The system that mounted, used and unmounted the disk before the trial; empty for a new disk.
   std::string used_by = {};
-  /// True if a power cut, not an unmount, ended the use by `used_by`. The disk then contains
-  /// additional changes, which the next mount by the tested system discards.
+  /// True if the run of the system `used_by` ended with a power cut and not with an unmount. The
+  /// disk then also contains changes that the tested system discards when it mounts the disk.
   bool cut = false;
 };
 
 class FileSystemType;
 
 struct SystemDescription {
-  std::string name;  ///< unique within its type: "soft-updates-init"
+  std::string name;  ///< unique within its type, for example "soft-updates-init"
   std::string title;
   /// A negative control: breaks promises on purpose, and the lab must detect that.
   bool control = false;
   bool shows_unmounted = false;  ///< for a control: the defect is also visible after an unmount
-  /// Only for a control that few workloads reveal: a workload that reveals it, in campaign
-  /// notation, such as "reuse/3@tiny~2".
+  /// A workload that reveals the defect, in campaign notation, such as "reuse/3@tiny~2". Set only
+  /// for controls whose defect few workloads reveal.
   std::string shown_by = {};
   Promises promises = {};
   os::DiskQueueOptions queue = {};  ///< the driver order that the system requires
@@ -328,7 +330,8 @@ class SystemUnderTest {
   /// must be checked before it is mounted.
   virtual Result<std::unique_ptr<MountedSystem>> mount(os::System& system,
                                                        const MountSettings& settings) const = 0;
-  /// Returns true if a power cut may leave this finding even though the promises are kept.
+  /// Returns true if a power cut may leave findings of this kind although the system keeps its
+  /// promises.
   virtual bool may_leave(const FindingKind& kind) const = 0;
   /// Returns null if there is no alternative recovery.
   virtual std::unique_ptr<RecoveryTrial> recovery_trial() const { return nullptr; }
@@ -346,7 +349,7 @@ class SystemUnderTest {
 struct DamageCounts {
   std::uint64_t damaged = 0;  ///< images
   std::uint64_t cut = 0;      ///< repairs that were interrupted and repeated
-  std::uint64_t left = 0;     ///< damaged images that had too little space to recover all files
+  std::uint64_t left = 0;     ///< damaged images whose repair lacked the space to recover all files
 };
 
 /// Damages a sound image in a way that a seed determines, repairs it, and judges the repair.
@@ -409,8 +412,8 @@ class FileSystemType {
   virtual std::span<const std::unique_ptr<const SystemUnderTest>> systems() const = 0;
   /// Returns the name of the default system.
   virtual std::string_view usual_system() const = 0;
-  /// Returns true if a power cut of at least one system that is not a control may leave all of
-  /// these findings. For callers that do not know which system ran.
+  /// Returns true if the type has a system, other than a control, in which a power cut may leave
+  /// all of these findings. Used by callers that do not know which system ran.
   virtual bool left_by_a_cut(const CheckReport& report) const;
 
   /// Returns false if repair() only recovers the log, and reports damage without repairing it. This

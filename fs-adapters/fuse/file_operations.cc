@@ -18,7 +18,7 @@
 namespace headcrash::fuse {
 namespace {
 
-// O_SYNC consists of the O_DSYNC bit and another bit.
+// A test for O_SYNC must compare both of its bits: O_SYNC contains the bit of O_DSYNC.
 bool is_sync(int flags) {
   return (flags & O_SYNC) == O_SYNC;
 }
@@ -33,7 +33,7 @@ OpenOptions options_of(int flags) {
           .direct = (flags & O_DIRECT) != 0};
 }
 
-// Flags stored in the kernel's copy of the handle; they record the open file's sync mode.
+// Sync mode of the open file. These flags are stored in the file handle that the kernel keeps.
 constexpr std::uint64_t kSyncedBit = 1ULL << 32;
 constexpr std::uint64_t kDataSyncedBit = 1ULL << 33;
 

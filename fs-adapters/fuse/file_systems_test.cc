@@ -91,7 +91,7 @@ TEST(FileSystems, AdaptersAndSchemesHaveTheSamePromises) {
     ASSERT_TRUE(adapter) << adapter.error().message();
     if (adapter->mount.argv.empty()) continue;
     const auto found = type_of_program(adapter->mount.argv.front(), kMountPrefix);
-    if (!found) continue;  // a kernel file system
+    if (!found) continue;  // not one of headcrash's file systems
     const std::string type((*found)->name());
     constexpr std::string_view kScheme = "scheme=";
     ASSERT_TRUE(adapter->mount_options.starts_with(kScheme)) << name;

@@ -41,8 +41,8 @@ OpenDirectory* directory_of(const fuse_file_info* info) {
 
 void init(void* user_data, fuse_conn_info* connection) {
   const Service& service = *static_cast<Service*>(user_data);
-  // All changes go through the kernel. The kernel therefore need not check whether data has
-  // changed, and it can clear set-uid bits itself.
+  // All changes to files go through the kernel. The kernel therefore need not check whether data
+  // has changed, and it can clear set-uid bits itself.
   connection->want &= ~static_cast<unsigned>(FUSE_CAP_AUTO_INVAL_DATA | FUSE_CAP_HANDLE_KILLPRIV);
   connection->want |= connection->capable & (FUSE_CAP_CACHE_SYMLINKS | FUSE_CAP_IOCTL_DIR);
   if (service.write_back_cache) connection->want |= connection->capable & FUSE_CAP_WRITEBACK_CACHE;
@@ -64,7 +64,8 @@ void lookup(fuse_req_t request, fuse_ino_t parent, const char* name) {
   if (!path) return reply_error(request, path.error());
   const auto entry = entry_of(service_of(request), *path);
   if (!entry && entry.error().value == ENOENT) {
-    // If the reply has no inode, the kernel remembers for this time that the name does not exist.
+    // After a reply without an inode, the kernel remembers for this time that the name does not
+    // exist.
     fuse_entry_param nothing = {};
     nothing.entry_timeout = kKeptSeconds;
     fuse_reply_entry(request, &nothing);

@@ -1,7 +1,7 @@
 #pragma once
 // The table of functions for libfuse's low-level interface. Each function handles one kind of
-// kernel request by calling functions of vfs.h. It runs on its own fiber and replies before it
-// returns.
+// kernel request by calling functions of vfs.h. The function runs on a separate fiber and replies
+// before it returns.
 
 #include <cstdint>
 #include <functional>
@@ -16,7 +16,7 @@ namespace headcrash::fuse {
 struct Service {
   Vfs& vfs;
   std::function<std::int64_t()> now_ns;  ///< current time in nanoseconds since the epoch
-  /// Called on DESTROY; writes everything to the disk before it returns.
+  /// Called when the kernel sends DESTROY. Writes everything to the disk before it returns.
   std::function<void()> unmount;
   bool write_back_cache = false;  ///< the kernel may cache written data
   Nodes nodes;

@@ -21,14 +21,15 @@ enum class Flushes : std::uint8_t {
 struct MachineOptions {
   os::SystemOptions system;  ///< `flushes` sets the queue's flush_for_order
   Flushes flushes = Flushes::where_needed;
-  /// The file system itself flushes the device's cache, so with `where_needed` the driver does not.
+  /// If true, the file system itself flushes the device's cache, so the driver does not flush it
+  /// with `where_needed`.
   bool flushes_itself = false;
   bool buffered = false;  ///< sets os::RawDiskOptions::buffered
   std::string log;        ///< device of an external log; empty if there is no log
 };
 
-/// Owns the clock, the devices and the system. The clock must outlive the devices, and the devices
-/// the queue, so the order of members matters.
+/// Owns the clock, the devices and the system. The order of the members matters: the clock must
+/// outlive the devices, and the devices must outlive the queue.
 class RealMachine {
  public:
   static Result<std::unique_ptr<RealMachine>> open(const std::string& device,

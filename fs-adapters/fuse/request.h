@@ -44,13 +44,13 @@ mode_t type_bits(FileType type);
 struct stat stat_of(const FileStatus& status);
 std::int64_t nanoseconds_of(const timespec& time);
 
-/// Returns the reply to a lookup of this path, and increments the inode's lookup count. The caller
-/// must therefore send the entry to the kernel.
+/// Returns the reply to a lookup of this path. Increments the inode's lookup count, because the
+/// kernel counts each such reply. The caller must therefore send the reply.
 VfsResult<fuse_entry_param> entry_of(Service& service, const std::string& path);
 
 enum class Made : std::uint8_t { directory, other };
-/// Sets the owner of a new object to the caller's user and group. On failure, removes the object;
-/// `made` says whether it is a directory.
+/// Makes the caller the owner of a new object, and the caller's group its group. On failure,
+/// removes the object. `made` is the object's type, which determines how it is removed.
 VfsResult<void> give_to_caller(fuse_req_t request, const std::string& path, Made made);
 
 }  // namespace headcrash::fuse

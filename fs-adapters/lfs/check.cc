@@ -11,8 +11,9 @@
 
 namespace headcrash::lfs {
 class Checker::State {
-  /// Limit on the total size of all inodes' blocks, as a multiple of the device size. Beyond this
-  /// limit, overlapping blocks are not reported individually.
+  /// Limit on the total size of all inodes' blocks, as a multiple of the size of the log. Blocks
+  /// beyond the limit are not visited. The check then reports a damaged pointer, not each overlap
+  /// of blocks.
   static constexpr std::uint64_t kTimesMost = 4;
 
   /// The owner of a run of sectors.
@@ -24,7 +25,7 @@ class Checker::State {
     std::uint32_t sectors = 0;
   };
 
-  /// The result of reading an inode: the inode, or the error that occurred.
+  /// The result of reading an inode. `problem` describes the error if the inode could not be read.
   struct KeptInode {
     MapEntry entry;
     Sources sources;
@@ -44,7 +45,7 @@ class Checker::State {
     };
     std::optional<Names> names;  ///< set once a directory's names have been read
 
-    // Used only during one comparison.
+    // Computed again in each comparison of inodes, names and summaries.
     std::uint32_t links = 0;
     bool has_parent = false;
   };
@@ -354,8 +355,8 @@ class Checker::State {
     ++found(parent)->links;
   }
 
-  /// Checks one directory entry. Returns the inode to which it refers; null if that inode does not
-  /// exist.
+  /// Checks the entry `one` of a directory. Returns the inode to which the entry refers, or null if
+  /// that inode does not exist.
   KeptInode* check_name(InodeNumber directory, const NamedInode& one) {
     KeptInode* const target = found(one.inode);
     if (target == nullptr) {
@@ -467,7 +468,7 @@ class Checker::State {
   const Superblock& superblock() const { return reader_->superblock(); }
 
   NotedStore store_;
-  const Contents* contents_ = nullptr;  ///< digests of the current image
+  const Contents* contents_ = nullptr;  ///< digests of the image that is being checked
   std::optional<ImageReader> reader_;
   std::vector<InodeNumber> allocated_, before_;
   std::vector<std::unique_ptr<KeptInode>> inodes_;      ///< results by inode number
@@ -476,10 +477,10 @@ class Checker::State {
   bool has_report_ = false;
   CheckReport report_;
 
-  // Used only during one comparison.
+  // The following members are computed again in each comparison.
   std::vector<std::pair<SectorAddress, Owner>> owners_;
-  /// For each sector of the log: 1 + the index in `owners_` of the first block that begins there,
-  /// or 0.
+  /// Indexed by sector of the log. If blocks begin at the sector, 1 + the index in `owners_` of the
+  /// first of them; otherwise, 0.
   std::vector<std::uint32_t> owner_at_;
   /// Indexed by sector of the log: true if a block uses the sector.
   std::vector<std::uint8_t> used_;

@@ -58,9 +58,9 @@ class Checker {
   Checker(const Checker&) = delete;
   Checker& operator=(const Checker&) = delete;
 
-  /// `contents` describes the current state of `store`; sectors with equal digests have equal bytes
-  /// for the lifetime of the checker. Without digests, everything is read; the findings are the
-  /// same. Fails if there is no file system or no checkpoint.
+  /// `contents` describes the current state of `store`. Sectors with equal digests must have equal
+  /// bytes, even if the digests were passed in different calls. Without digests, everything is
+  /// read; the findings are the same. Fails if there is no file system or no checkpoint.
   Result<CheckReport> check(const model::SectorStore& store, const Contents& contents = {});
 
  private:

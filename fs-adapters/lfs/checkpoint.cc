@@ -43,8 +43,8 @@ VfsResult<void> Store::flush_everything() {
       };
       std::stable_sort(inodes.begin(), inodes.end(), older);
     }
-    // No operation is running now. Fibers that still hold locks only read, and will release their
-    // locks soon.
+    // No operation is running now. Fibers that still hold an inode's lock are only reading, and
+    // will release the lock soon.
     for (CoreInode* inode : inodes) inode->lock.lock();
     const auto flushed = flush(inodes);
     for (CoreInode* inode : inodes) inode->lock.unlock();
@@ -113,15 +113,17 @@ class Store::UsageTable {
 };
 
 /// Returns the numbers of the usage table blocks that must be written, except those that this
-/// checkpoint has already written. When the plan's map blocks and these table blocks move to the
-/// end of the log, they may leave a segment empty. The result includes table blocks that change
-/// only for this reason.
+/// checkpoint has already written.
+///
+/// When the plan's map blocks and these table blocks move to the end of the log, a segment may
+/// become empty, and its entry in the table changes. The result includes the table blocks with such
+/// entries.
 std::set<std::uint32_t> Store::changed_usage_blocks(const Plan& plan,
                                                     const std::set<std::uint32_t>& written) const {
   UsageTable table(*this);
   for (const auto& [number, item] : plan.map_blocks)
     table.moves_map_block(checkpoint_.map_blocks[number], segment_, executor.now());
-  // The loop below skips the blocks that have been written already.
+  // Some of these blocks may have been written already; the loop below skips them.
   std::set<std::uint32_t> changed = moving_usage_blocks_;
   for (const std::uint32_t number : changed) table.moves_own_block(number, segment_);
   const auto differs = [&](std::uint32_t number) {
@@ -181,7 +183,7 @@ void Store::plan_usage_blocks(Plan& plan, const std::set<std::uint32_t>& numbers
 /// of these segments; settle_states() corrects the states.
 VfsResult<void> Store::write_tables() {
   const tree::FiberLockGuard one_at_a_time(log_lock_);
-  // The records can be dropped, because all changes that they describe have been written.
+  // All changes that the records describe have been written, so the records are no longer needed.
   records_.clear();
   TRY(auto plan, new_plan());
   const auto unit = static_cast<std::uint8_t>(s_.block_sectors());
@@ -245,8 +247,8 @@ VfsResult<void> Store::write_checkpoint_region() {
   TRY(flush_device());
   // From now on, no checkpoint that can be mounted refers to the emptied segments.
   give_back(emptied);
-  // If space was short, a segment that the cleaner emptied may have received new live data before
-  // this checkpoint. It remains in `cleaned_unfinished_` until a later checkpoint.
+  // A segment that the cleaner has emptied may have received new live data before this checkpoint,
+  // if space was short. It is then counted in `cleaned_unfinished_` until a later checkpoint.
   const std::uint64_t cleaned = std::min<std::uint64_t>(cleaned_unfinished_, emptied.size());
   cleaned_unfinished_ -= cleaned;
   counters_.segments_emptied += emptied.size() - cleaned;
@@ -256,11 +258,12 @@ VfsResult<void> Store::write_checkpoint_region() {
 }
 
 VfsResult<void> Store::checkpoint_locked() {
-  // If no changes are pending, the newest checkpoint is still valid, except during a mount or
-  // unmount.
+  // Without pending changes, the newest checkpoint describes the current state. A new checkpoint is
+  // then written only for a mount or an unmount.
   const bool known = has_no_pending_changes() && sectors_since_checkpoint_ == 0;
   if (known && !closing_ && !coming_up_) return {};
-  // A flush may have moved the end of the log to another segment and then found nothing to write.
+  // A flush that found nothing to write may nevertheless have moved the end of the log to another
+  // segment.
   const bool moved = segment_ != checkpoint_.segment || next_segment_ != checkpoint_.next_segment;
   if (known && !moved) return write_checkpoint_region();
   TRY(flush_everything());

@@ -16,7 +16,7 @@ namespace {
 constexpr std::uint32_t kStartMax = 20, kStopMax = 50;
 constexpr std::uint32_t kPanic = 3;
 constexpr std::uint64_t kLiveAtOnce = 10 << 20;
-constexpr std::uint32_t kReadAtOnceFactor = 8;  // a pass may read at least this number of segments
+constexpr std::uint32_t kReadAtOnceFactor = 8;  // a pass is never limited to fewer segments
 
 }  // namespace
 
@@ -30,7 +30,7 @@ std::uint32_t Store::clean_stop() const {
   return std::clamp(s_.segments / 10, 5U, kStopMax);
 }
 
-/// Returns the number of bytes, apart from file blocks, that a checkpoint writes, including the
+/// Returns the number of bytes that a checkpoint writes in addition to file blocks. Includes the
 /// unused ends of segments.
 std::uint64_t Store::overhead_bytes() const {
   const std::uint64_t tables = dirty_map_blocks_.size() + s_.usage_blocks() + 2;
@@ -39,12 +39,14 @@ std::uint64_t Store::overhead_bytes() const {
          dirty_bytes_ / 24 + s_.segment_bytes() / 8;
 }
 
-/// Returns the log space that is reserved for the cleaner. A pass with less space would gain
-/// nothing. A pass frees the dead data of the segments that it reads, and the more space it has,
-/// the more segments it can read. However, its checkpoint rewrites the changed blocks of the map
-/// and the table, in the worst case all of them, even if few segments were cleaned. Let `tables` be
-/// the size of all these blocks, and `dead` the fraction of each segment that is dead. A pass then
-/// breaks even if it has `tables / dead` bytes of space. The result is twice that amount.
+/// Returns the log space that is reserved for the cleaner.
+///
+/// A pass frees the dead data of the segments that it reads, and with more space it can read more
+/// segments. However, the pass ends with a checkpoint, which rewrites the changed blocks of the map
+/// and the table: in the worst case all of them, however few segments were cleaned. Let `tables` be
+/// the size of all these blocks, and `dead` the fraction of each segment that is dead. A pass with
+/// `tables / dead` bytes of space then frees only as much as it writes. The result is twice that
+/// amount.
 std::uint64_t Store::pass_room_bytes() const {
   const std::uint64_t tables = (std::uint64_t{map_blocks_in_log_} + s_.usage_blocks()) *
                                (s_.block_bytes + kSummaryEntryBytes);
@@ -66,8 +68,8 @@ std::uint64_t Store::log_room_bytes() const {
   return here - std::min(here, lost) + segment * clean_segments_;
 }
 
-/// For a control that breaks a rule: overwrites a block with the copy listed in a summary, as if
-/// that copy were the newest.
+/// For a control that breaks a rule: overwrites a block with a copy of it that a summary lists, as
+/// if that copy were the newest one.
 VfsResult<void> Store::overwrite(CoreInode& inode, BlockId block,
                                  std::span<const std::byte> bytes) {
   if (block.level != 0 || !inode.disk.is_regular()) return {};
@@ -178,14 +180,14 @@ VfsResult<std::int64_t> Store::clean() {
 
 VfsResult<std::int64_t> Store::clean_now() {
   const std::uint32_t before = clean_segments_;
-  // Reserves space for the users' changes first.
+  // The space that the users' changes need is not available to this pass.
   const std::uint64_t spoken_for = dirty_bytes_ + overhead_bytes();
   const std::uint64_t room = log_room_bytes() - std::min(log_room_bytes(), spoken_for);
   const std::uint64_t budget = std::min({room, kLiveAtOnce, cache.size_bytes() / 4});
   std::vector<Candidate> candidates;
   for (SegmentNumber i = 0; i < s_.segments; ++i) {
     const SegmentUsage& usage = usage_[i];
-    // Segments without live data are left out, because a checkpoint is enough to free them.
+    // Segments without live data are not candidates, because a checkpoint is enough to free them.
     if (usage.state != SegmentState::dirty || usage.live_bytes == 0 || usage.live_bytes > budget)
       continue;
     const std::int64_t age = std::max<std::int64_t>(executor.now() - usage.youngest_ns, 0);
@@ -193,7 +195,7 @@ VfsResult<std::int64_t> Store::clean_now() {
   }
   CleaningOptions how{.selection = options_.selection, .order = options_.order};
   how.segment_size = s_.segment_bytes();
-  // If space is short, selects the segments that free the most space now.
+  // If space is short, selects the segments whose cleaning gains the most space now.
   if (clean_segments_ < kPanic || room < pass_room_bytes() + s_.segment_bytes())
     how.selection = Selection::greedy;
   how.live_at_once = budget;
@@ -203,8 +205,9 @@ VfsResult<std::int64_t> Store::clean_now() {
   const std::vector<Candidate> segments(chosen.begin(), chosen.end());
   std::size_t cleaned_now = 0;
   for (const Candidate& one : segments) {
-    // The index blocks and inodes that refer to the moved blocks must also be rewritten. Their size
-    // is known for the segments read so far, and is estimated for this segment.
+    // The index blocks and inodes that refer to the moved blocks must also be rewritten. For the
+    // segments already cleaned, their size is known (overhead_bytes()); for this segment, it is
+    // estimated as half of its live data.
     if (dirty_bytes_ + overhead_bytes() + one.live + one.live / 2 > log_room_bytes()) break;
     if (usage_[one.segment].state != SegmentState::dirty) continue;
     const std::uint32_t live = usage_[one.segment].live_bytes;

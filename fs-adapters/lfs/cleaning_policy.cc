@@ -82,7 +82,7 @@ void SegmentSelector::rank(std::span<const Candidate> candidates, double least) 
 }
 
 /// Selects the best candidates from `ranked_` until the pass is full. Returns false if `ranked_`
-/// has too few of them.
+/// does not have enough candidates for that.
 bool SegmentSelector::take(std::span<const Candidate> candidates) {
   const auto later = [&](const Ranked& a, const Ranked& b) {
     if (a.worth != b.worth) return a.worth < b.worth;

@@ -45,9 +45,9 @@ struct Candidate {
   std::uint64_t age = 0;
 };
 
-/// Returns the value of cleaning a segment; segments with higher values are cleaned first. The
-/// value of an empty segment is infinite, and that of a full one is 0. `live` and `segment_size`
-/// must have the same unit.
+/// Returns the value of cleaning a segment. Segments with higher values are cleaned first. An empty
+/// segment has an infinite value, and a full one has the value 0. `live` and `segment_size` must
+/// have the same unit.
 double worth(Selection selection, const Candidate& candidate, std::uint64_t segment_size);
 
 struct CleaningOptions {
@@ -79,8 +79,9 @@ class SegmentSelector {
   explicit SegmentSelector(const CleaningOptions& options) : options_(options) {}
 
   /// Returns the segments of one pass in the order in which to read them. Among segments of equal
-  /// value, those with lower numbers come first. Empty if all candidates are full. Valid until the
-  /// next call. REQUIRES: no candidate has more live data than fits in a segment.
+  /// value, those with lower numbers come first. The result is empty if all candidates are full,
+  /// and is valid until the next call. REQUIRES: no candidate has more live data than fits in a
+  /// segment.
   std::span<const Candidate> choose(std::span<const Candidate> candidates);
 
   const CleaningOptions& options() const { return options_; }
@@ -97,14 +98,14 @@ class SegmentSelector {
   bool take(std::span<const Candidate> candidates);
 
   CleaningOptions options_;
-  /// Candidates worth less than this are considered only if the others do not suffice. Derived from
-  /// the previous pass. Affects the speed, but not the result.
+  /// Candidates worth less than this are considered only if the others do not suffice. The value is
+  /// derived from the previous pass. It affects the speed of the selection, but not the result.
   double least_worth_ = 0;
   std::vector<Ranked> ranked_;
   std::vector<Candidate> chosen_;
 };
 
-/// A block to be written back (in the simulator: a file).
+/// A block to be written back. In the simulator, each file is such a block.
 struct LiveBlock {
   std::uint64_t modified = 0;  ///< time of last modification, in any unit
   std::uint64_t id = 0;        ///< assigned by the caller

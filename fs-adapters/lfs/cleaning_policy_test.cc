@@ -34,7 +34,7 @@ TEST(CleaningPolicy, GreedySelectsTheLeastUtilized) {
 }
 
 TEST(CleaningPolicy, CostBenefitIsEquationTwo) {
-  // (1 - .75) * 700 / 1.75 = 100; (1 - .2) * 100 / 1.2 = 66.7
+  // (1 - u) * age / (1 + u) is (1 - .75) * 700 / 1.75 = 100 and (1 - .2) * 100 / 1.2 = 66.7.
   EXPECT_DOUBLE_EQ(worth(Selection::cost_benefit, {1, 75, 700}, kSegment), 100);
   EXPECT_NEAR(worth(Selection::cost_benefit, {2, 20, 100}, kSegment), 66.6667, 1e-4);
   EXPECT_EQ(chosen(all_of(Selection::cost_benefit), {{2, 20, 100}, {1, 75, 700}}),
@@ -48,8 +48,9 @@ TEST(CleaningPolicy, CostBenefitCleansColdSegmentsAtHigherUtilization) {
 }
 
 TEST(CleaningPolicy, MinDecliningCostIsTheInverseOfTheDecline) {
-  // The cost 2 / (1 - u) declines by 2 / (1 - u)^2 * u / age per unit of time. The value is the
-  // inverse of that.
+  // The value is the inverse of the cost's decline per unit of time. The cost 2 / (1 - u) has the
+  // derivative 2 / (1 - u)^2, and u declines by u / age, so the cost declines by
+  // 2 / (1 - u)^2 * u / age.
   EXPECT_NEAR(worth(Selection::min_declining_cost, {1, 20, 90}, kSegment) /
                   worth(Selection::min_declining_cost, {2, 50, 900}, kSegment),
               (.64 / .2 * 90) / (.25 / .5 * 900), 1e-9);
@@ -112,8 +113,8 @@ TEST(CleaningPolicy, DoesNotDependOnEarlierChoices) {
     options.live_at_once = 300;
     SegmentSelector kept(options);
     for (int pass = 0; pass < 200; ++pass) {
-      // Most passes are similar. In some passes, however, all segments are worse than in the
-      // others, and in some they may be better.
+      // Most passes have similar candidates. In some passes, all candidates are worse than usual,
+      // and in some, they may be better.
       const std::uint64_t live_min = pass % 10 == 7   ? 90
                                      : pass % 10 == 3 ? 1
                                                       : 50,

@@ -47,7 +47,7 @@ class Overlay final : public model::SectorStore {
   const model::SectorStore* below_ = nullptr;
   const WrittenSectors* above_ = nullptr;
   std::vector<std::uint32_t> places_;  ///< result of place_of() for each sector
-  std::vector<std::uint32_t> shown_;   ///< the sectors that are replaced
+  std::vector<std::uint32_t> shown_;   ///< sectors that `above_` replaces
 };
 
 /// The digests of a store's sectors (CheckOptions::digests), or of the sectors of an overlay on top
@@ -79,7 +79,8 @@ class Sources {
   /// `whole` is false if the result also depends on something other than these sectors, such as a
   /// failed read.
   Sources(std::vector<Run> runs, bool whole, const Contents& contents);
-  /// Returns true if the same computation would yield the same result now.
+  /// Returns true if the sectors are unchanged and the result depends on nothing else, so that the
+  /// same computation would yield the same result now.
   bool unchanged(const Contents& contents) const {
     return whole_ && contents.known() && digest_of(contents) == digest_;
   }

@@ -221,7 +221,8 @@ void settle(Machine& m, int seconds) {
   m.executor().sleep_until(m.executor().now() + seconds * model::kSecondNs);
 }
 
-/// Makes structural changes of every kind.
+/// Changes the structure in every way: creates, writes, links, renames, exchanges and removes
+/// files.
 void change_things(Machine& m, Recorder& r) {
   Vfs& fs = r.fs();
   const auto ok = [&](const VfsResult<void>& result) {
@@ -370,8 +371,8 @@ TEST(LfsCrashPoints, WithoutRollForwardSyncedDataExists) {
   crashes.expect_none();
 }
 
-/// The log wraps around several times, but no checkpoint is requested. Data in the newest
-/// checkpoint must always be intact.
+/// Lets the log wrap around several times without requesting a checkpoint. The data to which the
+/// newest checkpoint refers must always be intact.
 TEST(LfsCrashPoints, WhenTheLogWrapsAround) {
   Crashes crashes(
       {.device_bytes = 1 << 20, .mkfs = {.block_bytes = 512, .segment_bytes = 16 << 10, .id = 3}},

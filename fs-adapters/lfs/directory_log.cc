@@ -8,10 +8,12 @@ namespace headcrash::lfs {
 using namespace little_endian;
 namespace {
 
-constexpr std::size_t kFixedBytes = 32;    // size of the shortest entry in Sprite
+/// Size of a record's fixed part. The shortest entry in Sprite LFS has the same size.
+constexpr std::size_t kFixedBytes = 32;
 constexpr std::size_t kCreatedBytes = 20;  // user, group, time, and length of the target
 constexpr std::size_t kTargetMax = 4095;
-// Not 1, because earlier versions set flag 1 in the last record.
+// The flag is not 1, because earlier versions of headcrash set flag 1 in the last record of an
+// operation.
 constexpr std::uint8_t kMoreFollows = 2;
 
 std::size_t round_up_4(std::size_t bytes) {

@@ -20,8 +20,8 @@ std::uint64_t Store::allocated_bytes(const tree::CoreInode& inode) const {
   return std::uint64_t{own.disk.sectors} * kSectorBytes + own.unplaced.size() * s_.block_bytes;
 }
 
-/// Returns the memory used by in-core structures. Counts only those parts of the inode map that are
-/// in the log. Counts the usage table twice, because the store has two copies of it.
+/// Returns the estimated memory for in-core structures. Of the inode map, counts only the blocks
+/// that are in the log. Counts the usage table twice, because the store has two copies of it.
 std::size_t Store::bytes_in_core() const {
   // Estimated memory for each entry of CoreInode::dirty.
   constexpr std::size_t kDirtyBlockBytes = 32;
@@ -42,8 +42,8 @@ std::uint64_t Store::capacity_bytes() const {
 bool Store::has_room(std::uint64_t bytes) const {
   if (recovering_) return true;
   const std::uint64_t wanted = bytes + std::uint64_t{kMarginBlocks} * s_.block_bytes;
-  // The last clean segments are reserved for removals and for the cleaner, because removals and the
-  // cleaner free space.
+  // The last clean segments are reserved for removals and for the cleaner. Otherwise, it might be
+  // impossible to free space.
   return live_bytes_ + dirty_bytes_ + wanted <= capacity_bytes() &&
          dirty_bytes_ + wanted + overhead_bytes() + pass_room_bytes() <= log_room_bytes();
 }
@@ -109,7 +109,8 @@ VfsResult<void> Store::set_address(CoreInode& inode, BlockId block, SectorAddres
   return {};
 }
 
-/// Returns the length of a block's buffer. A directory's buffer ends where the directory ends.
+/// Returns the length of a block's buffer. In a directory, the buffer has only the bytes up to the
+/// end of the directory, or `at_least` if that is more.
 std::uint32_t Store::buffer_bytes(const CoreInode& inode, BlockId block,
                                   std::uint32_t at_least) const {
   if (!inode.attributes.is_directory() || block.level != 0) return s_.block_bytes;
@@ -134,9 +135,9 @@ os::HeldBuffer Store::resized(os::HeldBuffer buffer, std::uint32_t bytes) {
   return again;
 }
 
-/// If reads are sequential, requests the block and the next one, provided that the two are adjacent
-/// in the log. A seek to a block elsewhere in the log, which may not even be needed, would cost
-/// more than it saves.
+/// If reads are sequential and the next block follows this block in the log, requests both. If the
+/// next block is elsewhere in the log, the seek to it would cost more than it saves, because the
+/// next block may not be needed.
 void Store::read_ahead(CoreInode& inode, BlockId id) {
   const bool sequential = inode.next_sequential == id.index;
   inode.next_sequential = std::int64_t{id.index} + 1;
@@ -239,7 +240,7 @@ VfsResult<void> Store::free_below(CoreInode& inode, BlockId index, std::uint64_t
   }
   const auto level = static_cast<std::uint8_t>(index.level - 1);
   const std::uint64_t base = std::uint64_t{index.index} * p + (level == 0 ? kDirectPointers : 1U);
-  // `each` is the number of data blocks below one pointer, and `start` is the first data block
+  // Computes `each`, the number of data blocks below one pointer, and `start`, the first data block
   // below the index block.
   std::uint64_t each = 1;
   for (std::uint8_t i = 0; i < level; ++i) each *= p;
@@ -277,7 +278,7 @@ VfsResult<void> Store::free_blocks(tree::Operation&, tree::CoreInode& tree_inode
       continue;
     TRY(free_block(inode, block));
   }
-  tree::BlockBudget budget(s_.log_sectors());  // limits the number of index blocks that are visited
+  tree::BlockBudget budget(s_.log_sectors());  // ends the walk if damaged pointers form a cycle
   for (std::uint8_t level = 1; level <= 3; ++level) {
     const BlockId index{level, 0};
     if (inode.disk.pointers[kDirectPointers + level - 1U] == 0 && !inode.dirty.contains(index))

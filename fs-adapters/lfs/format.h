@@ -8,7 +8,7 @@
 // or checksum is rejected, and addresses are checked (Superblock::holds) before use.
 //
 // Source: Rosenblum, "The Design and Implementation of a Log-structured File System", 1992, chapter
-// 4, as far as it describes the layout; FORMAT.md lists our additions.
+// 4. FORMAT.md lists our additions, including the parts of the layout that the source omits.
 
 #include <array>
 #include <cstdint>
@@ -130,7 +130,7 @@ struct Superblock {
 };
 
 std::vector<std::byte> encode(const Superblock& superblock);  ///< returns one sector
-/// Fails if the superblock is invalid or describes more than `device_sectors`.
+/// Fails if the superblock is invalid or describes a device of more than `device_sectors` sectors.
 Result<Superblock> decode_superblock(std::span<const std::byte> sector,
                                      std::uint64_t device_sectors);
 
@@ -151,7 +151,7 @@ bool inode_intact(std::span<const std::byte> bytes, const Superblock& superblock
 struct MapEntry {
   SectorAddress address = 0;  ///< address of the inode's sector; 0 if not allocated
   std::uint8_t slot = 0;      ///< index of the inode in that sector
-  bool unlinked = false;      ///< the inode has no name but was still open
+  bool unlinked = false;      ///< the inode has no name, but was open when the map was written
   /// Incremented when the inode number is freed, and when the file is truncated to 0.
   std::uint32_t version = 0;
   /// Access time in seconds since the epoch, as of the last time the inode was written.
@@ -264,8 +264,8 @@ struct Checkpoint {
   std::uint32_t offset = 0;   ///< end of the log, in sectors within the segment
   SegmentNumber next_segment = 0;
   bool clean = false;  ///< written by an unmount or by mkfs, so no log follows
-  /// True if the log after the checkpoint must be rolled forward; false if that part of the log was
-  /// discarded.
+  /// If true, a mount must roll the log forward after this checkpoint. If false, the log after the
+  /// checkpoint has been discarded.
   bool log_counts = true;
   std::uint64_t live_bytes = 0;
   std::uint32_t files = 0;

@@ -144,7 +144,7 @@ TEST_P(Regions, CheckpointsRoundTrip) {
   const auto read = decode_checkpoint(bytes, s);
   ASSERT_TRUE(read);
   EXPECT_EQ(read->map_blocks, c.map_blocks);
-  bytes[520] ^= std::byte{2};  // the result is still an address within a segment
+  bytes[520] ^= std::byte{2};  // the changed address is still within a segment
   EXPECT_EQ(decode_checkpoint(bytes, s).has_value(), !GetParam());
 }
 

@@ -34,7 +34,7 @@ class ImageReader {
   const Superblock& superblock() const { return superblock_; }
   const Checkpoint& checkpoint() const { return checkpoint_; }
   const std::vector<MapEntry>& map() const { return map_; }
-  /// Returns the entries in the usage table, which do not count the table's own blocks.
+  /// Returns the usage table. The live bytes in its entries do not include the table's own blocks.
   const std::vector<SegmentUsage>& usage() const {
     return superblock_.long_usage_table() ? settled_usage_ : usage_;
   }
@@ -53,7 +53,8 @@ class ImageReader {
     std::uint32_t bytes = 0;  ///< size in the log
   };
   Result<void> each_block(const Inode& inode, const std::function<void(const Block&)>& visit) const;
-  /// Like the function above, but also fails if the blocks exceed the remaining budget `sectors`.
+  /// Like the function above, but consumes the blocks' sectors from the budget `sectors`, and fails
+  /// if the budget does not suffice.
   Result<void> each_block(const Inode& inode, tree::BlockBudget& sectors,
                           const std::function<void(const Block&)>& visit) const;
   Result<SectorAddress> address_of(const Inode& inode, BlockId block) const;
@@ -113,7 +114,7 @@ class ImageReader {
   Checkpoint checkpoint_;
   std::vector<MapEntry> map_;
   std::vector<SegmentUsage> usage_;  ///< entries as read from the disk
-  /// The same entries with corrected states (settle_states); used only for a long table.
+  /// The entries of `usage_` with corrected states (settle_states); used only for a long table.
   std::vector<SegmentUsage> settled_usage_;
   /// Bytes in each segment that belong to the usage table.
   std::vector<std::uint32_t> table_bytes_;

@@ -70,7 +70,7 @@ VfsResult<void> Store::advance_segment() {
     --clean_segments_;
     return {};
   }
-  // This is not expected, because has_room() and the reserve prevent it.
+  // This should not happen: has_room() and the reserve keep enough segments clean.
   stop();
   return refuse(ENOSPC);
 }
@@ -82,8 +82,9 @@ VfsResult<std::unique_ptr<Store::Plan>> Store::new_plan() {
   return std::make_unique<Plan>(s_, room_in_segment());
 }
 
-/// Returns the maximum size of an item of records. An entry can describe at most 255 sectors, and
-/// in a small segment there must be enough room for the items that the records describe.
+/// Returns the maximum number of sectors of an item of records. The entry of an item can describe
+/// at most 255 sectors. In a small segment, the limit is lower, because the inodes and blocks that
+/// the records describe need room, too.
 std::uint32_t Store::record_sectors_max() const {
   return std::min(128U, s_.segment_sectors / 4);
 }
@@ -136,8 +137,8 @@ VfsResult<void> Store::prepare(CoreInode& inode) {
 
 VfsResult<void> Store::plan_inode(std::unique_ptr<Plan>& plan, CoreInode& inode) {
   TRY(prepare(inode));
-  // The set is ordered by level and then by index, so data comes first. It is copied, because
-  // emit() removes written blocks from it.
+  // The blocks are ordered by level and then by index, so the data comes before the index blocks.
+  // The loop needs a copy of the set, because emit() removes written blocks from the set.
   const std::vector<BlockId> blocks(inode.dirty.begin(), inode.dirty.end());
   for (const BlockId block : blocks) {
     const std::uint32_t sectors = s_.stored_bytes(inode.disk.size_bytes, block) / kSectorBytes;
@@ -241,7 +242,7 @@ VfsResult<void> Store::write_region(Region& region) {
 /// items.
 VfsResult<void> Store::write_records() {
   while (!records_.empty()) {
-    // An item contains only whole records; it always has room for the longest one.
+    // An item contains only whole records. It always has room for the longest record.
     std::size_t bytes = 0;
     while (bytes < records_.size()) {
       const std::size_t length = load16(records_, bytes);
@@ -274,7 +275,7 @@ VfsResult<void> Store::emit(std::unique_ptr<Plan>& plan) {
 VfsResult<void> Store::send(std::unique_ptr<Plan>& plan) {
   while (compounds_ != 0) no_compound_.wait();
   // From here until the region's bytes are complete, other fibers can run only while processor time
-  // is being charged, and none of them holds the lock of an inode in the plan.
+  // is being charged. None of those fibers holds the lock of an inode in the plan.
   const auto record_sectors =
       static_cast<std::uint32_t>((records_.size() + kSectorBytes - 1) / kSectorBytes);
   std::optional<std::size_t> records_item;
@@ -285,8 +286,8 @@ VfsResult<void> Store::send(std::unique_ptr<Plan>& plan) {
     records_item = plan->region.add(
         {.content = Content::directory_log, .sectors = static_cast<std::uint8_t>(record_sectors)});
   } else if (record_sectors != 0) {
-    // Writes the records first, in a separate region. After that, the plan is made again for the
-    // new end of the log.
+    // Writes the records first, in a separate region, and then plans this region again, at the new
+    // end of the log.
     TRY(write_records());
     return replan(plan);
   }
@@ -313,9 +314,9 @@ VfsResult<void> Store::send(std::unique_ptr<Plan>& plan) {
   cpu.charge({{os::Cost::allocation, placed}, {os::Cost::inode_changed, inodes}});
   if (abandoned_) return refuse(EIO);
   TRY(write_region(plan->region));
-  // From now on the cache may evict the blocks. It could not do so earlier: if the write had
-  // failed, the blocks would have existed nowhere else. The inodes' locks have prevented changes in
-  // the meantime.
+  // From now on, the cache may evict the blocks. Before, their only copy was in the cache, and it
+  // would have been needed if the write had failed. The locks of the inodes have prevented changes
+  // in the meantime.
   for (const PlannedBlock& block : plan->blocks)
     if (os::HeldBuffer buffer = cache.cached(key_of(*block.inode, block.block)))
       cache.moved(std::move(buffer), plan->region.address(block.item));
@@ -384,8 +385,8 @@ VfsResult<void> Store::flush_unlocked(os::TimeNs changed_before, std::uint64_t u
   return flushed;
 }
 
-/// Issues one request or several. Several are issued at once and may complete in any order. Waits
-/// for all of them.
+/// Writes `data` in one request or several, and waits for all of them. If there are several, they
+/// are issued at once and may complete in any order.
 VfsResult<void> Store::write_sectors(SectorAddress address, std::span<const std::byte> data) {
   const std::size_t most = options_.transfer_sectors_max == 0
                                ? data.size()

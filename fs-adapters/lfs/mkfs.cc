@@ -110,8 +110,8 @@ class FirstRegions {
 
   std::int64_t time_ns() const { return o_.time.seconds * 1'000'000'000LL + o_.time.nanoseconds; }
 
-  /// Fills in the table. Only the first segment has a count of live bytes. The other segments
-  /// contain at most blocks of the table itself, which do not count.
+  /// Fills in the table. Only the first segment contains live bytes that are counted. The other
+  /// segments contain at most blocks of the table itself, which are not counted.
   void fill_table(std::uint32_t counted) {
     for (SegmentNumber i = 0; i <= last_segment() + 1; ++i) {
       const SegmentUsage usage{i == 0 ? counted : 0,

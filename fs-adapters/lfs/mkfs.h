@@ -17,7 +17,7 @@ struct MkfsOptions {
   std::uint32_t bytes_per_inode = 4096;
   /// Percentage of the segments that is reserved for the cleaner. At least 7 segments are reserved.
   std::uint32_t reserve_percent = 8;
-  bool checksums = true;  ///< false for sprite92
+  bool checksums = true;  ///< false for the format `sprite92`
   std::uint32_t id = 0;   ///< unique file system id
   tree::Timestamp time = {};
 };

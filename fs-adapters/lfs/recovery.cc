@@ -137,8 +137,8 @@ class Recovery {
     }
   }
 
-  /// Returns true if the checkpoint has an older copy of the inode. The blocks that died with that
-  /// copy must then be found.
+  /// Returns true if the checkpoint has an older copy of the inode. If so, some blocks of the older
+  /// copy may have died, and recovery must find them.
   bool had_copy(InodeNumber number) const {
     return number < s_.inodes && st_.map_[number].allocated();
   }
@@ -180,9 +180,9 @@ class Recovery {
     return {};
   }
 
-  /// Reads the rest of the region into `bytes`, which already contains the summary. Reads all of it
-  /// if its checksum must be verified; otherwise, reads only inodes, records and the trailer, and
-  /// skips data.
+  /// Reads the rest of the region into `bytes`, which already contains the summary. If the region's
+  /// checksum must be verified, reads the whole rest. Otherwise, reads only inodes, records and the
+  /// trailer, and skips data.
   VfsResult<void> read_region(const Summary& summary, SectorAddress address,
                               std::span<std::byte> bytes) {
     std::vector<Store::Piece> pieces;
@@ -224,7 +224,7 @@ class Recovery {
   void take_inodes(const Summary& summary, SectorAddress start, std::span<const std::byte> bytes) {
     std::uint32_t at = summary.summary_sectors();
     for (const SummaryEntry& entry : summary.entries) {
-      // Puts the inodes into the cache, because the second pass reads each of them (4.5.1.3).
+      // Adds the inodes to the cache, because the second pass reads each of them (4.5.1.3).
       for (std::uint32_t i = 0; entry.content == Content::inodes && i < entry.sectors; ++i)
         st_.keep_inode_sector(start + at + i,
                               bytes.subspan(std::size_t{at + i} * kSectorBytes, kSectorBytes));
@@ -244,8 +244,8 @@ class Recovery {
     }
   }
 
-  /// Moves the end of the log to the end of this region. The segments into which the log has
-  /// advanced were clean in the checkpoint.
+  /// Moves the end of the log to the end of this region. The segments in which the log continued
+  /// after the checkpoint were clean in the checkpoint, so their states are updated here.
   void move_end(SegmentNumber segment, std::uint32_t offset, const Summary& summary,
                 SectorAddress address) {
     st_.usage_[st_.segment_].state = SegmentState::dirty;
@@ -271,7 +271,8 @@ class Recovery {
     Inode before;
     const bool is_new = !entry.allocated();
     if (!is_new) {
-      // This is not a Handle: if the inode has no links, releasing a Handle would remove it.
+      // The inode is loaded without a Handle. If the inode has no links, releasing a Handle would
+      // remove it.
       CoreInode known(st_.executor, written.inode.number);
       TRY(st_.load(known));
       before = known.disk;
@@ -302,8 +303,8 @@ class Recovery {
     return {};
   }
 
-  /// Counts the old copy's block as dead and the new copy's block as live. Does the same for the
-  /// blocks below these two.
+  /// Counts the block of the old copy as dead and the block of the new copy as live. Does the same
+  /// for the blocks to which these two blocks lead.
   VfsResult<void> account(BlockId id, const Inode& before, SectorAddress old_address,
                           const Inode& after, SectorAddress new_address) {
     const std::uint32_t old_bytes = s_.stored_bytes(before.size_bytes, id);
@@ -333,8 +334,8 @@ class Recovery {
 
   // Second pass.
 
-  /// Returns true if the newest copy of the inode was written before the record, and therefore
-  /// lacks the record's change.
+  /// Returns true if the newest copy of the inode lacks the record's change, because the copy was
+  /// written before the record.
   bool backward(InodeNumber number, std::uint64_t sequence) const {
     const auto at = written_.find(number);
     return at == written_.end() || at->second.sequence < sequence;
@@ -445,7 +446,7 @@ class Recovery {
   /// Index blocks found in the log, by address.
   std::map<SectorAddress, std::vector<std::byte>> index_blocks_;
   std::int64_t modified_ns_ = 0;
-  /// Limits the number of blocks visited in the old and new copies of all files.
+  /// Limits the total number of blocks that are visited in the old and new copies of files.
   tree::BlockBudget budget_;
 };
 
@@ -502,7 +503,7 @@ Result<std::unique_ptr<Store>> Store::mount(os::System& system, const MountOptio
   return store;
 }
 
-/// Mounts a file system whose superblock has already been read.
+/// Completes a mount. The superblock must have been read already.
 Result<void> Store::start_up() {
   std::array<std::optional<Checkpoint>, 2> regions;
   std::vector<std::byte> bytes(std::size_t{s_.checkpoint_sectors} * kSectorBytes);
@@ -518,8 +519,8 @@ Result<void> Store::start_up() {
   sequence_ = found->region_sequence;
   last_summary_ = found->last_summary;
   epoch_ = keeps(Rule::mounts_have_numbers) ? found->next_epoch : found->epoch;
-  // From now on, the mount has its own epoch, and the file system is no longer clean, even if the
-  // mount fails later.
+  // From now on, the mount uses a new epoch, and the file system is not clean. This is recorded
+  // even if the mount fails later.
   ++checkpoint_.sequence;
   ++checkpoint_.next_epoch;
   checkpoint_.clean = false;

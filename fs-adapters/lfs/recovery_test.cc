@@ -60,8 +60,8 @@ TEST(LfsRecovery, WithoutRollForwardUsesTheCheckpoint) {
   EXPECT_EQ(text_of(*disk.store, "g"), "(error " + std::to_string(ENOENT) + ")");
 }
 
-/// A mount without roll-forward discarded a region. Later, this region happens to follow the end of
-/// the log that another mount has written, and has the sequence number that is expected there. It
+/// A mount without roll-forward discarded a region. Later, another mount writes a log that happens
+/// to end just before this region. The region has the sequence number that is expected there, but
 /// must be ignored.
 TEST(LfsRecovery, TheLogOfAnEarlierMountIsNotFollowed) {
   Disk disk;

@@ -78,7 +78,7 @@ TEST(LfsRequests, InodesWrittenTogetherAreReadTogether) {
   Disk disk({.mkfs = {.block_bytes = 4096, .segment_bytes = 64 << 10, .id = 7}});
   Machine m(*disk.store);
   m.mount();
-  constexpr int kFiles = 32;  // number of inodes in a block
+  constexpr int kFiles = 32;  // a block has room for this number of inodes
   m.as_user([&] {
     for (int i = 0; i < kFiles; ++i) bench::put_file(*m.file_system, "f" + std::to_string(i), "x");
     EXPECT_TRUE(m.file_system->drop_caches());
@@ -97,7 +97,7 @@ TEST(LfsRequests, UsersDoNotWaitWhileTheWriterKeepsUp) {
   const auto written = counted(m, [&](Vfs& fs) {
     const auto file = fs.open("f", {.create = true});
     ASSERT_TRUE(file);
-    // Writes more data, in small steps, than fits in the 2 MB cache.
+    // Appends 3 MB in small steps. The cache has only 2 MB, so the background writer must keep up.
     for (int i = 0; i < 300; ++i) {
       EXPECT_TRUE(fs.append(*file, bench::bytes_of(std::string(10 * 1024, 'x'))));
       m.executor().sleep_until(m.executor().now() + 10 * model::kMillisecondNs);
@@ -217,8 +217,8 @@ TEST(LfsRequests, RecoveryFindsBlocksOfNewFilesInSummaries) {
   EXPECT_GE(reads_of_recovery(false, kFiles, 10), few + 10) << "summaries do not record truncation";
 }
 
-/// The inodes that the first pass has read must still be in the cache during the second pass,
-/// because each further read would cost a revolution.
+/// The first pass must leave the inodes in the cache for the second pass. Otherwise, each inode
+/// would cost another revolution of the disk.
 TEST(LfsRequests, TheSecondRecoveryPassRereadsNoInode) {
   constexpr int kFiles = 400;
   EXPECT_LT(recovered(false, kFiles).issued_reads, recovered(false, 2).issued_reads + kFiles / 5);

@@ -50,7 +50,7 @@ TEST(LfsSpace, AFullDiskFailsAndDeletingMakesRoom) {
       for (int i = round % 2; i < files; i += 2) EXPECT_TRUE(fs.unlink(name_of_file(i)));
       EXPECT_TRUE(fs.sync());
       EXPECT_GT(fs.space()->free_bytes, 1'000'000U);
-      // These files fit because they use the space of the removed files.
+      // Succeeds only if the new files use the space of the removed files.
       EXPECT_GT(fill(fs, 15'000, 1000), 1050) << "round " << round;
       for (int i = 1000; fs.unlink(name_of_file(i)); ++i) {
       }
@@ -62,7 +62,7 @@ TEST(LfsSpace, AFullDiskFailsAndDeletingMakesRoom) {
   bench::expect_clean(*disk.store);
 }
 
-/// On a full disk the log has little space left. Requests that fail must not use it up.
+/// On a full disk, little log space is left. Requests that fail must not use up this space.
 TEST(LfsSpace, FruitlessRequestsUseNoRoom) {
   Disk disk(
       {.device_bytes = 2 << 20, .mkfs = {.block_bytes = 512, .segment_bytes = 16 << 10, .id = 2}});
@@ -111,7 +111,7 @@ TEST(LfsSpace, AFruitlessPassWritesNothing) {
   m.unmount();
 }
 
-/// The live data takes 90 % of the space for users, and is overwritten at random many times.
+/// Live data fills 90 % of the space for users. Each test overwrites it at random, many times.
 class NearlyFull : public testing::TestWithParam<Selection> {};
 INSTANTIATE_TEST_SUITE_P(Lfs, NearlyFull,
                          testing::Values(Selection::greedy, Selection::cost_benefit,

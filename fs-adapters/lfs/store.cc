@@ -60,7 +60,8 @@ void Store::end_daemons() {
 void Store::abandon() {
   abandoned_ = true;
   stopped_ = true;
-  // A fiber inside a flush may still hold buffers, so they are not discarded here.
+  // Buffers are not discarded here, because a fiber that is in the middle of a flush may still hold
+  // some of them.
   system_.syncer.forget_work();
 }
 
@@ -70,9 +71,9 @@ os::BufferKey Store::inode_sector_key(SectorAddress address) const {
   return {inode_sectors_object(s_.segment_of(address)), address};
 }
 
-/// Returns a sector of inodes. If it is not cached, reads it and the following sectors, up to the
-/// size of a block, because inodes that were written together are often needed together (Rosenblum
-/// 1992, section 4.4.6). Of the following sectors, keeps only those whose inodes are current.
+/// Returns a sector of inodes. If the sector is not cached, reads as many sectors as a block has,
+/// because inodes that were written together are often needed together (Rosenblum 1992, section
+/// 4.4.6). Of the additional sectors, keeps only those whose inodes are current.
 VfsResult<os::HeldBuffer> Store::inode_sector(SectorAddress address) {
   if (auto known = cache.cached(inode_sector_key(address))) return known;
   const SectorAddress end = s_.segment_start(s_.segment_of(address)) + s_.segment_sectors;
@@ -92,8 +93,8 @@ VfsResult<os::HeldBuffer> Store::inode_sector(SectorAddress address) {
     if (at != address && !is_there()) continue;
     os::HeldBuffer buffer = cache.get(inode_sector_key(at), os::Content::data, at, kSectorBytes);
     std::memcpy(buffer.bytes().data(), sector.data(), kSectorBytes);
-    // get() may have waited for memory. If the segment was cleaned during the wait, the sector is
-    // no longer current.
+    // get() may have waited for memory, and the segment may have been cleaned during the wait. The
+    // sector is added only if it is still current.
     if (at == address || is_there()) cache.moved(std::move(buffer), at);
   }
   auto sector = cache.read(inode_sector_key(address), os::Content::data, address, kSectorBytes);
@@ -241,8 +242,8 @@ void Store::put(tree::CoreInode& tree_inode, tree::Operation* operation) {
   }
   if (inode.disk.links != 0 || inode.removed || stopped_) return settle(inode);
   if (operation == nullptr && checkpoint_wanted_ && !recovering_) {
-    // The inode stays until its removal after the checkpoint. The mark in the map ensures that it
-    // is also removed if the power fails before that.
+    // The inode is removed only after the checkpoint. The mark in the map ensures that the inode is
+    // also removed if the power fails before the checkpoint is complete.
     deferred_removals_.push_back(inode.number);
     return;
   }
@@ -273,7 +274,8 @@ void Store::remove(CoreInode& inode) {
   inode.disk.mode = 0;
   to_write_.erase(inode.number);
   cache.discard_object(inode.number);
-  // If the directory was damaged, the inode may not have been allocated.
+  // An inode that was reached through a damaged directory may never have been allocated, and is
+  // then not counted in `files_`.
   if (taken_[inode.number]) --files_;
   changes_.note();
   want_tick();
@@ -382,10 +384,10 @@ VfsResult<void> Store::link_removed(tree::Operation& tree_operation,
 
 VfsResult<void> Store::fsync(tree::Operation&, tree::CoreInode& inode, tree::SyncExtent) {
   if (stopped_) return refuse(EIO);
-  // The flush also writes the records of name changes of this inode and its parents. From them,
-  // recovery can recreate a directory that was never written.
+  // The flush also writes the records of name changes of this inode and its parents. If a parent
+  // directory was never written, recovery can recreate it from these records.
   TRY(flush({&core(inode)}));
-  // The device must be flushed even if the flush above wrote nothing because the data had been
+  // The device must be flushed even if flush() has written nothing, because the data may have been
   // written earlier.
   return flush_device();
 }
@@ -401,13 +403,13 @@ void Store::end_operation() {
   if (--operations_ == 0) gate_.wake_all();
 }
 
-/// Starts the background writer, so that users wait only if it cannot keep up.
+/// Starts the background writer. Users then wait only if the writer cannot keep up.
 void Store::wake_writer() {
   if (writer_runs_ || recovering_ || abandoned_ || closing_) return;
   writer_runs_ = true;
   executor.spawn(os::Executor::Kind::daemon, writer_account_, [this] {
-    // A single flush suffices. Inodes that it skips are in use by other fibers, and these wake the
-    // writer again.
+    // A single flush suffices: it skips only inodes that other fibers are using, and those fibers
+    // start the writer again.
     if (!stopped_ && !closing_ && !executor.halted())
       (void)flush_unlocked(0, cache.size_bytes() / 8);
     writer_runs_ = false;
@@ -446,8 +448,8 @@ VfsResult<void> Store::change(const std::function<VfsResult<void>(tree::Operatio
     end_operation();
     if (result || result.error().value != ENOSPC || passes == kPassesForOne || stopped_)
       return result;
-    // Freed space becomes usable only when the change that frees it is on the disk, so a long write
-    // may need several passes.
+    // The cleaner makes space in several steps: space becomes usable only when the change that
+    // frees it is on the disk. A long write may therefore need several passes of the cleaner.
     const auto more = clean();
     if (!more) return refuse(EIO);
     if (*more <= 0 && passes != 0) return result;
@@ -492,8 +494,8 @@ void Store::want_tick() {
 }
 
 /// Returns the time of the next checkpoint. Without roll-forward, only checkpoints make data
-/// durable, so one must be written as soon as data is due. With roll-forward, a checkpoint is
-/// needed only when data is due and the checkpoint interval is over.
+/// durable, so the next checkpoint is at the time when data is due. With roll-forward, it is at
+/// that time or after the checkpoint interval, whichever is later.
 os::TimeNs Store::next_checkpoint_at() const {
   const os::TimeNs due = system_.syncer.due_at(os::Content::data, options_.checkpoint_interval_ns);
   return options_.roll_forward ? std::max(due, executor.now() + options_.checkpoint_interval_ns)

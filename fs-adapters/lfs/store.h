@@ -114,10 +114,10 @@ struct CoreInode : tree::CoreInode {
 std::uint64_t inode_sectors_object(SegmentNumber segment);
 
 struct Operation : tree::Operation {
-  /// More name changes will follow whose records belong to the same operation.
+  /// True if more name changes of the same operation will follow.
   bool compound = false;
-  /// Records of this operation that are not yet among the store's pending records. They are added
-  /// there together, so that they are consecutive.
+  /// Records of this operation that have not been added to the store's pending records yet. All of
+  /// them are added together, so that they are consecutive.
   std::vector<NameRecord> records;
 };
 
@@ -185,10 +185,10 @@ class Store final : public tree::InodeStore, private tree::InodeOwner, private o
   VfsResult<void> fsync(tree::Operation& operation, tree::CoreInode& inode,
                         tree::SyncExtent extent) override;
 
-  // Operations on the whole log.
-  //
-  // Writes everything and then a checkpoint, so that a mount needs no roll-forward. Must not be
-  // called within an operation.
+  // The following functions operate on the whole log.
+
+  /// Writes everything and then a checkpoint, so that a mount needs no roll-forward. Must not be
+  /// called within an operation.
   VfsResult<void> checkpoint();
   /// Runs one pass of the cleaner, including its checkpoint. Returns the number of clean segments
   /// gained. Must not be called within an operation.
@@ -256,8 +256,8 @@ class Store final : public tree::InodeStore, private tree::InodeOwner, private o
   VfsResult<os::HeldBuffer> read_at(CoreInode& inode, BlockId block, SectorAddress address);
   VfsResult<void> set_address(CoreInode& inode, BlockId block, SectorAddress address);
   void mark_dirty(CoreInode& inode, BlockId block);
-  /// Marks the index blocks above a block dirty, because they must be written with it, and adds
-  /// their size to `dirty_bytes_` right away.
+  /// Marks the index blocks above `block` dirty, because they must be written when `block` is
+  /// written. Adds their size to `dirty_bytes_` immediately.
   VfsResult<void> mark_index_dirty(CoreInode& inode, BlockId block);
   VfsResult<void> free_block(CoreInode& inode, BlockId block);
   VfsResult<void> free_below(CoreInode& inode, BlockId index, std::uint64_t first,
@@ -273,7 +273,8 @@ class Store final : public tree::InodeStore, private tree::InodeOwner, private o
   }
 
   // log_writer.cc
-  /// The caller must hold the locks of the inodes.
+  /// Writes the inodes and their dirty blocks to the log. The caller must hold the locks of the
+  /// inodes.
   VfsResult<void> flush(const std::vector<CoreInode*>& inodes);
   VfsResult<void> flush_unlocked(os::TimeNs changed_before, std::uint64_t until_dirty_bytes);
   VfsResult<void> prepare(CoreInode& inode);
@@ -367,7 +368,7 @@ class Store final : public tree::InodeStore, private tree::InodeOwner, private o
   os::DiskQueue& disk_;
   MountOptions options_;
   Superblock s_;
-  Checkpoint checkpoint_;  ///< the newest durable checkpoint, except that its counters are current
+  Checkpoint checkpoint_;  ///< the newest durable checkpoint, but with current counters
   std::vector<MapEntry> map_;
   std::vector<SegmentUsage> usage_;
   /// The usage entries in the blocks of the newest checkpoint. They do not count the table's own
@@ -419,7 +420,8 @@ class Store final : public tree::InodeStore, private tree::InodeOwner, private o
   tree::ChangesByFiber changes_;
   std::uint64_t random_ = 0;
   bool recovering_ = false;
-  bool coming_up_ = false;  ///< true during a mount, until it has written its first checkpoint
+  /// True during a mount, until the mount has written its first checkpoint.
+  bool coming_up_ = false;
   bool stopped_ = false;
   bool abandoned_ = false;
   bool closing_ = false;

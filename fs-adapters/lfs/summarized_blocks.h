@@ -2,9 +2,10 @@
 // Finds a file's blocks from the log's summaries alone. Recovery must count these blocks, and would
 // otherwise have to read every index block.
 //
-// This works for files that the checkpoint does not contain. All their blocks are in the log, and
-// the newest copy of each is valid. If blocks have died since they were written (because of a
-// truncation), this is detected, because the inode records its number of sectors.
+// This works for files that the checkpoint does not contain. All blocks of such a file are in the
+// log, and the newest copy of each block is valid unless a truncation has freed the block since.
+// Truncations are detected: the blocks that were found then do not add up to the number of sectors
+// in the inode.
 
 #include <cstddef>
 #include <map>
@@ -25,8 +26,9 @@ class SummarizedBlocks {
   /// Adds a block of a file from the log's next region. Once kEntriesMax entries have been added,
   /// all_of() returns null.
   void add(const SummaryEntry& entry, SectorAddress address);
-  /// Must be called if the file's inode is in the region whose blocks were added last. The inode
-  /// then refers to all blocks added so far, but to no later ones.
+  /// Must be called after the blocks of a region have been added, if the region contains the inode
+  /// of the file. The inode then refers to all blocks of the file that have been added so far, but
+  /// not to blocks that are added later.
   void inode_follows(InodeNumber number);
   /// Returns all blocks of the file, or null if they cannot be determined from the summaries. Valid
   /// until the next add(). REQUIRES: `inode` is the newest copy, and the checkpoint has no inode

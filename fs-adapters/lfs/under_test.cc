@@ -165,8 +165,8 @@ class LfsReader final : public adapters::ImageReader {
     return (std::uint64_t{entry.address} << 8U) + entry.slot;
   }
   Result<adapters::ImageInode> inode(std::uint64_t number) const override {
-    // An inode that is not allocated is reported without an error, as in formats with inodes at
-    // fixed addresses.
+    // If the inode is not allocated, the result says so and is not an error, as in formats with
+    // inodes at fixed addresses.
     if (number < reader_.map().size() && !reader_.map()[number].allocated())
       return adapters::ImageInode{.number = number};
     TRY(const auto found, reader_.inode(number_of(number)));
@@ -266,8 +266,8 @@ struct Variant {
   std::string shown_by = {};
 };
 
-/// If fewer segments than this are clean, the eager cleaner runs. The small test disks (lab_disk())
-/// hardly have more segments, so the cleaner is nearly always active.
+/// The cleaner of `eager-cleaner` runs if fewer segments than this are clean. The small test disks
+/// (lab_disk()) have hardly more segments in total, so the cleaner is nearly always active.
 constexpr std::uint32_t kEager = 24;
 constexpr std::uint32_t kSmallTransfer = 8;  // sectors
 
@@ -325,8 +325,8 @@ adapters::Promises promises_of(const Variant& variant) {
                               .allocation_bytes = MkfsOptions{}.block_bytes,
                               .keeps_allocation = true};
   if (!variant.mount.roll_forward) promises.fsync_persists = false;
-  // Data is written at this age or, at the latest, two ticks later: if an inode is in use at one
-  // tick, it is written at the next.
+  // Data that has reached this age is written at the next tick or, if its inode is in use at that
+  // tick, at the tick after that.
   if (variant.mount.roll_forward)
     promises.keeps_after_s = variant.mount.write_after_ns / model::kSecondNs + 2;
   return promises;

@@ -7,9 +7,9 @@
 //   eager-cleaner     roll-forward with a cleaner that starts early
 //   small-transfers   roll-forward with a driver that splits regions into requests in any order
 //
-// There is a control for each rule of the log (store.h, Rule), and `sprite92`: the paper's format,
-// which requires a region's last sector to be written last, with small transfers that do not ensure
-// this.
+// There is a control for each rule of the log (store.h, Rule). Another control, `sprite92`, uses
+// the paper's format, in which the last sector of a region must be written last, and small
+// transfers, which do not preserve this order.
 //
 // Checking: an image must be sound at its newest checkpoint, and again after roll-forward of its
 // log. The roll-forward is done on a copy unless a repair was requested. Damage is reported, not

@@ -71,9 +71,9 @@ TEST(LfsUsageTable, MatchesLiveDataAfterEachCheckpoint) {
   bench::expect_clean(*disk.store);
 }
 
-/// Removes and creates one file at a time, so that most blocks of the table stay in place. A table
-/// block's old copy may then be all that a segment contains, and the entry of this segment may be
-/// in another table block.
+/// Removes and creates one file at a time, so that most blocks of the table stay in place. A
+/// segment may then contain nothing but the old copy of one table block, while the usage entry of
+/// the segment is in another table block.
 TEST(LfsUsageTable, ASegmentLeftEmptyByABlockIsCleanAtOnce) {
   Disk disk(
       {.device_bytes = 16 << 20, .mkfs = {.block_bytes = 512, .segment_bytes = 32 << 10, .id = 3}});
@@ -130,8 +130,8 @@ TEST(LfsUsageTable, ALongTableIsWrittenInSeveralRegions) {
   bench::expect_clean(*disk.store);
 }
 
-/// The segments that contain the table's blocks are those in which the log would continue if they
-/// were mistaken for clean ones.
+/// If the log mistook the segments that contain the table's blocks for clean segments, it would
+/// continue in them.
 TEST(LfsUsageTable, TheLogDoesNotOverwriteALongTable) {
   Disk disk(kTableOfSegments);
   Machine m(*disk.store);

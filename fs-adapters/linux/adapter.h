@@ -79,7 +79,8 @@ struct LinuxAdapter {
   /// Returns all disks except the first one. `disk_bytes` is the size of the first disk. All
   /// members of a stack have the same size.
   std::vector<OtherDisk> other_disks(std::uint64_t disk_bytes) const;
-  /// Returns true if a crash state comprises the states of several disks.
+  /// Returns true if the file system uses several disks. A crash state then contains a state of
+  /// each disk.
   bool has_several_disks() const { return log_size_bytes != 0 || (stack && stack->disks > 1); }
 
   bool shows_replay(std::string_view words) const;
@@ -98,7 +99,7 @@ std::string fill_in(const std::string& text, const Places& places, std::string_v
 /// Returns the path of a program in the folder of the headcrash binary.
 std::string beside_headcrash(const std::string& program);
 
-/// Returns a hint for one of this adapter's commands that is missing in the guest.
+/// Returns a hint for the user whose guest lacks one of this adapter's commands.
 std::string missing_tool_hint(const LinuxAdapter& adapter);
 
 /// Loads a built-in adapter by name, or a file by path (a name with a '/' or ending in .toml).

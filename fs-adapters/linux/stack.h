@@ -36,8 +36,8 @@ struct StackRules {
   /// there are no mirrors.
   std::size_t mirror_width = 0;
   bool xor_is_zero = false;  ///< the exclusive or of all disks' data is zero
-  /// The stack's metadata is before this offset on each disk. The rules about equal data do not
-  /// apply to it.
+  /// On each disk, the stack's metadata is before this offset. The rules about equal data do not
+  /// apply to the metadata.
   std::uint64_t data_offset_bytes = 0;
   bool any() const {
     return answered_after_all || flushed_on_all || mirror_width != 0 || xor_is_zero;

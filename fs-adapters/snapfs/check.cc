@@ -16,8 +16,9 @@ enum class Scope : std::uint8_t { newest, snapshot };
 
 class Checker {
  public:
-  /// `table` is the block of the snapshot table in the generation that is checked; 0 if it has
-  /// none. `kept` has a bit for each block that a snapshot contains.
+  /// `table` is the address of the snapshot table in the generation to be checked; 0 if the
+  /// generation has no such table. `kept` has a bit for each block; the bit is set if a snapshot
+  /// contains the block.
   Checker(const ImageReader& reader, Scope scope, BlockAddress table, const std::vector<bool>& kept,
           std::size_t findings_max)
       : r_(reader),
@@ -206,7 +207,7 @@ class Checker {
       const auto counted = links_.find(number);
       const std::uint32_t links = counted == links_.end() ? 0 : counted->second;
       if (links == 0 && inode.links == 0)
-        ++unlinked;  // such an inode was unlinked while it was open
+        ++unlinked;  // the inode was unlinked while it was open
       else if (links == 0)
         find(FindingKind::unreachable,
              fmt::format("inode {} has no name, but a link count of {}", number, inode.links),

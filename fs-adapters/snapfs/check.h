@@ -41,7 +41,8 @@ struct CheckReport {
   std::vector<Finding> findings;
   std::uint64_t more_findings = 0;
   Superblock superblock;
-  std::size_t logged = 0;  ///< number of records in the intent log that continue the superblock
+  /// Number of valid intent log records that were written after the superblock.
+  std::size_t logged = 0;
   std::uint32_t files = 0, directories = 0;
   /// Numbers of free blocks and free inodes, as counted by the check.
   std::uint32_t free_blocks = 0, free_inodes = 0;

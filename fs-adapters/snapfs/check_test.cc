@@ -41,7 +41,7 @@ class SnapfsCheck : public testing::Test {
     edit(sector);
     EXPECT_TRUE(disk_.store->write(byte / kSectorBytes, sector));
   }
-  /// Blocks are one sector long.
+  /// In this test, a block has the size of a sector.
   void edit_block(BlockAddress address, const std::function<void(std::span<std::byte>)>& edit) {
     edit_sector(std::uint64_t{address} * 512, edit);
   }
@@ -229,7 +229,8 @@ TEST_F(SnapfsCheck, AnUnreachableInodeWithALink) {
   edit_entry("d", "large", [](auto entry) { store32(entry, tree::kEntryInodeOffset, 0); });
   expect(FindingKind::unreachable, "a link count of 1");
 }
-/// An inode without a name may belong to an open file, but the superblock counts such inodes.
+/// An inode without a name is permitted if the superblock counts it as unlinked, because the file
+/// may still be open. This inode is not counted.
 TEST_F(SnapfsCheck, AnUnlinkedInodeThatTheSuperblockDoesNotCount) {
   edit_entry("d", "large", [](auto entry) { store32(entry, tree::kEntryInodeOffset, 0); });
   for (InodeNumber number = kRootInode; number < reader().superblock().inodes; ++number) {

@@ -60,8 +60,8 @@ void Store::lift_barrier() {
   if (std::exchange(barrier_, false)) operation_ended_.wake_all();
 }
 
-/// Opens a new generation, so that no further operation can join the previous one, and waits for
-/// the operations of the previous one to end. Requires the commit lock. The caller must lift the
+/// Opens a new generation, so that no further operation can join the previous one. Waits for the
+/// operations of the previous generation to end. Requires the commit lock. The caller must lift the
 /// barrier at the end (LiftBarrier).
 VfsResult<void> Store::spawn() {
   wait_for_transactions();
@@ -240,7 +240,7 @@ VfsResult<void> Store::move_block_bits(Generation& generation, Superblock& next)
   return {};
 }
 
-// Writes to the disk.
+// Functions that write to the disk.
 
 VfsResult<void> Store::write_outstanding(Generation& generation) {
   counters_.blocks_written += generation.outstanding.size();
@@ -249,8 +249,7 @@ VfsResult<void> Store::write_outstanding(Generation& generation) {
     std::vector<BlockAddress> written;
     std::vector<os::RequestId> on_their_way;
     bool failed = false;
-    // Only the blocks that are outstanding now are written; other fibers may add more in the
-    // meantime.
+    // Works on a copy of the list, because other fibers may add blocks during the writes.
     const std::vector<BlockAddress> all(generation.outstanding.begin(),
                                         generation.outstanding.end());
     for (const BlockAddress address : all) {

@@ -38,8 +38,9 @@ std::set<std::string> listing(Vfs& fs, const std::string& path = {}) {
 enum class Bytes : std::uint8_t { letter_of_name, not_of_old_disk };
 
 /// Returns the same listing, but for an image. If a file has wrong contents, stores a description
-/// in `wrong`. Depending on `bytes`, a file may contain only the last letter of its name (in upper
-/// or lower case), or anything except bytes from before mkfs.
+/// in `wrong`. With `letter_of_name`, a file may contain only zeroes and the last letter of its
+/// name, in upper or lower case. With `not_of_old_disk`, it may contain anything except bytes from
+/// before mkfs.
 std::set<std::string> listing(const ImageReader& reader, Bytes bytes, std::string& wrong) {
   std::set<std::string> lines;
   const auto walked = reader.walk([&](const ImageReader::Found& found) {
@@ -52,7 +53,7 @@ std::set<std::string> listing(const ImageReader& reader, Bytes bytes, std::strin
     const auto got = reader.read(inode, 0, std::as_writable_bytes(std::span(text)));
     const char letter = found.path.back();
     const std::string own{'\0', letter, static_cast<char>(std::toupper(letter))};
-    // Searches with library functions, because sanitizers slow down loops in the test.
+    // Uses library functions, because a loop in this file would be slow with sanitizers.
     const auto foreign =
         bytes == Bytes::not_of_old_disk ? text.find('#') : text.find_first_not_of(own);
     if (!got || foreign != std::string::npos)
@@ -423,8 +424,9 @@ TEST_P(CrashPoints, HaveNoFindingsWithOverlappingGenerations) {
   crashes.expect_none();
 }
 
-/// While a generation is being written, the blocks that it has freed still belong to the committed
-/// generation. At the same time, another user with little memory writes to new blocks.
+/// While a generation is being written, another user with little memory writes to new blocks. These
+/// must not be the blocks that the generation has freed, because those still belong to the
+/// committed generation.
 TEST_P(CrashPoints, HaveNoFindingsWithWritesDuringACommit) {
   Crashes crashes(GetParam().disk(512 << 10), {.data = GetParam().data, .dirty_blocks_max = 1000});
   const auto before = [](Recorder& r) {
@@ -437,8 +439,8 @@ TEST_P(CrashPoints, HaveNoFindingsWithWritesDuringACommit) {
   };
   const auto commits = [](Vfs& fs) {
     EXPECT_TRUE(fs.unlink("a"));
-    // This file reuses the blocks of the removed files, so each of its blocks is a separate
-    // request.
+    // The free blocks that this file reuses are not adjacent, so each block of the file is written
+    // by a separate request.
     bench::put_file(fs, "b", std::string(20'000, 'b'));
     EXPECT_TRUE(fs.sync());
   };
@@ -449,7 +451,7 @@ TEST_P(CrashPoints, HaveNoFindingsWithWritesDuringACommit) {
   crashes.expect_none();
 }
 
-// Controls, which the test must detect.
+// Controls. Each breaks a rule, and the test must detect that.
 
 struct Control {
   const char* name = "";

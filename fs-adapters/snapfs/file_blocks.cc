@@ -90,8 +90,8 @@ VfsResult<BlockAddress> Store::follow(const Path& path) {
   return at;
 }
 
-/// Stops the store and returns an error. Space for copies and their address blocks is reserved
-/// (has_room()), so if no block is free, the map on the disk must be damaged.
+/// Called if no block is free for a copy. Stops the store and returns an error. Space for copies
+/// and their address blocks has been reserved (has_room()), so the map on the disk must be damaged.
 tl::unexpected<Errno> Store::no_room_kept() {
   stop();
   return refuse(EIO);
@@ -112,7 +112,8 @@ std::optional<BlockAddress> Store::allocate(Generation& generation, BlockAddress
 
 void Store::release(Generation& generation, BlockAddress address) {
   changes_.note();
-  // If the block is already free, or has two owners, the disk is damaged.
+  // The disk is damaged if the block is already free or is freed a second time by the same
+  // generation.
   if (!s_.holds(address) || !space_.taken(address) || generation.freed.contains(address))
     return stop();
   const bool older_writes_it = closing_ && &generation != closing_.get() &&
@@ -243,9 +244,9 @@ VfsResult<os::HeldBuffer> Store::change_block(Operation& operation, CoreInode& i
   return buffer;
 }
 
-/// Reserves space for a write. Without the reservation, a write to data that is copied on write
-/// could run out of space halfway, and a part of it would become visible with the generation. If
-/// there is too little space, change() commits to reclaim space and repeats the operation.
+/// Reserves space for a write. Without the reservation, a write to copy-on-write data could run out
+/// of space halfway, and the generation would be committed with a part of the write. If there is
+/// too little space, change() commits to reclaim space and repeats the operation.
 VfsResult<void> Store::make_room(tree::Operation& tree_operation, tree::CoreInode& tree_inode,
                                  const tree::BytesToChange& change) {
   if (!options_.copy_on_write || options_.data != DataMode::copy_on_write || change.length == 0)
@@ -261,7 +262,7 @@ VfsResult<void> Store::make_room(tree::Operation& tree_operation, tree::CoreInod
     if (address == 0 ? change.fills_holes : !generation.born.contains(address)) ++blocks;
   }
   if (blocks == 0) return {};
-  // Adds the address blocks on each level. Two more are counted, because the first and the last
+  // Adds the address blocks on each level, plus two per level, because the first and the last
   // address block may be used only in part.
   blocks += kAboveMax * (blocks / s_.pointers_per_block() + 2);
   if (!has_room(blocks)) return refuse(ENOSPC);
@@ -313,7 +314,8 @@ VfsResult<os::HeldBuffer> Store::block_for_writing(tree::Operation& tree_operati
   return read_at(*fresh, kind);
 }
 
-/// Releases the buffer. The buffer was marked dirty for its generation when the caller received it.
+/// Releases a buffer. The buffer need not be marked dirty for its generation here: that was done
+/// when the caller received it.
 void Store::write_delayed(os::HeldBuffer buffer) {
   if (options_.writes_at_once)
     cache.write_async(std::move(buffer));
@@ -329,7 +331,8 @@ VfsResult<bool> Store::free_below(Generation& generation, CoreInode& inode, Bloc
   if (at == 0) return true;
   if (level == 0) {
     release(generation, at);
-    // If several pointers refer to the block, it has already been freed, and the store has stopped.
+    // The store stops if the block was free already, for example because several pointers refer to
+    // it.
     if (stopped_) return refuse(EIO);
     inode.disk.blocks -= std::min(inode.disk.blocks, 1U);
     at = 0;
@@ -401,8 +404,8 @@ VfsResult<void> Store::set_size(tree::Operation& operation, tree::CoreInode& tre
   if (size_bytes < inode.disk.size_bytes) {
     const std::uint32_t tail = size_bytes % s_.block_bytes;
     if (tail != 0) {
-      // If this undoes a write that ran out of space, it must not require more space. A copy of
-      // this block is covered by the operation's reserve.
+      // The truncation may undo a write that ran out of space, so it must not require more space.
+      // The operation's reserve suffices for a copy of this block.
       TRY(const auto buffer, change_block(static_cast<Operation&>(operation), inode,
                                           size_bytes / s_.block_bytes, Room::kept_for_operation));
       if (buffer) std::fill(buffer.bytes().begin() + tail, buffer.bytes().end(), std::byte{0});

@@ -17,9 +17,9 @@ class FileSystem final : public tree::FileSystem {
   /// periodically.
   static Result<std::unique_ptr<FileSystem>> mount(os::System& system, const MountOptions& options);
 
-  /// Closes open files and commits. If an I/O error occurs, the file system is unmounted, too.
+  /// Closes open files and commits. Even if an I/O error occurs, the file system is unmounted.
   VfsResult<void> unmount();
-  /// Ends the mount without writing anything, after a power cut. The executor must be halted before
+  /// Ends the mount after a power cut, without writing anything. The executor must be halted before
   /// the destructor is called.
   void abandon();
 

@@ -201,8 +201,8 @@ TEST_P(SnapfsOperations, ManyDirtyBlocksSpawnAGeneration) {
   });
 }
 
-/// A client such as NFS identifies inodes by number and generation. With them, it must not reach a
-/// later file that has the same number.
+/// A client such as NFS identifies inodes by number and generation. A client that still has this
+/// pair must not reach a later file with the same number.
 TEST(SnapfsFileSystem, AReusedNumberHasAnotherGeneration) {
   Disk disk;
   std::set<std::uint32_t> generations;

@@ -107,7 +107,7 @@ struct Superblock {
   TreeShape record_tree() const;
   TreeShape inode_tree() const;
   TreeShape block_tree() const;
-  /// `file_block` must be below blocks_per_file_max().
+  /// Returns the path to a block of a file. `file_block` must be below blocks_per_file_max().
   PointerPath path_to(std::uint64_t file_block) const;
 };
 

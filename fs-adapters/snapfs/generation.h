@@ -20,14 +20,14 @@ struct Generation {
   std::uint32_t operations = 0;
   /// Blocks that no earlier generation contains. They are changed in place until the commit.
   std::unordered_set<BlockAddress> born;
-  /// Blocks of the previous generation that do not belong to this one.
+  /// Blocks of the previous generation that this generation no longer uses.
   std::unordered_set<BlockAddress> freed;
-  /// Blocks that must be on the disk before this generation's superblock is written. In the paper,
-  /// this is the hash of dirty buffers.
+  /// Blocks that must be on the disk before this generation's superblock is written. The paper
+  /// calls this set the hash of dirty buffers.
   std::set<BlockAddress> outstanding;
-  /// The inodes in the state in which this generation's last operation left them; mode 0 if
-  /// removed. They are copied to inode records only when the generation ends, and by then a later
-  /// generation may already have changed the inodes in core.
+  /// For each inode that this generation has changed, its state after the generation's last
+  /// operation; mode 0 if the inode was removed. These states are copied to inode records only when
+  /// the generation ends. A later generation may then already have changed the inodes in core.
   std::map<InodeNumber, Inode> inodes;
   /// The leaves of the record map that contain the records of `inodes`.
   std::set<std::uint32_t> record_leaves;
@@ -44,13 +44,15 @@ struct Generation {
   }
 };
 
-/// An operation belongs to the generation that is open when it makes its first change. By then it
-/// holds the locks of all inodes that it will change. If two operations change the same inode, the
-/// later one therefore never belongs to the older generation.
+/// An operation belongs to the generation that is open when the operation makes its first change.
+/// When it makes that change, it already holds the locks of all inodes that it will change.
+/// Therefore, if two operations change the same inode, the later operation never belongs to the
+/// older generation.
 struct Operation : tree::Operation {
   Generation* generation = nullptr;  ///< null before the first change
   bool has_reserve = false;          ///< blocks have been reserved for this operation
-  /// Number of blocks reserved for this operation's writes, so that these cannot fail with ENOSPC.
+  /// Number of blocks reserved for this operation's writes, so that the writes cannot fail with
+  /// ENOSPC.
   std::uint32_t room = 0;
   std::uint32_t used_room = 0;  ///< number of blocks that these writes have allocated; at most room
   std::uint32_t allocated = 0;  ///< number of all blocks that the operation has allocated

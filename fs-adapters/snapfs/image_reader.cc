@@ -126,8 +126,8 @@ std::uint64_t ImageReader::place_of(InodeNumber number) const {
   std::array<std::byte, kInodeBytes> record = {};
   if (logged->second) encode(*logged->second, record);
   constexpr std::uint64_t kNoBlock = std::uint64_t{1} << 32U;
-  // The record's own checksum is used. A second checksum over the whole record, including the first
-  // one, would be the same number for all records.
+  // Uses the checksum that the record contains. A CRC of the whole record, including that checksum,
+  // would be the same number for every record.
   return kNoBlock | load32(record, kInodeBytes - 4);
 }
 

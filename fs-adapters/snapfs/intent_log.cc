@@ -1,8 +1,8 @@
 // Implements fsync with a log record, and the replay during a mount (store.h, log_record.h).
 //
 // The blocks that a logged generation has freed stay allocated until the next superblock is
-// written, and the blocks that it contains are copied before they are changed. A record thus stays
-// valid as long as its superblock is the newest one.
+// written. The blocks that the logged generation contains are copied before they are changed. A
+// record therefore stays valid as long as its superblock is the newest one.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 
 namespace headcrash::snapfs {
 
-/// Logs all changes made before the call.
+/// Writes all changes made before the call to the intent log.
 VfsResult<void> Store::log_all() {
   const std::uint64_t wanted = newest_with_changes();
   const tree::FiberLockGuard lock(commit_lock_);
@@ -72,8 +72,8 @@ VfsResult<void> Store::log_closing(LogRecord& record) {
   log_.free_inodes = record.free_inodes;
   if (log_.changes) closing_->continue_after(*log_.changes);
   log_.changes = std::move(closing_);
-  // A timed commit is skipped if it comes due while this record is being written and there are no
-  // open changes. It is therefore scheduled again here.
+  // A timed commit may have been skipped, because it became due while this record was being written
+  // and the open generation had no changes. It is therefore scheduled again here.
   schedule_commit();
   operation_ended_.wake_all();
   return {};

@@ -1,4 +1,4 @@
-// Reuses the result of an earlier check if the sectors that this check read are unchanged
+// Reuses the result of an earlier check if the sectors that the earlier check read are unchanged
 // (kept_checks.h).
 #include "fs-adapters/snapfs/kept_checks.h"
 

@@ -18,8 +18,8 @@ namespace headcrash::snapfs {
 
 class KeptChecks {
  public:
-  /// Like snapfs::check(). `digests` has one digest for each sector of the store; sectors with
-  /// equal digests have equal bytes for the lifetime of this object.
+  /// Like snapfs::check(). `digests` has one digest for each sector of the store. Sectors with
+  /// equal digests must have equal bytes, even if the digests were passed in different calls.
   Result<CheckReport> check(const model::SectorStore& store, std::size_t findings_max,
                             const model::SectorDigests& digests);
   std::uint64_t known() const { return known_; }  ///< number of checks whose result was reused
@@ -30,7 +30,7 @@ class KeptChecks {
     std::vector<std::pair<std::uint32_t, std::uint64_t>> sectors;
     CheckReport report;
   };
-  using Slots = std::vector<std::uint64_t>;  ///< digests of the sectors of both superblock slots
+  using Slots = std::vector<std::uint64_t>;  ///< digests of the sectors in both superblock slots
   std::map<Slots, Kept> kept_;
   std::uint64_t known_ = 0;
 };

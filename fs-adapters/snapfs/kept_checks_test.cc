@@ -1,5 +1,5 @@
-// Tests that a check that reuses results gives the same report as a full check, whatever has
-// changed in between.
+// Tests that a check that reuses earlier results reports the same as a full check, whatever has
+// changed between the checks.
 #include "fs-adapters/snapfs/kept_checks.h"
 
 #include <random>

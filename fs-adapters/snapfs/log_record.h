@@ -4,9 +4,9 @@
 //
 // A record describes one generation: its inodes, and the blocks and inode numbers that it allocated
 // and freed. When the record is written, the generation's directory, address and data blocks are
-// already on the disk, at their final addresses. A superblock and the records that continue it
-// therefore form the file system in the state of the last record. Records are consecutive from the
-// beginning of the log, each in separate sectors. The next superblock makes them all obsolete.
+// already on the disk, at their final addresses. A superblock and all valid records after it
+// therefore describe the file system as of the last record. Records are consecutive from the
+// beginning of the log, each in separate sectors. The next superblock makes all of them obsolete.
 
 #include <cstdint>
 #include <span>
@@ -22,7 +22,7 @@ struct LogRecord {
   /// Position of the record among those written since the superblock, counted from 0. The record's
   /// generation is base + 1 + sequence.
   std::uint32_t sequence = 0;
-  // These fields have the same meaning as in a superblock of this generation.
+  // The following fields have the values that a superblock of this generation would have.
   std::uint32_t free_blocks = 0, free_inodes = 0, unlinked = 0, next_generation = 1;
   tree::Timestamp time;
   /// Checksum of the previous record; 0 in the first record.

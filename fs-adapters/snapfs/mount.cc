@@ -96,7 +96,8 @@ Result<void> Store::read_maps() {
         }
       });
   if (!done) return done;
-  // The number of free blocks is not recorded for snapshots.
+  // A snapshot does not record its number of free blocks, so the number is not compared for a
+  // snapshot.
   if (read_only_) s_.free_blocks = space_.free();
   if (space_.free() != s_.free_blocks || numbers_.free() != s_.free_inodes)
     return fail("snapfs", "the free counts of the maps and of the superblock differ",

@@ -181,8 +181,8 @@ TEST(SnapfsSnapshotErrors, AreReported) {
   }
 }
 
-/// If snapshots fill the disk, the file system rejects changes but stays readable. When a snapshot
-/// is dropped, changes succeed again.
+/// If snapshots fill the disk, the file system rejects changes but can be read. Once a snapshot has
+/// been dropped, changes succeed again.
 TEST(SnapfsSnapshotErrors, AFullDiskRecoversWhenASnapshotIsDropped) {
   Disk disk({.device_bytes = 400 << 10, .mkfs = {.block_bytes = 512, .id = 9}});
   Machine m(*disk.store);
@@ -234,8 +234,8 @@ TEST(SnapfsSnapshotErrors, AFullDiskRecoversWhenASnapshotIsDropped) {
   expect_clean(*disk.store);
 }
 
-/// Whenever the power is cut, each snapshot must be unchanged from its creation until it is
-/// dropped.
+/// At every power cut, each existing snapshot must have the contents that it had when it was
+/// created.
 class SnapfsSnapshotCuts : public testing::TestWithParam<std::uint32_t> {};
 INSTANTIATE_TEST_SUITE_P(Kept, SnapfsSnapshotCuts, testing::Values(0U, 16U << 10));
 

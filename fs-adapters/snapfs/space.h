@@ -22,8 +22,8 @@ class BlockSpace {
   std::uint32_t free() const { return free_; }
   void take(BlockAddress address);
   void give_back(BlockAddress address);
-  /// Returns the first free block at or after `near`, or else the first free one before it. Returns
-  /// nullopt if no block is free.
+  /// Returns the first free block at or after `near`. If there is no such block, returns the first
+  /// free block of the device. Returns nullopt if no block is free.
   std::optional<BlockAddress> next_free(BlockAddress near) const;
   /// Like next_free(), but also allocates the block.
   std::optional<BlockAddress> allocate(BlockAddress near);

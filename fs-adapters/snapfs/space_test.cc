@@ -53,8 +53,8 @@ TEST_P(FullDisk, FailsAndDeletingMakesRoom) {
       EXPECT_FALSE(store.stopped());
       EXPECT_LT(fs.space()->free_bytes, 30'000U);
       for (int i = 0; i < files; ++i) EXPECT_EQ(fs.stat(name_of_file(i))->size_bytes, 20'000U);
-      // No sync takes place between the removals. Each removal copies blocks, and few free blocks
-      // are left.
+      // The removals take place without a sync between them. Each removal copies blocks, although
+      // few blocks are free.
       for (int i = round % 2; i < files; i += 2) {
         const auto removed = fs.unlink(name_of_file(i));
         EXPECT_TRUE(removed) << removed.error().value;
@@ -71,8 +71,9 @@ TEST_P(FullDisk, FailsAndDeletingMakesRoom) {
   bench::expect_clean(*disk.store);
 }
 
-/// If a write beyond the end of a file runs out of space, its blocks must be freed. The file's
-/// previous last block, which contains the end of the file, belongs to the committed generation.
+/// If a write beyond the end of a file runs out of space, the blocks that it has allocated must be
+/// freed. The block that contained the end of the file must be unchanged, because it belongs to the
+/// committed generation.
 TEST_P(FullDisk, AWriteWithoutSpaceLeavesTheFileUnchanged) {
   for (std::size_t left = 1; left < 40; ++left) {
     SCOPED_TRACE(left);

@@ -1,5 +1,5 @@
-// Tests whether operations continue while a generation is spawned and written (III-B), and tests
-// the cost of copy-on-write.
+// Tests that operations continue while a generation is spawned and written (III-B). Also tests the
+// cost of copy-on-write.
 #include "fs-adapters/snapfs/testing/mounted.h"
 
 namespace headcrash::snapfs {
@@ -85,8 +85,8 @@ TEST(SnapfsSpawn, ABarrierWaitsForRunningOperations) {
   }
 }
 
-/// Blocks of a generation that is being written are still written, and counted, even if a newer
-/// generation has freed them.
+/// If a newer generation frees blocks of a generation that is being written, the blocks are written
+/// and counted nevertheless.
 TEST(SnapfsSpawn, CountsBlocksFreedWhileBeingWritten) {
   Disk disk;
   SlowMachine m(*disk.store);

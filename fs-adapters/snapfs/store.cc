@@ -83,8 +83,9 @@ VfsResult<void> Store::load(CoreInode& inode) {
     inode.changed_in = generation->number;
     return {};
   }
-  // During the lookup, a commit may free blocks on the path, and other inodes may reuse them. The
-  // lookup is then repeated.
+  // While load_record() reads the inode's record, a commit may free blocks on the path to the
+  // record, and other inodes may reuse these blocks. If a generation has been committed in the
+  // meantime, the record is read again.
   for (;;) {
     const std::uint64_t newest = committed_;
     auto loaded = load_record(inode);
@@ -200,8 +201,8 @@ void Store::mark_changed(tree::CoreInode& tree_inode) {
 void Store::mix_into_closing(const Inode& inode) {
   const auto older = closing_->inodes.find(inode.number);
   if (older == closing_->inodes.end() || !older->second.allocated()) return;
-  // If the inode's generation differs, the number belonged to another inode in the older
-  // generation.
+  // If the generation numbers of the inodes differ, the inode number belonged to another file when
+  // `closing_` was the open generation.
   if (older->second.generation != inode.generation) return;
   older->second.mode = inode.mode;
   older->second.user = inode.user;
@@ -211,7 +212,8 @@ void Store::mix_into_closing(const Inode& inode) {
   const std::uint64_t mixed_into = closing_->number;
   BlockAddress root = record_map_;
   const auto address = follow(path_to(root, record_tree_, inode.number / s_.records_per_block()));
-  // While this fiber was waiting for a block, the commit may have ended.
+  // The commit may have ended while this fiber was waiting for a block. The record must not be
+  // changed then.
   if (!closing_ || closing_->number != mixed_into) return;
   if (!closing_is_moved_ || !address || !closing_->outstanding.contains(*address)) return;
   const auto buffer = read_at(*address, Kind::metadata);
@@ -250,8 +252,8 @@ void Store::put(tree::CoreInode& tree_inode, tree::Operation* tree_operation) {
   const bool newer_than_operation = operation != nullptr && operation->generation != nullptr &&
                                     operation->generation->number < inode.changed_in;
   if (operation != nullptr && !newer_than_operation) return remove(inode, *operation);
-  // An operation of a newer generation has used the inode in the meantime, so the removal must be a
-  // separate operation of that generation.
+  // Either there is no operation, or a generation newer than that of the operation has changed the
+  // inode. The removal is therefore a separate operation of the open generation.
   Operation removal;
   Operation* const before = std::exchange(operations_[executor.current()], &removal);
   remove(inode, removal);
@@ -290,7 +292,7 @@ void Store::remove(CoreInode& inode, Operation& operation) {
 VfsResult<void> Store::link_added(tree::Operation& operation, const tree::LinkAddition& addition,
                                   os::HeldBuffer directory_block) {
   drop_link(addition.replaced);
-  // The inode may be new, and its size was set after make(), so it is recorded again.
+  // If the inode is new, its size was set after make(), so the inode must be recorded again.
   mark_changed(addition.target);
   Generation& generation = generation_of(static_cast<Operation&>(operation));
   set_dirty(generation, static_cast<BlockAddress>(directory_block.key().block), Kind::metadata);
@@ -310,7 +312,8 @@ VfsResult<void> Store::fsync(tree::Operation& operation, tree::CoreInode& inode,
   if (in_transaction()) return refuse(EBUSY);
   leave(static_cast<Operation&>(
       operation));  // the generation can be committed only after its operations have ended
-  // The commit also waits for transactions in progress, which may be about to change this inode.
+  // Unlocked because the commit waits for transactions in progress, and these may need to lock this
+  // inode.
   inode.lock.unlock();
   const auto durable = [&]() -> VfsResult<void> {
     if (s_.log_blocks == 0) return sync();
@@ -381,8 +384,8 @@ std::uint32_t Store::kept_for_commits() const {
   if (log_.changes) kept += static_cast<std::uint32_t>(log_.changes->record_leaves.size());
   if (closing_ && !closing_is_moved_)
     kept += maps + static_cast<std::uint32_t>(closing_->record_leaves.size());
-  // A commit copies blocks, and a snapshot may keep their old versions. There must still be enough
-  // space to drop a snapshot.
+  // A commit copies blocks, and the old versions stay in use if a snapshot contains them. Enough
+  // space must remain for the additional commit that drops a snapshot.
   if (!snapshots_.empty()) kept += maps + 2;
   return kept;
 }
@@ -397,7 +400,8 @@ bool Store::is_short_of_room() const {
   return space_.free() < kept_for_commits() + (reserving_ + 1) * kOperationBlocks;
 }
 
-/// Returns true if all freed blocks belong to snapshots, so that even a removal fails with ENOSPC.
+/// Returns true if commits cannot free space because of snapshots, so that even a removal fails
+/// with ENOSPC.
 bool Store::is_permanently_full() const {
   return !snapshots_.empty() && reserving_ == 0 && !something_deferred() && is_short_of_room();
 }
@@ -406,7 +410,7 @@ bool Store::is_permanently_full() const {
 /// a generation has freed can be used once that generation has been committed.
 VfsResult<void> Store::wait_for_room() {
   if (in_transaction() && is_short_of_room())
-    return refuse(ENOSPC);  // a commit would have to wait for this transaction
+    return refuse(ENOSPC);  // committing is impossible: a commit waits for this transaction
   for (bool committed = false; is_short_of_room() && !stopped_;) {
     if (!committed && something_deferred()) {
       TRY(commit_all());
@@ -490,7 +494,7 @@ void Store::schedule_commit() {
     if (!open_->empty() || log_.changes)
       (void)commit_all();
     else if (open_->operations != 0)
-      schedule_commit();  // an operation in progress is about to make a change
+      schedule_commit();  // the operation has changed nothing yet, but is about to
   };
   system_.syncer.add_work(work,
                           system_.syncer.due_at(os::Content::data, options_.commit_interval_ns));

@@ -86,11 +86,13 @@ enum class DataMode : std::uint8_t {
 /// The time at which a block that a generation has freed may be allocated again.
 enum class Reuse : std::uint8_t {
   after_commit,  ///< when that generation is on the disk (III-A, the first solution)
-  /// For a control: at once, but writes of newer generations wait until the older generation is on
+  /// For a control: at once. However, writes of newer generations wait until that generation is on
   /// the disk. This is "another solution" in III-A, exactly as printed.
   newer_writes_wait,
-  at_spawn,  ///< for a control: when the generation is about to be written
-  at_once,   ///< for a control: at once
+  /// For a control: once the next generation has been spawned, but before that generation is
+  /// written.
+  at_spawn,
+  at_once,  ///< for a control: at once
 };
 
 /// What operations do while a generation is spawned (III-B).
@@ -102,7 +104,8 @@ enum class Spawn : std::uint8_t {
 };
 
 struct MountOptions {
-  bool copy_on_write = true;  ///< If false, metadata is changed in place: KFS without snapshots.
+  /// If false, metadata is changed in place, as in the paper's KFS without snapshots.
+  bool copy_on_write = true;
   DataMode data = DataMode::ordered;
   /// Time from the first change after a commit to the next commit.
   os::TimeNs commit_interval_ns = 10 * model::kSecondNs;
@@ -119,8 +122,8 @@ struct MountOptions {
 
   // Controls. Each of these breaks one rule.
   bool one_superblock = false;  ///< superblocks are always written to the same slot
-  /// A change belongs to the generation that is open when it is made, not to the generation of its
-  /// operation.
+  /// Each change belongs to the generation that is open at that time. Changes of one operation may
+  /// thus belong to two generations.
   bool operations_straddle = false;
   bool commits_early = false;  ///< a commit does not wait for the last outstanding block
   /// When a block is freed, it is also removed from the generation that is being written.
@@ -172,7 +175,7 @@ struct LogState {
   std::uint32_t records = 0;
   std::uint32_t checksum = 0;                      ///< checksum of the last record
   std::uint32_t free_blocks = 0, free_inodes = 0;  ///< counts in the last record
-  /// The changes in all records; null if the log has no records.
+  /// The changes in all records of the log; null if the log has no records.
   std::unique_ptr<Generation> changes = {};
 };
 
@@ -229,9 +232,10 @@ class Store final : public tree::InodeStore, private tree::InodeOwner, private o
   VfsResult<void> fsync(tree::Operation& operation, tree::CoreInode& inode,
                         tree::SyncExtent extent) override;
 
-  // Operations on the whole file system.
-  //
-  // Makes all changes made so far durable. Must not be called within an operation.
+  // The following functions operate on the whole file system.
+
+  /// Makes durable all changes that were made before the call. Must not be called within an
+  /// operation.
   VfsResult<void> sync();
   /// Like sync(), but also marks the superblock clean.
   VfsResult<void> unmount();
@@ -260,7 +264,7 @@ class Store final : public tree::InodeStore, private tree::InodeOwner, private o
   std::uint32_t free_blocks_now() const { return space_.free(); }
   std::uint32_t free_inodes_now() const { return numbers_.free(); }
   const Generation& open_generation() const { return *open_; }
-  /// Returns true while the generation before the open one is not on the disk yet.
+  /// Returns true while the generation before the open one is being written.
   bool commit_under_way() const { return closing_ != nullptr; }
   /// Returns the number of blocks that would be free if no committed generation contained them.
   std::size_t blocks_held_back() const {
@@ -270,10 +274,10 @@ class Store final : public tree::InodeStore, private tree::InodeOwner, private o
  private:
   using Handle = tree::Handle<CoreInode>;
   enum class Kind : std::uint8_t { metadata, data };
-  /// Maximum number of blocks that one operation may copy when the disk is full. An exchange of two
-  /// names changes two entries in each of two directories, and two ".." entries. The block of each
-  /// entry may be below three address blocks. An exchange also changes as many record blocks as
-  /// entries.
+  /// Maximum number of blocks that one operation may copy when the disk is full. This number
+  /// suffices for an exchange of two names. An exchange changes two entries in each of two
+  /// directories, and two ".." entries; the block of each entry may be below three address blocks.
+  /// It also changes as many record blocks as entries.
   static constexpr std::uint32_t kOperationBlocks = 24;
   Store(os::System& system, const Superblock& superblock, std::size_t slot,
         const MountOptions& options);
@@ -309,7 +313,8 @@ class Store final : public tree::InodeStore, private tree::InodeOwner, private o
   void wake_spawner();
   void schedule_commit();
 
-  // file_blocks.cc. A path to a block: it begins at a pointer and leads through address blocks.
+  // file_blocks.cc
+  /// A path to a block. It begins at a pointer and leads through address blocks.
   struct Path {
     BlockAddress* root = nullptr;
     std::uint32_t depth = 0;
@@ -411,7 +416,7 @@ class Store final : public tree::InodeStore, private tree::InodeOwner, private o
   std::size_t slot_ = 0;  ///< the slot that contains `s_`
   TreeShape record_tree_, inode_tree_, block_tree_;
   /// Root of the record map in the newest generation whose inodes have been copied to records.
-  /// Records are looked up there.
+  /// Records are looked up in this map.
   BlockAddress record_map_ = 0;
 
   BlockSpace space_;
@@ -424,7 +429,8 @@ class Store final : public tree::InodeStore, private tree::InodeOwner, private o
   std::vector<SnapshotEntry> snapshots_;
   /// The snapshots that will exist once the generation that is being written has been committed.
   std::vector<SnapshotEntry> snapshots_to_be_;
-  /// The change of the snapshots that is part of the generation that is being written.
+  /// The creation or removal of a snapshot that the generation being written makes; nullopt if that
+  /// generation makes none.
   std::optional<SnapshotChange> snapshot_change_;
   KeptBlocks kept_;
   std::vector<bool> live_;  ///< for each block, whether the newest committed generation contains it
@@ -438,7 +444,8 @@ class Store final : public tree::InodeStore, private tree::InodeOwner, private o
   std::unique_ptr<Generation> open_;
   /// The generation that is being written; null if there is no such generation.
   std::unique_ptr<Generation> closing_;
-  /// True if the inodes of `closing_` have been copied to records, so that it needs no more blocks.
+  /// True if the inodes of `closing_` have been copied to records, so that no free blocks must be
+  /// kept for its commit.
   bool closing_is_moved_ = false;
   bool barrier_ = false;  ///< no operation may begin now
   /// Number of the newest generation whose superblock is on the disk.

@@ -40,7 +40,8 @@ class SnapfsChecker final : public adapters::ImageChecker {
                                  .text = std::move(finding.text)});
     return report;
   }
-  /// Only checks the image: no recovery is needed, and damage cannot be repaired.
+  /// Checks the image without changing it. A recovery is not necessary, and damage cannot be
+  /// repaired.
   Result<adapters::CheckReport> repair(model::SectorStore& store,
                                        const adapters::CheckOptions& options) override {
     auto report = check(store, options);
@@ -78,8 +79,8 @@ class SnapfsReader final : public adapters::ImageReader {
   }
   Result<adapters::ImageInode> inode(std::uint64_t number) const override {
     TRY(const auto found, reader_.record(number_of(number)));
-    // An inode that is not allocated is reported without an error, as in formats with inodes at
-    // fixed addresses.
+    // For an inode that is not allocated, returns no error, as in formats with inodes at fixed
+    // addresses.
     if (!found) return adapters::ImageInode{.number = number};
     const Inode& inode = *found;
     return adapters::ImageInode{
@@ -298,8 +299,8 @@ std::vector<Variant> variants() {
   };
 }
 
-/// Returns true if the variant permanently changes blocks that kept snapshots contain. The defect
-/// is then visible even without a power cut.
+/// Returns true if the variant changes blocks that kept snapshots contain. These changes are
+/// permanent, so the defect is visible even without a power cut.
 bool breaks_snapshots(const Variant& variant) {
   return variant.mount.reuses_snapshots || variant.mount.writes_in_snapshots;
 }
@@ -310,7 +311,7 @@ adapters::Promises promises_of(const Variant& variant) {
           .fsync_keeps_links = true,
           .fsync_keeps_moved_path = true,
           .fsync_keeps_new_name = true,
-          // This promise always covers metadata. It covers data only if commits wait for data.
+          // Metadata is always kept. Data is kept only if commits wait for data.
           .keeps_after_s = ordered ? variant.mount.commit_interval_ns / model::kSecondNs + 2 : 0,
           .replace_keeps_content = ordered,
           .names = adapters::NameOrder::atomic,

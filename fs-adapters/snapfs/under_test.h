@@ -8,7 +8,8 @@ namespace headcrash::snapfs {
 
 const adapters::FileSystemType& file_system_type();
 
-/// Creates a variant that is not one of the type's systems. `mount.flushes` is used for the mount.
+/// Creates a system that is not one of those in the type's list. A mount uses
+/// MountSettings::flushes in place of `mount.flushes`.
 std::unique_ptr<const adapters::SystemUnderTest> system_of(std::string name,
                                                            const MountOptions& mount);
 

@@ -54,9 +54,9 @@ TEST(SnapfsVolatileCache, FsyncAndSyncSurviveAPowerCut) {
   }
 }
 
-/// First, the generation is committed when it is due. After that, the generation's unordered data
-/// is written, because the data has reached the syncer's age. The fsync then finds nothing to
-/// commit, but must still flush the cache.
+/// The generation is committed first, when it is due. The generation's unordered data is written
+/// later, when it is old enough for the syncer to write it. The fsync then finds nothing to commit,
+/// but must still flush the disk's cache.
 TEST(SnapfsVolatileCache, FsyncFlushesDataWrittenByAge) {
   const auto written_before = [](Vfs& fs) {
     const auto file = fs.open("f", {.create = true});

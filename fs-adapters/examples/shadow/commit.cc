@@ -42,8 +42,8 @@ Result<std::unique_ptr<Store>> Store::mount(os::System& system, const MountOptio
   return store;
 }
 
-/// Encodes all inodes that have a name. Each fsync writes the whole table, even if there are a
-/// hundred thousand inodes; this is the price of a simple format.
+/// Encodes all inodes that have a name. Each fsync encodes and writes the whole table, even if the
+/// table has a hundred thousand inodes, because the format has no smaller unit.
 std::vector<std::byte> Store::table() const {
   std::vector<const CoreInode*> named;
   for (const auto& [number, inode] : inodes_)
@@ -70,8 +70,8 @@ VfsResult<void> Store::commit(Clean clean) {
   const bool clean_wanted = clean == Clean::yes;
   if (changes_ == committed_changes_ && (committed_.clean || !clean_wanted)) return {};
 
-  // Copies the state to be written. While the writes are in flight, the only possible change is the
-  // release of inodes without a name. The table does not contain these.
+  // Copies the state to be written. While the writes are in flight, inodes without a name may be
+  // released, but nothing else can change. The table does not contain inodes without a name.
   const std::uint64_t changes = changes_;
   std::vector<std::byte> bytes = table();
   cpu.charge(os::Cost::transfer_per_kib, static_cast<std::int64_t>(bytes.size()));
@@ -84,8 +84,8 @@ VfsResult<void> Store::commit(Clean clean) {
   const std::vector<BlockAddress> fresh = fresh_;
   const std::size_t freed = freed_.size();
 
-  // The cache is flushed before the clean flag is set, even in the control that otherwise omits
-  // flushes.
+  // The cache must be flushed before a header with the clean flag is written, even by the control
+  // that otherwise omits this flush.
   const bool flush_first = options_.flush_first || clean_wanted;
 
   const auto flush = [&] {

@@ -36,8 +36,8 @@ class Image final : public adapters::ImageReader {
   State state_;
 };
 
-/// Every kind of finding is damage. A power cut leaves no residue, so each finding is the result of
-/// a defect or of a broken disk.
+/// Every kind of finding is damage. A power cut alone causes no findings, so each finding is the
+/// result of a defect or of a broken disk.
 enum class FindingKind : std::uint8_t {
   block,      ///< a block has two owners, or is beyond the end of its file
   directory,  ///< a directory has an invalid or missing block

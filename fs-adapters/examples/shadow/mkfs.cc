@@ -54,7 +54,8 @@ Result<Options> options_of(const adapters::Settings& settings) {
   return options;
 }
 
-/// Computes the layout with the maximum number of blocks that still leaves room for their tables.
+/// Computes the layout with the maximum number of blocks for which, together with their tables, the
+/// device has space.
 Result<Geometry> lay_out(std::uint64_t sectors, const Options& options) {
   Geometry geometry{.id = options.id,
                     .block_bytes = static_cast<std::uint32_t>(options.block_bytes)};
@@ -75,8 +76,8 @@ Result<Geometry> lay_out(std::uint64_t sectors, const Options& options) {
   while (geometry.blocks > kBlocksMin && geometry.device_sectors() > sectors) {
     const std::uint64_t beyond = geometry.device_sectors() - sectors;
     const std::uint64_t taken =
-        /// Space that each block needs: the block itself and its entries in both tables, rounded
-        /// up.
+        /// Space that one more block needs, rounded up: the block's sectors and its entries in both
+        /// tables.
         geometry.block_sectors() + 1;
     geometry.blocks -= static_cast<std::uint32_t>(std::min<std::uint64_t>(
         std::max<std::uint64_t>(beyond / taken, 1), geometry.blocks - kBlocksMin));

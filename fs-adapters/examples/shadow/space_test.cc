@@ -40,7 +40,8 @@ TEST(Space, FullDiskCanBeChangedAndEmptied) {
     ASSERT_TRUE(large);
     EXPECT_GT(large->size_bytes, 50'000U);
     EXPECT_EQ(vfs.mkdir("more", 0755).error().value, ENOSPC);
-    // Overwriting the file needs several times as many blocks as are free.
+    // The file has several times as many blocks as are free. Overwriting it must nevertheless
+    // succeed.
     const auto file = vfs.open("large", {});
     ASSERT_TRUE(file);
     ASSERT_TRUE(vfs.pwrite(*file, 0, bytes_of(std::string(large->size_bytes, 'm'))));

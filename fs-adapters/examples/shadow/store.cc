@@ -74,8 +74,9 @@ VfsResult<tree::InodeHandle> Store::make(tree::Operation& operation, tree::CoreI
   return share(*inode, &operation);
 }
 
-/// Called when an inode has lost its last reference; removes it if it has no name. No table
-/// contains such an inode, so nothing is written and no commit is needed.
+/// Called to release a reference to an inode. If it was the last reference and the inode has no
+/// name, removes the inode. No table contains an inode without a name, so nothing is written and no
+/// commit is needed.
 void Store::put(tree::CoreInode& tree_inode, tree::Operation*) {
   CoreInode& inode = core(tree_inode);
   if (--inode.references != 0 || inode.attributes.links != 0) return;

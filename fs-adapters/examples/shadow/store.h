@@ -40,7 +40,7 @@ inline constexpr std::uint32_t kReserveBlocks = 16;
 inline constexpr std::uint32_t kBlocksMin = 64;
 
 struct MountOptions {
-  // The two rules. Both hold, except in a control, which sets one of them to false.
+  // A control sets one of these rules to false; in all other systems, both are true.
   bool flush_first = true;
   bool keep_freed = true;
   os::TimeNs commit_interval_ns = 5 * model::kSecondNs;

@@ -23,8 +23,8 @@ adapters::Promises promises() {
           .fsync_keeps_links = true,
           .fsync_keeps_moved_path = true,
           .fsync_keeps_new_name = true,
-          // The commit interval, plus one tick of the syncer and the time that an operation in
-          // progress may take.
+          // A change is durable after the commit interval, one tick of the syncer, and the time
+          // that an operation in progress may take.
           .keeps_after_s = kCommitS + 2,
           .replace_keeps_content = true,
           .names = adapters::NameOrder::atomic,

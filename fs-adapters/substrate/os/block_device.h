@@ -15,8 +15,8 @@ struct BlockRequest {
   std::uint32_t sectors = 0;
   std::span<std::byte> into;        ///< destination of a read; valid until completion
   std::span<const std::byte> data;  ///< source of a write; valid until completion
-  /// For a write, the kind of data that it contains, as numbered by its file system
-  /// (adapters::FileSystemType::block_kinds()); 0 means any other kind. Only tracers use it
+  /// For a write, the kind of data that it contains. The file system defines the numbers
+  /// (adapters::FileSystemType::block_kinds()); 0 means any other kind. Only tracers use the kind
   /// (DiskTracer::issued); devices do not.
   std::uint8_t kind = 0;
 };
@@ -39,8 +39,9 @@ class BlockDevice {
   virtual std::uint64_t sectors() const = 0;
   virtual bool volatile_cache() const = 0;  ///< true if durability requires a flush
   /// Starts a request. Calls `done` exactly once, after start() has returned. Buffers must stay
-  /// valid until then. Any number of requests may be outstanding; the caller must not start a
-  /// request too early if its order matters (disk_queue.h).
+  /// valid until `done` is called. Any number of requests may be outstanding, and the device may
+  /// complete them in any order. If the order of two requests matters, the caller must start the
+  /// second one only when that is safe (disk_queue.h).
   virtual void start(const BlockRequest& request, BlockDone& done) = 0;
 };
 

@@ -286,8 +286,8 @@ HeldBuffer BufferCache::get(const BufferKey& key, Content content, std::uint64_t
   }
 }
 
-/// Returns the cached buffer, held. If the block is not cached, frees memory for it and returns
-/// null.
+/// Returns the cached buffer, held. If the block is not cached, makes room for `bytes` bytes and
+/// returns null.
 Buffer* BufferCache::State::held_or_room(const BufferKey& key, std::size_t bytes) {
   cpu.charge(Cost::buffer_found);
   for (;;) {
@@ -296,7 +296,7 @@ Buffer* BufferCache::State::held_or_room(const BufferKey& key, std::size_t bytes
       return buffer;
     }
     make_room(bytes);
-    // If the buffer is found, another fiber has created it in the meantime.
+    // Another fiber may have created the buffer during the wait. If so, tries again to get it.
     if (find(key) == nullptr) return nullptr;
   }
 }

@@ -66,11 +66,11 @@ struct BufferKey {
   }
 };
 
-/// The home of a buffer that does not have a place on the disk yet.
+/// The home of a buffer that has no address on the disk yet.
 inline constexpr std::uint64_t kUnassigned = ~std::uint64_t{0};
 
-/// The kind of a buffer's content. By default, only buffers that contain metadata are locked while
-/// they are written. Hooks see both kinds of writes, because a pointer may have to wait until the
+/// The kind of a buffer's content. By default, a buffer is locked while it is written only if it
+/// contains metadata. Hooks also see writes of data, because a pointer may have to wait until the
 /// data to which it refers is on the disk.
 enum class Content : std::uint8_t { metadata, data };
 
@@ -132,15 +132,16 @@ class WriteHooks {
   virtual void write_failed(const BufferKey& key, Content content) { (void)key, (void)content; }
 };
 
-/// The part of a file system that writes the buffers without a home.
+/// Interface of a file system that uses buffers without a home. Only the file system can write
+/// these buffers.
 class BufferOwner {
  public:
   virtual ~BufferOwner() = default;
   /// Called when a fiber needs room for `bytes`, no buffer is clean, and some dirty buffers have no
   /// home. The call is made on that fiber, which may hold other buffers and locks of the file
-  /// system. The owner must therefore not wait for a lock, nor call get(), read(), charge() or a
-  /// flush. It may issue gathered writes of buffers from try_hold(), wake one of its fibers that
-  /// will do so, or release charged memory.
+  /// system. The owner must therefore neither wait for a lock nor call get(), read(), charge() or a
+  /// flush function. It may issue gathered writes of buffers from try_hold(), wake one of its
+  /// fibers that will do so, or release charged memory.
   ///
   /// Returns true if room has been or will be made: the caller then waits for a completion, an
   /// uncharge() or wake_room_waiters(), and calls this function again if there is still no room.
@@ -148,13 +149,13 @@ class BufferOwner {
   /// (over_bytes_most).
   virtual bool need_room(std::size_t bytes) = 0;
   /// Writes all dirty buffers without a home that belong to `*object`, or to any object if `object`
-  /// is null. Returns once they are on the disk, or with an error. Called on the fiber that
-  /// flushes, which holds no buffer. May wait.
+  /// is null. Returns once these buffers are on the disk, or returns an error. Called on the fiber
+  /// that flushes; this fiber holds no buffer. May wait.
   virtual model::Status flush(const std::uint64_t* object) = 0;
 };
 
-/// One piece of a gathered write: either a buffer held by the calling fiber, or bytes that belong
-/// to the owner (such as a summary of a segment), which are copied during the call. Its size is a
+/// One piece of a gathered write: a buffer that the calling fiber holds, or bytes that belong to
+/// the owner (such as a segment's summary) and are copied during the call. The size of a piece is a
 /// multiple of 512 bytes.
 struct GatheredPart {
   HeldBuffer buffer = {};
@@ -165,20 +166,21 @@ struct BufferCacheOptions {
   std::uint64_t bytes = 36 << 20;  ///< limit on the total size of all buffers
   bool block_copy = false;         ///< -CB: writes use private copies
   /// With -CB, a limit on the total size of all copies, counted in pages of 4 KiB. A fiber whose
-  /// copy would exceed it waits until other writes complete. 0 for no separate limit.
+  /// copy would exceed the limit waits until other writes complete. If 0, there is no separate
+  /// limit.
   std::uint64_t copies_bytes = 0;
-  /// Part of `bytes` that is protected for metadata. Metadata beyond this amount is evicted before
-  /// any data, and the protected part only after all data. If 0, the least recently used buffer of
-  /// either kind is evicted.
+  /// Part of `bytes` that is protected for metadata. This part of the metadata is evicted only
+  /// after all data, and metadata beyond this part is evicted before any data. If 0, the least
+  /// recently used buffer of either kind is evicted.
   std::uint64_t metadata_bytes = 0;
   bool lock_data = false;  ///< also lock data blocks while they are written
-  /// Part of `bytes` that only fibers with a RoomReserve may use, so that the fibers that free
-  /// memory do not run out of it.
+  /// Part of `bytes` that is available only to fibers with a RoomReserve. These fibers make room in
+  /// the cache, and must not run out of memory themselves.
   std::uint64_t reserve_bytes = 0;
   /// Limit on the total of all charges. Charges also count toward `bytes`.
   std::uint64_t charged_bytes_max = ~std::uint64_t{0};
   /// If true, the in-core structures of file systems (tree/inode_store.h) are charged to the cache.
-  /// If false, they take no memory.
+  /// If false, they are not counted as memory.
   bool structures_count = false;
   std::uint32_t gathered_bytes_max = 4 << 20;  ///< maximum size of one gathered write
   /// Limit on the number of writes in flight. Each buffer of a gathered write counts as one.
@@ -205,8 +207,8 @@ class BufferCache {
   ~BufferCache();
 
   void hooks(WriteHooks* hooks);
-  /// Sets the owner; null removes it. An owner must be removed before it is destroyed, unless it
-  /// outlives the cache. It must not be removed while a dirty buffer has no home.
+  /// Sets the owner; null removes the owner. An owner must be removed before it is destroyed,
+  /// unless it outlives the cache. An owner must not be removed while a dirty buffer has no home.
   void owner(BufferOwner* owner);
 
   // The following functions must be called from a fiber. Lengths are multiples of 512 bytes. get()
@@ -217,15 +219,16 @@ class BufferCache {
   /// Returns the block from the cache or from the disk.
   tl::expected<HeldBuffer, model::Status> read(const BufferKey& key, Content content,
                                                std::uint64_t lba, std::size_t bytes);
-  /// Like the function above, but for blocks that another fiber may move: a cleaner, or a fiber
-  /// that handles a failed write. Calls `home` for the address once there is memory for the block;
-  /// from then on the block must not be moved. `home` must not wait. If it cannot determine the
-  /// address without waiting, it returns kUnassigned; read() then returns device_failed and reads
-  /// nothing.
+  /// Like the function above, but for blocks that a cleaner or a fiber that handles a failed write
+  /// may move. Calls `home` for the address once there is memory for the block; after that call,
+  /// the block must not be moved until it has been read. `home` must not wait. If it cannot
+  /// determine the address without waiting, it returns kUnassigned; read() then returns
+  /// device_failed and reads nothing.
   tl::expected<HeldBuffer, model::Status> read(const BufferKey& key, Content content,
                                                const std::function<std::uint64_t()>& home,
                                                std::size_t bytes);
-  /// Returns the block only if it is cached.
+  /// Returns the block if it is cached, without reading it from the disk; otherwise, returns an
+  /// empty handle.
   HeldBuffer cached(const BufferKey& key);
   /// Starts to read the block if there is room for it. Does not wait for the read.
   void read_ahead(const BufferKey& key, Content content, std::uint64_t lba, std::size_t bytes);
@@ -238,22 +241,22 @@ class BufferCache {
   /// hook vetoed the write and nothing was sent.
   model::Status write(HeldBuffer buffer, const Ordering& ordering = {});
 
-  /// Gives the buffer a new home at `lba` and marks it clean. For an owner that has taken the bytes
-  /// and writes them there itself.
+  /// Gives the buffer a new home at `lba` and marks the buffer clean. Used by an owner that has
+  /// taken the buffer's bytes and writes them to `lba` itself.
   void moved(HeldBuffer buffer, std::uint64_t lba);
 
   // Buffers without a home. get() with kUnassigned and write_unassigned() create them. While such a
   // buffer is dirty, the home passed to get() or read() is ignored. write() and write_async() do
   // not send it; sweeps and write_behind() skip it.
 
-  /// Marks the buffer dirty and drops its home, if it has one.
+  /// Marks the buffer dirty. If the buffer has a home, removes the home.
   void write_unassigned(HeldBuffer buffer);
   /// Returns the block only if it is cached and neither held nor being read; otherwise, returns an
   /// empty handle. Never waits.
   HeldBuffer try_hold(const BufferKey& key);
-  /// Writes the parts to consecutive sectors starting at `lba`, in one request. When it is issued,
-  /// each buffer's home becomes its place there, and the buffer becomes clean (but unwritten()
-  /// until the request completes).
+  /// Writes the parts to consecutive sectors starting at `lba`, in one request. When the request is
+  /// issued, the address of each part becomes the home of its buffer, and the buffer becomes clean.
+  /// unwritten() is true for the buffer until the request completes.
   ///
   /// If the write fails, its buffers become dirty again, and buffers that had no home before lose
   /// the new home. If a buffer is written again while its first write is in flight, the second
@@ -262,17 +265,20 @@ class BufferCache {
   /// there is room for it.
   ///
   /// Hooks see each buffer before anything is sent. If a hook vetoes a write, nothing is sent, all
-  /// buffers stay dirty, and 0 is returned; for the writes that the hooks had already permitted,
-  /// after_write() reports an error. Waits for the processor, and for other writers' copies if
-  /// `copies_bytes` is exhausted, but not for the disk. `done` may be null. It is called after the
-  /// buffers have been updated, and must outlive the request.
+  /// buffers stay dirty, and the result is 0. For the writes that the hooks had already permitted,
+  /// after_write() reports an error.
+  ///
+  /// Waits for the processor, and for other writers' copies if `copies_bytes` is exhausted, but not
+  /// for the disk. `done` may be null. It is called after the buffers have been updated, and must
+  /// outlive the request.
   RequestId write_gathered(std::uint64_t lba, std::vector<GatheredPart> parts,
                            const Ordering& ordering = {}, DiskDone* done = nullptr);
   /// Returns the dirty buffers that have no home, in the order in which they became dirty. Does not
   /// wait.
   std::vector<BufferKey> unassigned() const;
   std::size_t unassigned_bytes() const;  ///< counts only dirty buffers
-  /// Wakes the fibers that wait after need_room(), so that they check for free memory again.
+  /// Wakes the fibers that wait because need_room() has returned true. They then check for free
+  /// memory again.
   void wake_room_waiters();
 
   // Memory of the file system (in-core inodes, maps, dependencies) that counts toward the size of
@@ -281,20 +287,20 @@ class BufferCache {
   /// Charges memory; waits for room as get() does. If the charge would exceed charged_bytes_max,
   /// returns false and charges nothing; the caller must then release memory first.
   bool charge(std::size_t bytes);
-  /// Like charge(), but never waits, and also returns false if there is no room. For event
-  /// handlers.
+  /// Like charge(), but never waits: if there is no room, returns false. Used by event handlers.
   bool try_charge(std::size_t bytes);
   /// Releases charged memory. `bytes` must not exceed charged_bytes(). May be called from any
   /// context.
   void uncharge(std::size_t bytes);
   std::size_t charged_bytes() const;
-  std::size_t used_bytes() const;  ///< total of buffers, counted copies and charges
+  std::size_t used_bytes() const;  ///< total of buffers, counted copies and charged bytes
 
-  // The following functions need no lock and do not wait. being_written() returns the block's
-  // newest write in flight, even if the cache has already dropped the buffer; 0 if none is in
-  // flight.
+  // The following functions need no lock and do not wait.
+
+  /// Returns the block's newest write in flight, even if the cache has already dropped the buffer.
+  /// Returns 0 if no write is in flight.
   RequestId being_written(const BufferKey& key) const;
-  /// True if the block is dirty or being written.
+  /// Returns true if the block is dirty or being written.
   bool unwritten(const BufferKey& key) const;
   /// Returns true if a write of the block has failed and no later write has succeeded.
   bool write_failed(const BufferKey& key) const;
@@ -311,20 +317,21 @@ class BufferCache {
   void discard_all();
 
   /// Writes all dirty buffers of the object that exist at the time of the call, then waits for them
-  /// and for writes already in flight. Buffers without a home are flushed by their owner
-  /// (device_failed if there is no owner). Returns an error if some block is not on the disk (see
-  /// above). Hooks may keep buffers dirty, so callers must check for dirty buffers again.
+  /// and for writes already in flight. The owner flushes buffers without a home; without an owner,
+  /// the result is device_failed. Returns an error if some block is not on the disk. Hooks may keep
+  /// buffers dirty, so callers must check for dirty buffers again.
   model::Status flush_object(std::uint64_t object);
   model::Status flush_all();
   bool any_dirty() const;
-  bool any_unwritten() const;  ///< true if some buffer is dirty or in flight
+  bool any_unwritten() const;  ///< true if any buffer is dirty or in flight
   /// A dirty buffer in the list for the syncer, with the time at which it became dirty and the time
   /// of its last change.
   struct Dirty {
     BufferKey key;
     TimeNs dirtied_at = 0, modified_at = 0;
     Content content = Content::metadata;
-    std::uint64_t lba = 0;  ///< kUnassigned if its owner writes it
+    /// The block's home. If the block has no home, kUnassigned; the owner then writes the block.
+    std::uint64_t lba = 0;
     std::uint64_t bytes = 0;
   };
   std::vector<Dirty> dirty() const;
@@ -334,11 +341,12 @@ class BufferCache {
   std::size_t dirty_metadata_since(TimeNs since) const;
   /// Issues a write of the block if it is dirty and not held. Does not wait.
   void write_behind(const BufferKey& key);
-  /// Visits part number `part` of the cache, which is divided into `parts` parts. Marks each dirty
-  /// buffer there, and issues those that were marked at the previous visit (Ganger and Patt 1994,
-  /// section 2). A part consists of every `parts`-th slot and not of adjacent slots. Unlike page
-  /// frames in a long-running system, buffers that become dirty together have adjacent slots here,
-  /// so a part of adjacent slots would cause the burst of writes that the sweep is meant to avoid.
+  /// Visits part number `part` of `parts` parts of the cache. Marks each dirty buffer there, and
+  /// issues those that were marked at the previous visit (Ganger and Patt 1994, section 2).
+  ///
+  /// A part consists of every `parts`-th slot. In a real system, buffers that become dirty together
+  /// are in page frames all over the memory, but here they have adjacent slots. If a part consisted
+  /// of adjacent slots, the sweep would write them in one burst, which is what it should avoid.
   void sweep(std::size_t part, std::size_t parts);
   void drop_clean();
 
@@ -351,9 +359,9 @@ class BufferCache {
   std::unique_ptr<State> state_;
 };
 
-/// Lets the current fiber use the cache's reserve for the lifetime of this object. For fibers that
-/// make room (the owner's writer, a cleaner). They never wait for room: if the reserve is used up
-/// and no buffer is clean, they make the cache exceed its size.
+/// While this object exists, the current fiber may use the cache's reserve. This is for fibers that
+/// make room: the owner's writer, or a cleaner. These fibers never wait for room. If the reserve is
+/// used up and no buffer is clean, they make the cache exceed its size.
 class RoomReserve {
  public:
   explicit RoomReserve(BufferCache& cache);

@@ -69,8 +69,8 @@ TEST(BufferCache, ReusedMemoryIsZeroed) {
   });
 }
 
-/// Fills a cache of eight blocks with `blocks` metadata blocks, then with many data blocks.
-/// Returns, for each metadata block, whether it is still cached.
+/// Fills a cache that has room for eight blocks with `blocks` metadata blocks, then with many data
+/// blocks. Returns, for each metadata block, whether it is still cached.
 std::vector<bool> metadata_left(std::uint64_t metadata_bytes, std::int64_t blocks) {
   CachedWorld w({.bytes = 8 * 512, .metadata_bytes = metadata_bytes});
   std::vector<bool> left;
@@ -260,7 +260,7 @@ TEST(BufferCache, WithBlockCopyUpdatersDoNotWaitAndVersionsArriveInOrder) {
       EXPECT_EQ(buffer.being_written(), version - 1);
       w.cache.write_async(std::move(buffer));
     }
-    EXPECT_EQ(w.executor.now(), 5000);  // time to copy
+    EXPECT_EQ(w.executor.now(), 5000);  // five copies of 1 us each
     w.queue.wait_for(3);
     EXPECT_EQ(w.medium.word(10), 3U);
     w.queue.drain();
@@ -486,7 +486,8 @@ TEST(BufferCache, AFailedBlockIsDirtyAndStaysCached) {
     w.run_as_user([&] {
       w.cache.write_async(w.fill({0, 1}, 10, 7));
       w.queue.drain();
-      // Other blocks need the memory, and the bad sector must not delay them.
+      // Now the cache needs memory for other blocks. The bad sector must not delay the writes of
+      // those blocks.
       for (std::int64_t block = 20; block < 40; ++block)
         EXPECT_EQ(w.cache.write(w.fill({0, block}, static_cast<std::uint64_t>(block), 1)),
                   Status::ok);
@@ -537,7 +538,8 @@ TEST(BufferCache, AFailedCopyRestoresAnEvictedBuffer) {
     w.cache.drop_clean();
     w.queue.drain();
     EXPECT_EQ(w.read_word({0, 1}, 10), 0U);
-    // The read below is queued behind this write, and the write will fail.
+    // The next write will fail. The read after it is queued behind the write, but must nevertheless
+    // return the new word.
     w.cache.write_async(w.fill({0, 1}, 10, 8));
     w.cache.drop_clean();
     EXPECT_EQ(w.read_word({0, 1}, 10), 8U);
@@ -555,7 +557,7 @@ TEST(BufferCache, AFailedCopyDoesNotReplaceANewerVersion) {
     w.cache.write_async(w.fill({0, 1}, 10, 7));
     w.cache.write_async(w.fill({0, 1}, 10, 8));
     w.cache.drop_clean();
-    // Takes effect only for the second write, as the first one is already at the disk.
+    // The first write is already at the disk and will still fail. Only the second write succeeds.
     w.disk.bad_sectors = {};
     w.queue.drain();
     EXPECT_EQ(w.read_word({0, 1}, 10), 8U);
@@ -612,7 +614,7 @@ TEST(BufferCache, ReadAheadDoesNotWaitAndNeedsRoom) {
   EXPECT_EQ(w.disk.log, (Log{"r20+1"}));
 }
 
-/// Sends zeroes instead of blocks in `undo`, and vetoes blocks in `hold`.
+/// For the block `undone`, sends other bytes; for the block `kept_back`, vetoes the write.
 struct UndoingHooks : WriteHooks {
   explicit UndoingHooks(BufferCache& buffers) : cache(buffers) {}
   bool before_write(Outgoing& write) override {
@@ -642,7 +644,7 @@ TEST(BufferCache, HooksCanSubstituteBytes) {
     hooks.undone = 1;
     w.run_as_user([&] {
       w.cache.write_async(w.fill({0, 1}, 10, 1));
-      // While only a rolled-back version of the buffer is in flight, the buffer must not be
+      // Only a rolled-back version of the buffer is in flight now, so the buffer must not be
       // evicted.
       for (std::int64_t block = 20; block < 23; ++block) w.cache.release(w.fill({0, block}, 20, 1));
       w.queue.drain();
@@ -672,7 +674,8 @@ TEST(BufferCache, HooksCanVetoAWrite) {
     EXPECT_EQ(w.medium.word(10), 0U);
     EXPECT_EQ(w.medium.word(11), 1U);
     EXPECT_EQ(w.cache.dirty().size(), 1U);
-    // Memory is freed without evicting the buffer; if necessary, the cache exceeds its size.
+    // Needs more memory than the cache has. The vetoed buffer must stay dirty in the cache, even if
+    // the cache exceeds its size.
     for (std::int64_t block = 20; block < 30; ++block)
       w.cache.write_delayed(w.fill({0, block}, 20, 1));
     const BufferKey key{0, 1};

@@ -2,10 +2,11 @@
 //
 //   held buffers and owner's bytes -> hooks -> [all bytes] -> one request -> a transfer per buffer
 //
-// The host copies the bytes of a gathered write in any case, because a driver's request is one
-// span. The modelled machine pays as in buffer_writes.cc: either the buffers stay locked, or with
-// -CB a copy takes memory and processor time. Each buffer has its own transfer, all with the id of
-// the one request, so that callers waiting for a block's write need not know how it was sent.
+// The host always copies the bytes of a gathered write, because a driver's request has a single
+// span of bytes. The costs in the modelled machine are those of buffer_writes.cc: either the
+// buffers stay locked or, with -CB, a copy takes memory and processor time. Each buffer has its own
+// transfer with the id of the request, so callers that wait for a block's write need not know
+// whether the write was gathered.
 #include <algorithm>
 #include <cstring>
 #include <utility>
@@ -102,8 +103,9 @@ bool BufferCache::State::let_go(Gathered& gathered, std::vector<GatheredPart>& p
   return true;
 }
 
-/// Called after the hooks have vetoed part `refused`. Reports an error for each part that precedes
-/// it, because the hooks had permitted the write of these parts.
+/// Undoes the preparation of a gathered write after the hooks have vetoed part number `refused`.
+/// Reports an error to the hooks for each earlier part, because they had permitted its write. Marks
+/// new buffers dirty.
 void BufferCache::State::take_back(const std::vector<GatheredPart>& parts, std::size_t refused) {
   for (std::size_t i = 0; i < refused; ++i)
     if (parts[i].buffer) hooks->after_write(parts[i].buffer.key(), 0, model::Status::device_failed);
@@ -111,8 +113,8 @@ void BufferCache::State::take_back(const std::vector<GatheredPart>& parts, std::
     if (part.buffer && part.buffer.buffer_->fresh) set_dirty(*part.buffer.buffer_);
 }
 
-/// Decides for each buffer whether it stays locked, is pinned, or is sent as a copy that counts as
-/// cache memory.
+/// Decides for each buffer whether the buffer stays locked, is pinned, or is sent as a copy. Such a
+/// copy counts as cache memory.
 void BufferCache::State::choose_copies(Gathered& gathered) {
   std::size_t bytes = 0;
   for (const Gathered::Part& part : gathered.parts)

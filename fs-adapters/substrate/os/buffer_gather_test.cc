@@ -100,7 +100,7 @@ TEST(BufferGather, TheCacheDoesNotWriteBuffersWithoutAHome) {
     w.cache.sweep(0, 1);
     w.cache.sweep(0, 1);
     EXPECT_EQ(w.cache.flush_all(), Status::device_failed) << "there is no owner";
-    // get() and read() ignore the home that is passed while the buffer has none.
+    // Without a home, a buffer keeps kUnassigned: get() and read() ignore the home that is passed.
     EXPECT_EQ(w.cache.read({1, 0}, Content::metadata, 40, 512)->lba(), kUnassigned);
     EXPECT_EQ(w.cache.get({1, 0}, Content::metadata, 40, 512).lba(), kUnassigned);
     EXPECT_TRUE(w.cache.any_dirty());
@@ -385,8 +385,8 @@ TEST(BufferGather, CountsTheExcessIfTheOwnerCannotWrite) {
   w.cache.owner(nullptr);
 }
 
-/// The owner's writer is a separate fiber that needs memory itself. The fibers that wait for memory
-/// hold the buffers that the writer would otherwise write.
+/// Room is made by a separate fiber, the writer, which needs memory itself. The users that wait for
+/// room hold buffers, so the writer can only use the reserve.
 TEST(BufferGather, ASeparateWriterUsesTheReserve) {
   GatherWorld w({.bytes = 16 * 512, .reserve_bytes = 2 * 512});
   struct Owner final : BufferOwner {
@@ -481,8 +481,8 @@ TEST(BufferGather, UnchargedMemoryGoesToWaiters) {
 }
 
 /// Simulates a log with random users. Reads through the log's map must return the newest version,
-/// regardless of evictions, failed writes and moves. At the end, the disk must contain these
-/// versions at the addresses in the map.
+/// regardless of evictions, failed writes and moves. At the end, the newest version of each block
+/// must be on the disk, at the address in the map.
 void log_history(std::uint64_t seed, bool block_copy) {
   Random random(seed);
   GatherWorld w({.bytes = 24 * 512, .block_copy = block_copy, .lock_data = seed % 3 == 0},

@@ -7,8 +7,9 @@
 //
 // Each version of a block is a number, ascending over all blocks. A reader must see the newest
 // version, regardless of writes and evictions in between. Each home must receive its versions in
-// order. Versions acknowledged by a sync write or a flush are on the medium; at the end all
-// versions are. Hooks send rolled-back versions (kUndone set) and veto writes.
+// order. A version that a sync write or a flush has acknowledged must be on the medium; at the end,
+// the newest version of every block must be there. Hooks send rolled-back versions (kUndone set)
+// and veto writes.
 #include <fmt/core.h>
 #include <gtest/gtest.h>
 
@@ -146,8 +147,8 @@ class BufferHistory : private WriteHooks {
       default:
         change(key, block);
     }
-    // The step must end with a change, because the current home of a moved block is the address of
-    // its last write.
+    // For a block that moves, `home` must be the address of its last write. The step therefore ends
+    // with a change, which writes the block.
     if (key.object == 3) change(key, block);
     if (alone) block.lock->unlock();
     if (random_.below(3) == 0)
@@ -194,8 +195,7 @@ class BufferHistory : private WriteHooks {
 
   void discard(const BufferKey& key, Block& block) {
     cache_.discard(key);
-    // The block may now have any version issued so far, unless that version is older than the
-    // newest acknowledged one.
+    // The block may now have any version from the newest acknowledged one to the newest one.
     const auto buffer = cache_.read(key, content_of(key), block.home, bytes_of(key));
     if (!buffer) return;
     std::uint64_t seen = 0;
@@ -213,8 +213,8 @@ class BufferHistory : private WriteHooks {
     const bool held = random_.below(2) == 0;
     const model::Status status = held ? cache_.flush_object(object) : cache_.flush_all();
     if (status != model::Status::ok || shape_.hooks) return;
-    // A block that has changed since the list was made is ignored, because its listed version may
-    // never have been written.
+    // Blocks that have changed since the list was made are skipped, because the flush need not have
+    // written the listed version.
     for (const auto& [key, version] : then) {
       Block& block = blocks_[key];
       if (block.newest == version) block.durable = std::max(block.durable, version);

@@ -35,14 +35,14 @@ class Buffer {
   Content content = Content::metadata;
   std::uint64_t lba = 0;
   std::vector<std::byte> bytes;
-  /// Used only while the buffer is being read. If an earlier write of the block has failed, these
-  /// are the bytes of that write, which are newer than those on the disk.
+  /// If an earlier write of the block has failed, the bytes of that write, which are newer than the
+  /// bytes on the disk. Used only while the buffer is being read.
   std::vector<std::byte> newer;
   Lock lock = Lock::free;
   WaitQueue waiters;
   std::uint32_t waiting = 0;
-  /// Number of transfers that pin the buffer: those that will still need it when they complete, and
-  /// those that have sent a copy that does not count as cache memory.
+  /// Number of transfers that pin the buffer. A transfer pins it if the transfer will need the
+  /// buffer at completion, or if it has sent a copy that does not count as cache memory.
   std::uint32_t pins = 0;
   /// True if the buffer has the disk's bytes or newer ones; false until a read completes.
   bool known = false;
@@ -63,8 +63,8 @@ class Buffer {
   Links<Buffer> in_modified;
 };
 
-/// Memory of destroyed buffers, kept for new ones, because a full cache evicts a buffer for each
-/// new one.
+/// Keeps the memory of destroyed buffers for new buffers. If the cache is full, each new buffer
+/// replaces an evicted one.
 class SpareBytes {
  public:
   /// Returns a block of `bytes` bytes, whose content is either zeroes or stale.
@@ -128,7 +128,7 @@ struct BufferCache::State {
     bool locks = false;      ///< the buffer is locked until completion
     bool pins = false;
     bool forced = false;
-    /// The write assigns a new home, which the buffer loses if the write fails.
+    /// The write gives the buffer a new home. If the write fails, the buffer loses this home.
     bool moves = false;
     Buffer* buffer = nullptr;  ///< set if the transfer locks or pins the buffer
     std::vector<std::byte> copy;

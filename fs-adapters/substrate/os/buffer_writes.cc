@@ -6,10 +6,10 @@
 //   buffer's own      the buffer, locked       a counted copy               a copy, buffer pinned
 //   from a hook       a copy, buffer locked    a counted copy, pinned       -
 //
-// File data is not locked while it is written, but a copy is sent anyway, so that the disk gets the
-// bytes that the buffer has at issue. This costs the host a little and the modelled machine
-// nothing. The buffer stays pinned until completion, so that a fiber that streams through the cache
-// waits for the disk.
+// File data is not locked while it is written. Instead, a copy is sent, so that the disk gets the
+// bytes that the buffer has when the write is issued. The copy costs the host a little and the
+// modelled machine nothing. The buffer stays pinned until completion, so that a fiber that streams
+// through the cache waits for the disk.
 #include <algorithm>
 #include <iterator>
 #include <utility>
@@ -39,7 +39,7 @@ std::span<const std::byte> zero_block() {
   return zeroes;
 }
 
-/// True if zero_block() can replace `bytes`.
+/// True if zero_block() can be sent in place of `bytes`.
 bool needs_no_copy(std::span<const std::byte> bytes) {
   return bytes.size() <= kZeroBlockBytes && base::all_zero(bytes);
 }
@@ -69,7 +69,8 @@ void BufferCache::State::set_clean(Buffer& buffer) {
   modified.remove(buffer);
 }
 
-/// Waits until the limit on copies leaves room for copies of `bytes` in total.
+/// Waits until copies of another `bytes` bytes are within the limit on copies, or until there are
+/// no copies.
 void BufferCache::State::wait_for_copies(std::size_t bytes) {
   if (options.copies_bytes == 0) return;
   const TimeNs before = executor.now();
@@ -86,7 +87,8 @@ void BufferCache::State::wait_for_writes() {
   executor.account().disk_wait_ns += executor.now() - before;
 }
 
-/// Charges the processor for a write. The calling fiber must hold the buffer.
+/// Waits until the cache's limits permit another write, and charges the processor time for it. The
+/// calling fiber must hold the buffer.
 void BufferCache::State::pay_for_write(const Buffer& buffer) {
   wait_for_writes();
   const bool copied = travels_as_copy(buffer) && !needs_no_copy(buffer.bytes);
@@ -228,8 +230,8 @@ void BufferCache::State::write_arrived(Transfer& transfer, model::Status status)
   if (wanted && failed) hooks->write_failed(transfer.key, transfer.content);
 }
 
-/// True if a later write of the same block is in flight. `transfer` must have been removed from the
-/// list of writes.
+/// True if a later write of the same block is in flight. The caller must have removed `transfer`
+/// from the list of writes.
 bool BufferCache::State::later_write_of(const Transfer& transfer) const {
   const auto [first, last] = writes.equal_range(transfer.key);
   return std::any_of(first, last, [&](const auto& each) {
@@ -237,9 +239,10 @@ bool BufferCache::State::later_write_of(const Transfer& transfer) const {
   });
 }
 
-/// Makes the block of a failed write dirty again. If a copy was sent, its buffer may have been
-/// evicted in the meantime. If a read of the block is already queued behind the failed write, that
-/// read would return stale bytes, so the newer bytes are kept for it.
+/// Makes the block of a failed write dirty again. If a copy was sent and the buffer has been
+/// evicted in the meantime, creates a buffer from the copy. If a read of the block is already
+/// queued behind the failed write, that read would return stale bytes, so the newer bytes are kept
+/// for the buffer.
 void BufferCache::State::keep_unwritten(Transfer& transfer) {
   Buffer* buffer = transfer.buffer != nullptr ? transfer.buffer : find(transfer.key);
   // The buffer's home was the address of this write, which has failed. The buffer now has no home,
@@ -286,8 +289,8 @@ void BufferCache::State::set_dirty_again(Buffer& buffer) {
 /// Marks the writes in flight of these blocks as discarded, so that their failures are ignored.
 void BufferCache::State::discard_writes(const BufferKey& first, const BufferKey& last) {
   failed_writes.erase(failed_writes.lower_bound(first), failed_writes.upper_bound(last));
-  // Without copies, each write in flight still has its buffer, and the failure of a discarded
-  // buffer's write is ignored anyway.
+  // Without copies, no write must be marked: each write in flight still has its buffer, and if that
+  // buffer has been discarded, a failure of the write is ignored.
   if (!options.block_copy) return;
   for (auto at = writes.lower_bound(first); at != writes.end() && !(last < at->first); ++at)
     at->second->discarded = true;
@@ -301,8 +304,8 @@ RequestId BufferCache::State::write_unheld(const BufferKey& key, Cause cause) {
   if (buffer->lba == kUnassigned) return 0;
   lock(*buffer);
   pay_for_write(*buffer);
-  // If the buffer has been discarded in the meantime, its address may already belong to another
-  // block.
+  // The buffer may have been discarded during the wait. Nothing may be written then, because its
+  // address may already belong to another block.
   if (!buffer->dirty) {
     unlock(*buffer);
     return 0;
@@ -349,7 +352,8 @@ RequestId BufferCache::State::being_written(const BufferKey& key) const {
   const auto it = index.find(key);
   if (it != index.end() && it->second->last_write != 0)
     return disk.pending(it->second->last_write) ? it->second->last_write : 0;
-  // The buffer may have been evicted and created again while a copy of it is still in flight.
+  // The buffer may have been evicted and created again while a copy of it was in flight. The buffer
+  // then does not know of this write, so the list of writes is searched.
   const auto behind = writes.upper_bound(key);
   if (behind == writes.begin() || std::prev(behind)->first != key) return 0;
   return std::prev(behind)->second->id;
@@ -416,8 +420,8 @@ model::Status BufferCache::State::failure_of(const std::uint64_t* object) const 
   return any ? first->second : model::Status::ok;
 }
 
-/// Issues writes of those buffers that are dirty and have a home. Returns true if some dirty
-/// buffers have none.
+/// Issues writes of those buffers that are dirty and have a home. Returns true if there are dirty
+/// buffers without a home.
 bool BufferCache::State::issue_dirty(const std::vector<BufferKey>& keys) {
   const auto is_unassigned = [](const Buffer& buffer) {
     return buffer.dirty && buffer.lba == kUnassigned;

@@ -21,7 +21,7 @@ WallClock::WallClock(Origin origin) {
 }
 
 TimeNs WallClock::now() const {
-  // steady_clock counts CLOCK_MONOTONIC in nanoseconds.
+  // Needs no conversion: steady_clock counts CLOCK_MONOTONIC in nanoseconds.
   return std::chrono::nanoseconds(std::chrono::steady_clock::now().time_since_epoch()).count() +
          origin_ns_;
 }

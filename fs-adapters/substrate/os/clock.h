@@ -23,8 +23,8 @@ class Clock {
   virtual ~Clock() = default;
   virtual TimeNs now() const = 0;
 
-  /// Lets time pass until `until` (kNever for no limit), but returns early after the first external
-  /// event. Returns false if `until` is kNever and no event can ever occur.
+  /// Lets time pass until `until`, or without limit if `until` is kNever. Returns early after the
+  /// first external event. Returns false if `until` is kNever and no event can ever occur.
   virtual bool pass_until(TimeNs until) = 0;
 };
 
@@ -51,8 +51,8 @@ class WallClock : public Clock {
   bool pass_until(TimeNs until) override;
 
   /// Schedules a call of `happened` on the executor's thread, inside the next pass_until(). May be
-  /// called from any thread. Callers must bound the number of pending events: there is one for each
-  /// outstanding request to a disk or server.
+  /// called from any thread. The number of pending events is not limited here; callers limit it,
+  /// because each of their outstanding requests to a disk or server posts one event.
   void post(std::function<void()> happened);
 
  private:

@@ -61,7 +61,7 @@ void Cpu::use(TimeNs work_ns) {
 
 void Cpu::charge(std::initializer_list<Charge> charges) {
   const bool counted =
-      executor_.current() != nullptr;  // operations without cost may also occur outside of fibers
+      executor_.current() != nullptr;  // outside of fibers, only operations without cost may occur
   executor_.possible_switch();
   TimeNs work_ns = 0;
   for (const Charge& each : charges) {

@@ -4,11 +4,12 @@
 // A fiber that computes acquires the processor. It holds the processor until it waits for something
 // else or, if other fibers are waiting for the processor, until its slice has ended. Fibers just
 // woken by the disk precede those that have used up a slice, as in UNIX schedulers. Interrupt
-// handling delays the running fiber. Under a real clock all costs are zero and nothing here waits.
+// handling delays the running fiber. Under a real clock, all costs are zero and no function here
+// waits.
 //
 // Each charge is paid immediately and in order. While no other fiber can run, paying a charge only
-// requires a check for the next event. Each charge is a possible switch (fiber_schedule.h), even if
-// it costs nothing.
+// requires a check for the next event. At each charge, even one that costs nothing, a schedule may
+// switch to another fiber (fiber_schedule.h).
 
 #include <cstdint>
 #include <initializer_list>
@@ -30,11 +31,12 @@ class Cpu : private Executor::StopListener {
   /// Uses the processor for `work_ns`, which is charged to the calling fiber's account. Returns at
   /// once after halt().
   void use(TimeNs work_ns);
-  /// Like use(), for the total cost of `charges`. Counts each charge in the account.
+  /// Uses the processor for the total cost of `charges`, as use() does. Counts each charge in the
+  /// account.
   void charge(std::initializer_list<Charge> charges);
   void charge(Cost cost, std::int64_t amount = 1) { charge({{cost, amount}}); }
-  /// For event handlers: delays the running fiber, or the next one if the processor is idle, by
-  /// this cost.
+  /// Used by event handlers. Delays the running fiber by this cost. If the processor is idle,
+  /// delays the next fiber that uses it.
   void interrupt(Cost cost);
   const Account& interrupts() const { return interrupts_; }
   TimeNs busy_ns() const { return busy_ns_; }  ///< sum over all accounts
@@ -51,8 +53,8 @@ class Cpu : private Executor::StopListener {
   TimeNs slice_ns_;
   Account interrupts_{.name = "interrupts"};
   TimeNs busy_ns_ = 0;
-  /// The fiber that has the processor. A fiber keeps the processor across calls of use() until the
-  /// fiber stops.
+  /// The fiber that has the processor. Once a fiber has the processor, it keeps it from one use()
+  /// to the next, until the fiber stops for another reason.
   Fiber* holder_ = nullptr;
   /// True if the processor is granted to a woken fiber that has not run yet.
   bool promised_ = false;

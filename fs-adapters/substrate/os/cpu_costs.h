@@ -19,7 +19,7 @@ struct MachineCosts {
   TimeNs transfer_per_kib = 0;
   TimeNs clear_per_kib = 0;    ///< zero-filling
   TimeNs buffer_found = 0;     ///< a cache lookup
-  TimeNs request_issued = 0;   ///< path through the driver for one request
+  TimeNs request_issued = 0;   ///< driver's work for one request
   TimeNs interrupt = 0;        ///< completion of a request
   TimeNs process_created = 0;  ///< fork, exec and exit, for workloads that run commands
 };
@@ -68,7 +68,7 @@ constexpr bool is_per_kib(Cost cost) {
          cost == Cost::clear_per_kib;
 }
 
-/// A cost and the number of times that it is charged; for costs per KiB, the number of bytes.
+/// A cost, and how often it is charged. If the cost is per KiB, `amount` is a number of bytes.
 struct Charge {
   Cost cost;
   std::int64_t amount = 1;

@@ -148,7 +148,7 @@ TEST(Cpu, InterruptsDelayOnlyTheRunningFiber) {
   CpuWorld w;
   Calls interrupt([&] { w.cpu.interrupt(Cost::interrupt); });
   w.simulation.schedule(5, interrupt, 0);  // arrives while ann computes
-  // Arrives while the processor is idle; its handling ends at 107.
+  // The interrupt arrives while the processor is idle. Its handling ends at 107.
   w.simulation.schedule(100, interrupt, 0);
   w.simulation.schedule(200, interrupt, 0);  // arrives together with the next piece of work
   w.executor.spawn(Kind::user, w.ann, [&] {

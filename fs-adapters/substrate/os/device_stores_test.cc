@@ -56,8 +56,8 @@ TEST_F(DeviceStoresTest, AccessBeyondADeviceFails) {
   EXPECT_EQ(gone.error().message(), "device 2: does not exist");
 }
 
-/// Each device has its own write cache: a flush of one device does not write what the other one has
-/// cached.
+/// Each device has a separate write cache. A flush of one device does not write the data that the
+/// other device has cached.
 TEST_F(DeviceStoresTest, AFlushCoversOneDevice) {
   DeviceStores stores({{.store = &flat_, .sectors = 200}, {.store = &other_, .sectors = 40}});
   MemoryMachine machine(stores, {.second_sectors = 40});

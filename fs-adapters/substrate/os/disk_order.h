@@ -26,14 +26,14 @@ using RequestId = std::uint64_t;  ///< ascending in issue order, from 1
 
 enum class FlagMeaning : std::uint8_t { full, back, part, ignore };
 
-/// The constraints on the order of a request, in addition to those of its sectors.
+/// A request's ordering constraints, in addition to those that follow from its sectors.
 struct Ordering {
   bool flagged = false;
   /// Scheduler chains: earlier requests that must complete first. Requests that are already
   /// complete are ignored.
   std::span<const RequestId> after = {};
-  /// Makes the request a barrier, like the flag with the meaning Part-NR, whatever the queue's
-  /// meaning of the flag is. Used for de-allocation with chains (section 3.2).
+  /// Makes the request a barrier: it is ordered like a flagged request under Part-NR, whatever the
+  /// queue's FlagMeaning is. Used for de-allocation with chains (section 3.2).
   bool barrier = false;
 };
 
@@ -83,7 +83,8 @@ class DiskOrder {
     RequestId flagged_before = 0;  ///< the last flagged request issued before this one
     std::vector<Follower> followers;
   };
-  /// A run of sectors with the same pending requests; the map's key is its first sector.
+  /// A run of sectors with the same pending requests. The map is keyed by the first sector of the
+  /// run.
   struct Run {
     std::uint64_t end = 0;
     RequestId writer = 0;            ///< the last write; 0 if none
@@ -110,9 +111,9 @@ class DiskOrder {
   bool reads_bypass_;
   IdWindow<Slot> slots_;
   Runs runs_;
-  /// Pending flagged requests; may also contain requests that are already complete.
+  /// All pending flagged requests. May also contain flagged requests that are already complete.
   std::deque<RequestId> flagged_;
-  /// Pending barriers; may also contain requests that are already complete.
+  /// All pending barriers. May also contain barriers that are already complete.
   std::deque<RequestId> barriers_;
   RequestId last_flagged_ = 0;
   std::deque<RequestId> flag_gate_;

@@ -86,9 +86,9 @@ class NaiveOrder {
       if (ready(j)) ids.insert(j);
     return ids;
   }
-  /// Completes a request. If a write fails, it dooms these later, pending writes: those that name
-  /// it, those that its flag or barrier has held back, and, if the failed write was doomed itself,
-  /// writes to its sectors.
+  /// Completes a request. A failed write dooms later writes that are pending: writes that name it
+  /// in their chain, writes that its flag or barrier has held back and, if the failed write itself
+  /// was doomed, writes to its sectors.
   void complete(RequestId id, OrderOutcome outcome) {
     (*this)[id].complete = true;
     if (outcome == OrderOutcome::failed && (*this)[id].kind == OrderKind::write) {
@@ -138,7 +138,7 @@ class OrderHistory {
       complete_one();
       ASSERT_TRUE(same());
     }
-    // Termination: if no request is ready, none may be pending.
+    // No request is ready. A request that is still pending now would never complete.
     EXPECT_EQ(completed_, order_.newest());
     EXPECT_EQ(order_.oldest(), order_.newest() + 1);
     sums.doomed += doomed_;
@@ -167,7 +167,8 @@ class OrderHistory {
     ordering.flagged = request.flagged;
     ordering.barrier = request.barrier;
     ordering.after = request.after;
-    // A chain may also name requests that are already complete; these have no effect.
+    // Requests that are already complete have no effect in a chain, so the naive implementation
+    // omits them.
     auto& names = naive_[naive_.newest()].after;
     names.erase(
         std::remove_if(names.begin(), names.end(), [&](RequestId i) { return naive_[i].complete; }),

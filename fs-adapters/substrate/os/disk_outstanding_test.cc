@@ -1,5 +1,5 @@
-// Tests several outstanding requests, precedence of reads, several devices, and flushes
-// (disk_queue.h). The paper's rules are checked on the complete history: when a request was
+// Tests several outstanding requests, reads that overtake other requests, several devices, and
+// flushes (disk_queue.h). The paper's rules are checked on the complete history: when a request was
 // dispatched, all requests that had to precede it must have been complete.
 #include <fmt/core.h>
 #include <gtest/gtest.h>
@@ -132,7 +132,7 @@ struct Issuing final : DiskDone {
   std::list<std::vector<std::byte>> bytes;
 };
 
-/// Two unruly disks under one driver.
+/// A driver with two disks that complete requests in random order.
 struct UnrulyWorld {
   UnrulyWorld(std::uint64_t seed, const DiskQueueOptions& options)
       : first(simulation, medium, seed),

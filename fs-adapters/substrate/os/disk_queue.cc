@@ -6,9 +6,9 @@
 //                                                            until a later flush completes
 //
 // Concatenated requests are gathered into the driver's memory and scattered from it. Nothing is
-// dispatched while completions are delivered, so requests that they issue compete with all others.
-// A ready request never waits for a pending one; any number of ready requests may therefore be
-// outstanding.
+// dispatched while completions are delivered, so the requests that completion handlers issue
+// compete with all others. A ready request never waits for a pending one; any number of ready
+// requests may therefore be outstanding.
 #include "fs-adapters/substrate/os/disk_queue.h"
 
 #include <algorithm>
@@ -58,7 +58,8 @@ struct DiskQueue::State {
     DiskSchedule schedule;
     DiskSchedule reads;  ///< used if reads_first is set; otherwise, reads are in `schedule`
     std::uint32_t reads_in_row = 0;
-    /// All run objects, for reuse: as many as were ever outstanding at the same time.
+    /// All Run objects of this device, for reuse. Their number is the largest number of runs that
+    /// were outstanding at the same time.
     std::vector<std::unique_ptr<Run>> runs;
     std::vector<Run*> spare;
     std::vector<RequestId> unflushed;
@@ -159,8 +160,9 @@ void DiskQueue::State::take_ready() {
   changes.ready.clear();
 }
 
-/// Returns true if a flush must be sent now. A flush waits until nothing else can be sent and no
-/// request is outstanding, unless too many requests have been dispatched in the meantime.
+/// Returns true if a flush must be sent now. Usually, a flush waits until nothing else can be sent
+/// and no request is outstanding. A flush is due earlier if kDispatchesPerFlush requests have been
+/// dispatched while it waited.
 bool DiskQueue::State::flush_is_due(const Spindle& spindle) const {
   if (spindle.unflushed.empty() || spindle.flushing) return false;
   const bool nothing_else = spindle.schedule.empty() && spindle.reads.empty() && spindle.idle();
@@ -195,8 +197,8 @@ void DiskQueue::State::dispatch(Spindle& spindle) {
 }
 
 RequestId DiskQueue::State::choose(Spindle& spindle) {
-  // The oldest pending request does not wait for any other request. If too many requests have
-  // overtaken it, only the schedule can be the reason.
+  // The oldest pending request need not wait for any other request. If too many requests have
+  // overtaken it, the cause is the schedule, so it is dispatched regardless of the schedule.
   const RequestId oldest = requests.oldest();
   if (requests.beyond() - oldest > options.requests_max && requests.front().queued &&
       &spindle_of(requests.front().request) == &spindle)
@@ -208,7 +210,8 @@ RequestId DiskQueue::State::choose(Spindle& spindle) {
   return (reads ? spindle.reads : spindle.schedule).choose();
 }
 
-/// Adds the leader to the run, and then the ready requests whose sectors follow directly.
+/// Adds the leader to the run. Then adds ready requests for as long as one begins at the sector
+/// where the run ends.
 void DiskQueue::State::gather(Run& run, RequestId leader) {
   const BlockRequest& first = requests[leader].request;
   DiskSchedule& schedule = schedule_of(run.spindle, first.op);
@@ -294,7 +297,8 @@ void DiskQueue::State::run_done(Run& run, model::Status status) {
   dispatch();
 }
 
-/// Records a completed run in the traces and the counters.
+/// Handles a run that the device has finished: updates the counters, and completes the requests of
+/// the run unless they must be retried or must first be flushed.
 void DiskQueue::State::went(Run& run, model::Status status) {
   const TimeNs now = executor.now();
   Spindle& spindle = run.spindle;
@@ -335,8 +339,9 @@ void DiskQueue::State::complete(const std::vector<RequestId>& ids, model::Status
   const std::vector<RequestId> failed = std::exchange(changes.failed, {});
   take_ready();
   for (const RequestId id : ids) tell(id, status);
-  // These requests were not sent, because they had to follow a failed write. They waited for
-  // earlier writes of their sectors, but report an error even if all of those succeeded.
+  // These requests were not sent, because each had to follow a write that has failed. They have
+  // waited for earlier writes of their sectors. Even if all of those earlier writes succeeded, the
+  // result of these requests is an error.
   const auto unsent = status == model::Status::ok ? model::Status::medium_error : status;
   for (const RequestId id : failed) tell(id, unsent);
 }

@@ -48,12 +48,12 @@ struct DiskQueueOptions {
   std::uint64_t seed = 0;  ///< for Schedule::shuffled
   FlagMeaning flag = FlagMeaning::ignore;
   bool reads_bypass = false;  ///< -NR
-  /// Longest request made by concatenation: 64 KiB.
+  /// Maximum size of a request that is made by concatenation. The default is 64 KiB.
   std::uint32_t concatenated_sectors = 128;
-  /// For a disk with a volatile cache: a write counts as complete only after a flush. The queue
-  /// sends these flushes itself: when nothing else can be dispatched, or at the latest 32 requests
-  /// after the first write that needs the flush. If false, a write counts as durable once the disk
-  /// has completed it.
+  /// If true, a write to a disk with a volatile cache counts as complete only after a flush. The
+  /// queue sends these flushes itself: when nothing else can be dispatched or, at the latest, 32
+  /// requests after the first write that needs the flush. If false, a write counts as durable once
+  /// the disk has completed it.
   bool flush_for_order = false;
   /// Maximum number of requests outstanding at each device, after concatenation.
   std::uint32_t outstanding = 1;
@@ -61,10 +61,10 @@ struct DiskQueueOptions {
   /// one other request is dispatched.
   bool reads_first = false;
   std::uint32_t reads_in_row_max = 16;
-  /// Limits the number of pending requests, and therefore the memory for them. At the limit,
-  /// transfer() waits. issue() must not be called at the limit; the cache bounds the writes that it
-  /// issues. Once this many later requests have overtaken a request, it is dispatched next,
-  /// regardless of the schedule.
+  /// Maximum number of pending requests, which also limits the memory for them. At this number,
+  /// transfer() waits, and issue() must not be called; the cache limits the writes that it issues.
+  /// A request that `requests_max` later requests have overtaken is dispatched next, regardless of
+  /// the schedule.
   std::uint64_t requests_max = std::uint64_t{1} << 22;
 };
 
@@ -83,8 +83,8 @@ struct DiskTrace {
   std::uint32_t sectors = 0;
   bool flagged = false;
   std::uint32_t named = 0;  ///< number of requests named in its chain (Ordering::after)
-  /// The first request of the concatenated run with which this request was dispatched; 0 if it was
-  /// never dispatched.
+  /// The first request of the run in which this request was dispatched (its own id if it was
+  /// dispatched alone); 0 if it was never dispatched.
   RequestId went_with = 0;
   model::Status status = model::Status::ok;
   TimeNs issued_at = 0, dispatched_at = 0, completed_at = 0;
@@ -111,7 +111,7 @@ struct DiskQueueCounters {
   /// saw. For a concatenated request, the time begins with the issue of the first one. This is the
   /// paper's "driver response".
   TimeNs response_ns = 0;
-  TimeNs access_ns = 0;  ///< time from dispatch to completion, summed over the same requests
+  TimeNs access_ns = 0;  ///< time from dispatch to completion, summed over all these requests
   std::uint64_t queued_most = 0;
   std::uint64_t flushes = 0;  ///< flushes that the queue itself has sent; not counted in `requests`
   /// Maximum number of requests that were outstanding at once, over all devices.
@@ -144,7 +144,7 @@ class DiskQueue {
 
   bool pending(RequestId id) const;  ///< true if issued and not yet complete
   void wait_for(RequestId id);       ///< the calling fiber waits until the request is complete
-  /// Waits until all requests that are pending at the time of the call are complete.
+  /// Waits until all requests that were issued before the call are complete.
   void drain();
 
   std::uint64_t sectors(std::size_t device = 0) const;

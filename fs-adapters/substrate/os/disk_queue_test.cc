@@ -115,7 +115,7 @@ TEST(DiskQueue, TransferWaitsAndAccountsTheWait) {
     request.data = bytes;
     EXPECT_EQ(w.queue.transfer(request), Status::ok);
     EXPECT_EQ(w.executor.now(), model::kMillisecondNs + 10'000);
-    w.cpu.use(1);  // the fiber pays for the interrupt only now
+    w.cpu.use(1);  // the interrupt delays the fiber only here
   });
   EXPECT_EQ(w.executor.now(), model::kMillisecondNs + 30'001);
   EXPECT_EQ(w.account.disk_wait_ns, model::kMillisecondNs);
@@ -152,7 +152,7 @@ TEST(DiskQueue, LaterVersionsOfAnUnsentBlockAreNotWritten) {
     const std::vector<RequestId> names{first};
     const RequestId second = issuer.write(200, 1, 2, {.after = names});
     const RequestId newer =
-        // A write of a later version of the same block. It names no other request.
+        // A write of a later version of the same block. Its chain names no requests.
         issuer.write(200, 1, 3);
     const RequestId newer_bad =
         // Another write of the bad sector. It does not depend on any other request.

@@ -23,7 +23,8 @@ std::uint64_t DiskSchedule::rank(RequestId id, std::uint64_t lba) const {
   return Random(seed_ + (seed_ % 2 == 0 ? lba : id) * 0x2545f4914f6cdd1dU).next();
 }
 
-/// Returns a request for the highest address below the head: the oldest one if there are several.
+/// Returns a request for the highest address below the head. If there are several such requests,
+/// returns the oldest one.
 RequestId DiskSchedule::below() const {
   const auto highest = std::prev(by_lba_.lower_bound({head_, 0}));
   return by_lba_.lower_bound({highest->first, 0})->second;

@@ -44,7 +44,7 @@ TEST(ModelDisk, RequestsTakeTheDrivesTimeAndReachTheMedium) {
   });
   e.executor.run();
   EXPECT_EQ(back, bytes);
-  EXPECT_EQ(e.queue.counters().requests, 3U + 3U + 2U);  // each request has at most 16 sectors
+  EXPECT_EQ(e.queue.counters().requests, 3U + 3U + 2U);  // a request has at most 16 sectors
   EXPECT_EQ(e.hardware.on_medium(100, 10), filled(10, 6));
   EXPECT_EQ(e.hardware.on_medium(110, 20), filled(20, 0));
   EXPECT_EQ(e.account.disk_wait_ns, e.executor.now());

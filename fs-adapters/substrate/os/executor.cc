@@ -6,9 +6,10 @@
 // Control returns to run() when the queue is empty, when a fiber ends, and from time to time, so
 // that fibers that never wait do not delay events posted to a real clock.
 //
-// A fiber is in one list at a time, the run queue or a wait queue, so the lists need no memory. A
-// sleep during which no other fiber can run does not switch at all: the clock advances on the
-// sleeper's stack. current() is null there, so a handler that waits is detected.
+// A fiber is in one list at a time, the run queue or a wait queue. The lists are linked through the
+// fibers, so they need no additional memory. A sleep during which no other fiber can run does not
+// switch at all: the clock advances on the sleeper's stack. Meanwhile current() is null, so an
+// event handler that waits is detected.
 #include "fs-adapters/substrate/os/executor.h"
 
 #include <algorithm>
@@ -79,8 +80,9 @@ struct Executor::State {
   void move_to_front(std::size_t number);
   std::size_t equals_of_first() const;
   void possible_switch();
-  /// Stops the current fiber and runs other fibers until it is runnable again. The fiber must
-  /// already be in a list, or other code must put it into one later.
+  /// Stops the current fiber and runs other fibers until the current fiber is runnable again. The
+  /// caller must have put the fiber into the run queue or a wait queue, unless other code will make
+  /// it runnable later.
   void stop_current();
   void switch_to_first();
   void stopping();

@@ -27,8 +27,8 @@
 
 namespace headcrash::os {
 
-/// An account to which CPU time is charged: that of a user's process, of the syncer, or of the
-/// interrupt handlers.
+/// An account for CPU time. A user's process, the syncer, and the interrupt handlers are charged to
+/// separate accounts.
 struct Account {
   std::string name;
   TimeNs cpu_ns = 0;  ///< time that the account's fibers spent computing
@@ -56,7 +56,7 @@ class Executor {
   Executor(const Executor&) = delete;
   Executor& operator=(const Executor&) = delete;
 
-  /// Users are fibers for which run() waits; it does not wait for daemons.
+  /// run() waits until all users have ended. It does not wait for daemons.
   enum class Kind : std::uint8_t { user, daemon };
   void spawn(Kind kind, Account& account, std::function<void()> body);
 
@@ -66,9 +66,9 @@ class Executor {
   /// Runs until the clock reaches `until`, even if all users have ended. Used when the machine is
   /// idle or has only daemons.
   void run_until(TimeNs until);
-  /// Runs until `done` returns true, without a time limit. For a machine whose work comes from
-  /// outside (events posted to a WallClock) and may be interrupted for days. Checks `done` between
-  /// turns of fibers and after each posted event.
+  /// Runs until `done` returns true, without a time limit. Used if the work of the machine comes
+  /// from outside, as events posted to a WallClock; there may be no event for days. Calls `done`
+  /// between turns of fibers and after each posted event.
   void run_until(const std::function<bool()>& done);
   /// Makes all sleeps end immediately from now on, and runs until every fiber has ended, daemons
   /// included.
@@ -81,7 +81,7 @@ class Executor {
   Account& account();
   void yield();                 ///< lets all runnable fibers run first
   void sleep_until(TimeNs at);  ///< returns at once after halt()
-  /// A point at which a schedule may run another fiber. Does nothing without a schedule, outside of
+  /// At this point, a schedule may run another fiber. Does nothing without a schedule, outside of
   /// fibers, and after halt().
   void possible_switch() {
     if (schedule_ != nullptr) switch_if_scheduled();
@@ -89,9 +89,10 @@ class Executor {
 
   /// Returns the running fiber, or null in an event handler and outside of run().
   Fiber* current() const;
-  /// Sets a listener that is called whenever a fiber stops running, because it waits, sleeps,
-  /// yields or ends; null removes it. The listener may wake fibers but must not wait. Through it, a
-  /// processor (cpu.h) learns that its holder has stopped and is released.
+  /// Sets a listener that is called whenever a fiber stops running because it waits, sleeps, yields
+  /// or ends. Null removes the listener. The listener may wake fibers but must not wait. A
+  /// processor (cpu.h) uses a listener to detect that its holder has stopped, and is then free for
+  /// another fiber.
   class StopListener {
    public:
     virtual ~StopListener() = default;
@@ -112,7 +113,7 @@ class Executor {
 /// A queue of fibers that wait for the same event. Any code on the executor's thread may wake them,
 /// including event handlers. Fibers are woken in FIFO order, or in the order of their priorities if
 /// there is a schedule. Waking a fiber makes it runnable but does not run it. halt() does not wake
-/// these fibers: they wait for other fibers or for requests, all of which end.
+/// these fibers. They wait for other fibers or for requests, and are woken when those end.
 class WaitQueue {
  public:
   explicit WaitQueue(Executor& executor) : executor_(executor) {}
@@ -137,8 +138,8 @@ class FiberLock {
   /// Takes the lock, waiting for it if necessary. This call is a possible switch even if the lock
   /// is free.
   void lock();
-  /// Takes the lock if it is free, and otherwise returns false. Never waits and is not a possible
-  /// switch.
+  /// Takes the lock and returns true if the lock is free; otherwise, returns false. Never waits,
+  /// and is not a possible switch.
   bool try_lock();
   void unlock();
   bool locked() const { return locked_; }

@@ -211,7 +211,7 @@ TEST(Executor, TheListenerIsCalledForEachStop) {
   } listener;
   w.executor.on_stop(&listener);
   w.executor.spawn(Kind::user, w.account, [&] {
-    w.executor.sleep_until(5);  // the first stop
+    w.executor.sleep_until(5);  // stops the fiber for the first time
     w.executor.sleep_until(2);  // already passed
     w.executor.yield();         // the second stop; the third one is the end of the fiber
   });

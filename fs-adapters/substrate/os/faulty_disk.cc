@@ -22,7 +22,8 @@ bool touches(const BlockRequest& request, const DiskFault& fault) {
   return request.lba < fault.sectors.end && fault.sectors.lba < request.lba + request.sectors;
 }
 
-/// Returns the part of a failing request that is still sent to the disk below.
+/// Returns the request that is sent to the underlying disk in place of a failing request: the part
+/// of a write that takes effect nevertheless, or a flush if nothing does.
 BlockRequest rest_of(const BlockRequest& request, DiskFault::Leaves leaves) {
   if (request.op != model::Op::write || leaves == DiskFault::Leaves::nothing)
     return {model::Op::flush};

@@ -32,14 +32,15 @@ struct SectorRange {
 
 struct DiskFault {
   static constexpr std::uint64_t kForGood = std::numeric_limits<std::uint64_t>::max();
-  /// The part of a failed write that still reaches the medium.
+  /// How much of a failed write nevertheless reaches the medium.
   enum class Leaves : std::uint8_t { nothing, first_half, everything };
 
   model::Op op = model::Op::write;  ///< read, write or flush
   /// The fault covers requests that overlap this range. If `op` is flush, it covers every flush.
   SectorRange sectors = {};
-  std::uint64_t nth = 1;    ///< first request that fails, counted from 1
-  std::uint64_t times = 1;  ///< number of failures; kForGood: all requests from the nth on fail
+  std::uint64_t nth = 1;  ///< first request that fails, counted from 1
+  /// Number of requests that fail. With kForGood, request `nth` and all later requests fail.
+  std::uint64_t times = 1;
   Leaves leaves = Leaves::nothing;
   model::Status status = model::Status::medium_error;
 };
@@ -48,8 +49,9 @@ struct DiskFault {
 /// medium_error".
 std::string format(const DiskFault& fault);
 
-/// Draws one fault for reads or writes in one of `areas`, which must not be empty. The fault takes
-/// effect early enough for a run of a few hundred requests. One fault in four is permanent.
+/// Draws one fault for reads or writes in one of `areas`, which must not be empty. The first
+/// request to fail is one of the first 10 that the fault covers, so that a run of a few hundred
+/// requests reaches it. One fault in four is permanent.
 DiskFault draw_fault(Random& random, std::span<const SectorRange> areas);
 
 class FaultyDisk final : public BlockDevice {
@@ -73,7 +75,7 @@ class FaultyDisk final : public BlockDevice {
     DiskFault fault;
     std::uint64_t seen = 0;
   };
-  /// A request that will be reported as failed.
+  /// A request that is in progress and will be reported as failed.
   struct Failing final : BlockDone {
     explicit Failing(FaultyDisk& its_owner) : owner(its_owner) {}
     void done(model::Status status) override;

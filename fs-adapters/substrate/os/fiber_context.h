@@ -67,7 +67,7 @@ class FiberContext {
   void* argument_ = nullptr;
   bool begun_ = false;
   jmp_buf registers_ = {};
-  ucontext_t first_ = {};  ///< the first frame; sanitizer builds use this for every switch
+  ucontext_t first_ = {};  ///< context of the first frame; sanitizer builds use it for every switch
   // State for the sanitizers.
   [[maybe_unused]] const void* bottom_ = nullptr;
   [[maybe_unused]] std::size_t bytes_ = 0;

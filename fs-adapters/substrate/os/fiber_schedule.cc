@@ -11,11 +11,11 @@ namespace {
 /// The number of change points is drawn from 1 to 2^n, where n is itself drawn from the numbers
 /// below this constant. Short histories need few change points, and long histories need many.
 constexpr std::uint64_t kChangesBits = 7;
-/// Change points are drawn from the first 2^n possible switches, where n is itself drawn from this
-/// range. Runs differ in length, so each order of magnitude is equally likely.
+/// Change points are drawn from the first 2^n possible switches, and n is drawn from this range.
+/// Because runs differ in length, all orders of magnitude are equally likely.
 constexpr std::uint64_t kBitsLeast = 4, kBitsMost = 12;
-/// Hold times are drawn in the same way, and the smallest range is 0 to about 2 ms. At one change
-/// point in three, the fiber is not held.
+/// The maximum of a hold time is also a power of 2 whose exponent is drawn; the smallest maximum is
+/// about 2 ms. At one change point in three, the fiber is not held.
 constexpr std::uint64_t kHoldBitsLeast = 20;
 constexpr std::uint64_t kHoldsNothingOneIn = 3;
 constexpr std::size_t kOmittedMost = 64;  // number of bits in FiberScheduleOptions::omitted

@@ -53,7 +53,8 @@ class FiberSchedule {
   virtual std::size_t choose(std::size_t count) { return (void)count, 0; }
 };
 
-/// A machine's scheduling options. Seed 0 means FIFO order, without possible switches.
+/// A machine's scheduling options. With seed 0, fibers run in FIFO order, and possible switches
+/// have no effect.
 struct FiberScheduleOptions {
   std::uint64_t seed = 0;
   /// Number of change points; nullopt for 1 to 64, drawn from the seed.
@@ -79,7 +80,8 @@ class RandomPriorities final : public FiberSchedule {
   Step step(std::int64_t priority) override;
   std::int64_t after_yield(std::int64_t priority) override;
 
-  /// A change point: there, the running fiber gets the lowest priority and is held for `hold_ns`.
+  /// A change point. At this point, the running fiber gets the lowest priority and is held for
+  /// `hold_ns`.
   struct Change {
     std::uint64_t at = 0;  ///< number of the possible switch, counted from 1
     TimeNs hold_ns = 0;
@@ -96,8 +98,8 @@ class RandomPriorities final : public FiberSchedule {
 
 class ScheduleEnumerator final : public FiberSchedule {
  public:
-  /// At most `deviations_max` choices in each schedule deviate from FIFO order, that is, differ
-  /// from 0.
+  /// In each schedule, at most `deviations_max` choices are not 0, that is, deviate from FIFO
+  /// order.
   explicit ScheduleEnumerator(std::size_t deviations_max) : deviations_max_(deviations_max) {}
 
   /// Prepares the next schedule. Must be called after each run. Returns false if all schedules have

@@ -1,5 +1,5 @@
 // Tests scheduled fibers (fiber_schedule.h): equal seeds give equal runs, priorities determine the
-// order, and an enumeration is complete.
+// order, and the enumerator runs every interleaving within its limit.
 #include "fs-adapters/substrate/os/fiber_schedule.h"
 
 #include <gtest/gtest.h>
@@ -14,7 +14,8 @@ namespace {
 
 using Kind = Executor::Kind;
 
-/// Several users, each of which logs a letter between possible switches.
+/// A machine with several users. Each user logs a letter, reaches a possible switch, and repeats
+/// this.
 struct ScheduledWorld {
   explicit ScheduledWorld(const ExecutorOptions& options) : executor(clock, options) {}
 

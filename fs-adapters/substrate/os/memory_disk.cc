@@ -26,7 +26,8 @@ void MemoryDisk::on_event(std::uint64_t /*tag*/) {
 
 model::Status MemoryDisk::serve(const BlockRequest& request) {
   using model::Op;
-  // For requests to the other devices, the store itself checks the bounds.
+  // Only requests to the first device are checked here. For other devices, the store checks the
+  // bounds.
   const bool is_first = device_of(request.lba) == 0;
   if (is_first && (request.lba > sectors() || request.sectors > sectors() - request.lba))
     return model::Status::out_of_range;

@@ -1,8 +1,8 @@
 #pragma once
 // A disk of plain bytes. Each request has the same latency and changes the store when it completes.
-// For tests and crash exploration, which create many disks per second and need no mechanical model.
-// If its store has several devices (device_stores.h), it serves all of them with the same latency;
-// disk_window.h presents each to a driver as a separate device.
+// Tests and crash exploration use this disk, because they create many disks per second and need no
+// mechanical model. If the store has several devices (device_stores.h), the disk serves all of them
+// with the same latency; disk_window.h presents each device to a driver separately.
 
 #include <array>
 #include <deque>

@@ -16,8 +16,8 @@ struct MemoryMachineOptions {
   TimeNs latency_ns = model::kMillisecondNs;  ///< latency of every request
   SystemOptions system = {};
   std::vector<DiskFault> faults = {};  ///< injected faults, at driver addresses
-  /// Size of the second device, whose sectors are in the store at driver addresses
-  /// (device_stores.h); 0 if there is only one device.
+  /// Size of the second device; 0 if there is only one device. The second device's sectors are in
+  /// the same store, at the addresses that device_stores.h defines.
   std::uint64_t second_sectors = 0;
 };
 

@@ -41,7 +41,8 @@ struct Syncer::State {
   BufferCache& cache;
   SyncerOptions options;
   Account account{.name = "syncer"};
-  std::uint64_t asked = 0;  ///< number of items queued so far, which determines their order
+  /// Number of items queued so far. Items run in the order of their numbers.
+  std::uint64_t asked = 0;
   std::map<std::uint64_t, Work> due;
   std::multimap<TimeNs, std::pair<std::uint64_t, Work>> later;
   std::size_t under_way = 0;
@@ -180,7 +181,7 @@ bool Syncer::wait_for_work_under_way() {
 }
 
 void Syncer::forget_work() {
-  // Destroying an item may queue more work.
+  // The loop is necessary because the destruction of an item may queue more work.
   while (!state_->due.empty() || !state_->later.empty()) {
     const auto due = std::exchange(state_->due, {});
     const auto later = std::exchange(state_->later, {});

@@ -15,13 +15,13 @@ namespace headcrash::os {
 
 struct SyncerOptions {
   enum class Policy : std::uint8_t {
-    none,  ///< writes nothing in the background, but only for fsync and to make room
+    none,  ///< writes only for fsync and to make room, never in the background
     /// Each second, visits a part of the cache (1/`parts` of it) and marks or writes its dirty
     /// buffers.
     sweep,
     periodic,  ///< writes everything every `interval_ns`, like the classic `update` daemon
     interval,  ///< each second, writes data at least `interval_ns` old, and all metadata
-    /// Like `interval`, but begins early enough to get all dirty data to the disk in time: data is
+    /// Like `interval`, but all dirty data must be on the disk by that age. Data is therefore
     /// written at the age of `interval_ns` minus the time needed to write all dirty data at
     /// `drain_bytes_per_s`.
     burst,
@@ -39,9 +39,9 @@ struct SyncerOptions {
   TimeNs interval_ns = 30 * model::kSecondNs;
   /// Applies only to buffers. For logs and commits, age always counts from the first change.
   Age age = Age::since_last_change;
-  /// For `interval` and `burst`: metadata blocks, too, are written only when they have reached the
-  /// age at which data is written. In-core inodes are still copied to their blocks at once, so that
-  /// they do not wait twice.
+  /// For `interval` and `burst`: metadata blocks are also written only when they have reached the
+  /// age at which data is written. In-core inodes are still copied to their blocks at once.
+  /// Otherwise, a change to an inode would wait twice: first in core, then in the block.
   bool metadata_waits = false;
   /// If true, logs, commits and in-core inodes are written at the times that their file system uses
   /// with the sweep policy. Linux 2.4 works this way: kupdate writes buffers, and a journal commits
@@ -50,9 +50,9 @@ struct SyncerOptions {
   /// For `burst`: rate at which the disk can absorb dirty data; must be positive.
   std::uint64_t drain_bytes_per_s = 0;
   TimeNs tick_ns = model::kSecondNs;
-  /// Limit on the number of unfinished work items, including running ones. Exceeding it stops the
-  /// program. To stay below it, file systems do some of the work themselves (do_work()) when
-  /// work_waiting() grows.
+  /// Limit on the number of unfinished work items, including running ones. Exceeding the limit
+  /// stops the program. To stay below the limit, file systems do some of the work themselves
+  /// (do_work()) when work_waiting() grows.
   std::size_t work_max = std::size_t{1} << 22;
 };
 
@@ -70,8 +70,8 @@ class Syncer {
   /// Queues work for the daemon's next tick, or for the first tick at or after `not_before`. Items
   /// run in FIFO order, before the sweep, and may wait. May be called from fibers and handlers.
   void add_work(std::function<void()> work, TimeNs not_before = 0);
-  /// Runs due items on the calling fiber. Used for back-pressure, sync and unmount. `everything`
-  /// also runs items that are not due yet.
+  /// Runs due items on the calling fiber. Used for back-pressure, sync and unmount. With
+  /// Extent::everything, also runs items that are not due yet.
   enum class Extent : std::uint8_t { due, everything };
   void do_work(Extent extent);
   /// Number of unfinished items, including running ones. Items that are queued by another item are
@@ -80,7 +80,7 @@ class Syncer {
   /// Waits until no item is running. Returns true if one was running. Must not be called from an
   /// item, nor while the caller holds a lock that an item may need.
   bool wait_for_work_under_way();
-  /// Drops all queued work, because its file system is gone.
+  /// Drops all queued work. Called when the file system that has queued the work is gone.
   void forget_work();
 
   // The following functions are for state outside the buffer cache: in-core inodes, commits, a log.

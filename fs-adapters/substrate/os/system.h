@@ -4,7 +4,7 @@
 //   users and daemons    fibers of one executor, on one processor with a table of costs
 //   file system          vfs.h above, hooks of the cache below
 //   cache                its dirty blocks are written by callers that wait, or by the syncer
-//   queue                the driver's: order, schedule, a limit of requests at each device
+//   queue                the driver's: order, schedule, a limit on requests at each device
 //   device               in memory with virtual time, a drive's model, or a real one
 //
 // All environments share this type. Tests and crash exploration (memory_machine.h), the papers'
@@ -40,9 +40,9 @@ class System {
   /// Clock and device must outlive the system. The constructor does not start the syncer.
   System(Clock& clock, BlockDevice& device, const SystemOptions& options)
       : System(clock, std::vector{&device}, options) {}
-  /// For a file system on several devices, for example one for its blocks and one for its log. All
-  /// devices share the driver and the cache: a buffer's home is device_address(device, sector), and
-  /// ordering covers all devices (disk_queue.h).
+  /// Creates a system for a file system on several devices, for example one device for its blocks
+  /// and one for its log. All devices share the driver and the cache: a buffer's home is
+  /// device_address(device, sector), and ordering covers all devices (disk_queue.h).
   System(Clock& clock, const std::vector<BlockDevice*>& devices, const SystemOptions& options)
       : executor(clock, options.executor),
         cpu(executor, options.costs),

@@ -45,9 +45,8 @@ struct Attributes {
   std::uint32_t user = 0, group = 0;
   bool operator==(const Attributes&) const = default;
 
-  /// Returns false if no file system can have written this size, because the file would be longer
-  /// than its pointers can address, or because a directory would be larger than the device (a
-  /// directory has no holes).
+  /// Returns false if no file system can have written this size. A file is not longer than its
+  /// pointers can address. A directory has no holes, so it is not larger than the device.
   bool has_possible_size(std::uint64_t file_bytes_max, std::uint64_t device_bytes) const {
     return size_bytes <= file_bytes_max && (!is_directory() || size_bytes <= device_bytes);
   }

@@ -11,8 +11,8 @@ namespace headcrash::tree {
 class BlockBudget {
  public:
   explicit BlockBudget(std::uint64_t units) : left_(units) {}
-  /// Consumes units. Returns false if the walk has now visited more units than the device has,
-  /// which means that the pointers are damaged.
+  /// Consumes `units` of the budget. Returns false if the budget does not suffice: the walk has
+  /// then visited more units than the device has, so the pointers must be damaged.
   [[nodiscard]] bool take(std::uint64_t units = 1) {
     if (units > left_) return false;
     left_ -= units;

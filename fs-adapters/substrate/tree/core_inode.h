@@ -24,8 +24,9 @@ struct Operation {
   bool sync_failed = false;  ///< the change was made, but is not entirely on the disk
 };
 
-/// The result of the last directory search that did not find its name. It includes free space found
-/// in the same pass, as in BSD and SVR4 lookups, so that creating the name needs no second pass.
+/// The result of the last directory search that did not find its name. The search has also looked
+/// for free space, as in BSD and SVR4 lookups, so that the creation of the name needs no second
+/// pass.
 struct MissedName {
   std::string name;
   std::optional<std::int64_t> room;  ///< the first block that has room for the name
@@ -39,8 +40,8 @@ struct MissedName {
 inline constexpr std::size_t kCoreInodeBytes = 512;
 
 struct CoreInode {
-  /// Keeps a reference to `its`, which must outlive this object. `its` need not have been
-  /// constructed before this constructor runs.
+  /// Keeps a reference to `its`, which must outlive this object. The reference is not used here, so
+  /// `its` may be constructed later, for example as a member of a derived class.
   CoreInode(os::Executor& executor, InodeNumber its_number, Attributes& its)
       : number(its_number), attributes(its), lock(executor) {}
 

@@ -35,7 +35,7 @@ namespace headcrash::tree {
 inline constexpr std::uint32_t kChunkBytes = 512;     // DIRBLKSIZ
 inline constexpr std::uint32_t kEntryFixedBytes = 8;  // size of the fields before the name
 inline constexpr std::uint32_t kNameBytesMax = 255;   // MAXNAMLEN
-/// Offset of d_ino in an entry; for code that rolls back a name.
+/// Offset of d_ino in an entry.
 inline constexpr std::size_t kEntryInodeOffset = 0;
 inline constexpr std::size_t kEntryTypeOffset = 6;  ///< offset of d_type in an entry
 
@@ -69,7 +69,8 @@ class DirectoryCursor {
   explicit DirectoryCursor(std::span<const std::byte> block, std::uint32_t from = 0)
       : block_(block), at_(from) {}
   std::optional<Entry> next();
-  /// Offset of the first damage found so far, if any.
+  /// Returns the offset of the damage at which the iteration stopped first; nullopt if no damage
+  /// has been found.
   std::optional<std::uint32_t> damage() const { return damage_; }
 
  private:
@@ -86,7 +87,7 @@ struct NameSearch {
   std::uint32_t entries = 0;  ///< number of entries visited, including free ones
   InodeNumber inode = 0;      ///< inode of the entry; 0 if the name was not found
   std::uint32_t offset = 0;   ///< offset of the entry
-  /// True if one of the chunks that were searched to their end has enough space; see
+  /// True if a chunk that was searched completely has enough space for the name. See
   /// chunk_with_room().
   bool room = false;
 };
@@ -99,7 +100,7 @@ std::optional<Entry> previous_entry(std::span<const std::byte> block, std::uint3
 
 struct AddedEntry {
   std::uint32_t offset = 0;
-  /// Other entries that were moved, in order of position; usually none.
+  /// Other entries that were moved to make room, in order of position; usually none.
   std::vector<MovedEntry> moved;
   std::uint32_t chunk() const { return offset / kChunkBytes; }
 };
@@ -118,7 +119,8 @@ std::optional<AddedEntry> add_entry(std::span<std::byte> block, std::uint32_t ch
 std::optional<AddedEntry> add_entry(std::span<std::byte> block, std::string_view name,
                                     InodeNumber inode, std::uint8_t type);
 
-/// Removes the entry at `offset`, which must exist. The bytes of its name remain, as in BSD.
+/// Removes the entry at `offset`. There must be an entry at `offset`. The bytes of its name stay in
+/// the block, as in BSD.
 void remove_entry(std::span<std::byte> block, std::uint32_t offset);
 /// Makes the entry at `offset` refer to another inode.
 void set_entry_inode(std::span<std::byte> block, std::uint32_t offset, InodeNumber inode);

@@ -111,7 +111,7 @@ TEST(DirectoryBlock, BehavesLikeAMap) {
   }
 }
 
-/// Returns the same result as search_block(), but computes each part of it with another function.
+/// Does the same as search_block(), but computes each part of the result with a different function.
 NameSearch searched_slowly(std::span<const std::byte> block, std::string_view name) {
   NameSearch result;
   DirectoryCursor cursor(block);

@@ -75,8 +75,8 @@ class FileSystem : public Vfs {
   explicit FileSystem(std::unique_ptr<InodeStore> store);
 
   InodeStore& store() { return *store_; }
-  /// Charges the processor for a system call. From time to time, also charges the cache for the
-  /// memory of in-core structures.
+  /// Charges the processor time of a system call. From time to time, also charges the memory of
+  /// in-core structures to the cache.
   void enter() {
     store_->cpu.charge(os::Cost::system_call);
     store_->charge_structures();

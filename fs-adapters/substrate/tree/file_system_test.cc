@@ -24,7 +24,7 @@ void expect_sound(TestMachine& m) {
 }
 
 TEST(Tree, SeveralConcurrentUsers) {
-  // HEADCRASH_SEEDS=N in the environment adds N seeds.
+  // HEADCRASH_SEEDS=N in the environment adds N seeds to the four that are always tested.
   const auto seeds = static_cast<std::uint32_t>(4 + number_from_environment("HEADCRASH_SEEDS", 0));
   for (std::uint32_t seed = 11; seed < 11 + seeds; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
@@ -134,7 +134,8 @@ TEST(Tree, ChargesForNameChangesAndStartedPrograms) {
             1);
 }
 
-/// Creates d and d/e, and a name d/e/x that refers to d. Only damage can cause such a cycle.
+/// Creates the directories d and d/e, and adds an entry d/e/x that refers to d. On a real disk,
+/// only damage can cause such a cycle.
 void make_cycle(TestMachine& m) {
   m.as_user([&] {
     ASSERT_TRUE(m.file_system.mkdir("d", 0755) && m.file_system.mkdir("d/e", 0755));
@@ -155,7 +156,7 @@ void make_cycle(TestMachine& m) {
 TEST(Tree, RemovalsInACycleOfDirectoriesEnd) {
   TestMachine m(100);
   make_cycle(m);
-  // One user will hold e and wait for d, while the other one holds d and waits for e.
+  // One user holds e and waits for d, while the other user holds d and waits for e.
   os::Account other;
   std::vector<int> errors;
   const auto remove = [&](const char* path) {
@@ -169,9 +170,9 @@ TEST(Tree, RemovalsInACycleOfDirectoriesEnd) {
   EXPECT_EQ(errors, (std::vector{EIO, ENOTEMPTY}));
 }
 
-/// The rename locks d before e; the removal locks e before d. A third fiber holds d, so that the
-/// rename and the removal wait for d at the same time. The rename tries to lock d several times,
-/// and `rounds` selects the attempt at which this happens.
+/// The rename locks d before e, and the removal locks e before d. A third fiber holds d for a
+/// while, so that the rename and the removal wait for d at the same time. The rename tries to lock
+/// d several times; both wait at attempt number `rounds`.
 TEST(Tree, ARenameInACycleOfDirectoriesEnds) {
   for (int rounds = 1; rounds < 8; ++rounds) {
     TestMachine m(100);
@@ -225,7 +226,7 @@ TEST(Tree, AHoleInADirectoryIsAnError) {
 
 TEST(Tree, ReportsDirectoryOperationsToTheStore) {
   TestMachine m(100);
-  // Inode numbers: 3 is a, 4 is b, 5 is a/f.
+  // Inode numbers in these lines: 2 is the root, 3 is a, 4 is b, and 5 is a/f.
   EXPECT_EQ(logged(m,
                    [](Vfs& fs) {
                      EXPECT_TRUE(fs.mkdir("a", 0755) && fs.mkdir("b", 0755));

@@ -51,14 +51,14 @@ struct BytesToChange {
   bool fills_holes = true;  ///< If false, the new bytes are zeroes, so holes may remain holes.
 };
 
-/// A file block that is about to be written.
+/// A block of a file that an operation is about to write.
 struct BlockWanted {
   std::int64_t block = 0;
   std::uint32_t bytes = 0;   ///< number of bytes that the block needs after the write
   bool overwritten = false;  ///< all its current bytes will be overwritten, so it need not be read
-  /// Initial bytes of a new block, which the store's hooks may see. The rest of the block is empty
-  /// chunks (directory_block.h) in a directory, and zeroes otherwise. The tree releases such a
-  /// block without marking it dirty; the store must do that.
+  /// Initial bytes of a new block; the store's hooks may see them. The store fills the rest of the
+  /// block with empty chunks (directory_block.h) in a directory, and with zeroes otherwise. The
+  /// tree releases the block without marking it dirty, so the store must mark it dirty.
   std::span<const std::byte> first_contents = {};
 };
 
@@ -77,7 +77,7 @@ class InodeStore {
   virtual ~InodeStore();
 
   os::Executor& executor;
-  os::Cpu& cpu;  ///< the tree charges it for system calls, lookups and copies
+  os::Cpu& cpu;  ///< the tree charges system calls, lookups and copies to it
   os::BufferCache& cache;
 
   // Properties. None of these functions waits.
@@ -88,7 +88,8 @@ class InodeStore {
   virtual std::uint64_t inodes_max() const = 0;
   virtual std::uint32_t block_bytes() const = 0;     ///< a power of 2, at least one directory chunk
   virtual std::uint64_t file_bytes_max() const = 0;  ///< a multiple of the block size
-  /// The initial size of a directory: a multiple of a directory chunk, at most one block.
+  /// Initial size of a directory. It is a multiple of the size of a directory chunk, and at most
+  /// one block.
   virtual std::uint32_t new_directory_bytes() const = 0;
   /// Maximum length of a symbolic link's target; at most kPathBytesMax.
   virtual std::uint32_t symlink_bytes_max() const = 0;
@@ -124,9 +125,9 @@ class InodeStore {
   virtual VfsResult<InodeHandle> get(InodeNumber number, Operation* operation) = 0;
   /// Returns an additional reference to an in-core inode. Does not wait.
   virtual InodeHandle share(CoreInode& inode, Operation* operation) = 0;
-  /// Allocates an empty inode with a new generation, for a name in `directory`. The store chooses
-  /// the inode's number. The tree then locks the inode and sets its mode, links and times. Fails
-  /// with ENOSPC if no inode is free.
+  /// Allocates an empty inode with a new generation. The inode will get a name in `directory`. The
+  /// store chooses the inode number. The tree then locks the inode and sets its mode, links and
+  /// times. Fails with ENOSPC if no inode is free.
   virtual VfsResult<InodeHandle> make(Operation& operation, CoreInode& directory,
                                       bool is_directory) = 0;
   /// Records that the in-core attributes differ from those on the disk. The store decides when to
@@ -154,8 +155,8 @@ class InodeStore {
   /// free.
   virtual VfsResult<os::HeldBuffer> block_for_writing(Operation& operation, CoreInode& inode,
                                                       const BlockWanted& wanted) = 0;
-  /// Marks a block from block_to_change() or block_for_writing() as changed. The store decides when
-  /// to write it.
+  /// Releases a block from block_to_change() or block_for_writing() after the caller has changed
+  /// it. The store decides when to write the block.
   virtual void write_delayed(os::HeldBuffer buffer) = 0;
   /// Like write_delayed(), but for a file block that has been filled to its last byte. A store with
   /// write-behind issues the write now, and may wait.
@@ -175,8 +176,8 @@ class InodeStore {
   /// shrinks.
   virtual VfsResult<std::int64_t> grow_directory(Operation& operation, CoreInode& directory) = 0;
 
-  // The following functions write and read the target of a symbolic link. These defaults store the
-  // target in the link's blocks.
+  // The following functions write and read the target of a symbolic link. By default, the target is
+  // stored in the link's blocks.
   virtual VfsResult<void> write_target(Operation& operation, CoreInode& link,
                                        std::string_view target);
   virtual VfsResult<std::string> read_target(CoreInode& link);
@@ -185,8 +186,8 @@ class InodeStore {
 
   virtual VfsResult<void> link_added(Operation& operation, const LinkAddition& addition,
                                      os::HeldBuffer directory_block) = 0;
-  /// Lowers the link count of the inode that has lost a name. Does so either immediately
-  /// (drop_link()) or when it has become safe; until then, the removal is pending
+  /// Lowers the link count of the inode that has lost a name, either immediately (drop_link()) or
+  /// as soon as the order of writes permits. In the meantime, the removal is pending
   /// (CoreInode::deferred_removals).
   virtual VfsResult<void> link_removed(Operation& operation, const LinkRemoval& removal,
                                        os::HeldBuffer directory_block) = 0;
@@ -212,7 +213,7 @@ class InodeStore {
  private:
   std::size_t charged_bytes_ = 0;
   os::TimeNs next_charge_ns_ = 0;
-  bool charging_ = false;  ///< a fiber is waiting for room for these charges
+  bool charging_ = false;  ///< a fiber is charging memory, and may be waiting for room
 };
 
 }  // namespace headcrash::tree

@@ -26,7 +26,7 @@
 
 namespace headcrash::tree {
 
-/// The operation that changes a name; logs of operations record it.
+/// The operation that changes a name. Directory operation logs record this value.
 enum class NameCause : std::uint8_t {
   create,
   link,
@@ -43,18 +43,18 @@ struct MovedEntry {
   bool operator==(const MovedEntry&) const = default;
 };
 
-/// A link to be dropped once its entry is gone from the disk. As in fsck, a directory counts as a
-/// link of the parent that contains its name, not of the parent that its ".." refers to, because a
-/// move may write the two in either order.
+/// A link that is dropped once its entry is gone from the disk. The link of a directory is counted
+/// for the parent that contains the directory's name, as in fsck. It is not counted for the parent
+/// to which ".." refers, because a move may write the name and the ".." in either order.
 struct DroppedLink {
   CoreInode* inode = nullptr;  ///< the inode that loses the link; null if no link is dropped
-  /// For a directory whose name is removed: the parent that contained this name, and whose link
+  /// If the name of a directory is removed: the parent directory that contained the name. Its link
   /// count includes the directory.
   CoreInode* parent = nullptr;
   /// Number of links that `inode` loses: 2 for a removed directory, because its "." also counts; 0
   /// if `inode` keeps all its links.
   std::uint16_t links = 1;
-  /// the inode has another, newer name, which must be on the disk before the link is dropped
+  /// The inode has another, newer name. That name must be on the disk before the link is dropped.
   bool moved = false;
 };
 
@@ -72,7 +72,7 @@ struct LinkAddition {
   bool raises_directory = false;
   /// If true, later changes of the same operation must not reach the disk before this one.
   bool others_follow = false;
-  DroppedLink replaced = {};           ///< the link that the entry previously represented
+  DroppedLink replaced = {};           ///< the link that the entry held before the change
   std::vector<MovedEntry> moved = {};  ///< other entries in the chunk that were moved to make room
 };
 

@@ -30,7 +30,7 @@ VfsResult<InodeHandle> FileSystem::make_node(Operation& operation, CoreInode& di
                                              std::string_view name, std::uint16_t mode,
                                              std::string_view target) {
   const bool is_directory = (mode & kTypeMask) == kTypeDirectory;
-  // The directory was removed during the path walk.
+  // The directory was removed while the path was being resolved.
   if (directory.effective_links() == 0) return refuse(ENOENT);
   if (is_directory && directory.attributes.links >= kLinksMax) return refuse(EMLINK);
   TRY(const auto room, make_room(*store_, operation, directory, name));
@@ -46,7 +46,7 @@ VfsResult<InodeHandle> FileSystem::make_node(Operation& operation, CoreInode& di
   if (is_directory) filled = fill_directory(*store_, operation, inode, directory.number);
   if (!target.empty()) filled = store_->write_target(operation, inode, target);
   if (!filled) {
-    inode.attributes.links = 0;  // so the inode is removed when the handle to it is released
+    inode.attributes.links = 0;  // removes the inode when its handle is released
     return forward_errno(filled);
   }
   if (is_directory) {
@@ -86,16 +86,16 @@ VfsResult<void> FileSystem::symlink(std::string_view target, std::string_view pa
 VfsResult<void> FileSystem::remove(std::string_view path, bool directory) {
   return change([&](Operation& operation) -> VfsResult<void> {
     TRY(auto at, walk_to_parent(path, &operation));
-    // Destroyed last, after all locks have been released, because the removal of an inode may take
-    // long.
+    // Declared first, so that it is destroyed last, when all locks have been released. Its
+    // destruction may remove the inode, which may take long.
     InodeHandle gone;
     InodeLock parent_lock(*at.directory);
     TRY(const auto found, find_name(*store_, *at.directory, at.name));
     if (!found) return refuse(ENOENT);
     TRY(auto inode, named_inode(*at.directory, at.name, found->inode, &operation));
     gone = std::move(inode);
-    // If directories form a cycle, which only damage can cause, two fibers may lock them in
-    // opposite orders.
+    // Damaged directories may form a cycle. Two fibers may then lock the directories in opposite
+    // orders, so a deadlock is possible here.
     if (gone->lock.would_deadlock()) return refuse(EIO);
     const InodeLock lock(*gone);
     if (gone->attributes.is_directory() != directory) return refuse(directory ? ENOTDIR : EISDIR);

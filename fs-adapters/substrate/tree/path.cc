@@ -56,8 +56,8 @@ VfsResult<InodeHandle> FileSystem::start_of(std::string_view& path, Operation* o
   if (!store_->is_inode(name->inode)) return refuse(ESTALE);
   auto inode = store_->get(static_cast<InodeNumber>(name->inode), operation);
   if (!inode) return inode;
-  // Waits for any fiber that is removing the inode, because that fiber holds the lock until the
-  // removal is complete.
+  // If another fiber is removing the inode, it holds the lock until the removal is complete. The
+  // removal is then visible below.
   const InodeLock lock(**inode);
   const Attributes& its = (*inode)->attributes;
   if (!its.allocated() || its.generation != name->generation) return refuse(ESTALE);

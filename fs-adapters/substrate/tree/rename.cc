@@ -28,8 +28,8 @@ struct FileSystem::Rename {
 
 namespace {
 
-// Maximum number of times that a rename looks up its names. It repeats the lookups if other fibers
-// have changed the names.
+// Maximum number of times that a rename looks up its names. The lookups are repeated if other
+// fibers have changed the names.
 constexpr int kLookupsMax = 100;
 
 /// Returns the inode to which a directory's ".." refers, and the position of the entry.
@@ -57,8 +57,9 @@ VfsResult<void> change_parent(InodeStore& store, Operation& operation, CoreInode
                        .replaced = {.inode = &old_parent, .links = 0}});
 }
 
-/// Returns the link to drop when a moved inode loses its old name. `leaves` is the parent whose
-/// link count will be lowered; null if no count changes.
+/// Returns the link to drop when a moved inode loses its old name. `leaves` is the parent directory
+/// that the inode leaves; its link count will be lowered. If no link count changes, `leaves` is
+/// null.
 DroppedLink moved_from(CoreInode& inode, CoreInode* leaves) {
   return {.inode = &inode, .parent = leaves, .moved = true};
 }
@@ -277,12 +278,13 @@ VfsResult<void> FileSystem::rename(std::string_view from, std::string_view to, R
       TRY(const auto order, in_order_of_locks(operation, rename, mode));
       std::vector<InodeLock> locks;
       for (CoreInode* inode : order) {
-        // If directories form a cycle, which only damage can cause, two fibers may lock them in
-        // opposite orders.
+        // Damaged directories may form a cycle. Two fibers may then lock the directories in
+        // opposite orders, so a deadlock is possible here.
         if (inode->lock.would_deadlock()) return refuse(EIO);
         locks.emplace_back(*inode);
       }
-      // Before all locks were held, other fibers may have changed the names.
+      // Other fibers may have changed the names before all locks were held, so the names are looked
+      // up again.
       const auto still = [&](const NameInDirectory& at, std::optional<FoundName>& found,
                              const InodeHandle& inode) -> VfsResult<bool> {
         TRY(const auto again, find_name(*store_, *at.directory, at.name));

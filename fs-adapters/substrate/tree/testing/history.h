@@ -1,7 +1,8 @@
 #pragma once
 // Random operations for testing any file system. A single user works in a separate folder, whose
 // contents are compared with a reference. If several users share a folder, their operations
-// conflict, so that only the structure can be checked afterwards.
+// conflict and the contents cannot be predicted. Only the structure of the file system is checked
+// then.
 
 #include <gtest/gtest.h>
 
@@ -47,8 +48,8 @@ inline std::string get_file(Vfs& vfs, std::string_view path) {
   return text;
 }
 
-/// Returns the options for the order of fibers in a test with several users. With an even seed, a
-/// random schedule changes the order many times; with an odd seed, fibers run in FIFO order.
+/// Returns the schedule for a test with several users. If the seed is even, a random schedule
+/// changes the order of fibers many times. If the seed is odd, fibers run in FIFO order.
 inline os::FiberScheduleOptions schedule_of(std::uint32_t seed) {
   constexpr std::uint32_t kChanges = 200;
   if (seed % 2 != 0) return {};
@@ -187,7 +188,7 @@ class User {
          slash = path.find('/', from)) {
       const auto next = at->names.find(path.substr(from, slash - from));
       if (next == at->names.end()) return ENOENT;
-      // All symbolic links in this test are dangling.
+      // In this test, the targets of symbolic links do not exist.
       if (next->second->type == FileType::symlink) return ENOENT;
       if (next->second->type != FileType::directory) return ENOTDIR;
       at = next->second;

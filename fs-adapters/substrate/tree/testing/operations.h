@@ -1,6 +1,6 @@
 #pragma once
-// Checks vfs.h operations that every file system under test must pass. They require an empty file
-// system and must be called from a user fiber.
+// Checks those operations of vfs.h that every file system under test must support. Requires an
+// empty file system. Must be called from a user fiber.
 
 #include <gtest/gtest.h>
 

@@ -1,8 +1,8 @@
 #pragma once
 // Ages a disk: creates files of all sizes until a given part of the space is used, then removes and
-// creates files until a given multiple of the used space has been written. Sizes and ages follow
-// harness/papers/comparison/ageing.h, which names their sources. Sizes are log-normal, with half of
-// them below 2 KB and none above 1 MB. Half of the removed files are young.
+// creates files until a given multiple of the used space has been written. Half of the removed
+// files are young. File sizes are log-normal: half of them are below 2 KB, and none is above 1 MB.
+// Sizes and ages are those of harness/papers/comparison/ageing.h, which names their sources.
 
 #include <fmt/format.h>
 
@@ -22,7 +22,7 @@ struct TurnoverOptions {
   double turnovers = 3;
   std::uint32_t seed = 1;
   double largest_bytes = 1 << 20;  ///< maximum size of a file
-  /// Files created or removed between two checks of the free space.
+  /// Number of files that are created or removed between two checks of the free space.
   std::size_t together = 32;
 };
 
