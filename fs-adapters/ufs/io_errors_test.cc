@@ -114,7 +114,8 @@ TEST_P(IoErrors, ADataErrorPersistsUntilARetrySucceeds) {
     ASSERT_TRUE(file && inode);
     m_.machine.faulty_disk.add({.sectors = place_of(m_, "f"), .times = 2});
     write_block(m_, Volume::block_of(static_cast<InodeNumber>(inode->inode),
-                                     // The syncer writes the block, and no caller waits for it.
+                                     // The syncer writes the block, and no caller waits for the
+                                     // write.
                                      0));
     // This is false if the scheme writes the data to a journal.
     const bool failed_behind = m_.machine.faulty_disk.failed() > 0;
@@ -257,8 +258,8 @@ TEST_P(IoErrors, AFailedWriteInsideAnOperation) {
 }
 
 /// Each round removes a file and makes one of the reads during the removal fail once. Space that
-/// cannot be freed is lost, so the file system must not be marked clean. This applies whether the
-/// space is freed by the operation, at its end, or by a later work item.
+/// cannot be freed is lost, so the file system must not be marked clean. This requirement also
+/// applies to space that is freed at the end of the operation or by a later work item.
 TEST_P(IoErrors, AFailedReadWhileFreeingSpace) {
   for (const std::size_t size_bytes : {std::size_t{0}, std::size_t{60000}}) {
     for (std::uint64_t nth = 1; nth <= 10; ++nth) {

@@ -79,7 +79,7 @@ class BlockRelease {
     return {};
   }
 
-  /// Releases the part of `range` below an indirect block that stays.
+  /// Releases the part of `range` below the indirect block `at`, which itself is kept.
   VfsResult<void> take_part(Operation& operation, FragmentAddress at, std::uint32_t levels,
                             std::uint64_t from, const BlockRange& range) {
     if (!geometry().is_block(at) || !budget_.take()) return refuse(EIO);

@@ -114,8 +114,8 @@ TEST_P(FsyncNames, BelowNewDirectories) {
   end();
 }
 
-/// The file and its directory have already been written. The new directory into which they were
-/// moved has not.
+/// A directory that has already been written, with its file, is moved into a new directory that has
+/// not been written.
 TEST_P(FsyncNames, AfterTheDirectoryMovedIntoANewDirectory) {
   m_.as_user([&] {
     Vfs& fs = *m_.file_system;

@@ -1,5 +1,5 @@
-// Damages group headers, counts and superblocks (damage.h). This must not cause any loss, because
-// all of them are rebuilt from inodes or a replica.
+// Damages group headers, counts and superblocks (damage.h). A repair must not lose anything,
+// because it rebuilds all of these from the inodes or from a replica.
 #include <fmt/format.h>
 
 #include <algorithm>

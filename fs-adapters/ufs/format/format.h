@@ -142,7 +142,7 @@ struct Superblock {
   std::uint64_t file_bytes_max = 0;  // fs_maxfilesize
   // Extension in fs_sparecon64; 0 fragments if there is no journal, address 0 if it is external.
   Extent journal;
-  // Extension in fs_sparecon64, too: identifies an external journal on its device.
+  // Extension in fs_sparecon64: identifies an external journal on its device.
   std::uint64_t journal_id = 0;
   Features features;  // extension, in place of fs_fsmnt
   // With the feature fast_check: true if some changes were made without marks, so that only a full

@@ -16,7 +16,8 @@ struct MkfsOptions {
   std::uint32_t block_bytes = 8192;      ///< 4096 or 8192; 512 to 2048 only for small test disks
   std::uint32_t fragment_bytes = 1024;   ///< 512 to block_bytes, at least an eighth of block_bytes
   std::uint32_t bytes_per_inode = 8192;  ///< inode density
-  /// If 0, derived from the density. Rounded up to whole blocks.
+  /// 0 selects the number that corresponds to the density. Any number is rounded up to whole blocks
+  /// of inodes.
   std::uint32_t inodes_per_group = 0;
   /// If 0, there are as few groups as possible, all of the same length; the header of each must fit
   /// in one block.
@@ -24,7 +25,7 @@ struct MkfsOptions {
   std::uint32_t reserve_percent = 10;
   Optimization optimization = Optimization::time;
   std::uint32_t contiguous_max = 8;
-  /// If 0, the number of pointers in an indirect block.
+  /// 0 selects the number of pointers in an indirect block.
   std::uint32_t blocks_per_file_in_group_max = 0;
   std::uint32_t time = 0;  ///< seconds since the epoch
   std::array<std::uint32_t, 2> id = {};

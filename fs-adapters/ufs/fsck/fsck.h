@@ -87,7 +87,8 @@ struct Finding {
   FindingKind kind = FindingKind::totals;
   InodeNumber inode = 0;      ///< 0 if not applicable
   FragmentAddress block = 0;  ///< 0 if not applicable
-  /// Number of fragments or links, or a difference, depending on the kind.
+  /// Depends on `kind`: a number of fragments, a number of links, or a difference between two
+  /// numbers.
   std::uint32_t count = 0;
   bool repaired = false;
   std::string text;  ///< one line for users

@@ -90,8 +90,8 @@ struct Fsck::State {
   bool duplicates = false;   ///< true if phase 1 has found a block that is claimed twice
 
   // During the first pass of phase 1, an indirect block may later turn out to belong to another
-  // file. Corrected indirect blocks are therefore not written while `holding_back` is set;
-  // `held_back` records that there was at least one.
+  // file. Corrected indirect blocks are therefore not written while `holding_back` is set.
+  // `held_back` records that at least one such block was not written.
   bool holding_back = false, held_back = false;
   bool quiet = false;  ///< suppress findings, because the first pass has already reported them
 

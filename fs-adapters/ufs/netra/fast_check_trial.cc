@@ -13,7 +13,8 @@
 namespace headcrash::ufs {
 namespace {
 
-// One in this many images is cut after every write; each of the others is cut once.
+// For one in this many images, the check is cut in each of its writes. For each of the others, it
+// is cut in a single write.
 constexpr std::uint32_t kAllCutsOneIn = 16;
 
 using Sector = std::array<std::byte, kSectorBytes>;

@@ -14,8 +14,8 @@
 // inode is cleared; and marks are valid until the last write, which writes the next generation to
 // the superblock. Groups stay on the map until the end. A group that is not on the map gets its new
 // counts before an inode that lost blocks there is cleared, because a restarted check does not
-// examine it again. Damage that a power cut cannot cause is left to the full check. Until then, the
-// fast check makes only changes that the full check would make, too.
+// examine it again. Damage that a power cut cannot cause is left to the full check. Until the fast
+// check finds such damage, it makes only changes that the full check would also make.
 
 #include <fmt/core.h>
 

@@ -33,8 +33,9 @@
 // kBlocksOfAnOperation. Even a large release changes only an inode, three indirect blocks and the
 // groups' headers, which are reserved once per transaction. A write that would need more new
 // indirect blocks than an eighth of the ring fails with EFBIG. When half of the ring is reserved,
-// the transaction is committed first. Before it is written, the tail is moved by writing images in
-// place: from the cached block if it still equals the image, otherwise from the image.
+// the transaction is committed first. Before the new transaction is written, the tail is moved. For
+// this, images are written in place: from the cached block if that block still equals the image,
+// otherwise from the image.
 //
 // The ring may be on a separate device (Superblock::features). The driver's order covers both
 // devices, so only the flushes differ. Before a commit record, both devices are flushed, because

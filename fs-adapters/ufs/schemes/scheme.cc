@@ -13,7 +13,8 @@ namespace headcrash::ufs {
 
 namespace {
 
-constexpr std::uint64_t kShareOfFailures = 2;  // unwritable blocks may take half of the cache
+/// the volume stops if unwritable blocks take more than 1/2 of the cache
+constexpr std::uint64_t kShareOfFailures = 2;
 
 VfsResult<void> write_inode(Volume& volume, CoreInode& inode) {
   if (volume.inodes.changed(inode.number)) TRY(volume.inodes.write_delayed(inode));

@@ -124,9 +124,8 @@ struct BlockAllocation {
 struct BlockRemoval {
   CoreInode& inode;
   std::vector<Extent> extents;
-  /// The range of file blocks that no longer belong to the inode; allocations of these blocks that
-  /// are still pending are cancelled. If `moved` is set, the fragment still exists at another
-  /// place.
+  /// The range of file blocks that no longer belong to the inode. Pending allocations of these
+  /// blocks are cancelled. If `moved` is set, the file still has the fragment, at another place.
   std::int64_t first_block = 0, end_block = 0;
   bool moved = false;
   /// Address of the indirect block that contained the pointers; 0 if the inode contained them.
@@ -200,7 +199,8 @@ struct JournalOptions {
 };
 
 struct NetraOptions {
-  /// For controls: the rule that is broken. Tests must detect every value except the first one.
+  /// The rule that a control breaks. Tests must detect every value except all_kept, which breaks no
+  /// rule.
   enum class Rule : std::uint8_t {
     all_kept,
     marks_late,            ///< an operation does not wait for the write of a mark
@@ -222,8 +222,8 @@ struct NetraOptions {
   /// and the next write includes the marks of all waiting callers. The paper says only that marking
   /// is synchronous. If false, each inode's mark is a separate write.
   bool marks_together = true;
-  /// For tests: maximum number of foreign inodes in a header; further ones go to the block after
-  /// it.
+  /// For tests: maximum number of foreign inodes in a header. Further ones are stored in the block
+  /// after the header.
   std::size_t foreign_in_header_max = ~std::size_t{0};
 };
 

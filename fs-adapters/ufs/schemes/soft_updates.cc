@@ -85,7 +85,7 @@ VfsResult<os::HeldBuffer> SoftUpdates::block_allocated(Operation&,
   const bool data = allocation.kind == BlockKind::data;
   if (data && !options_.allocation_initialization && !allocation.moved()) {
     // No dependency waits for this data. If an earlier growth has moved the fragments and is still
-    // pending, its dependency stays with this block, which will be written anyway.
+    // pending, the dependency of that growth stays with this block, whose write satisfies it.
     return block;
   }
   count_dependency();
@@ -154,7 +154,7 @@ void SoftUpdates::cancel_allocations(const CoreInode& inode, std::int64_t first,
     frees.insert(frees.end(), one.frees.begin(), one.frees.end());
     return true;
   });
-  // The file was truncated. If its size is undone, it must not extend into the freed blocks.
+  // The file was truncated, so an undone size must not extend into the freed blocks.
   for (AllocDirect& one : dependencies->second.allocations)
     one.old_size_bytes = std::min(one.old_size_bytes, inode.disk.size_bytes);
   std::erase_if(dependencies->second.sizes,

@@ -14,12 +14,12 @@
 //
 // A change of an inode passes two stages: the in-core inode must be copied to its block (`staged`)
 // before a write of the block can carry the change. A write carries the contents that the block has
-// when the write is issued (`carried` is the number of the write among those of this block, which
-// complete in order). Only its completion satisfies dependencies. Changes are undone in a copy,
-// never in the cached bytes, so readers never wait and nothing is redone. A block that was sent
-// with undone changes becomes dirty again at once. The paper instead releases it, and redoes the
-// changes at the next access or after 15 seconds. Here the cache cannot lose anything, and the
-// sweep writes the block at least as early.
+// when the write is issued (`carried` is the number of this write; the writes of a block are
+// numbered, and complete in order). Only the completion of the write satisfies dependencies.
+// Changes are undone in a copy, never in the cached bytes, so readers never wait and nothing is
+// redone. A block that was sent with undone changes becomes dirty again at once. The paper instead
+// releases it, and redoes the changes at the next access or after 15 seconds. Here the cache cannot
+// lose anything, and the sweep writes the block at least as early.
 //
 // Undoing an allocation restores the file's previous size and sector count, and clears the pointers
 // beyond that size. If the blocks are below an indirect block, size and count stay (fsck corrects
@@ -156,7 +156,8 @@ class SoftUpdates : public Scheme {
              !free_file.has_value();
     }
   };
-  /// Records that a write of the block makes this pointer valid.
+  /// Kept for a newly allocated block: identifies the pointer that may be written once the block is
+  /// on the disk.
   struct AllocSafe {
     InodeNumber inode = 0;
     /// The indirect block that contains the pointer; 0 if the inode contains it.

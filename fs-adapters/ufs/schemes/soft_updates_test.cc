@@ -138,8 +138,8 @@ TEST_P(SoftUpdatesRules, R3ANewDirectoryWaitsForItsBlockAndParentCount) {
   });
 }
 
-/// Applies only to variants with allocation initialization (-init). In others, new blocks of a file
-/// may have their previous contents on the disk.
+/// This rule applies only to variants with allocation initialization (-init). In other variants,
+/// new blocks of a file may still have their previous contents on the disk.
 TEST_P(SoftUpdatesRules, R3PointerSizeAndSectorsWaitForTheBlock) {
   if (!m_.setup.mount.options.allocation_initialization) return;
   m_.as_user([&] {
@@ -188,7 +188,7 @@ TEST_P(SoftUpdatesRules, R3AnIndirectBlockHidesPointersToUnwrittenBlocks) {
   });
 }
 
-/// Some of the file's new blocks are not on the disk yet, although a later one is.
+/// A new block of the file is on the disk, but some new blocks before it are not.
 TEST_P(SoftUpdatesRules, R3NoValidPointersBeyondAnUndoneSize) {
   if (!m_.setup.mount.options.allocation_initialization) return;
   m_.as_user([&] {

@@ -50,7 +50,8 @@ Frame frame_at(const std::vector<Mapping>& mappings, std::uint64_t address) {
 /// The registers of the thread whose stack is being read.
 user_regs_struct current{};
 
-/// Reads a register. libunwind's own function reads registers that user-mode Linux does not have.
+/// Reads a register from `current`. libunwind's own function is replaced, because it reads
+/// registers that user-mode Linux does not have.
 int read_register(unw_addr_space_t, unw_regnum_t number, unw_word_t* value, int write, void*) {
   const std::array<unw_word_t, UNW_X86_64_RIP + 1> values{
       current.rax, current.rdx, current.rcx, current.rbx, current.rsi, current.rdi,

@@ -78,7 +78,8 @@ class SchemesRun {
     if (!explored) return forward_error(explored);
     if (options_.interrupted != nullptr && *options_.interrupted) return {};
     const base::Stopwatch again;
-    // A control must fail, so its failures need no minimal set of lost writes.
+    // A control is expected to fail, so its failures are not reduced to a minimal set of lost
+    // writes.
     const auto minimise =
         trial.system->control() ? in_process::Minimise::none : in_process::Minimise::first;
     TRY(in_process::confirm_failures(disk->formatted, *trial.system, operations, how,

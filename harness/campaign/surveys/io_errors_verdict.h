@@ -1,6 +1,6 @@
 #pragma once
-// The result of an `io-errors` cell: the contents of the written ranges, and the answers that are
-// surprising.
+// The result of an `io-errors` cell: the contents of the written ranges, and the surprises among
+// the results of system calls.
 
 #include <cstdint>
 #include <optional>
