@@ -13,7 +13,7 @@
 namespace headcrash::adapters {
 
 /// Maximum difference, in bytes, between the free space of a new file system and that of an emptied
-/// one, whose maps have grown. An estimate.
+/// one. In the latter, the maps have grown. The value is an estimate.
 inline constexpr std::uint64_t kMapGrowthBytes = 24 << 10;
 /// Size of the pieces in which files grow; not a multiple of a block.
 inline constexpr std::size_t kPieceBytes = 3000;

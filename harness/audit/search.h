@@ -76,7 +76,7 @@ struct MissingFlush {
 struct Audit {
   ExperimentOutcome baseline;
   std::vector<MissingFlush> missing;
-  bool mended = false;  ///< the baseline lost data, and adding the missing flushes prevents this
+  bool mended = false;  ///< the baseline lost data, but does not if the missing flushes are added
   std::vector<SiteVerdict> sites;
   std::int64_t ns = 0;          ///< duration of the program, including the missing flushes
   std::int64_t ns_without = 0;  ///< duration without the droppable sites; 0 if no site is droppable

@@ -109,8 +109,8 @@ class BenchTrial {
   std::optional<run::PhaseClock> setup_;
   std::optional<Error> unusable_;
   base::Stopwatch began_;
-  /// True if all data of the last phase is on the device, or if the benchmark does not wait for
-  /// this.
+  /// True if all data of the last phase is on the device, or if the benchmark does not wait until
+  /// all data is there.
   bool settled_ = false;
 };
 

@@ -1,10 +1,10 @@
 // Releases blocks of a file (file_blocks.h).
 //
-// Each holder of pointers (the inode, or an indirect block that stays) is reported to the scheme
-// when its pointers are reset, together with all blocks that are released because of that. The
-// deepest holders are reported first, the inode last. If a tree of indirect blocks is released
-// completely, its blocks count as released from the holder above the tree, and the pointers within
-// the tree are not changed.
+// When pointers are reset, their holder (the inode, or an indirect block that is kept) is reported
+// to the scheme, together with all blocks that are released with these pointers. The deepest
+// holders are reported first, the inode last. If a tree of indirect blocks is released completely,
+// its blocks count as released from the holder above the tree, and the pointers within the tree are
+// not changed.
 
 #include <algorithm>
 #include <cerrno>
@@ -140,7 +140,7 @@ class BlockRelease {
   }
 
  private:
-  /// Returns the number of file blocks below one pointer of an indirect block at that level.
+  /// Returns the number of file blocks below one pointer of an indirect block with `levels` levels.
   std::uint64_t below(std::uint32_t levels) const { return geometry().blocks_below(levels - 1); }
 
   Volume& volume_;
@@ -148,8 +148,8 @@ class BlockRelease {
   tree::BlockBudget budget_;
 };
 
-/// Ends the file inside a block that stays: zeroes the bytes after the end and releases fragments
-/// that are no longer needed.
+/// If the new end of the file is inside a block, keeps that block. Zeroes the block's bytes after
+/// the end, and releases its fragments that are no longer needed.
 VfsResult<void> cut_last_block(Volume& volume, CoreInode& inode, std::uint64_t size_bytes,
                                std::vector<Extent>& extents) {
   const Geometry& geometry = volume.geometry;
@@ -190,15 +190,15 @@ void add_unwritten(Volume& volume, FragmentAddress at, std::uint32_t levels,
       add_unwritten(volume, child, levels - 1, budget, found);
   }
   const os::BufferKey key = Volume::place(at);
-  // This waits until no fiber is changing the block.
+  // Waits until no fiber is changing the block.
   volume.cache.release(volume.cache.cached(key));
   if (volume.cache.unwritten(key)) found.push_back(key);
 }
 
-/// Merges and removes the bmap cache if the blocks from `first` to `end`, exclusive, may include a
-/// cached one. Must be called before these blocks are released; otherwise the inode on the disk
-/// would refer to a free block. Does nothing if all indirect blocks are released, because the same
-/// write of the inode then removes the cache.
+/// Merges and removes the bmap cache if the cache may cover one of the blocks from `first` up to
+/// but not including `end`. Must be called before these blocks are released; otherwise, the inode
+/// on the disk would refer to a free block. Does nothing if all indirect blocks are released,
+/// because the write of the inode that removes their pointers also removes the cache.
 VfsResult<void> end_cache_before(Volume& volume, CoreInode& inode, std::uint64_t first,
                                  std::uint64_t end) {
   const bool none = end <= kDirectPointers;

@@ -84,7 +84,7 @@ class Volume {
   static os::BufferKey block_of(InodeNumber inode, std::int64_t block) {
     return {.object = inode, .block = block};
   }
-  /// Returns a whole metadata block, held.
+  /// Returns the held buffer of a whole metadata block.
   VfsResult<os::HeldBuffer> read_block(FragmentAddress at);
 
   // Schemes call the following functions once the release of the space, inode or link is safe.

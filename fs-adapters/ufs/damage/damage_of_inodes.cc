@@ -34,8 +34,8 @@ bool has_runs(const Damaging& image, InodeNumber number) {
   return !image.survey().runs_of(number).empty();
 }
 
-/// Selects a run of an undamaged inode. In a third of the cases, it is a run of pointers if
-/// possible.
+/// Selects a run of an undamaged inode. With a probability of 1/3, selects a run of pointers if
+/// there is one.
 std::optional<std::size_t> take_run(Damaging& image, const Damaging::Suits& suits) {
   const bool pointers = image.one_in(3);
   for (const bool with : {pointers, !pointers}) {
@@ -313,7 +313,7 @@ bool apply_pointer_to_free(Damaging& image) {
   return lead(image, [&](const OwnedRun&) { return image.take_free_block(); });
 }
 
-/// Makes a pointer refer to another file's block. In two thirds of the cases, the damaged file has
+/// Makes a pointer refer to another file's block. With a probability of 2/3, the damaged file has
 /// the older change time.
 bool apply_pointer_to_other(Damaging& image) {
   const ufs::Geometry& geometry = image.geometry();

@@ -25,7 +25,8 @@ std::uint32_t some_group(Damaging& image) {
   return group;
 }
 
-/// Calls change(CylinderGroup&) for the group's header, provided that it is still valid.
+/// Selects a group, and calls change(CylinderGroup&) if earlier damage has left the group's header
+/// valid.
 template <typename ChangeGroup>
 bool change_group(Damaging& image, ChangeGroup change) {
   const std::uint32_t group = some_group(image);

@@ -19,8 +19,8 @@ struct MkfsOptions {
   /// 0 selects the number that corresponds to the density. Any number is rounded up to whole blocks
   /// of inodes.
   std::uint32_t inodes_per_group = 0;
-  /// If 0, there are as few groups as possible, all of the same length; the header of each must fit
-  /// in one block.
+  /// 0 selects the smallest number of groups, all of the same length. The header of each group must
+  /// fit in one block.
   std::uint64_t group_bytes = 0;
   std::uint32_t reserve_percent = 10;
   Optimization optimization = Optimization::time;
@@ -33,8 +33,8 @@ struct MkfsOptions {
   Features features = {};
   /// If 0, a size is selected that suits the device. If nullopt, no journal is created.
   std::optional<std::uint64_t> journal_bytes = {};
-  /// Size of a journal on the store's second device (os/device_stores.h); 0 selects 16 MiB. Sets
-  /// the feature external_journal.
+  /// Size of a journal on the store's second device (os/device_stores.h); 0 selects 16 MiB. If set,
+  /// mkfs also sets the feature external_journal.
   std::optional<std::uint64_t> external_journal_bytes = {};
 };
 

@@ -47,7 +47,7 @@ class BusyGroups {
   BusyGroups(Volume& volume, const NetraOptions& options);
 
   // The calling fiber must call operation_begins() and operation_ends() around each of its
-  // operations. Calls may be nested.
+  // operations. Pairs of these calls may be nested.
   void operation_begins();
   void operation_ends();
 
@@ -65,8 +65,8 @@ class BusyGroups {
   VfsResult<void> demand_full_check();
 
   // Writes all busy items of the group and marks the group as quiet. Returns false if the group is
-  // in use or was changed in the meantime. Must be called from a fiber that has no operation and
-  // holds no lock.
+  // in use, or if it was changed while its items were being written. Must be called from a fiber
+  // that has no operation and holds no lock.
   VfsResult<bool> clean(std::uint32_t group);
   /// Makes all groups quiet by beginning a new generation. Returns false if something is not on the
   /// disk yet, or if an operation is in progress.

@@ -1,4 +1,5 @@
-// Compares two repairs of one image, and restarts an interrupted one (fast_check_trial.h).
+// Compares the results of a fast check and a full check of one image. Also interrupts the fast
+// check and restarts it (fast_check_trial.h).
 #include "fs-adapters/ufs/netra/fast_check_trial.h"
 
 #include <fmt/format.h>

@@ -312,8 +312,8 @@ TEST(ExternalJournal, LosingTheDeviceOfACleanFileSystemLosesNothing) {
   m.as_user([&] { EXPECT_EQ(bench::get_file(*m.file_system, "kept"), "text"); });
 }
 
-/// The repair must also update the replicas of the superblock. If a replica were restored later, it
-/// would otherwise refer to the lost device again.
+/// The repair must also update the replicas of the superblock. Otherwise, a superblock that is
+/// later restored from a replica would refer to the lost device again.
 TEST(ExternalJournal, GivingUpADeviceCanBeCutAndRestarted) {
   Disks disks = made();
   leave_behind(disks);

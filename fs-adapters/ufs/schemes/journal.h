@@ -171,7 +171,8 @@ class Journal : public Scheme {
   bool journalled(os::Content content, const os::BufferKey& key, FragmentAddress home) const;
   const Image* committed(FragmentAddress home, std::span<const std::byte> bytes) const;
 
-  // journal_commit.cc. Selects whether a commit is written even if there are no changes.
+  // Defined in journal_commit.cc. With Without::change, a commit is written even if there are no
+  // changes.
   enum class Without : std::uint8_t { nothing, change };
   void commit(Without change = Without::nothing);
   bool close_and_copy(Transaction& transaction);
@@ -247,7 +248,8 @@ class Journal : public Scheme {
   /// For each fragment, the last transaction that has an image of it. The image may no longer be in
   /// the ring.
   std::unordered_map<FragmentAddress, std::uint64_t> logged_;
-  std::size_t logged_kept_ = kLoggedKept;           ///< size of `logged_` after its last cleanup
+  /// Size of `logged_` when outdated entries were last dropped.
+  std::size_t logged_kept_ = kLoggedKept;
   std::map<os::BufferKey, std::deque<Sent>> sent_;  ///< writes in flight
   JournalCounters counters_;
 };

@@ -1,4 +1,4 @@
-// Performs a replay's writes, in the necessary order (journal_replay.h).
+// Performs the steps of a replay (journal_replay.h).
 
 #include "fs-adapters/ufs/schemes/journal_replay.h"
 

@@ -123,7 +123,7 @@ TEST(JournalReplay, AMountsReplayCanBeCutAnywhere) {
   const auto left = left_behind();
   const auto store = store_of(left);
   const auto superblock = [&] { return ImageReader::open(*store)->superblock(); };
-  // Only a file system that is not marked clean is replayed.
+  // The journal is replayed only if the file system is not marked clean.
   const auto replay = [&](model::SectorStore& through) {
     Superblock super = superblock();
     return super.clean || replay_journal(through, super, ReplayFor::mount).has_value();

@@ -41,7 +41,7 @@ class SchedulerFlag : public DriverOrder {
 
  private:
   VfsResult<void> send_inode(tree::CoreInode& inode);
-  /// The last write that has changed the name of a directory. fsync waits for it.
+  /// The last write that changed the name of a directory. fsync waits for this write.
   os::RequestId last_path_ = 0;
   ZeroPage zeroes_;
 };

@@ -16,9 +16,9 @@
 //
 // An inode's number of sectors may be wrong after a power cut. Pointers may be in indirect blocks,
 // and the length of the last block follows from the file's size, which a write raises only after
-// the fragments have been allocated. If these were moved, the inode may be written before that.
-// None of the three rules orders these writes. Nothing depends on the number, and fsck recounts it
-// (FreeBSD also leaves it to fsck: sysctl vfs.ffs.adjblkcnt).
+// the fragments have been allocated. If the fragments were moved, the inode may be written before
+// the size is raised. None of the three rules orders these writes. Nothing depends on the number,
+// and fsck recounts it (FreeBSD also leaves it to fsck: sysctl vfs.ffs.adjblkcnt).
 //
 // A control follows none of the rules, and tests must detect that. If a control passes, the test
 // proves nothing.
@@ -41,7 +41,7 @@ struct SchemeVariant {
   std::string name;
   std::string title;
   MountOptions mount;
-  os::DiskQueueOptions queue;  ///< required driver order
+  os::DiskQueueOptions queue;  ///< the order that the driver must enforce
   bool block_copy = false;     ///< -CB
   Features features = {};      ///< the features of the file systems on which the variant is tested
   Severity may_leave = Severity::residue;

@@ -95,11 +95,11 @@ class SoftUpdates : public Scheme {
   void after_write(const os::BufferKey& key, os::RequestId id, model::Status status) override;
 
  private:
-  /// Number of a write among those of its block, counted from 1; 0 if not written.
+  /// Numbers the writes of a block, beginning with 1; 0 if there was no such write.
   using WriteNumber = std::uint64_t;
   using AddId = std::uint64_t;
 
-  /// Links that a work item will drop. Keeps the inodes in core until then.
+  /// Links that a work item will drop. The handles keep the inodes in core until then.
   struct Removal {
     InodeHandle inode, parent;
     std::uint16_t links = 1;
@@ -115,8 +115,7 @@ class SoftUpdates : public Scheme {
     WriteNumber carried = 0;
     std::vector<Extent> frees;  ///< old extents of the block, to be freed
   };
-  /// A new size of a directory that extends beyond the directory's direct pointers and is not on
-  /// the disk yet.
+  /// A directory has grown beyond its direct pointers, and the new size is not on the disk yet.
   struct GrownSize {
     std::int64_t block = 0;  ///< number of the directory's new block
     std::uint64_t old_size_bytes = 0;
@@ -165,7 +164,8 @@ class SoftUpdates : public Scheme {
     std::uint32_t slot = 0;
     WriteNumber carried = 0;
   };
-  /// Records that a write of the indirect block permits this new size of a directory.
+  /// Kept for an indirect block: identifies the new size of a directory that may be written once
+  /// the indirect block has been written.
   struct SizeSafe {
     InodeNumber inode = 0;
     std::int64_t block = 0;

@@ -28,7 +28,7 @@ constexpr std::size_t kFailuresKept = 20;
 // show that the control was detected.
 constexpr std::size_t kFailuresOfControls = 3;
 constexpr std::uint64_t kStatesWithFaults = 150;
-/// A low limit, because most of these states are already checked in other runs of the same list.
+/// A low limit, because other runs of the same operations already check most of these states.
 constexpr std::uint64_t kStatesUnderASchedule = 100;
 /// Number of additional random schedules of a shared history. The crash states of these runs are
 /// not checked.

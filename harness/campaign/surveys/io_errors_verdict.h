@@ -1,6 +1,6 @@
 #pragma once
-// The result of an `io-errors` cell: the contents of the written ranges, and the surprises among
-// the results of system calls.
+// The result of an `io-errors` cell: the contents of the written ranges, and the surprises, such as
+// the loss of data although fsync succeeded.
 
 #include <cstdint>
 #include <optional>
@@ -19,7 +19,7 @@ struct WrittenRange {
   std::string path;
   std::uint32_t file = 0;
   std::uint64_t first_block = 0, blocks = 0;  ///< in blocks of 512 bytes
-  /// Nullopt if the file did not exist or ended before the range.
+  /// nullopt if the file did not exist before the write, or ended before the range
   std::optional<std::uint32_t> old_version;
   std::uint32_t new_version = 0;
 };
@@ -89,8 +89,7 @@ struct IoErrorOutcome {
   std::string after_recovery_text() const;
 };
 
-/// Returns one sentence for each surprise, the most severe one first. Returns an empty list if
-/// every result of fsync was true.
+/// Returns one sentence for each surprise, the most severe one first.
 std::vector<std::string> surprises_of(const IoErrorOutcome& outcome);
 
 }  // namespace headcrash::campaign
