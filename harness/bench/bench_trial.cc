@@ -88,7 +88,7 @@ class BenchTrial {
   };
   Result<PhaseStart> begin_phase(const std::string& label, bool measured);
   /// Ends a phase. `name` is the phase's name in the database. `measure` contains the guest's
-  /// results; this function adds those of the device.
+  /// results; this function adds the device's results.
   Result<void> end_phase(const PhaseStart& start, db::MeasureRecord measure,
                          std::vector<db::MetricRecord> metrics, const char* name = "workload");
   Result<GuestCounters> counters(const char* request = "counters");

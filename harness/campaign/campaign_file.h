@@ -120,7 +120,7 @@ class TrialPlans {
   std::size_t size_ = 0;
 };
 
-/// Returns all file systems of the campaign, including its controls if it explores.
+/// Returns all file systems of the campaign, including the controls of a campaign that explores.
 std::vector<const adapters::LinuxAdapter*> filesystems_of(const Campaign& campaign);
 
 /// Returns the guests that the trials need. The key is guest_of() of the file system.

@@ -43,7 +43,8 @@ class BlockRelease {
     extents.push_back({at, fragments});
   }
 
-  /// Returns the contents of an indirect block, with cached pointers in place of the outdated ones.
+  /// Returns the contents of an indirect block. Pointers that the cache covers are replaced by the
+  /// cached ones, which may be newer.
   VfsResult<std::vector<std::byte>> pointers_at(FragmentAddress at, std::uint32_t levels,
                                                 std::uint64_t from) {
     std::vector<std::byte> pointers(geometry().block_bytes());
@@ -167,8 +168,8 @@ VfsResult<void> cut_last_block(Volume& volume, CoreInode& inode, std::uint64_t s
   if (want == have) return {};
   extents.push_back({at + want, have - want});
   const os::BufferKey key = Volume::block_of(inode.number, static_cast<std::int64_t>(last));
-  // The buffer must be shortened now. If it kept its length, a later write of it would overwrite
-  // fragments that may belong to other files by then.
+  // Shortens the buffer now. A later write of the whole buffer would overwrite fragments that may
+  // belong to other files by then.
   auto shorter = volume.cache.read(
       key, inode.disk.holds_metadata() ? os::Content::metadata : os::Content::data, volume.lba(at),
       volume.bytes(want));

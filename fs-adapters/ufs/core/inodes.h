@@ -61,8 +61,8 @@ class Inodes final : public tree::InodeOwner {
   VfsResult<InodeHandle> get(InodeNumber number, Operation* operation);
   /// Returns another reference to an in-core inode.
   InodeHandle share(tree::CoreInode& inode, Operation* operation);
-  /// Returns a new, empty inode. The inode's bit in the map must already be set. Its generation is
-  /// one more than that of the previous inode with this number.
+  /// Returns a new, empty inode. The inode's bit in the map must already be set. The new inode's
+  /// generation is one more than that of the previous inode with this number.
   VfsResult<InodeHandle> make(InodeNumber number, Operation* operation);
 
   /// `operation` must be a ufs::Operation.

@@ -140,7 +140,8 @@ struct Superblock {
   /// block.
   std::uint32_t inline_target_max = 0;
   std::uint64_t file_bytes_max = 0;  // fs_maxfilesize
-  // Extension in fs_sparecon64; 0 fragments if there is no journal, address 0 if it is external.
+  // Extension in fs_sparecon64. Without a journal, the number of fragments is 0; if the journal is
+  // external, the address is 0.
   Extent journal;
   // Extension in fs_sparecon64: identifies an external journal on its device.
   std::uint64_t journal_id = 0;

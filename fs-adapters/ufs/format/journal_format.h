@@ -15,8 +15,8 @@
 //
 // A transaction is valid once its commit record is on the disk. Each mount begins an epoch, so that
 // records of earlier mounts are never mistaken for current ones. A run that a transaction revokes
-// is not replayed from this or earlier transactions, because it was freed in this transaction and
-// may since contain data that is not journalled.
+// is not replayed from this transaction or from earlier ones: the transaction has freed the run,
+// which may have been reused for data that is not journalled.
 //
 // Source: Tweedie, "Journaling the Linux ext2fs Filesystem", LinuxExpo 1998, and Gray and Reuter,
 // "Transaction Processing", 1993, chapter 10, for recovery. The format is our own.

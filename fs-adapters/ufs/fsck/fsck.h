@@ -96,8 +96,8 @@ struct Finding {
 
 struct FsckOptions {
   bool repair = false;
-  /// Repairs only busy groups. This requires that the file system marks them
-  /// (Features::fast_check), and that all other parts are in a state that a power cut may leave.
+  /// If true, repairs only busy groups. The file system must mark busy groups
+  /// (Features::fast_check), and all other parts must be in a state that a power cut may leave.
   /// Otherwise, the report is `unrepaired`, and a full repair must follow.
   bool fast = false;
   /// True if the device of an external journal is lost. The device is then neither read nor

@@ -1,12 +1,13 @@
 #pragma once
 // Busy marks of a cylinder group, in the bytes of its header (Peacock, Kamaraju and Agrawal 1998,
-// sections 5.1 and 5.2). Marks are valid while the group has the superblock's generation. Then
+// sections 5.1 and 5.2). Marks are valid while the group has the superblock's generation. If they
+// are, then after a power cut at any point of the writes in flight,
 //
-//   an unmarked fragment or inode is as the group's maps say,
-//   a marked fragment is free, or belongs to an inode that is marked here or listed as foreign,
+//   an unmarked fragment or inode is as the group's maps say, and
+//   a marked fragment is free, or belongs to an inode that is marked here or listed as foreign.
 //
-// after a power cut at any point of the writes in flight. Marks are on the disk before the marked
-// items change (busy_groups.h), and a check examines only marked items (fsck_fast.cc).
+// Marks are on the disk before the marked items change (busy_groups.h), and a check examines only
+// marked items (fsck_fast.cc).
 //
 //   | header, maps | inodes, 2 bits: busy, was directory | fragments: 1 busy | foreign inodes ... |
 //   0              ^ first multiple of 8 after the maps                         to the block's end

@@ -427,8 +427,8 @@ TEST(Netra, MarksKeepTheFormerTypeOfAnInode) {
 }
 
 /// Shows why the file system must be checked before it is used, and why busy groups cannot be
-/// checked after the mount: a link count is lowered before the name is removed, and if the power
-/// fails in between, only the tag shows that the name still exists.
+/// checked after the mount. A link count is lowered before the name is removed. If the power fails
+/// in between, only the tag shows that the name still exists.
 TEST(Netra, MountingBeforeTheCheckCanRemoveAFileWithAName) {
   Mounted m(bench::setup_named("netra"));
   m.mount();

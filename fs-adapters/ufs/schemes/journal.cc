@@ -50,8 +50,8 @@ bool Journal::has_room() {
 }
 
 void Journal::begin(Operation& operation) {
-  // The fiber that copies inodes for a commit may turn out to be the last user of an inode. It must
-  // then remove that inode within the closed transaction.
+  // The fiber that copies inodes for a commit may turn out to be the last user of an inode. The
+  // fiber must then remove this inode within the closed transaction.
   if (committer_ != nullptr && committer_ == volume_.executor.current()) return;
   for (;;) {
     while (closed_) reopened_.wait();

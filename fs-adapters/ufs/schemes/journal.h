@@ -11,7 +11,7 @@
 //
 // Running. A metadata block is not written while it contains uncommitted changes: before_write()
 // permits a write only if the block equals the last image that was committed for its place. No
-// operation waits for this; the syncer's sweep writes the blocks in place, as in every scheme.
+// operation waits for a write in place: the syncer's sweep writes the blocks, as in every scheme.
 //
 // Committing. The transaction closes: running operations end, and new ones wait. In-core inodes are
 // copied to their blocks, and changed blocks are copied to the transaction's images. Then the next

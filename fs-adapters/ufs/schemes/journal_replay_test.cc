@@ -169,8 +169,8 @@ TEST(JournalReplay, OtherSchemesReplayAtMount) {
   bench::expect_clean(*m.store);
 }
 
-/// A mount under a scheme without a journal is cut. The contents that the journal had before must
-/// not be replayed.
+/// Cuts the power during a mount under a scheme without a journal. The earlier contents of the
+/// journal must not be replayed.
 TEST(JournalReplay, AnUnusedJournalIsNotReplayed) {
   Mounted m(bench::setup_named("no-order"), {.device_bytes = 4 << 20});
   ASSERT_TRUE(m.store->write(0, left_behind()));

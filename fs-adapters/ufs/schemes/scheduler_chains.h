@@ -21,9 +21,9 @@
 // De-allocation: freed space can be reused at once, but must not reach the disk before the write
 // that resets its old pointer. `tracked` keeps the number of that write for each fragment and inode
 // while the write is in flight. A new owner's first writes of the block and of its pointer follow
-// it ("we make the newly allocated block itself dependent on the old owner"). If space is freed,
-// reused and freed again, only the newest number is kept, because that write followed the older
-// one. `barrier` instead lets the driver hold back all later writes.
+// that write ("we make the newly allocated block itself dependent on the old owner"). If space is
+// freed, reused and freed again, only the newest number is kept, because that write followed the
+// older one. `barrier` instead lets the driver hold back all later writes.
 
 #include <map>
 #include <unordered_map>

@@ -2,10 +2,10 @@
 // Scheduler Flag: writes for which Conventional waits are issued asynchronously, with a flag that
 // forbids the driver to move later writes ahead of them (Ganger and Patt 1994, section 3.1).
 //
-// Each write that later writes depend on has the flag. `Part` requires this, and it suffices for
-// `Full` and `Back`. The queue determines the meaning of the flag and whether reads may bypass it
-// (disk_queue.h); the cache determines whether blocks are locked (-CB). Freed space can be reused
-// at once, because a new owner's writes are later.
+// Each write that later writes depend on has the flag. With `Part`, each of these flags is
+// required; with `Full` and `Back`, they are sufficient. The queue determines the meaning of the
+// flag and whether reads may bypass it (disk_queue.h); the cache determines whether blocks are
+// locked (-CB). Freed space can be reused at once, because a new owner's writes are later.
 //
 //   create    inode F, directory block L                 F: asynchronous with the flag
 //   mkdir     its block F, inode F, parent's inode F, L  L: last write of a series, LastWrite of

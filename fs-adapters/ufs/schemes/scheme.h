@@ -211,8 +211,8 @@ struct NetraOptions {
     tag_late,              ///< the entry reaches the disk before the tag
     /// An operation does not wait for the write that marks a group's record as busy (busy_map.h).
     map_late,
-    /// A truncation waits neither for the write of the merged bmap cache nor for that of the inode
-    /// without a cache.
+    /// A truncation does not wait for the write of the merged bmap cache, nor for the write of the
+    /// inode without a cache.
     cache_unmerged,
   };
   Rule broken = Rule::all_kept;

@@ -11,8 +11,8 @@
 // Between the writes of the new and the old name, a renamed directory has two names, as rule R1
 // requires; fsck removes one. Its ".." is written after the new name. If the old name was too
 // recent to be on the disk, ".." may refer to a directory without an entry for it; fsck corrects
-// this. An exchange of names uses a third name. fsck removes it if the inode has another name;
-// otherwise it stays.
+// this. An exchange of names uses a third name. fsck removes the third name if the inode has
+// another name, and otherwise keeps it.
 //
 // An inode's number of sectors may be wrong after a power cut. Pointers may be in indirect blocks,
 // and the length of the last block follows from the file's size, which a write raises only after
@@ -49,7 +49,8 @@ struct SchemeVariant {
   bool maps_lag = true;
   bool control = false;                          ///< a negative control, which tests must detect
   std::optional<os::SyncerOptions> syncer = {};  ///< adapters::SystemDescription
-  /// As in adapters::Promises: the syncer's delay, plus the time for writes that follow.
+  /// Same meaning as in adapters::Promises: the syncer's delay, plus the time that the writes then
+  /// take.
   std::int64_t keeps_after_s = 0;
   std::string shown_by = {};  ///< adapters::SystemDescription
 };
@@ -57,7 +58,7 @@ struct SchemeVariant {
 /// Returns all variants; names are unique.
 std::vector<SchemeVariant> scheme_variants();
 void PrintTo(const SchemeVariant& scheme, std::ostream* out);
-/// Finds a variant by name. The error lists all names.
+/// Finds a variant by name. If there is no such variant, the error lists all names.
 Result<SchemeVariant> find_scheme_variant(std::string_view name);
 
 /// Returns the promises by which the oracle judges the scheme.

@@ -162,9 +162,9 @@ void SoftUpdates::cancel_allocations(const CoreInode& inode, std::int64_t first,
                 [&](const GrownSize& one) { return one.block >= first && one.block < end; });
 }
 
-/// Handles indirect blocks that are released. Changes that would have to be undone in them are
-/// dropped. Dependencies on their writes become dependencies on the write of the block or inode
-/// that contained the pointer to them.
+/// Handles indirect blocks that are released. Drops the changes that would have to be undone in
+/// these blocks. Dependencies on writes of a released block become dependencies on the write of the
+/// block or inode that contained the pointer to the released block.
 void SoftUpdates::cancel_indirect(std::vector<Extent>& extents) {
   const std::size_t count = extents.size();
   for (std::size_t i = 0; i < count; ++i) {

@@ -22,13 +22,14 @@
 // lose anything, and the sweep writes the block at least as early.
 //
 // Undoing an allocation restores the file's previous size and sector count, and clears the pointers
-// beyond that size. If the blocks are below an indirect block, size and count stay (fsck corrects
-// them). The exception is a directory, which must have no hole: its size waits until these blocks
-// have been written without undone changes. If a fragment has moved, its old place is released when
-// the new pointer is on the disk. The entry of a symbolic link waits for the complete inode and its
-// target, and the entry of a new directory also waits for its parent's count. If a rename has
-// changed an entry, undoing restores the previous inode. An entry that is removed before it was on
-// the disk disappears with its dependencies. An inode that was never on the disk is freed at once.
+// beyond that size. If the blocks are below an indirect block, the size and the sector count are
+// not restored (fsck corrects them). The exception is a directory, which must have no hole: its
+// size waits until these blocks have been written without undone changes. If a fragment has moved,
+// its old place is released when the new pointer is on the disk. The entry of a symbolic link waits
+// for the complete inode and its target, and the entry of a new directory also waits for its
+// parent's count. If a rename has changed an entry, undoing restores the previous inode. An entry
+// that is removed before it was on the disk disappears with its dependencies. An inode that was
+// never on the disk is freed at once.
 //
 // R1 for renames: the new name is written synchronously before the old one is removed
 // (settle_name), because undoing a removal could need room that other entries of the chunk have

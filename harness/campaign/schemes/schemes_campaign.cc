@@ -106,9 +106,8 @@ class SchemesRun {
 
   bool contradicted() const { return contradicted_; }
 
-  /// Returns true if further trials cannot change the result. This is the case after a scheme has
-  /// failed. It is also the case after a control has been detected, if it is the campaign's only
-  /// scheme.
+  /// Returns true if further trials cannot change the result: a scheme has failed, or the
+  /// campaign's only scheme is a control that has been detected.
   bool known() const {
     return failed_ || (caught_ && !campaign_.scheme.empty() &&
                        campaign_.scheme.find(',') == std::string::npos);
