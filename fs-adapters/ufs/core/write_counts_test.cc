@@ -119,7 +119,7 @@ TEST(WriteCounts, ASynchronousJournalWritesTwicePerName) {
 /// the direct blocks.
 struct AppendWrites {
   std::vector<std::uint64_t> first;  ///< for each of the blocks 12, 13, ..., the number of writes
-  /// for each of the 28 blocks that follow those of `first`, the number of writes
+  /// For each of the 28 blocks that follow those of `first`, the number of writes.
   std::vector<std::uint64_t> steady;
 };
 

@@ -389,7 +389,7 @@ bool apply_noise_for_pointers(Damaging& image) {
   image.change(geometry.lba_of(image.survey().runs()[run].at),
                geometry.block_bytes() / ufs::kSectorBytes,
                [&](std::span<std::byte> bytes) { image.fill_with_noise(bytes); });
-  // The pointer to the damaged block stays.
+  // Unless the inode is a directory, the pointer to the damaged block must not change.
   const auto pointers = image.may().other_pointers[number];
   image.lose_run(run);
   if (image.survey().inode(number).is_directory()) {

@@ -123,7 +123,7 @@ struct FsckReport {
   /// The file system is not clean, but its journal is in use and contains the missing updates.
   bool journalled = false;
   bool unrepaired = false;  ///< a repair could not repair everything
-  /// The fast check was sufficient (FsckOptions::fast). It does not count files and directories.
+  /// The fast check was sufficient (FsckOptions::fast), so files and directories were not counted.
   bool fast = false;
   /// Number of transactions that were replayed from the journal. A check examines the disk as it
   /// would be after the replay.

@@ -101,8 +101,8 @@ void Journal::copy_block(Transaction& transaction, const os::HeldBuffer& buffer)
   volume_.cpu.charge(os::Cost::copy_per_kib, static_cast<std::int64_t>(bytes.size()));
 }
 
-/// Writes data in place, like ordered data, because there is no room for it in the transaction. The
-/// extent is revoked, so that a replay does not write an older image over it.
+/// Writes data in place, like ordered data, because the transaction has no room for the data.
+/// Revokes the extent, so that a replay does not write an older image over the data.
 void Journal::send_in_place(Transaction& transaction, os::HeldBuffer buffer) {
   const os::BufferKey key = buffer.key();
   transaction.written_in_place.push_back(
@@ -152,8 +152,8 @@ std::span<std::byte> Journal::header_image(Transaction& transaction, std::uint32
                                                                            : std::span<std::byte>();
 }
 
-/// Frees the transaction's freed space in its images, so that the commit frees this space on the
-/// disk. release() frees the space in memory after the commit.
+/// In the transaction's images, marks the space that the transaction frees as free. The commit thus
+/// frees this space on the disk; after the commit, release() frees the space in memory.
 void Journal::free_in_images(Transaction& transaction) {
   const Geometry& geometry = volume_.geometry;
   for (const Extent& extent : transaction.frees.extents) {

@@ -90,7 +90,7 @@ VfsResult<os::HeldBuffer> SoftUpdates::block_allocated(Operation&,
     return block;
   }
   count_dependency();
-  // A write to the old place must not be mistaken for a write to the new place.
+  // Wait, so that a write to the old place is not mistaken for a write to the new place.
   if (allocation.moved()) volume_.disk.wait_for(block.being_written());
   blocks_[block.key()].allocation =
       AllocSafe{.inode = allocation.inode.number,

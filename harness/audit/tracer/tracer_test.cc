@@ -30,7 +30,7 @@ class TracerProgram : public testing::Test {
   }
 
   /// Runs shell commands under the tracer. The tracer runs in a separate process, because it waits
-  /// for all children of its own process.
+  /// for all children of the process in which it runs.
   void run(const std::string& commands, TracerOptions options = {}) {
     options.argv = {"sh", "-c", commands};
     const fs::path report = scratch_->path() / "report";

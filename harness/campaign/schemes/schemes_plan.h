@@ -57,7 +57,8 @@ struct SchemesCampaign {
   /// One or several schemes, separated by commas; empty for all schemes.
   std::string scheme;
   std::string workload;  ///< empty for all
-  /// Total number of seq-2 workloads; each scheme runs an equal share.
+  /// Total number of seq-2 trials. All schemes run the same workloads, so the number of workloads
+  /// is this number divided by the number of schemes.
   std::uint64_t seq2_workloads = 4000;
   std::uint64_t seed = 1994;
   std::uint64_t budget = 2000;  ///< maximum number of states for each workload
