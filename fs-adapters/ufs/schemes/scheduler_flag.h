@@ -7,10 +7,12 @@
 // flag and whether reads may bypass it (disk_queue.h); the cache determines whether blocks are
 // locked (-CB). Freed space can be reused at once, because a new owner's writes are later.
 //
-//   create    inode F, directory block L                 F: asynchronous with the flag
-//   mkdir     its block F, inode F, parent's inode F, L  L: last write of a series, LastWrite of
-//   unlink    directory block F, inode D; without           the options
-//             links: cleared inode F                     D: delayed
+// In the table, F is an asynchronous write with the flag, D a delayed write, and L the last write
+// of a series (option LastWrite).
+//
+//   create    inode F, directory block L
+//   mkdir     its block F, inode F, parent's inode F, parent's block L
+//   unlink    directory block F, inode D; without links: cleared inode F
 //   truncate  remaining indirect blocks F, inode F
 //   write     a new indirect block F; with allocation initialization every new block F, as zeroes
 //   grow      a fragment that moves: its new place F, inode F
