@@ -24,7 +24,7 @@ class Transactions {
  public:
   virtual ~Transactions() = default;
   /// Begins a transaction. If the file system is about to commit and is waiting for running
-  /// transactions to end, waits until that commit has begun.
+  /// transactions to end, waits until the commit has begun.
   virtual VfsResult<void> begin() = 0;
   virtual VfsResult<void> commit() = 0;
 };

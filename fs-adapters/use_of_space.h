@@ -13,7 +13,7 @@
 namespace headcrash::adapters {
 
 /// Maximum difference, in bytes, between the free space of a new file system and that of an emptied
-/// one, whose maps have grown. An estimate.
+/// one. In the latter, the maps have grown. The value is an estimate.
 inline constexpr std::uint64_t kMapGrowthBytes = 24 << 10;
 /// Size of the pieces in which files grow; not a multiple of a block.
 inline constexpr std::size_t kPieceBytes = 3000;
@@ -21,8 +21,8 @@ inline constexpr std::size_t kPieceBytes = 3000;
 /// Removes everything below a folder; "" is the root. The folder itself stays.
 VfsResult<void> remove_below(Vfs& vfs, const std::string& folder);
 
-/// Appends pieces to a new file until it has `bytes` bytes or the disk is full. Returns its size,
-/// or 0 if there is no room for the file. ENOSPC is not an error.
+/// Appends pieces to a new file until the file has `bytes` bytes or the disk is full. Returns the
+/// file's size, or 0 if there is no room for the file. ENOSPC is not an error.
 VfsResult<std::uint64_t> write_until_full(Vfs& vfs, const std::string& path, std::uint64_t bytes,
                                           std::size_t piece_bytes = kPieceBytes);
 

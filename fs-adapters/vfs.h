@@ -271,7 +271,7 @@ class Vfs {
   virtual VfsResult<void> removexattr(std::string_view path, std::string_view name) = 0;
   virtual VfsResult<std::vector<std::string>> listxattr(std::string_view path) = 0;
 
-  // The whole file system.
+  // Operations on the whole file system.
   virtual VfsResult<void> sync() = 0;    ///< like sync(2): all mounted file systems
   virtual VfsResult<void> syncfs() = 0;  ///< this file system only
   virtual VfsResult<SpaceStatus> space() = 0;

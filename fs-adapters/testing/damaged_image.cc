@@ -28,8 +28,9 @@ constexpr std::uint64_t kPlainBytesMax = 4 << 20, kLargeBlock = 4 << 10;
 /// supports is used.
 constexpr std::array<std::uint64_t, 4> kDeep = {std::uint64_t{1} << 36, std::uint64_t{1} << 33,
                                                 9'000'000, 90'000};
-/// The units, in sectors, in which formats may count addresses. All of them are tried in turn. With
-/// the unit of the image's format, the damaged word refers to the sector that contains it.
+/// Formats may count addresses in any of these units, given in sectors. Each unit is tried in turn.
+/// With the unit of the image's format, a damaged word is the address of the sector that contains
+/// the word.
 constexpr std::array<std::uint32_t, 5> kUnits = {1, 2, 4, 8, 16};
 constexpr std::array<std::uint64_t, 10> kSizes = {0,
                                                   1,
@@ -207,7 +208,7 @@ void ImageTarget::make() {
        .second_sectors = disk.log_bytes / kSectorBytes});
   os::Account account{.name = "user"};
   machine.system.syncer.start();
-  std::unique_ptr<MountedSystem> mounted;  // outlives its daemons
+  std::unique_ptr<MountedSystem> mounted;  // must outlive its daemons, which run until halt()
   machine.system.run_as(account, [&] {
     auto mount = format_.maker().mount(machine.system, {});
     ASSERT_TRUE(mount) << name() << ": " << mount.error().message();

@@ -22,8 +22,8 @@
 namespace headcrash::adapters::damaged {
 
 struct ImageFormat {
-  /// The name of the first system, followed by '@' and the name of the disk unless that is the
-  /// small one ("deep"): "ufs-netra-bmap", "lfs-roll-forward@plain".
+  /// The name of the first system. If the disk is not "deep", the small one, '@' and the disk's
+  /// name follow: "ufs-netra-bmap", "lfs-roll-forward@plain".
   std::string name;
   /// All systems that can mount the format. The first one has created the image.
   std::vector<const SystemUnderTest*> systems;
@@ -31,8 +31,9 @@ struct ImageFormat {
   const SystemUnderTest& maker() const { return *systems.front(); }
   const FileSystemType& type() const { return maker().type(); }
 };
-/// Returns a format for each system's small disk (the lab's "deep"), and one with large blocks on a
-/// "plain" disk for the default system of each type. Systems with identical disks share a format.
+/// Returns a format for each system's small disk, "deep" of lab_disks.h. For the default system of
+/// each type, also returns a format with large blocks, on a "plain" disk. Systems with identical
+/// disks share a format.
 std::vector<ImageFormat> image_formats();
 
 inline constexpr std::size_t kEditsMax = 100;

@@ -92,8 +92,8 @@ TEST_P(IoErrors, FsyncFailsWhileTheFileIsNotOnTheDisk) {
     for (int attempt = 0; attempt < 3; ++attempt) EXPECT_EQ(error_of(fs.fsync(*file)), EIO);
     EXPECT_EQ(error_of(fs.sync()), EIO);
     m_.machine.faulty_disk.clear();
-    // The disk works again. Now either the file is written, or the file system has stopped and
-    // reports an error.
+    // The disk works again. The next fsync must either write the file, or fail because the file
+    // system has stopped.
     if (const auto done = fs.fsync(*file)) {
       EXPECT_EQ(text_of(*as_after_a_cut(m_), "f"), "text");
     } else {
@@ -114,9 +114,10 @@ TEST_P(IoErrors, ADataErrorPersistsUntilARetrySucceeds) {
     ASSERT_TRUE(file && inode);
     m_.machine.faulty_disk.add({.sectors = place_of(m_, "f"), .times = 2});
     write_block(m_, Volume::block_of(static_cast<InodeNumber>(inode->inode),
-                                     // The syncer writes the block, and no caller waits for it.
+                                     // The syncer writes the block, and no caller waits for the
+                                     // write.
                                      0));
-    // This is false if the scheme writes the data to a journal.
+    // No request has failed yet if the scheme writes the data to a journal.
     const bool failed_behind = m_.machine.faulty_disk.failed() > 0;
     const auto first = fs.fsync(*file);
     if (failed_behind) {
@@ -257,8 +258,8 @@ TEST_P(IoErrors, AFailedWriteInsideAnOperation) {
 }
 
 /// Each round removes a file and makes one of the reads during the removal fail once. Space that
-/// cannot be freed is lost, so the file system must not be marked clean. This applies whether the
-/// space is freed by the operation, at its end, or by a later work item.
+/// cannot be freed is lost, so the file system must not be marked clean. This requirement also
+/// applies to space that is freed at the end of the operation or by a later work item.
 TEST_P(IoErrors, AFailedReadWhileFreeingSpace) {
   for (const std::size_t size_bytes : {std::size_t{0}, std::size_t{60000}}) {
     for (std::uint64_t nth = 1; nth <= 10; ++nth) {
@@ -334,8 +335,8 @@ TEST_P(IoErrors, FailedInitializationStopsTheFileSystem) {
   });
 }
 
-/// Because the inode's block must be read first, the inode is written with its new pointer only
-/// after the write of the data has failed.
+/// The inode's block must be read before the inode can be written with its new pointer. By then,
+/// the write of the data has failed.
 TEST_P(IoErrors, NoPointerToMovedDataThatFailed) {
   if (GetParam().control) GTEST_SKIP() << "enforces no rule";
   m_.as_user([&] {

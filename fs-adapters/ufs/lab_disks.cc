@@ -35,7 +35,7 @@ adapters::LabDisk small_disk(std::uint64_t block_bytes, std::uint64_t group_byte
     disk.log_bytes = shortest_journal(block_bytes, groups);
     disk.mkfs["external-journal"] = std::to_string(disk.log_bytes);
   } else if (needs.journal) {
-    // The journal must fit in one group and leave some of its space free.
+    // The journal must fit in one group, and part of this group must remain free.
     group_bytes = std::max(group_bytes, shortest_journal(block_bytes) + group_bytes * 3 / 4) /
                   block_bytes * block_bytes;
     groups = 2;

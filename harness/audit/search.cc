@@ -51,7 +51,7 @@ class Search {
   const SearchOptions& options_;
   std::map<std::pair<std::set<std::string>, std::set<std::string>>, ExperimentOutcome> known_;
   Audit audit_;
-  /// Stacks of the change sites. A flush after each of these sites mends the baseline.
+  /// Stacks of change sites. With a flush after each of these sites, the baseline does not fail.
   std::set<std::string> flush_;
 };
 
@@ -88,7 +88,7 @@ int rank(const ChangeSite& site) {
   return site.call == "unlink" || site.call == "rmdir" ? 2 : 0;
 }
 
-/// Searches for change sites that lack a flush after the change.
+/// Searches for change sites after which a flush is missing.
 Result<void> Search::find_missing() {
   TRY(const auto listed, run_({.name = "changes", .list_changes = true}));
   std::vector<MissingFlush> candidates;
@@ -165,7 +165,7 @@ Result<void> Search::drop_together() {
     if (is_droppable(each.need)) redundant.push_back(&each);
   if (redundant.empty() || stopped()) return {};
   std::size_t number = 0;
-  // `kept` are the indices of redundant sites whose calls are executed.
+  // `kept` contains the indices of those redundant sites whose calls are executed.
   const auto dropping = [&](const base::Chosen& kept) {
     Experiment experiment{.name = fmt::format("together-{}", ++number), .flush = flush_};
     for (const SiteVerdict* each : redundant) experiment.skip.insert(each->site.word());

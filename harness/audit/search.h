@@ -51,8 +51,8 @@ using Runner = std::function<Result<ExperimentOutcome>(const Experiment&)>;
 struct SiteVerdict {
   enum class Need : std::uint8_t {
     needed,
-    redundant,    ///< no state fails without it
-    proven,       ///< without it, the disk receives the same requests
+    redundant,    ///< no state fails if its calls are skipped
+    proven,       ///< the disk receives the same requests if its calls are skipped
     together,     ///< redundant alone, but needed if all other redundant sites are dropped
     unclear,      ///< the run never reached it, or no state was checked
     unskippable,  ///< its calls cannot be skipped; for example, a flush through io_uring
@@ -65,7 +65,8 @@ struct SiteVerdict {
   std::vector<std::string> evidence;
 };
 
-/// A change site that lacks a flush: after the change, the changed file or folder must be flushed.
+/// A change site that needs a flush: after the call, the file or folder that the call changed must
+/// be flushed.
 struct MissingFlush {
   ChangeSite site;
   std::string target;  ///< first file or folder that was changed
@@ -75,7 +76,7 @@ struct MissingFlush {
 struct Audit {
   ExperimentOutcome baseline;
   std::vector<MissingFlush> missing;
-  bool mended = false;  ///< the baseline lost data, and adding the missing flushes prevents this
+  bool mended = false;  ///< the baseline lost data, but does not if the missing flushes are added
   std::vector<SiteVerdict> sites;
   std::int64_t ns = 0;          ///< duration of the program, including the missing flushes
   std::int64_t ns_without = 0;  ///< duration without the droppable sites; 0 if no site is droppable

@@ -1,8 +1,8 @@
 // Runs rounds of trials (bench.h, plan.h).
 //
 // Trials normally run one at a time, because concurrent work would affect their times. Only guests
-// whose processor time is not counted may run concurrently. They run concurrently only within a
-// round, because each round depends on the results of earlier ones.
+// whose processor time is not counted may run concurrently. Even such trials run concurrently only
+// within a round, because each round depends on the results of earlier ones.
 #include "harness/bench/bench.h"
 
 #include <fmt/format.h>

@@ -336,11 +336,14 @@ Result<void> read_guest(const StrictTable& root, Bench& bench) {
   return {};
 }
 
-/// Rejects workloads that cannot run in the benchmark's kind of time. In real time, these are
-/// workloads that wait too long: a year of office work takes minutes in virtual time, but a year in
-/// real time. In virtual time, this is fio, which keeps time with the processor's counter. That
-/// counter does not stop when the virtual clock does. To calibrate the counter, fio also reads the
-/// clock until 62 ms have passed, which takes minutes in virtual time.
+/// Rejects workloads that cannot run in the benchmark's kind of time.
+///
+/// In real time, rejects workloads that wait too long: a year of office work takes minutes in
+/// virtual time, but a year in real time.
+///
+/// In virtual time, rejects fio, because fio keeps time with the processor's counter, which does
+/// not stop when the virtual clock does. To calibrate the counter, fio also reads the clock until
+/// 62 ms have passed, which takes minutes in virtual time.
 Result<void> check_kind_of_time(const StrictTable& root, const Bench& bench) {
   for (const BenchWorkload& workload : bench.workloads) {
     if (bench.virtual_time && workload.tool && workload.tool->tool == "fio")

@@ -39,8 +39,8 @@ constexpr milliseconds kQuietPoll{50};
 constexpr std::size_t kReportPiece = 32 << 10, kReportMost = 16 << 20;
 constexpr const char* kGuestDisk = "vda";
 
-/// Returns the error's message. The message begins with the error's verdict, unless this is
-/// harness_error.
+/// Returns the error's message. Unless the error's verdict is harness_error, the message begins
+/// with the verdict.
 std::string described(Error error) {
   const oracle::Verdict verdict = oracle::verdict_of(error.kind);
   if (verdict != oracle::Verdict::harness_error)
@@ -88,7 +88,7 @@ class BenchTrial {
   };
   Result<PhaseStart> begin_phase(const std::string& label, bool measured);
   /// Ends a phase. `name` is the phase's name in the database. `measure` contains the guest's
-  /// results; this function adds those of the device.
+  /// results; this function adds the device's results.
   Result<void> end_phase(const PhaseStart& start, db::MeasureRecord measure,
                          std::vector<db::MetricRecord> metrics, const char* name = "workload");
   Result<GuestCounters> counters(const char* request = "counters");
@@ -109,8 +109,8 @@ class BenchTrial {
   std::optional<run::PhaseClock> setup_;
   std::optional<Error> unusable_;
   base::Stopwatch began_;
-  /// True if all data of the last phase is on the device, or if the benchmark does not wait for
-  /// this.
+  /// True if all data of the last phase is on the device, or if the benchmark does not wait until
+  /// all data is there.
   bool settled_ = false;
 };
 
@@ -267,8 +267,8 @@ Result<BenchTrial::PhaseStart> BenchTrial::begin_phase(const std::string& label,
     TRY(settle());
     TRY(wait_until_quiet());
   }
-  // Read the guest's counters immediately before the device's. Even so, the file system may write
-  // in the background between the two readings.
+  // Read the guest's counters first, and the disk's counters immediately afterwards. The file
+  // system may still write in the background between the two readings.
   TRY(const auto guest, counters());
   TRY(control({{"stats", "take"}}));
   return PhaseStart{.watch = {}, .guest = guest};

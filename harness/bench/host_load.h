@@ -9,7 +9,8 @@ namespace headcrash::bench {
 struct HostLoad {
   std::uint64_t all = 0;   ///< including idle time
   std::uint64_t busy = 0;  ///< including time taken by a hypervisor
-  /// Ticks used by this process and its descendants, including those that have exited.
+  /// Clock ticks of processor time used by this process and its descendants, including descendants
+  /// that have exited.
   std::uint64_t own = 0;
 };
 

@@ -40,8 +40,8 @@ struct BenchTrialPlan {
   const Cell* cell = nullptr;
   std::int64_t repetition = 0;
   std::string key;  ///< "ext4/hp-c2447/lfs-small-file.scaled/0"
-  /// Equal for all cells of a group, so that trials with the same repetition number differ only in
-  /// the file system.
+  /// Seed of the trial. All cells of a group have the same seeds, so that trials with the same
+  /// repetition number differ only in the file system.
   std::uint64_t seed = 0;
 };
 BenchTrialPlan trial_of(const Bench& bench, const Cell& cell, std::int64_t repetition);

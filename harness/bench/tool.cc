@@ -172,7 +172,7 @@ ToolReport parse_fs_mark(const std::string& text) {
   for (std::string line; std::getline(lines, line);) {
     std::smatch match;
     if (!std::regex_match(line, match, row)) continue;
-    // This number is cumulative, so the last row has the total.
+    // The number of files is cumulative, so the last row has the total.
     report.operations = static_cast<std::int64_t>(number(match[2]));
     report.bytes_written = report.operations * static_cast<std::int64_t>(number(match[3]));
     rates += number(match[4]);
@@ -325,7 +325,7 @@ std::optional<double> fixed_time_s(const ToolJob& job, const std::string& text) 
   const json all = json::parse(begin == std::string::npos ? text : text.substr(begin));
   for (const json& one : all.at("jobs"))
     if (one.value("job_runtime", 0.0) >= job.fio.runtime_s * 1000)
-      // The job ended because this duration had passed, not because its work was done.
+      // The job ended because its runtime had passed, not because its work was done.
       return job.fio.runtime_s;
   return std::nullopt;
 }
@@ -423,7 +423,7 @@ Result<ToolReport> parse_report(const ToolJob& job, const std::string& text) {
     if (const auto seconds = fixed_time_s(job, text))
       report.metrics.push_back({db::kFixedTimeMetric, "s", *seconds});
     return report;
-    // The JSON library, regular expressions and number parsers throw exceptions.
+    // Thrown by the JSON library, by regular expressions and by number parsers.
   } catch (const std::exception& error) {
     constexpr std::size_t kShown = 400;
     return fail("report of " + job.tool, error.what(),

@@ -1,6 +1,6 @@
 #pragma once
-// The default job for each benchmark program. Jobs are small enough for an emulated drive from the
-// nineties, and the same on every machine.
+// The default job for each benchmark program. The jobs are the same on every machine, and small
+// enough for an emulated drive from the nineties.
 
 #include <string>
 

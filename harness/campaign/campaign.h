@@ -42,7 +42,7 @@ struct CampaignOutcome {
   std::size_t planned = 0, done_before = 0, done_now = 0;
   bool interrupted = false;
   bool finished_before = false;  ///< all trials had finished before this call
-  /// Set if a self-check of the in-process lab failed, which ended the campaign.
+  /// Set if the campaign ended because a self-check of the in-process lab failed.
   std::optional<Error> contradiction = {};
 };
 

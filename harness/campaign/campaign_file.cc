@@ -400,7 +400,7 @@ TrialPlan TrialPlans::plan(const Place& place, std::uint64_t turn) const {
     if (!place.workloads.numbered && place.workloads.count > 1)
       plan.key += fmt::format("/{}", turn + 1);
   }
-  // Shifted by one bit, because SQLite's integers are signed.
+  // Shifted right by one bit, because SQLite's integers are signed.
   plan.seed = run::hash_text(plan.key, campaign_.seed) >> 1;
   return plan;
 }

@@ -92,8 +92,8 @@ class TrialPlans {
 
   std::size_t size() const { return size_; }
   TrialPlan operator[](std::size_t index) const;  ///< requires `index` < size()
-  /// Returns the maximum number of states of all trials together. A trial with one power cut counts
-  /// as 0.
+  /// Returns the maximum number of states of all trials together. Does not include trials with one
+  /// power cut.
   std::uint64_t states_most() const;
   std::optional<TrialPlan> find(const std::string& key) const;
 
@@ -106,7 +106,7 @@ class TrialPlans {
     const ExploredCell* cell = nullptr;
     CellWorkloads workloads;
   };
-  /// Consecutive rounds in which the same places have trials.
+  /// Consecutive rounds, each of which has a trial for every one of `places`.
   struct Round {
     std::size_t first_index = 0;
     std::uint64_t first_turn = 0;
@@ -120,7 +120,7 @@ class TrialPlans {
   std::size_t size_ = 0;
 };
 
-/// Returns all file systems of the campaign, including its controls if it explores.
+/// Returns all file systems of the campaign, including the controls of a campaign that explores.
 std::vector<const adapters::LinuxAdapter*> filesystems_of(const Campaign& campaign);
 
 /// Returns the guests that the trials need. The key is guest_of() of the file system.

@@ -93,9 +93,9 @@ TEST(Campaign, TheDeepControlsAreTheControlsWithMoreStates) {
   }
 }
 
-// The kernel may refuse a torn superblock of ext4 or btrfs, because it does not try another copy of
-// the superblock; e2fsck repairs it afterwards. The campaign must therefore not expect such a state
-// to mount (linux-holes.toml).
+// The kernel may refuse a torn superblock of ext4 or btrfs, because the kernel does not try another
+// copy of the superblock. (On ext4, e2fsck repairs the superblock afterwards.) The campaign must
+// therefore not expect such a state to mount (linux-holes.toml).
 TEST(Campaign, LinuxHolesDoesNotTearRefusedSuperblocks) {
   const Campaign holes = load_campaign("linux-holes").value();
   int without = 0, known = 0;

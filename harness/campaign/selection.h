@@ -13,9 +13,9 @@ namespace headcrash::campaign {
 struct Selection {
   std::vector<std::string> filesystems;  ///< empty to select all file systems
   std::optional<std::int64_t> trials;    ///< maximum number of trials in each cell
-  /// Used instead of the campaign's kernels; empty to keep those.
+  /// Used instead of the campaign's kernels, unless empty.
   std::vector<std::string> kernels;
-  /// "qemu" or "virtual", used instead of the campaign's kind of guest; empty to keep that.
+  /// "qemu" or "virtual"; used instead of the campaign's kind of guest, unless empty.
   std::string guest;
   bool whole() const { return filesystems.empty() && !trials; }
 };

@@ -1,4 +1,5 @@
-// Tests which trials a selected part of a campaign contains, and that each part is a separate run.
+// Tests which trials a selected part of a campaign contains, and that the digest of a part differs
+// from that of the whole campaign, so that --resume does not confuse their runs.
 #include "harness/campaign/selection.h"
 
 #include <gtest/gtest.h>

@@ -148,9 +148,10 @@ void Allocator::leave_hot_group(std::uint32_t group) {
   if (hot_.group == group) hot_ = {.group = (group + 1) % volume_.geometry.groups()};
 }
 
-/// Returns true if too much of the free space is in partly used blocks. If such blocks were not
-/// filled, each lap of the hot spot would create more of them, until no whole block was free. FFS
-/// switches from time to space optimisation at the same fraction.
+/// Returns true if too much of the free space is in partly used blocks. The hot spot must then fill
+/// these blocks. Otherwise, each time that the hot spot passed all groups, there would be more of
+/// them, until no whole block was free. FFS switches from time to space optimisation at the same
+/// fraction.
 bool Allocator::in_pieces() const {
   const std::uint64_t percent = std::max(volume_.super.reserve_percent, 4U) - 2;
   return std::uint64_t{volume_.super.total.free_fragments} * 100 >

@@ -25,10 +25,11 @@
 //                        file's number, and take the lowest free inode number.
 //   Placement::hot_spot  a single group for all files, with blocks and inodes in ascending order;
 //                        when either is exhausted, the next group becomes the hot spot. Freed
-//                        space is reused a lap later, so writes are close together and few groups
-//                        are busy (Peacock, Kamaraju and Agrawal 1998, section 3.4). A mount begins
-//                        with the first group. If free space is fragmented, we fill partly used
-//                        blocks after the hot spot before breaking whole ones.
+//                        space is reused when the hot spot reaches its group again, so writes are
+//                        close together and few groups are busy (Peacock, Kamaraju and Agrawal
+//                        1998, section 3.4). A mount begins with the first group. If free space is
+//                        fragmented, we fill partly used blocks after the hot spot before breaking
+//                        whole ones.
 //
 // Bitmaps change in the buffers of their groups, which are written delayed. No ordering rule
 // applies to bitmaps, because fsck can recompute them. The ordering schemes decide when a block or
@@ -101,7 +102,7 @@ class Allocator {
   VfsResult<InodeNumber> allocate_inode(InodeNumber directory, bool is_directory);
   VfsResult<void> free_inode(InodeNumber number, bool is_directory);
 
-  /// Returns the header of a group, held. Fails with EIO if the header is invalid.
+  /// Returns the held buffer of a group's header. Fails with EIO if the header is invalid.
   VfsResult<os::HeldBuffer> read_group(std::uint32_t group);
 
   /// The group that contains the hot spot if Placement::hot_spot is used; otherwise 0.

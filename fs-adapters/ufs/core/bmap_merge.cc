@@ -11,7 +11,7 @@
 namespace headcrash::ufs {
 namespace {
 
-/// Returns, held, the indirect block to which the cached pointers belong.
+/// Returns the held buffer of the indirect block to which the cached pointers belong.
 VfsResult<os::HeldBuffer> indirect_of_cache(Volume& volume, const CoreInode& inode) {
   const Geometry& geometry = volume.geometry;
   const BlockPath path = geometry.path_of(inode.bmap.first());

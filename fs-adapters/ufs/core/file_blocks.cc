@@ -45,7 +45,8 @@ void add_sectors(Volume& volume, CoreInode& inode, std::uint32_t fragments) {
 /// cache.
 struct PointerPlace {
   struct Cached {
-    /// Will replace the inode's cache: a copy that has room for the pointer.
+    /// A copy of the inode's cache with room for the pointer. The copy will replace the inode's
+    /// cache.
     BmapCache cache;
     FragmentAddress behind = 0;  ///< address of the file's previous block
   };

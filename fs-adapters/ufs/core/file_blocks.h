@@ -42,7 +42,7 @@ VfsResult<void> merge_bmap_cache(Volume& volume, CoreInode& inode);
 /// be in a cache is freed.
 VfsResult<void> end_bmap_cache(Volume& volume, CoreInode& inode);
 
-/// Turns the blocks from `first` to `end`, exclusive, into holes.
+/// Turns the blocks from `first` up to but not including `end` into holes.
 VfsResult<void> free_blocks(Volume& volume, Operation& operation, CoreInode& inode,
                             std::int64_t first, std::int64_t end);
 /// Sets the size of a regular file or directory. If the size shrinks, frees the blocks beyond the

@@ -1,10 +1,10 @@
 // Releases blocks of a file (file_blocks.h).
 //
-// Each holder of pointers (the inode, or an indirect block that stays) is reported to the scheme
-// when its pointers are reset, together with all blocks that are released because of that. The
-// deepest holders are reported first, the inode last. If a tree of indirect blocks is released
-// completely, its blocks count as released from the holder above the tree, and the pointers within
-// the tree are not changed.
+// When pointers are reset, their holder (the inode, or an indirect block that is kept) is reported
+// to the scheme, together with all blocks that are released with these pointers. The deepest
+// holders are reported first, the inode last. If a tree of indirect blocks is released completely,
+// its blocks count as released from the holder above the tree, and the pointers within the tree are
+// not changed.
 
 #include <algorithm>
 #include <cerrno>
@@ -43,7 +43,8 @@ class BlockRelease {
     extents.push_back({at, fragments});
   }
 
-  /// Returns the contents of an indirect block, with cached pointers in place of the outdated ones.
+  /// Returns the contents of an indirect block. Pointers that the cache covers are replaced by the
+  /// cached ones, which may be newer.
   VfsResult<std::vector<std::byte>> pointers_at(FragmentAddress at, std::uint32_t levels,
                                                 std::uint64_t from) {
     std::vector<std::byte> pointers(geometry().block_bytes());
@@ -79,7 +80,7 @@ class BlockRelease {
     return {};
   }
 
-  /// Releases the part of `range` below an indirect block that stays.
+  /// Releases the part of `range` below the indirect block `at`, which itself is kept.
   VfsResult<void> take_part(Operation& operation, FragmentAddress at, std::uint32_t levels,
                             std::uint64_t from, const BlockRange& range) {
     if (!geometry().is_block(at) || !budget_.take()) return refuse(EIO);
@@ -140,7 +141,7 @@ class BlockRelease {
   }
 
  private:
-  /// Returns the number of file blocks below one pointer of an indirect block at that level.
+  /// Returns the number of file blocks below one pointer of an indirect block with `levels` levels.
   std::uint64_t below(std::uint32_t levels) const { return geometry().blocks_below(levels - 1); }
 
   Volume& volume_;
@@ -148,8 +149,8 @@ class BlockRelease {
   tree::BlockBudget budget_;
 };
 
-/// Ends the file inside a block that stays: zeroes the bytes after the end and releases fragments
-/// that are no longer needed.
+/// If the new end of the file is inside a block, keeps that block. Zeroes the block's bytes after
+/// the end, and releases its fragments that are no longer needed.
 VfsResult<void> cut_last_block(Volume& volume, CoreInode& inode, std::uint64_t size_bytes,
                                std::vector<Extent>& extents) {
   const Geometry& geometry = volume.geometry;
@@ -167,8 +168,8 @@ VfsResult<void> cut_last_block(Volume& volume, CoreInode& inode, std::uint64_t s
   if (want == have) return {};
   extents.push_back({at + want, have - want});
   const os::BufferKey key = Volume::block_of(inode.number, static_cast<std::int64_t>(last));
-  // The buffer must be shortened now. If it kept its length, a later write of it would overwrite
-  // fragments that may belong to other files by then.
+  // Shortens the buffer now. A later write of the whole buffer would overwrite fragments that may
+  // belong to other files by then.
   auto shorter = volume.cache.read(
       key, inode.disk.holds_metadata() ? os::Content::metadata : os::Content::data, volume.lba(at),
       volume.bytes(want));
@@ -190,15 +191,15 @@ void add_unwritten(Volume& volume, FragmentAddress at, std::uint32_t levels,
       add_unwritten(volume, child, levels - 1, budget, found);
   }
   const os::BufferKey key = Volume::place(at);
-  // This waits until no fiber is changing the block.
+  // Waits until no fiber is changing the block.
   volume.cache.release(volume.cache.cached(key));
   if (volume.cache.unwritten(key)) found.push_back(key);
 }
 
-/// Merges and removes the bmap cache if the blocks from `first` to `end`, exclusive, may include a
-/// cached one. Must be called before these blocks are released; otherwise the inode on the disk
-/// would refer to a free block. Does nothing if all indirect blocks are released, because the same
-/// write of the inode then removes the cache.
+/// Merges and removes the bmap cache if the cache may cover one of the blocks from `first` up to
+/// but not including `end`. Must be called before these blocks are released; otherwise, the inode
+/// on the disk would refer to a free block. Does nothing if all indirect blocks are released,
+/// because the write of the inode that removes their pointers also removes the cache.
 VfsResult<void> end_cache_before(Volume& volume, CoreInode& inode, std::uint64_t first,
                                  std::uint64_t end) {
   const bool none = end <= kDirectPointers;

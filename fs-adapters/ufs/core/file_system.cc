@@ -100,8 +100,8 @@ Result<std::unique_ptr<FileSystem>> FileSystem::mount(os::System& system,
   }
   auto volume =
       std::make_unique<Volume>(system, *superblock, std::move(groups), options.write_behind_bytes);
-  // Marks on the disk are from another mount, so a new generation begins. If a required check was
-  // skipped, the state of these marks is unknown, and a full check is required next time.
+  // Marks on the disk are from another mount. A new generation makes them invalid. If a required
+  // check was skipped, the state of these marks is unknown, and a full check is required next time.
   if (superblock->clean)
     volume->super.begin_generation();
   else
@@ -139,7 +139,7 @@ VfsResult<void> FileSystem::unmount() {
   if (done && volume_->super.features.netra()) done = volume_->write_superblock(false);
   if (done) done = volume_->write_superblock(true);
   if (!done) {
-    // Blocks that have not been written must not reach the disk later, out of order.
+    // Prevents blocks that have not been written from reaching the disk later, out of order.
     volume_->abandoned = true;
     volume_->syncer.forget_work();
     volume_->cache.discard_all();
@@ -158,8 +158,8 @@ void FileSystem::abandon() {
 VfsResult<void> FileSystem::sync_all() {
   if (volume_->stopped()) return refuse(EIO);
   auto done = volume_->scheme->sync();
-  // If the syncer or another user has already begun a work item, it is no longer in the queue, but
-  // it may still change metadata.
+  // A work item that the syncer or another user has already begun is no longer in the queue, but it
+  // may still change metadata.
   for (int round = 0; done && round < kSyncRoundsMax && volume_->syncer.wait_for_work_under_way();
        ++round)
     done = volume_->scheme->sync();

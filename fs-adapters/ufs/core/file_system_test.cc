@@ -158,7 +158,7 @@ TEST_P(EveryScheme, FilesGrowAndShrinkThroughAllLevels) {
       mirror += piece;
     }
     EXPECT_EQ(bench::get_file(fs, "f"), mirror);
-    // This offset is reached through the double indirect block. The next one is reached through the
+    // Offset `far` is reached through the double indirect block, and the next write through the
     // triple indirect block.
     const std::uint64_t far = 4096ULL * (12 + 1024 + 5) + 17;
     ASSERT_TRUE(fs.pwrite(*file, far, bench::bytes_of("far")));

@@ -114,8 +114,8 @@ TEST_P(FsyncNames, BelowNewDirectories) {
   end();
 }
 
-/// The file and its directory have already been written. The new directory into which they were
-/// moved has not.
+/// A directory that has already been written, with its file, is moved into a new directory that has
+/// not been written.
 TEST_P(FsyncNames, AfterTheDirectoryMovedIntoANewDirectory) {
   m_.as_user([&] {
     Vfs& fs = *m_.file_system;
@@ -173,8 +173,8 @@ TEST_P(FsyncNames, BeyondADirectorysIndirectBlock) {
   end();
 }
 
-/// The syncer has issued the write of the indirect block, and the cache has evicted its buffer.
-/// With -CB, a copy is in flight.
+/// The syncer has issued the write of the indirect block, and the cache has evicted the block's
+/// buffer. With -CB, a copy of the block is in flight.
 TEST_P(FsyncNames, WithAnIndirectBlockInFlight) {
   constexpr std::uint64_t kBehindTwelveBlocks = std::uint64_t{12} * 4096;
   const std::string text = "kept";

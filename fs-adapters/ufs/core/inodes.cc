@@ -86,8 +86,8 @@ VfsResult<InodeHandle> Inodes::make(InodeNumber number, Operation* operation) {
   auto handle = get(number, operation);
   if (!handle) return handle;
   CoreInode& inode = **handle;
-  // If the file system was mounted without a check, the map may simply be older than the inode. If
-  // it was checked, either the map or the inode is damaged.
+  // If the file system was mounted without a check, the map may simply be older than the inode.
+  // After a check, either the map or the inode must be damaged.
   if (inode.disk.allocated() && !volume_.unchecked) return refuse(EIO);
   const std::uint32_t generation = inode.disk.generation + 1;
   inode.disk = Inode{{.generation = generation}};

@@ -38,8 +38,8 @@ struct CoreInode : tree::CoreInode {
   /// has been allocated.
   FragmentAddress last_allocated = 0;
   std::uint16_t links_tagged = 0;  ///< for Netra: the link count to which the inode's tags apply
-  /// A regular file's cache (feature bmap_cache). If it is empty, the cache on the disk has no
-  /// pointer in use, either.
+  /// A regular file's cache (feature bmap_cache). If this cache is empty, no pointer of the cache
+  /// on the disk is in use.
   BmapCache bmap = {};
   os::Links<CoreInode> in_list;  ///< links of Inodes::used_ or Inodes::idle_
 };
@@ -56,23 +56,24 @@ class Inodes final : public tree::InodeOwner {
  public:
   explicit Inodes(Volume& volume) : volume_(volume) {}
 
-  /// Returns an inode, not locked. If the returned handle becomes the last reference to an inode
-  /// without links, releasing the handle removes the inode as part of `operation`.
+  /// Returns an inode without locking it. If the returned handle becomes the last reference to an
+  /// inode without links, releasing the handle removes the inode as part of `operation`.
   VfsResult<InodeHandle> get(InodeNumber number, Operation* operation);
   /// Returns another reference to an in-core inode.
   InodeHandle share(tree::CoreInode& inode, Operation* operation);
-  /// Returns a new, empty inode. The inode's bit in the map must already be set. Its generation is
-  /// one more than that of the previous inode with this number.
+  /// Returns a new, empty inode. The inode's bit in the map must already be set. The new inode's
+  /// generation is one more than that of the previous inode with this number.
   VfsResult<InodeHandle> make(InodeNumber number, Operation* operation);
 
   /// `operation` must be a ufs::Operation.
   void put(tree::CoreInode& inode, tree::Operation* operation) override;
 
   void mark_changed(tree::CoreInode& inode);
-  /// Copies the inode to its block. Returns the block, held but not yet marked dirty.
+  /// Copies the inode to its block. Returns the held buffer of the block, which is not marked dirty
+  /// yet.
   VfsResult<os::HeldBuffer> copy_to_block(tree::CoreInode& inode);
   VfsResult<void> write_delayed(tree::CoreInode& inode);
-  /// For sync: copies all changed inodes to their blocks and marks these dirty.
+  /// For sync: copies all changed inodes to their blocks, and marks these blocks dirty.
   VfsResult<void> write_all_delayed();
   /// Returns the key of the buffer for the block that contains the inode.
   os::BufferKey block_key(InodeNumber number) const;

@@ -30,7 +30,7 @@ class Volume;
 struct PendingName {
   InodeNumber directory = 0;
   std::int64_t block = 0;
-  /// Sequence number. If the same place is noted again, it gets a new number.
+  /// Sequence number of this note. If a place is noted again, its note gets a new number.
   std::uint64_t noted = 0;
 };
 
@@ -38,7 +38,8 @@ class PendingNames {
  public:
   explicit PendingNames(Volume& volume) : volume_(volume) {}
 
-  /// Notes a name that is in this block. Must be called after the scheme has received the block.
+  /// Notes that a new name of `inode` is in block number `block` of `directory`. Must be called
+  /// after the scheme has received the block.
   void note(InodeNumber inode, InodeNumber directory, std::int64_t block);
   /// Records that a directory was moved; its new name must already have been noted. Inodes below
   /// the directory have no note of the move, so every fsync must include the directory until its

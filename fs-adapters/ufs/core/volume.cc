@@ -139,8 +139,8 @@ os::RequestId Volume::send_if_dirty(const os::BufferKey& key, const os::Ordering
   return 0;
 }
 
-/// Writes the summary block that begins with group `first`. Copies the summaries only once it holds
-/// the block. Of two concurrent writes, the later one therefore has the newer state.
+/// Writes the summary block that begins with group `first`. Copies the summaries after acquiring
+/// the block, so that of two concurrent writes, the later one has the newer summaries.
 VfsResult<void> Volume::write_summary_block(std::uint32_t first, LastWrite how) {
   const std::uint32_t per_block = geometry.block_bytes() / kSummaryBytes;
   const FragmentAddress at =

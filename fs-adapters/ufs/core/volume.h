@@ -84,7 +84,7 @@ class Volume {
   static os::BufferKey block_of(InodeNumber inode, std::int64_t block) {
     return {.object = inode, .block = block};
   }
-  /// Returns a whole metadata block, held.
+  /// Returns the held buffer of a whole metadata block.
   VfsResult<os::HeldBuffer> read_block(FragmentAddress at);
 
   // Schemes call the following functions once the release of the space, inode or link is safe.
@@ -101,7 +101,8 @@ class Volume {
   os::RequestId send_if_dirty(const os::BufferKey& key, const os::Ordering& ordering);
   /// Issues the last write of a series. `how` says whether to wait for it.
   VfsResult<void> write_last(os::HeldBuffer buffer, LastWrite how);
-  // A write releases the buffer. The following functions hold the buffer again and return it.
+  // A write releases the buffer. Each of the following functions holds the buffer again after the
+  // write, and returns it.
   VfsResult<os::HeldBuffer> write_delayed_and_hold(os::HeldBuffer buffer);
   VfsResult<os::HeldBuffer> write_async_and_hold(os::HeldBuffer buffer,
                                                  const os::Ordering& ordering, os::RequestId& id);

@@ -21,8 +21,8 @@ void WriteBehind::write(std::uint64_t file, os::HeldBuffer block) {
   File& its = in_flight_[file];
   its.writes.push_back({id, bytes});
   its.bytes += bytes;
-  // While this fiber waits, the file's lock prevents further writes. Other fibers may drop the
-  // entry once nothing is in flight.
+  // While this fiber waits, the file's lock prevents further writes of the file. Another fiber may
+  // drop the file's entry once nothing is in flight.
   for (auto at = in_flight_.find(file); at != in_flight_.end(); at = in_flight_.find(file)) {
     forget_written(at->second);
     if (at->second.bytes <= bytes_max_) break;

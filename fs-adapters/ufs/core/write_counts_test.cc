@@ -72,8 +72,8 @@ TEST(WriteCounts, NoOrderMatchesAsync) {
   expect_near(w.remove_flush, 10);
 }
 
-/// Sprite OFS (Rosenblum 1992, section 6.2.1.1) waits for a single kind of metadata write: that of
-/// a removed inode.
+/// The only metadata write for which Sprite OFS waits is that of a removed inode (Rosenblum 1992,
+/// section 6.2.1.1).
 TEST(WriteCounts, NoOrderCanWaitForRemovedInodes) {
   bench::Setup setup = bench::setup_named("no-order");
   setup.mount.options.removed_inode = LastWrite::synchronous;
@@ -119,7 +119,7 @@ TEST(WriteCounts, ASynchronousJournalWritesTwicePerName) {
 /// the direct blocks.
 struct AppendWrites {
   std::vector<std::uint64_t> first;  ///< for each of the blocks 12, 13, ..., the number of writes
-  /// The same numbers for the 28 consecutive blocks that follow.
+  /// For each of the 28 blocks that follow those of `first`, the number of writes.
   std::vector<std::uint64_t> steady;
 };
 
@@ -174,8 +174,8 @@ TEST(WriteCounts, AnAppendWithABmapCacheWritesTwoBlocks) {
   EXPECT_EQ(std::ranges::count(w.steady, 2U), 26);
 }
 
-/// By the time of the later appends, all groups have been marked busy, so the fast check adds no
-/// cost.
+/// All groups have been marked busy before the later appends, so these appends need no further
+/// writes for the fast check.
 TEST(WriteCounts, AnAppendWithNetraWritesTwoBlocks) {
   const AppendWrites w = append_writes_of(bench::setup_named("netra"));
   EXPECT_EQ(std::ranges::count(w.steady, 3U), 2);

@@ -62,8 +62,8 @@ std::string Audit::take(const ufs::ImageReader& reader, FragmentAddress at,
   return {};
 }
 
-/// Counts the blocks to which a pointer in an inode or an indirect block leads. `level` is 0 if it
-/// refers to data.
+/// Counts the blocks that are reachable through a pointer in an inode or an indirect block. `level`
+/// is 0 if the pointer refers to data.
 std::string Audit::count_pointer(const ufs::ImageReader& reader, FragmentAddress at,
                                  std::uint32_t level, std::uint64_t& first_block,
                                  const Inode& inode, std::uint64_t& fragments) {

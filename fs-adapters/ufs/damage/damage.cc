@@ -356,8 +356,8 @@ void Damaging::lose_run(std::size_t number) {
   if (lost.block == 0) lose_inode(lost.owner);
 }
 
-/// Returns true if `kept` keeps a block that both inodes claim. This is the same rule as in
-/// fsck_duplicates.cc.
+/// Returns true if `kept`, rather than `other`, keeps a block that both inodes claim. The rule is
+/// the same as in fsck_duplicates.cc.
 bool Damaging::prefers(InodeNumber kept, InodeNumber other, const Inode& now) const {
   const auto rank = [](InodeNumber number, const Inode& inode) {
     return std::tuple(number != ufs::kRootInode, !inode.is_directory(),

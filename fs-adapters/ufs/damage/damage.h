@@ -75,7 +75,7 @@ struct Permitted {
 class Damaging;
 struct DamageKind {
   std::string_view name;
-  /// The finding that a check must report; nullopt if that depends on the image.
+  /// The finding that a check must report; nullopt if the finding depends on the image.
   std::optional<ufs::FindingKind> shows;
   /// Applies the damage. If this kind does not suit the image, changes nothing and returns false.
   bool (*apply)(Damaging& image);
@@ -95,7 +95,7 @@ class Damaging {
   /// `store` must contain the surveyed image. All arguments must outlive this object.
   Damaging(const ImageSurvey& survey, model::SectorStore& store, std::uint64_t seed);
 
-  /// Applies one kind. Returns false if it does not suit the image.
+  /// Applies one kind of damage. Returns false if the kind does not suit the image.
   bool add(const DamageKind& kind);
   /// Applies one to four kinds, and usually clears the clean flag.
   void draw();
@@ -150,8 +150,8 @@ class Damaging {
   void lose_name(const PlacedName& name);
   void lose_inode(ufs::InodeNumber number);
   void lose_names(ufs::InodeNumber directory, std::uint64_t from_byte);
-  /// Permits the loss of a pointer's target. For a directory, also permits the loss of everything
-  /// after it.
+  /// Permits the loss of a pointer's target. If the file is a directory, also permits the loss of
+  /// everything after the target in the directory.
   void lose_run(std::size_t run);
   /// Determines which files lose the blocks that this inode also claims. Must be called after the
   /// last change to the inode.

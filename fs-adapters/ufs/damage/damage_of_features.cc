@@ -77,7 +77,7 @@ bool apply_link_tags(Damaging& image) {
   return true;
 }
 
-/// Adds random marks with the current generation, as if the group had been busy.
+/// Adds random marks with the current generation, so that the group appears to have been busy.
 bool apply_busy_marks(Damaging& image) {
   const ufs::Geometry& geometry = image.geometry();
   if (!geometry.features().fast_check) return false;

@@ -34,8 +34,8 @@ bool has_runs(const Damaging& image, InodeNumber number) {
   return !image.survey().runs_of(number).empty();
 }
 
-/// Selects a run of an undamaged inode. In a third of the cases, it is a run of pointers if
-/// possible.
+/// Selects a run of an undamaged inode. With a probability of 1/3, selects a run of pointers if
+/// there is one.
 std::optional<std::size_t> take_run(Damaging& image, const Damaging::Suits& suits) {
   const bool pointers = image.one_in(3);
   for (const bool with : {pointers, !pointers}) {
@@ -313,7 +313,7 @@ bool apply_pointer_to_free(Damaging& image) {
   return lead(image, [&](const OwnedRun&) { return image.take_free_block(); });
 }
 
-/// Makes a pointer refer to another file's block. In two thirds of the cases, the damaged file has
+/// Makes a pointer refer to another file's block. With a probability of 2/3, the damaged file has
 /// the older change time.
 bool apply_pointer_to_other(Damaging& image) {
   const ufs::Geometry& geometry = image.geometry();
@@ -341,7 +341,7 @@ bool apply_pointer_to_own(Damaging& image) {
     std::vector<std::size_t> suitable;
     for (const std::size_t i : image.survey().runs_of(run.owner)) {
       const OwnedRun& other = image.survey().runs()[i];
-      // A block below the old pointer is not suitable, because it has just lost its owner.
+      // Excludes blocks below the old pointer, because they have just lost their owner.
       const bool below = other.level < run.level && other.block >= run.block &&
                          other.block - run.block < image.geometry().blocks_below(run.level);
       if (!below && other.at != run.at && other.at % width + run.fragments <= width)
@@ -389,7 +389,7 @@ bool apply_noise_for_pointers(Damaging& image) {
   image.change(geometry.lba_of(image.survey().runs()[run].at),
                geometry.block_bytes() / ufs::kSectorBytes,
                [&](std::span<std::byte> bytes) { image.fill_with_noise(bytes); });
-  // The pointer to the damaged block stays.
+  // Unless the inode is a directory, the pointer to the damaged block must not change.
   const auto pointers = image.may().other_pointers[number];
   image.lose_run(run);
   if (image.survey().inode(number).is_directory()) {

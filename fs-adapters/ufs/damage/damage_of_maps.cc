@@ -1,5 +1,5 @@
-// Damages group headers, counts and superblocks (damage.h). This must not cause any loss, because
-// all of them are rebuilt from inodes or a replica.
+// Damages group headers, counts and superblocks (damage.h). A repair must not lose anything,
+// because it rebuilds all of these from the inodes or from a replica.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -25,7 +25,8 @@ std::uint32_t some_group(Damaging& image) {
   return group;
 }
 
-/// Calls change(CylinderGroup&) for the group's header, provided that it is still valid.
+/// Selects a group, and calls change(CylinderGroup&) if earlier damage has left the group's header
+/// valid.
 template <typename ChangeGroup>
 bool change_group(Damaging& image, ChangeGroup change) {
   const std::uint32_t group = some_group(image);

@@ -34,7 +34,7 @@ auto of_files(const Damaging& image) {
       [&image](const PlacedName& name) { return !image.survey().inode(name.inode).is_directory(); };
 }
 
-/// Changes the entry at its current position in the chunk. It remains a valid entry.
+/// Changes the entry at its current position in the chunk. The changed entry is still valid.
 void change_entry(Damaging& image, const PlacedName& name,
                   const std::function<void(std::span<std::byte>, std::uint32_t)>& change) {
   image.change_chunk(name, [&](std::span<std::byte> chunk) {
@@ -210,8 +210,8 @@ bool apply_third_name_of_exchange(Damaging& image) {
   return apply_name_of_exchange(image, false);
 }
 
-/// Adds a third name to a file. The file's other name does not count, because it is in a directory
-/// that has become unreachable.
+/// Adds a third name to a file whose other name is in a directory that has become unreachable. The
+/// third name is therefore the only reachable one.
 bool apply_third_name_beside_lost_one(Damaging& image) {
   if (image.is_taken(ufs::kRootInode)) return false;
   const auto name = image.take_name([&](const PlacedName& one) {
@@ -413,7 +413,7 @@ bool apply_emptied(Damaging& image) {
 }
 
 bool apply_hole(Damaging& image) {
-  // Prefers a longer directory, because after the hole it has blocks that must be freed.
+  // Prefers a directory that has blocks after the hole, because a repair must free these blocks.
   InodeNumber number = 0;
   for (const std::size_t least : {2U, 1U})
     if (number == 0)
@@ -438,8 +438,8 @@ bool is_lost_found(const Damaging& image, InodeNumber number) {
   return false;
 }
 
-/// Leaves lost+found without room for another entry, in some cases after reducing it to its first
-/// chunk, and creates an inode that must be moved there.
+/// Fills lost+found, and removes one to four other names, so that a repair must move inodes to
+/// lost+found. In some cases, first reduces lost+found to its first chunk.
 bool apply_full_lost_found(Damaging& image) {
   constexpr std::size_t kNamesMost = 100;
   const InodeNumber number =

@@ -14,7 +14,7 @@ namespace {
 constexpr std::uint64_t kCutsMost = 24;  // per repair
 // Maximum number of requests in a repair; a test disk has only a few hundred sectors.
 constexpr std::uint64_t kRequestsMost = 1 << 20;
-// The time, in seconds, that a repair writes; it differs from the times of all files.
+// The time that a repair writes, in seconds. No file has this time.
 constexpr std::uint32_t kLater = 2'000'000'000;
 
 tl::unexpected<Error> wrong(const std::string& subject, const std::string& problem) {

@@ -35,7 +35,7 @@ class DamageTrials {
   /// Replaces fsck's repair.
   void repair_by(Repair repair) { repair_ = std::move(repair); }
   /// Runs one trial with damage drawn from the seed. If the repair is wrong, the error describes
-  /// how, and what the damage was.
+  /// the damage and what is wrong with the repair.
   Result<void> run(std::uint64_t seed, adapters::DamageCounts& counts);
   /// Like the function above, but applies damage of this kind only, and only once. Returns false if
   /// this kind does not suit the image.

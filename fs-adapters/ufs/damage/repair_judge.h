@@ -31,7 +31,8 @@ class RepairJudge {
   /// Returns a description of the first error; empty if the repair is correct. Only reads `disk`.
   std::string problem_with(const TrialDisk& disk, const ufs::FsckReport& report,
                            const Permitted& permitted);
-  /// Checks the clean flag after an interrupted repair, if the image was not marked clean before.
+  /// For an image that was not marked clean before the repair: checks the clean flag after the
+  /// repair was interrupted.
   std::string problem_with_flag(const TrialDisk& disk);
 
  private:

@@ -140,9 +140,10 @@ struct Superblock {
   /// block.
   std::uint32_t inline_target_max = 0;
   std::uint64_t file_bytes_max = 0;  // fs_maxfilesize
-  // Extension in fs_sparecon64; 0 fragments if there is no journal, address 0 if it is external.
+  // Extension in fs_sparecon64. Without a journal, the number of fragments is 0; if the journal is
+  // external, the address is 0.
   Extent journal;
-  // Extension in fs_sparecon64, too: identifies an external journal on its device.
+  // Extension in fs_sparecon64: identifies an external journal on its device.
   std::uint64_t journal_id = 0;
   Features features;  // extension, in place of fs_fsmnt
   // With the feature fast_check: true if some changes were made without marks, so that only a full
@@ -167,7 +168,7 @@ struct Superblock {
 /// Computations with a valid superblock do not overflow, divide by zero, or leave the device.
 std::string problem_of(const Superblock& superblock, std::uint64_t device_bytes);
 /// Decodes a superblock. `bytes` must have at least kSuperblockUsedBytes. Fails if the superblock
-/// is missing or invalid; the Error then has no subject.
+/// is missing or invalid; the subject of the Error is then empty.
 Result<Superblock> decode_superblock(std::span<const std::byte> bytes, std::uint64_t device_bytes);
 /// Writes the superblock's fields to `bytes`, whose other bytes remain unchanged. `bytes` must have
 /// at least kSuperblockUsedBytes, either of an older superblock or zeroes.
@@ -206,8 +207,8 @@ inline constexpr std::size_t kInodeModeOffset = 0, kInodeLinksOffset = 2, kInode
                              kInodeDirectOffset = 40, kInodeIndirectOffset = 88,
                              kInodeSectorsOffset = 104;
 
-/// Reads or stores a short symbolic link's target in place of the pointers; at most
-/// kInlineTargetBytes.
+/// These functions read and store the target of a short symbolic link, which is in place of the
+/// pointers and has at most kInlineTargetBytes.
 std::string inline_target(const Inode& inode);
 void set_inline_target(Inode& inode, std::string_view target);
 /// Returns true if the pointer fields hold a short symbolic link or a device number instead of

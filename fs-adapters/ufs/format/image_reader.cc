@@ -1,6 +1,6 @@
 // Reads an image by following its pointers and names (image_reader.h). Nothing is cached between
-// calls. An indirect block is read again for each block to which it leads, unless the caller uses
-// each_block().
+// calls. An indirect block is read again for each of the blocks to which it points, unless the
+// caller uses each_block().
 
 #include "fs-adapters/ufs/format/image_reader.h"
 

@@ -85,7 +85,8 @@ class ImageReader {
   Result<void> visit_below(const Mapped& mapped, FragmentAddress at, std::uint32_t levels,
                            std::uint64_t from, std::uint64_t end, tree::BlockBudget& budget,
                            const VisitBlock& visit) const;
-  /// Returns the contents of an indirect block, with cached pointers in place of the outdated ones.
+  /// Returns the contents of an indirect block. Pointers that the cache covers are replaced by the
+  /// cached ones, which may be newer.
   Result<std::vector<std::byte>> pointers_at(const Mapped& mapped, FragmentAddress at,
                                              std::uint32_t levels, std::uint64_t from) const;
   Result<FragmentAddress> address_of(const Mapped& mapped, std::uint64_t block) const;

@@ -24,8 +24,8 @@
 namespace headcrash::ufs {
 
 struct LinkTag {
-  /// Special values of `chunk`. kWholeDirectory: somewhere in the directory (the paper's
-  /// DL_NOSLOT).
+  /// Special values of `chunk`. kWholeDirectory: the entries may be in any chunk of the directory
+  /// (the paper's DL_NOSLOT).
   static constexpr std::uint32_t kWholeDirectory = 0xffffffffU;
   /// The ".." entry of the child `directory`. Valid as long as this inode contains the name of the
   /// child (DL_DOTDOT).

@@ -15,8 +15,8 @@
 //
 // A transaction is valid once its commit record is on the disk. Each mount begins an epoch, so that
 // records of earlier mounts are never mistaken for current ones. A run that a transaction revokes
-// is not replayed from this or earlier transactions, because it was freed in this transaction and
-// may since contain data that is not journalled.
+// is not replayed from this transaction or from earlier ones: the transaction has freed the run,
+// which may have been reused for data that is not journalled.
 //
 // Source: Tweedie, "Journaling the Linux ext2fs Filesystem", LinuxExpo 1998, and Gray and Reuter,
 // "Transaction Processing", 1993, chapter 10, for recovery. The format is our own.
@@ -100,8 +100,8 @@ class JournalRing {
 /// Decodes one sector. The Error describes the first invalid field.
 Result<JournalSuperblock> decode_journal_superblock(std::span<const std::byte> sector,
                                                     const Superblock& superblock);
-/// Returns the identifier of the file system to which an external journal belongs, even if this is
-/// another file system. Returns 0 if the sector is not a journal superblock.
+/// Returns the identifier of the file system to which an external journal belongs. That file system
+/// may be a different one than the caller's. Returns 0 if the sector is not a journal superblock.
 std::uint64_t journal_identifier(std::span<const std::byte> sector);
 void encode_journal_superblock(const JournalSuperblock& journal, std::span<std::byte> sector);
 

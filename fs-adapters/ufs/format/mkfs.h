@@ -16,15 +16,16 @@ struct MkfsOptions {
   std::uint32_t block_bytes = 8192;      ///< 4096 or 8192; 512 to 2048 only for small test disks
   std::uint32_t fragment_bytes = 1024;   ///< 512 to block_bytes, at least an eighth of block_bytes
   std::uint32_t bytes_per_inode = 8192;  ///< inode density
-  /// If 0, derived from the density. Rounded up to whole blocks.
+  /// 0 selects the number that corresponds to the density. Any number is rounded up to whole blocks
+  /// of inodes.
   std::uint32_t inodes_per_group = 0;
-  /// If 0, there are as few groups as possible, all of the same length; the header of each must fit
-  /// in one block.
+  /// 0 selects the smallest number of groups, all of the same length. The header of each group must
+  /// fit in one block.
   std::uint64_t group_bytes = 0;
   std::uint32_t reserve_percent = 10;
   Optimization optimization = Optimization::time;
   std::uint32_t contiguous_max = 8;
-  /// If 0, the number of pointers in an indirect block.
+  /// 0 selects the number of pointers in an indirect block.
   std::uint32_t blocks_per_file_in_group_max = 0;
   std::uint32_t time = 0;  ///< seconds since the epoch
   std::array<std::uint32_t, 2> id = {};
@@ -32,8 +33,8 @@ struct MkfsOptions {
   Features features = {};
   /// If 0, a size is selected that suits the device. If nullopt, no journal is created.
   std::optional<std::uint64_t> journal_bytes = {};
-  /// Size of a journal on the store's second device (os/device_stores.h); 0 selects 16 MiB. Sets
-  /// the feature external_journal.
+  /// Size of a journal on the store's second device (os/device_stores.h); 0 selects 16 MiB. If set,
+  /// mkfs also sets the feature external_journal.
   std::optional<std::uint64_t> external_journal_bytes = {};
 };
 

@@ -4,8 +4,8 @@
 
 namespace headcrash::ufs {
 
-/// If the write has failed, stops the volume, because the pointer that depends on it may already be
-/// in the driver or may be issued next.
+/// If the write of zeroes has failed, stops the volume, because the write of a pointer to the
+/// zeroed blocks may already be in the driver, or may be issued next.
 void ZeroPage::done(os::RequestId, model::Status status) {
   if (status != model::Status::ok) volume_.stop();
 }

@@ -14,8 +14,9 @@ class ZeroPage : private os::DiskDone {
  public:
   explicit ZeroPage(Volume& volume) : volume_(volume), zeroes_(volume.geometry.block_bytes()) {}
 
-  /// Issues a write of zeroes to the extent, without waiting. The caller pays for the path through
-  /// the driver. If the write fails, the volume stops, because pointers to the extent depend on it.
+  /// Issues a write of zeroes to the extent, and does not wait. The caller is charged for the
+  /// processor time of issuing a request. If the write fails, the volume stops, because pointers to
+  /// the extent depend on it.
   os::RequestId issue(const Extent& extent, const os::Ordering& ordering) {
     volume_.cpu.charge(os::Cost::request_issued);
     return volume_.disk.issue(request(extent), ordering, *this);

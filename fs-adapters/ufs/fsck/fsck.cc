@@ -1,7 +1,7 @@
 // The sequence of phases, and functions that they share (fsck.h). A repair that invalidates the
-// results of an earlier phase requests another round. This happens if a directory is truncated or
-// lost+found is created. Both are rare, and another round is simpler than updating the state in
-// memory.
+// results of an earlier phase (the truncation of a directory, or the creation of lost+found)
+// requests another round. Such repairs are rare, and another round is simpler than updating the
+// state in memory.
 
 #include "fs-adapters/ufs/fsck/fsck.h"
 
@@ -170,7 +170,7 @@ void Fsck::State::round() {
   if (again || stopped()) return;
   check_names();
   if (again || stopped()) return;
-  // Names can only be connected if there is a root.
+  // Without a root, there is no directory to which others could be connected.
   if (directory(kRootInode) != nullptr) {
     check_connectivity();
     if (again || stopped()) return;

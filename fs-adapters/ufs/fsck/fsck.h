@@ -36,7 +36,7 @@
 namespace headcrash::ufs {
 
 enum class FindingKind : std::uint8_t {
-  // Stale information: every file system that was not unmounted has this finding, but no
+  // Stale information. Every file system that was not unmounted has such a finding, but no
   // information is lost.
   totals,        ///< wrong summaries in the superblock or the groups
   group_totals,  ///< a group's counts do not match its maps
@@ -87,7 +87,8 @@ struct Finding {
   FindingKind kind = FindingKind::totals;
   InodeNumber inode = 0;      ///< 0 if not applicable
   FragmentAddress block = 0;  ///< 0 if not applicable
-  /// Number of fragments or links, or a difference, depending on the kind.
+  /// Depends on `kind`: a number of fragments, a number of links, or a difference between two
+  /// numbers.
   std::uint32_t count = 0;
   bool repaired = false;
   std::string text;  ///< one line for users
@@ -95,13 +96,13 @@ struct Finding {
 
 struct FsckOptions {
   bool repair = false;
-  /// Repairs only busy groups. This requires that the file system marks them
-  /// (Features::fast_check), and that all other parts are in a state that a power cut may leave.
+  /// If true, repairs only busy groups. The file system must mark busy groups
+  /// (Features::fast_check), and all other parts must be in a state that a power cut may leave.
   /// Otherwise, the report is `unrepaired`, and a full repair must follow.
   bool fast = false;
-  /// The device of an external journal is lost, and is neither read nor written. A repair converts
-  /// the file system to one without a journal. Has no effect on file systems without an external
-  /// journal.
+  /// True if the device of an external journal is lost. The device is then neither read nor
+  /// written, and a repair converts the file system to one without a journal. Has no effect on file
+  /// systems without an external journal.
   bool without_log = false;
   /// Number of findings to keep; further findings are only counted.
   std::size_t findings_max = 1000;
@@ -122,7 +123,7 @@ struct FsckReport {
   /// The file system is not clean, but its journal is in use and contains the missing updates.
   bool journalled = false;
   bool unrepaired = false;  ///< a repair could not repair everything
-  /// FsckOptions::fast was sufficient, so files and directories were not counted.
+  /// The fast check was sufficient (FsckOptions::fast), so files and directories were not counted.
   bool fast = false;
   /// Number of transactions that were replayed from the journal. A check examines the disk as it
   /// would be after the replay.

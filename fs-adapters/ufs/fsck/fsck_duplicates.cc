@@ -1,7 +1,8 @@
 // Phase 1b (fsck.h): a block that is claimed by two files stays with one of them. All files claim
-// their blocks again, on an empty map, in order of preference. Directories come before files,
-// because more depends on them. Within each group, the most recently changed inode comes first,
-// because the block was probably allocated to it last. Later claimants get a hole.
+// their blocks again, on an empty map, in order of preference. Directories come first, because more
+// depends on them than on files. Among the directories, and among the files, the most recently
+// changed inode comes first, because the block was probably allocated to it last. Later claimants
+// get a hole.
 
 #include <fmt/core.h>
 

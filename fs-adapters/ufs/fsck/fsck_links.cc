@@ -44,14 +44,15 @@ void Fsck::State::check_links() {
 }
 
 /// Returns the kind of finding for a link count that is too low. If the inode has a link tag, the
-/// count was lowered before a name was removed; this is residue.
+/// count was lowered before a name was removed. A power cut may leave this state, so it is not
+/// damage.
 FindingKind Fsck::State::low_kind(InodeNumber number) {
   const bool tagged = !load_extension(number).live_tags(superblock.generation).empty();
   return tagged ? FindingKind::links_lowered : FindingKind::links_too_low;
 }
 
-/// Moves a file without a name to lost+found or frees it. It is moved only if it has lost more
-/// names than its link tags account for.
+/// Handles a file without a name. If the file is not empty, and has lost more names than its link
+/// tags account for, moves it to lost+found. Otherwise, frees it.
 void Fsck::State::check_file_without_name(InodeNumber number) {
   const Inode inode = load(number);
   std::int64_t names_lost = inode.links;

@@ -65,7 +65,7 @@ bool Fsck::State::grow(CheckedDirectory& d) {
   inode.sectors += (width - old) * geometry.sectors_per_fragment();
   inode.size_bytes = d.size_bytes = (std::uint64_t{index} + 1) * geometry.block_bytes();
   save(d.inode, inode);
-  // The directory's blocks must be contiguous in the list.
+  // In the list, the blocks of a directory must be contiguous, so they are copied to its end.
   const auto begin = directory_blocks.begin() + d.first_block;
   const std::vector<FragmentAddress> blocks(begin, begin + static_cast<std::ptrdiff_t>(index));
   d.first_block = static_cast<std::uint32_t>(directory_blocks.size());

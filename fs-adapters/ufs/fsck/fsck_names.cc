@@ -26,8 +26,9 @@ void Fsck::State::check_names() {
   end_exchanges();
 }
 
-/// Returns true if the directory is reachable from the root without passing through lost+found,
-/// which may contain files that had been removed.
+/// Returns true if the directory is reachable from the root without passing through lost+found.
+/// Names below lost+found do not count, because their files may have been removed before the power
+/// failed.
 bool Fsck::State::is_reachable(InodeNumber number) {
   for (std::size_t steps = 0; steps < directories.size(); ++steps) {
     if (number == kRootInode) return true;

@@ -46,8 +46,8 @@ std::set<InodeNumber> files(const model::SectorStore& store) {
   return found;
 }
 
-/// Returns true if the copies of the totals that FreeBSD uses equal ours. Ours are in the same
-/// sector as the clean flag.
+/// Returns true if the copies of the totals that FreeBSD uses equal the totals that ufs uses. The
+/// latter are in the same sector as the clean flag.
 bool totals_agree(const model::SectorStore& store) {
   constexpr std::size_t kOurs = 192, kOthers = 1008;
   std::vector<std::byte> bytes(kSuperblockBytes);

@@ -90,8 +90,8 @@ struct Fsck::State {
   bool duplicates = false;   ///< true if phase 1 has found a block that is claimed twice
 
   // During the first pass of phase 1, an indirect block may later turn out to belong to another
-  // file. Corrected indirect blocks are therefore not written while `holding_back` is set;
-  // `held_back` records that there was at least one.
+  // file. Corrected indirect blocks are therefore not written while `holding_back` is set.
+  // `held_back` records that at least one such block was not written.
   bool holding_back = false, held_back = false;
   bool quiet = false;  ///< suppress findings, because the first pass has already reported them
 
@@ -133,7 +133,8 @@ struct Fsck::State {
   void round();
   bool repairing() const { return target != nullptr; }
   bool stopped() const { return failure.has_value(); }
-  /// Reports a finding. During a repair, it counts as repaired unless `can_repair` is false.
+  /// Reports a finding. During a repair, the finding counts as repaired unless `can_repair` is
+  /// false.
   void find(FindingKind kind, InodeNumber inode, FragmentAddress at, std::uint32_t count,
             std::string text, bool can_repair = true);
   bool read(FragmentAddress at, std::span<std::byte> into);
@@ -300,7 +301,7 @@ bool Fsck::State::walk_below(CheckedInode& checked, std::uint32_t level, std::ui
                              std::span<const std::byte> seen, Visit& visit) {
   bool changed = false;
   for (std::uint32_t i = 0; i < geometry.pointers_per_block(); ++i) {
-    std::uint64_t two;  // two pointers are tested at once, because most of them are zero
+    std::uint64_t two;  // two pointers are tested at once, because most pointers are zero
     std::memcpy(&two, seen.data() + std::size_t{i / 2} * 8, sizeof two);
     if (two == 0) {
       i |= 1U;

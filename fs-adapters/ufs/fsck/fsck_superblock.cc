@@ -36,8 +36,8 @@ bool Fsck::State::find_superblock() {
     report.was_clean = superblock.clean;
     return true;
   }
-  // Replicas begin at a block boundary. Searches blocks of 4 KiB first, then the small blocks of
-  // test disks.
+  // Replicas begin at a block boundary. Every multiple of 4 KiB is tried first, and then every
+  // sector, because test disks have smaller blocks.
   const std::uint64_t end = source->sectors() * model::kSectorBytes;
   for (const std::uint64_t step : {4096U, kSectorBytes})
     for (std::uint64_t byte = 2 * kSuperblockByte; byte < end && !stopped(); byte += step) {

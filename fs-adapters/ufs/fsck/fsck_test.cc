@@ -206,7 +206,7 @@ TEST(Fsck, RemovesTheThirdNameOfAnExchangeIfThereIsAnother) {
   TestTree tree;
   ImageWriter writer(*tree.store);
   const InodeNumber low = writer.directory(tree.deep, "zed") + 1;
-  // This third name comes before the real name.
+  // This third name precedes the real name in the directory.
   writer.enter(tree.deep, tree::exchange_name(low, 0), low, kTypeDirectory);
   ASSERT_EQ(writer.directory(tree.deep, "the-lower-directory"), low);
   writer.enter(tree.docs, tree::exchange_name(tree.deep, 3), tree.deep,
@@ -311,8 +311,8 @@ TEST(Fsck, RepairsInvalidInodes) {
 }
 
 TEST(Fsck, ADirectoryEndsBeforeAHole) {
-  // The blocks after the hole lose their owner. When the hole was found, they had already been
-  // claimed.
+  // The directory ends at the hole, so the blocks after the hole lose their owner, although they
+  // had already been claimed when the hole was found.
   const auto with_a_hole = [](auto& w, auto& t) {
     for (int i = 0; i < 100; ++i) w.link(t.docs, fmt::format("{:0200}", i), t.small);
     EXPECT_NE(w.load(t.docs).direct[2], 0U);

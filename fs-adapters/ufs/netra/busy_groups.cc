@@ -89,8 +89,8 @@ VfsResult<void> BusyGroups::put_on_map(std::uint32_t group) {
 }
 
 /// Marks the group as quiet on the map, after its header has been written. Does nothing if another
-/// operation has begun to use the group, or if the file system was mounted without a check, because
-/// the group's counts are then unknown.
+/// operation has begun to use the group. Also does nothing if the file system was mounted without a
+/// check: the group's counts are then unknown.
 VfsResult<void> BusyGroups::take_off_map(std::uint32_t group) {
   if (volume_.on_map.empty() || volume_.unchecked || groups_.contains(group)) return {};
   volume_.on_map[group] = false;
@@ -293,8 +293,8 @@ VfsResult<bool> BusyGroups::clean(std::uint32_t group) {
   for (const InodeNumber inode : inodes)
     if (auto written = write_inode(inode); !written) return forward_errno(written);
   if (!settled(group, touched)) return not_now();
-  // The maps are written in a separate write, before the mark. If a single write contained the maps
-  // and the mark and were torn, old maps could be marked as quiet.
+  // The maps are written first, and the mark in a separate write. If the maps and the mark were in
+  // a single write, a torn write could mark outdated maps as quiet.
   const os::BufferKey key = Volume::place(volume_.geometry.header(group));
   if (auto written = volume_.write_if_dirty(key); !written) return forward_errno(written);
   TRY(auto header, volume_.allocator.read_group(group));

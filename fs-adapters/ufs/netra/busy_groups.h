@@ -17,8 +17,9 @@
 // The marks of an operation stay until it ends, because the fiber that runs it holds the groups of
 // the operation.
 //
-// With the feature busy-map (busy_map.h), a group's record is marked busy before its header. The
-// record is marked quiet after the header, with the counts that the header then has.
+// With the feature busy-map (busy_map.h), a group's record is marked busy before its header. When
+// the group becomes quiet, its header is written first, and then the record, with the counts of
+// that header.
 
 #include <cstdint>
 #include <map>
@@ -46,7 +47,7 @@ class BusyGroups {
   BusyGroups(Volume& volume, const NetraOptions& options);
 
   // The calling fiber must call operation_begins() and operation_ends() around each of its
-  // operations. Calls may be nested.
+  // operations. Pairs of these calls may be nested.
   void operation_begins();
   void operation_ends();
 
@@ -64,8 +65,8 @@ class BusyGroups {
   VfsResult<void> demand_full_check();
 
   // Writes all busy items of the group and marks the group as quiet. Returns false if the group is
-  // in use or was changed in the meantime. Must be called from a fiber that has no operation and
-  // holds no lock.
+  // in use, or if it was changed while its items were being written. Must be called from a fiber
+  // that has no operation and holds no lock.
   VfsResult<bool> clean(std::uint32_t group);
   /// Makes all groups quiet by beginning a new generation. Returns false if something is not on the
   /// disk yet, or if an operation is in progress.
@@ -116,8 +117,8 @@ class BusyGroups {
   NetraOptions options_;
   std::map<std::uint32_t, Group> groups_;  ///< busy groups
   /// Quiet groups whose headers on the disk may still have the current generation, because the
-  /// write that changes it is in flight or has failed. The marks on the disk are then still valid,
-  /// so the header's generation must be changed before the marks may be cleared.
+  /// write that replaces the generation is in flight or has failed. The marks on the disk are then
+  /// still valid, so the generation must be replaced before the marks may be cleared.
   std::set<std::uint32_t> uncleaned_;
   struct Running {
     std::uint32_t depth = 0;

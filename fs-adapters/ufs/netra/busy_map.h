@@ -35,7 +35,7 @@ struct GroupRecord {
 GroupRecord decode_group_record(std::span<const std::byte> bytes, const Features& features);
 void encode_group_record(const GroupRecord& record, std::span<std::byte> bytes);
 
-/// Returns false if a group of this size cannot have these counts, so that the record must be
+/// Returns false if a group of this size cannot have these counts. A record with such counts is
 /// damaged.
 bool possible_counts(const Geometry& geometry, std::uint32_t group, const Summary& counts);
 

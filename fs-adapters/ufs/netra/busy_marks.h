@@ -1,12 +1,13 @@
 #pragma once
 // Busy marks of a cylinder group, in the bytes of its header (Peacock, Kamaraju and Agrawal 1998,
-// sections 5.1 and 5.2). Marks are valid while the group has the superblock's generation. Then
+// sections 5.1 and 5.2). Marks are valid while the group has the superblock's generation. If they
+// are, then after a power cut at any point of the writes in flight,
 //
-//   an unmarked fragment or inode is as the group's maps say,
-//   a marked fragment is free, or belongs to an inode that is marked here or listed as foreign,
+//   an unmarked fragment or inode is as the group's maps say, and
+//   a marked fragment is free, or belongs to an inode that is marked here or listed as foreign.
 //
-// after a power cut at any point of the writes in flight. Marks are on the disk before the marked
-// items change (busy_groups.h), and a check examines only marked items (fsck_fast.cc).
+// Marks are on the disk before the marked items change (busy_groups.h), and a check examines only
+// marked items (fsck_fast.cc).
 //
 //   | header, maps | inodes, 2 bits: busy, was directory | fragments: 1 busy | foreign inodes ... |
 //   0              ^ first multiple of 8 after the maps                         to the block's end
@@ -56,7 +57,8 @@ class BusyMarks {
   std::uint64_t generation() const;
   void set_generation(std::uint64_t generation);
   std::uint32_t quiet_directories() const;  ///< the number that the last clear() recorded
-  /// Clears all marks and records the number of directories.
+  /// Clears all marks. Records `directories`, the current number of directories among the group's
+  /// inodes.
   void clear(std::uint32_t directories);
 
   // The arguments of the following functions are numbers relative to the group.

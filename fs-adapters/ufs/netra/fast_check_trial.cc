@@ -1,4 +1,5 @@
-// Compares two repairs of one image, and restarts an interrupted one (fast_check_trial.h).
+// Compares the results of a fast check and a full check of one image. Also interrupts the fast
+// check and restarts it (fast_check_trial.h).
 #include "fs-adapters/ufs/netra/fast_check_trial.h"
 
 #include <fmt/format.h>
@@ -13,7 +14,8 @@
 namespace headcrash::ufs {
 namespace {
 
-// One in this many images is cut after every write; each of the others is cut once.
+// For one in this many images, the check is cut in each of its writes. For the others, the check is
+// cut in only one of its writes.
 constexpr std::uint32_t kAllCutsOneIn = 16;
 
 using Sector = std::array<std::byte, kSectorBytes>;

@@ -14,8 +14,8 @@
 // inode is cleared; and marks are valid until the last write, which writes the next generation to
 // the superblock. Groups stay on the map until the end. A group that is not on the map gets its new
 // counts before an inode that lost blocks there is cleared, because a restarted check does not
-// examine it again. Damage that a power cut cannot cause is left to the full check. Until then, the
-// fast check makes only changes that the full check would make, too.
+// examine it again. Damage that a power cut cannot cause is left to the full check. Until the fast
+// check finds such damage, it makes only changes that the full check would also make.
 
 #include <fmt/core.h>
 
@@ -67,7 +67,7 @@ class FastCheck {
   struct NamePlace {
     InodeNumber directory = 0;
     FragmentAddress block = 0;
-    std::uint64_t at = 0;  ///< position in the directory; names are ordered by it
+    std::uint64_t at = 0;  ///< position in the directory, by which names are sorted
     std::uint32_t offset = 0;
     std::size_t tag = 0;
   };
@@ -101,8 +101,8 @@ class FastCheck {
         s_.summaries.push_back(record.counts);
         continue;
       }
-      // Reads the header and the foreign block in one request, because most of the time is spent on
-      // seeking to the group.
+      // Reads the header and the foreign block in one request, because the seek to the group takes
+      // longer than the transfer.
       const std::size_t length = geometry_.block_bytes();
       std::vector<std::byte> blocks(s_.superblock.features.foreign_block ? 2 * length : length);
       if (!s_.read(geometry_.header(number), blocks)) return false;
@@ -194,7 +194,8 @@ class FastCheck {
     return geometry_.is_data(at) ? at : 0;
   }
 
-  /// Finds an inode's entries in the chunks from `first` to `end`, exclusive, of a directory.
+  /// Finds an inode's entries in the chunks of a directory, from chunk `first` up to but not
+  /// including `end`.
   void find_names(InodeNumber inode, InodeNumber in, std::uint64_t first, std::uint64_t end,
                   std::size_t tag, std::vector<NamePlace>& names) {
     if (!geometry_.is_inode(in)) return;
@@ -371,7 +372,8 @@ class FastCheck {
     if (changed) s_.write(s_.superblock.summary_address, records_);
   }
 
-  /// Corrects a group's maps for its busy fragments and inodes. Returns its number of directories.
+  /// Corrects the bits of busy fragments and busy inodes in a group's maps. Returns the group's
+  /// number of directories.
   std::uint32_t repair_maps(CylinderGroup& map, const BusyMarks& marks) {
     const FragmentAddress base = geometry_.group_base(map.group());
     for (std::uint32_t f = 0; f < map.fragments(); ++f)

@@ -28,9 +28,10 @@
 // is added; if there are two names, the check removes one. Tags cannot describe an exchange of
 // names, which therefore requires a full check.
 //
-// An operation raises a count before it calls the scheme, and an fsync of an inode below copies
-// inodes that other operations have locked. Until there is a tag, the previous count is written to
-// the disk (the paper's DL_NOSLOT).
+// An operation raises a link count in core before it calls the scheme. If the inode is a directory,
+// the fsync of a file below it may copy the inode to its block in between, although the operation
+// has locked the inode. Until there is a tag for the new count, such a copy contains the previous
+// count (the paper's DL_NOSLOT).
 //
 // The last write of a series is synchronous, because an NFS server's replies must be durable. If an
 // entry cannot be written after its count has been lowered, the file system stops: with a count of

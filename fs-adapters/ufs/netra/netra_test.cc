@@ -217,9 +217,8 @@ struct MarkedAtOnce {
   std::uint64_t header_writes = 0, refused = 0;
 };
 
-/// Eight users mark inodes in one group at the same time. Each call must return only when its mark
-/// is on the disk or has failed. If `fails` is not 0, it is the number of the header write that
-/// fails.
+/// Eight users mark inodes in one group at the same time. Each call must return only when the write
+/// of its mark has completed or failed. If `fails` is not 0, header write number `fails` fails.
 MarkedAtOnce mark_at_once(bool together, std::uint64_t fails = 0) {
   constexpr InodeNumber kFirst = 64;
   bench::Setup setup = bench::without_flusher("netra");
@@ -306,7 +305,7 @@ TEST(Netra, ATornSuperblockWriteIsRepeated) {
   }
 }
 
-/// Tears the last write of an unmount after each of its sectors.
+/// Cuts the last write of an unmount after each sector of the write.
 TEST(Netra, UnmountMarksCleanOnlyWithCorrectTotals) {
   Mounted m(bench::setup_named("netra"));
   std::vector<std::byte> bytes(kSuperblockBytes);
@@ -368,7 +367,7 @@ TEST(Netra, TheForeignBlockCountsLikeTheHeader) {
   m.log.keep = true;
   m.as_user([&] {
     grow(0);
-    // After this, only the hot group lists these inodes as busy; their own groups are quiet.
+    // Now only the hot group lists the inodes of these files as busy; their own groups are quiet.
     const std::uint32_t hot = m.file_system->volume().allocator.hot_group();
     for (std::uint32_t group = 0; group < hot; ++group) EXPECT_TRUE(busy_of(m).clean(group));
     EXPECT_TRUE(busy_of(m).busy(hot) && !busy_of(m).busy(hot - 1));
@@ -428,8 +427,8 @@ TEST(Netra, MarksKeepTheFormerTypeOfAnInode) {
 }
 
 /// Shows why the file system must be checked before it is used, and why busy groups cannot be
-/// checked after the mount: a link count is lowered before the name is removed, and if the power
-/// fails in between, only the tag shows that the name still exists.
+/// checked after the mount. A link count is lowered before the name is removed. If the power fails
+/// in between, only the tag shows that the name still exists.
 TEST(Netra, MountingBeforeTheCheckCanRemoveAFileWithAName) {
   Mounted m(bench::setup_named("netra"));
   m.mount();

@@ -1,20 +1,22 @@
 #pragma once
-// Conventional: the caller waits for each write that later writes depend on before it continues
-// (Ganger and Patt 1994, sections 1 and 6.1; the Berkeley fast file system).
+// Conventional: a caller waits for each write on which later writes depend (Ganger and Patt 1994,
+// sections 1 and 6.1; the Berkeley fast file system).
 //
-//   create    inode S, directory block L              S: synchronous
-//   mkdir     its block S, inode S, parent's inode S, L: last write of a series, LastWrite of the
-//             parent's block L                           options: delayed in the paper, synchronous
-//   link      inode S, directory block L                 in 4.4BSD
-//   unlink    directory block S, inode D; without     D: delayed
-//             links: cleared inode S, then bitmaps D
+// In the table, S is a synchronous write, D a delayed write, and L the last write of a series. The
+// option LastWrite determines how L is issued: delayed in the paper, synchronous in 4.4BSD.
+//
+//   create    inode S, directory block L
+//   mkdir     its block S, inode S, parent's inode S, parent's block L
+//   link      inode S, directory block L
+//   unlink    directory block S, inode D; without links: cleared inode S, then bitmaps D
 //   truncate  remaining indirect blocks S, inode S, then bitmaps D
 //   write     pointers D; a new indirect block S before the pointer to it; with allocation
 //             initialization every new block S, as zeroes, before its pointer
 //   grow      a fragment that moves: its new place S, inode S, then bitmaps D
 //   rename    inode S, new name S, old name S, inode D
 //
-// If a directory grows: new block S, inode S, before an entry is added.
+// If a directory must grow, its new block and then its inode are written (S) before an entry is
+// added.
 
 #include "fs-adapters/ufs/format/zero_page.h"
 #include "fs-adapters/ufs/schemes/scheme.h"

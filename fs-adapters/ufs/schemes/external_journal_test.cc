@@ -312,8 +312,8 @@ TEST(ExternalJournal, LosingTheDeviceOfACleanFileSystemLosesNothing) {
   m.as_user([&] { EXPECT_EQ(bench::get_file(*m.file_system, "kept"), "text"); });
 }
 
-/// The repair must also update the replicas of the superblock. If a replica were restored later, it
-/// would otherwise refer to the lost device again.
+/// The repair must also update the replicas of the superblock. Otherwise, a superblock that is
+/// later restored from a replica would refer to the lost device again.
 TEST(ExternalJournal, GivingUpADeviceCanBeCutAndRestarted) {
   Disks disks = made();
   leave_behind(disks);
@@ -417,7 +417,8 @@ TEST(ExternalJournal, NothingToRepairAfterACutAtAnyWrite) {
   }
 }
 
-/// Both disks have caches that lose all unflushed writes. The driver does not flush them by itself.
+/// Both disks have caches that lose all unflushed writes. The driver does not flush the caches by
+/// itself.
 TEST(ExternalJournal, FlushesBothDevices) {
   for (const JournalOptions::Contents contents :
        {JournalOptions::Contents::metadata, JournalOptions::Contents::data}) {
@@ -452,7 +453,8 @@ TEST(ExternalJournal, FlushesBothDevices) {
 }
 
 /// Records the requests to the driver during an fsync, as letters: w for a write to the log, c for
-/// a commit record, d for a write to the other device; F and f for a flush of either device.
+/// a commit record, F for a flush of the log's device; d for a write to the other device, f for a
+/// flush of that device.
 class BothDevices final : public os::DiskTracer {
  public:
   void issued(os::RequestId, const os::BlockRequest& request, const os::Ordering&) override {

@@ -14,7 +14,7 @@
 namespace headcrash::ufs {
 namespace {
 
-// Number of blocks for the two inodes that every operation may change without reporting them.
+// Number of blocks for the two inodes that every operation may change without reporting the change.
 constexpr std::uint32_t kBlocksOfItself = 2;
 // Maximum number of rounds in a sync. A sync need not wait for changes made in the meantime.
 constexpr int kCommitRoundsMax = 100;
@@ -50,8 +50,8 @@ bool Journal::has_room() {
 }
 
 void Journal::begin(Operation& operation) {
-  // The fiber that copies inodes for a commit may turn out to be the last user of an inode. It must
-  // then remove that inode within the closed transaction.
+  // The fiber that copies inodes for a commit may turn out to be the last user of an inode. The
+  // fiber must then remove this inode within the closed transaction.
   if (committer_ != nullptr && committer_ == volume_.executor.current()) return;
   for (;;) {
     while (closed_) reopened_.wait();
@@ -98,7 +98,8 @@ VfsResult<void> Journal::commit_through(std::uint64_t transaction) {
   return volume_.stopped() ? refuse(EIO) : VfsResult<void>();
 }
 
-/// Commits separately, even if another commit has already included all changes.
+/// Issues a separate commit for the caller, even if another commit has already included all of the
+/// caller's changes.
 VfsResult<void> Journal::commit_alone() {
   while (committing_ && !volume_.stopped()) done_.wait();
   if (!volume_.stopped()) commit(Without::change);
@@ -176,8 +177,8 @@ VfsResult<void> Journal::link_removed(Operation& operation, const LinkRemoval& r
   return volume_.drop_link(operation, removal.dropped);
 }
 
-/// Defers the removal at the first call for an inode. A later put(), by the syncer or by another
-/// user, then removes the inode.
+/// The first call for an inode defers the removal and returns true. When the syncer or another user
+/// later releases the inode, a second call returns false, and the inode is removed.
 bool Journal::defers_removal(CoreInode& inode) {
   if (options_.journal.removal == JournalOptions::Removal::by_user) return false;
   if (deferred_removals_.erase(inode.number) != 0) return false;
@@ -227,8 +228,8 @@ VfsResult<void> Journal::sync() {
   return volume_.stopped() ? refuse(EIO) : VfsResult<void>();
 }
 
-/// Commits the running transaction, because the space that it frees becomes available only after
-/// that.
+/// Commits the running transaction, because the space that the transaction frees becomes available
+/// only after the commit.
 bool Journal::reclaim() {
   if (frees_.empty() && deferred_removals_.empty() && indirect_ == 0 && !committing_) return false;
   if (!deferred_removals_.empty()) volume_.syncer.do_work(os::Syncer::Extent::due);
@@ -251,8 +252,8 @@ FragmentAddress Journal::home_of(std::uint64_t lba) const {
   return static_cast<FragmentAddress>(lba / volume_.geometry.sectors_per_fragment());
 }
 
-/// Returns true if the block's changes go through the journal. Those of the superblock and of the
-/// groups' summaries do not: they are written by a mount and rebuilt by a replay.
+/// Returns true if changes of the block go through the journal. Changes of the superblock and of
+/// the groups' summaries do not: a mount writes these blocks, and a replay rebuilds them.
 bool Journal::journalled(os::Content content, const os::BufferKey& key,
                          FragmentAddress home) const {
   if (content == os::Content::data)

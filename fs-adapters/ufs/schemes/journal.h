@@ -11,7 +11,7 @@
 //
 // Running. A metadata block is not written while it contains uncommitted changes: before_write()
 // permits a write only if the block equals the last image that was committed for its place. No
-// operation waits for this; the syncer's sweep writes the blocks in place, as in every scheme.
+// operation waits for a write in place: the syncer's sweep writes the blocks, as in every scheme.
 //
 // Committing. The transaction closes: running operations end, and new ones wait. In-core inodes are
 // copied to their blocks, and changed blocks are copied to the transaction's images. Then the next
@@ -33,8 +33,9 @@
 // kBlocksOfAnOperation. Even a large release changes only an inode, three indirect blocks and the
 // groups' headers, which are reserved once per transaction. A write that would need more new
 // indirect blocks than an eighth of the ring fails with EFBIG. When half of the ring is reserved,
-// the transaction is committed first. Before it is written, the tail is moved by writing images in
-// place: from the cached block if it still equals the image, otherwise from the image.
+// the transaction is committed first. Before the new transaction is written, the tail is moved. For
+// this, images are written in place: from the cached block if that block still equals the image,
+// otherwise from the image.
 //
 // The ring may be on a separate device (Superblock::features). The driver's order covers both
 // devices, so only the flushes differ. Before a commit record, both devices are flushed, because
@@ -170,7 +171,8 @@ class Journal : public Scheme {
   bool journalled(os::Content content, const os::BufferKey& key, FragmentAddress home) const;
   const Image* committed(FragmentAddress home, std::span<const std::byte> bytes) const;
 
-  // journal_commit.cc. Selects whether a commit is written even if there are no changes.
+  // Defined in journal_commit.cc. With Without::change, a commit is written even if there are no
+  // changes.
   enum class Without : std::uint8_t { nothing, change };
   void commit(Without change = Without::nothing);
   bool close_and_copy(Transaction& transaction);
@@ -246,7 +248,8 @@ class Journal : public Scheme {
   /// For each fragment, the last transaction that has an image of it. The image may no longer be in
   /// the ring.
   std::unordered_map<FragmentAddress, std::uint64_t> logged_;
-  std::size_t logged_kept_ = kLoggedKept;           ///< size of `logged_` after its last cleanup
+  /// Size of `logged_` when outdated entries were last dropped.
+  std::size_t logged_kept_ = kLoggedKept;
   std::map<os::BufferKey, std::deque<Sent>> sent_;  ///< writes in flight
   JournalCounters counters_;
 };

@@ -93,13 +93,14 @@ Result<void> write_superblock(model::SectorStore& store, const Superblock& super
   static_assert(bytes.size() >= kSuperblockUsedBytes);
   TRY(store.read(like_byte / kSectorBytes, bytes));
   encode_superblock(superblock, bytes);
-  // The first sector contains the flag "clean". It is written after the other sectors, because
-  // these also contain totals.
+  // The first sector contains the flag "clean". This sector is written last, because the other
+  // sectors also contain totals.
   const auto sectors = std::span<const std::byte>(bytes);
   const std::uint64_t first = byte / kSectorBytes;
   if (like_byte != byte) {
-    // The old first sector may say "clean". With the other new sectors, it would form a valid and
-    // clean superblock too early, so the flag is cleared first.
+    // The old first sector may say "clean". Together with the new contents of the other sectors,
+    // the old first sector would form a superblock that is valid and marked clean too early, so the
+    // flag is cleared first.
     std::array<std::byte, kSectorBytes> unclean = {};
     std::copy_n(bytes.begin(), unclean.size(), unclean.begin());
     store8(unclean, kSuperblockCleanOffset, 0);

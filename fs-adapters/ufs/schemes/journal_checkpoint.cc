@@ -10,7 +10,8 @@
 
 namespace headcrash::ufs {
 
-/// Drops an image because it is in place, or because its block has a newer image or has been freed.
+/// Drops an image that is no longer needed: it is in place, its block has a newer image, or its
+/// block has been freed.
 void Journal::drop(std::map<FragmentAddress, Image>::iterator image) {
   const std::uint64_t at = image->second.sequence - log_.front().sequence;
   invariant(at < log_.size() && log_[at].images > 0,
@@ -71,8 +72,8 @@ bool Journal::log_orphans() {
   return move_tail();
 }
 
-/// An image that is written in place directly, because the cached block has changed since then or
-/// is no longer cached.
+/// An image that is written in place directly, because the cached block is no longer equal to the
+/// image or is no longer cached.
 struct Journal::StaleImage {
   FragmentAddress home;
   std::uint64_t sequence;
@@ -86,7 +87,7 @@ void Journal::send_image(FragmentAddress home, std::vector<StaleImage>& stale,
                          std::vector<os::RequestId>& through_cache) {
   os::HeldBuffer buffer = volume_.cache.cached(images_.at(home).key);
   const auto image = images_.find(home);
-  if (image == images_.end()) return;  // it was written in place while this fiber waited
+  if (image == images_.end()) return;  // the image was written in place while this fiber waited
   if (buffer && home_of(buffer.lba()) == home &&
       std::ranges::equal(buffer.bytes(), image->second.bytes)) {
     os::RequestId id = buffer.being_written();
@@ -129,8 +130,8 @@ void Journal::forget_logged() {
   logged_kept_ = std::max(logged_.size(), kLoggedKept);
 }
 
-/// Moves the tail past transactions whose images are all in place. Waits for writes in flight, so
-/// that their targets need not be tracked.
+/// Moves the tail past transactions whose images are all in place. Waits for all writes in flight,
+/// instead of tracking which blocks they write.
 bool Journal::move_tail() {
   const std::uint64_t before = super_.tail_sequence;
   std::uint32_t gained = 0;

@@ -32,8 +32,8 @@ void Journal::commit(Without change) {
   if (!fine) volume_.stop();
   committed_ = number;
   done_.wake_all();
-  // Frees space in the ring for the next transaction. Callers of this commit do not wait for that;
-  // only the next commit does.
+  // Frees space in the ring for the next transaction. Only the next commit waits for this space;
+  // callers of the current commit do not.
   if (!volume_.stopped() && used_ > ring_.fragments() / 2 && !make_room(ring_.fragments() / 2))
     volume_.stop();
   committing_ = false;
@@ -72,7 +72,7 @@ bool Journal::copy_inodes() {
 }
 
 void Journal::copy_blocks(Transaction& transaction) {
-  // Blocks that changed earlier are in the previous transaction.
+  // Blocks that last changed before `copied_at_` are in an earlier transaction.
   for (const os::BufferCache::Dirty& dirty : volume_.cache.dirty_since(copied_at_)) {
     os::HeldBuffer buffer = volume_.cache.cached(dirty.key);
     if (!buffer || !buffer.dirty()) continue;
@@ -101,8 +101,8 @@ void Journal::copy_block(Transaction& transaction, const os::HeldBuffer& buffer)
   volume_.cpu.charge(os::Cost::copy_per_kib, static_cast<std::int64_t>(bytes.size()));
 }
 
-/// Writes data in place, like ordered data, because there is no room for it in the transaction. The
-/// extent is revoked, so that a replay does not write an older image over it.
+/// Writes data in place, like ordered data, because the transaction has no room for the data.
+/// Revokes the extent, so that a replay does not write an older image over the data.
 void Journal::send_in_place(Transaction& transaction, os::HeldBuffer buffer) {
   const os::BufferKey key = buffer.key();
   transaction.written_in_place.push_back(
@@ -139,8 +139,8 @@ std::span<std::byte> Journal::header_image(Transaction& transaction, std::uint32
   if (known == transaction.image_at.end()) {
     const auto buffer = volume_.read_block(home);
     if (!buffer) {
-      // If the commit continued, the block would remain allocated, and the transaction would cause
-      // a leak.
+      // Without this image, a commit could not free the blocks of the group on the disk, and they
+      // would leak.
       volume_.stop();
       return {};
     }
@@ -152,8 +152,8 @@ std::span<std::byte> Journal::header_image(Transaction& transaction, std::uint32
                                                                            : std::span<std::byte>();
 }
 
-/// Frees space in the images of the transaction, so that it becomes free on the disk with the
-/// commit. release() frees it in memory after the commit.
+/// In the transaction's images, marks the space that the transaction frees as free. The commit thus
+/// frees this space on the disk; after the commit, release() frees the space in memory.
 void Journal::free_in_images(Transaction& transaction) {
   const Geometry& geometry = volume_.geometry;
   for (const Extent& extent : transaction.frees.extents) {

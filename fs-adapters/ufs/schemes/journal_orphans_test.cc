@@ -79,8 +79,8 @@ struct Room {
   bool operator==(const Room&) const = default;
 };
 
-/// Simulates a power cut at this point. A replay, whether by a check or a mount, must release the
-/// file without leaving a leak.
+/// Simulates a power cut in the current state. A replay must release the file without leaving a
+/// leak, whether the replay is part of a check or of a mount.
 void expect_released(const Mounted& cut, const Room& before) {
   auto image = bench::copy_of(*cut.store);
   EXPECT_FALSE(bench::replayed(image).lookup("gone"));

@@ -1,4 +1,4 @@
-// Performs a replay's writes, in the necessary order (journal_replay.h).
+// Performs the steps of a replay (journal_replay.h).
 
 #include "fs-adapters/ufs/schemes/journal_replay.h"
 
@@ -235,7 +235,7 @@ class Replay {
     const std::uint32_t used =
         (contents.head + ring_.fragments() - contents.starts.back()) % ring_.fragments();
     if (count + used > ring_.fragments())
-      return {};  // only a damaged journal can be so full; fsck then does the rest
+      return {};  // only a damaged journal is this full; fsck completes an interrupted release
     contents.super.tail = contents.starts.back();
     contents.super.tail_sequence = contents.transactions.back().sequence;
     TRY(write_journal_superblock(store_, superblock_, contents.super));

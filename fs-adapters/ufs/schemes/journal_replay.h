@@ -74,10 +74,13 @@ struct ReplayReport {
   std::string damage;  ///< describes the first transaction that was not replayed, and why
 };
 
-/// The purpose of a replay. `mount`: fails before writing anything if a committed transaction is
-/// invalid. Marks the superblock clean once everything is in place, before it empties the journal.
-/// `repair`: replays the transactions before an invalid one. The superblock is marked clean by the
-/// repair itself.
+/// The purpose of a replay.
+///
+/// `mount`: the replay fails before writing anything if a committed transaction is invalid. Once
+/// everything is in place, the replay marks the superblock clean, and then empties the journal.
+///
+/// `repair`: the replay includes only the transactions before an invalid one. The repair itself
+/// marks the superblock clean.
 enum class ReplayFor : std::uint8_t { mount, repair };
 
 /// Runs steps 1 to 6 and updates the counts in `superblock`. Fails if the store fails or the

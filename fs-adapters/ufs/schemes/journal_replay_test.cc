@@ -123,7 +123,7 @@ TEST(JournalReplay, AMountsReplayCanBeCutAnywhere) {
   const auto left = left_behind();
   const auto store = store_of(left);
   const auto superblock = [&] { return ImageReader::open(*store)->superblock(); };
-  // Only a file system that is not marked clean is replayed.
+  // The journal is replayed only if the file system is not marked clean.
   const auto replay = [&](model::SectorStore& through) {
     Superblock super = superblock();
     return super.clean || replay_journal(through, super, ReplayFor::mount).has_value();
@@ -169,8 +169,8 @@ TEST(JournalReplay, OtherSchemesReplayAtMount) {
   bench::expect_clean(*m.store);
 }
 
-/// A mount under a scheme without a journal is cut. The contents that the journal had before must
-/// not be replayed.
+/// Cuts the power during a mount under a scheme without a journal. The earlier contents of the
+/// journal must not be replayed.
 TEST(JournalReplay, AnUnusedJournalIsNotReplayed) {
   Mounted m(bench::setup_named("no-order"), {.device_bytes = 4 << 20});
   ASSERT_TRUE(m.store->write(0, left_behind()));

@@ -41,7 +41,7 @@ Result<JournalSuperblock> prepare_journal(os::System& system, const MountOptions
   TRY(find_log_device(system, options, superblock));
   if (!journals && superblock.journal.fragments == 0) return JournalSuperblock();
   os::FiberStore store(system.queue, {.flushes = options.options.journal.flushes});
-  // The replay has not gone through the cache, so cached blocks may be outdated.
+  // The following writes bypass the cache, so cached blocks may become outdated.
   system.cache.drop_clean();
   if (superblock.journal.fragments == 0) {
     if (!superblock.clean)

@@ -1,4 +1,4 @@
-// Writes everything delayed, in any order (no_order.h).
+// Delays all metadata writes, and imposes no order on them (no_order.h).
 
 #include "fs-adapters/ufs/schemes/no_order.h"
 

@@ -75,8 +75,8 @@ void SchedulerChains::freed(const std::vector<Extent>& extents, os::RequestId by
   for (const Extent& extent : extents)
     for (std::uint32_t i = 0; i < extent.fragments; ++i) {
       os::RequestId& newest = freed_fragments_[extent.at + i];
-      // If two pointers in a damaged file refer to the same extent, the ids are equal, and
-      // free_extents() then fails.
+      // Equal ids mean that two pointers in a damaged file refer to the same extent; free_extents()
+      // then fails.
       invariant(newest <= by || by == 0, "chains: a block is freed again only by a later write");
       newest = by;
     }
@@ -161,9 +161,9 @@ VfsResult<void> SchedulerChains::blocks_removed(Operation&, const BlockRemoval& 
   return volume_.free_extents(removal.extents);
 }
 
-/// Records which writes must precede the write that removes or changes an entry. If the inode has
-/// moved, this is the write of its other name. If a directory is removed, these are the writes that
-/// moved names out of it.
+/// Records which writes must precede the write that removes or changes an entry: for an inode that
+/// was moved, the write of its new name; for a directory that is removed, the writes that moved
+/// names out of the directory.
 void SchedulerChains::before_name_removal(const DroppedLink& dropped, const os::BufferKey& block) {
   const InodeNumber number = dropped.inode->number;
   if (dropped.moved) {

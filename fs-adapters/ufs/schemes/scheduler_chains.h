@@ -21,9 +21,9 @@
 // De-allocation: freed space can be reused at once, but must not reach the disk before the write
 // that resets its old pointer. `tracked` keeps the number of that write for each fragment and inode
 // while the write is in flight. A new owner's first writes of the block and of its pointer follow
-// it ("we make the newly allocated block itself dependent on the old owner"). If space is freed,
-// reused and freed again, only the newest number is kept, because that write followed the older
-// one. `barrier` instead lets the driver hold back all later writes.
+// that write ("we make the newly allocated block itself dependent on the old owner"). If space is
+// freed, reused and freed again, only the newest number is kept, because that write followed the
+// older one. `barrier` instead lets the driver hold back all later writes.
 
 #include <map>
 #include <unordered_map>
@@ -82,7 +82,8 @@ class SchedulerChains : public DriverOrder {
   bool tracked() const { return options_.deallocation == Deallocation::tracked; }
 
   std::map<os::BufferKey, After> blocks_;  ///< requests that a block's next write must follow
-  /// Requests that an inode's block must follow once the inode has been copied to it.
+  /// Requests that must precede the write of an inode's block after the inode has been copied to
+  /// the block.
   std::unordered_map<InodeNumber, After> inodes_;
   /// For each renamed inode, the write of its new name.
   std::unordered_map<InodeNumber, os::RequestId> names_;
@@ -96,9 +97,9 @@ class SchedulerChains : public DriverOrder {
   After paths_;
   std::unordered_map<FragmentAddress, os::RequestId> freed_fragments_;
   std::unordered_map<InodeNumber, os::RequestId> freed_inodes_;
-  /// Number of entries at which completed requests are searched for and dropped.
+  /// When the maps together have this number of entries, entries of completed requests are dropped.
   std::size_t forget_at_ = 4096;
-  /// The requests that must precede the write that before_write() saw last.
+  /// The requests that must precede the write for which before_write() was last called.
   std::vector<os::RequestId> sent_after_;
   ZeroPage zeroes_;
 };

@@ -167,10 +167,10 @@ TEST(SchedulerChains, R1ARemovedDirectoryFollowsNamesThatMovedOutOfIt) {
   });
 }
 
-/// Until the old name is removed, a repair may choose either name. The two names are in different
-/// blocks, and no block that is written along with the file may follow both of them: neither the
-/// one with "..", nor the one with the parent's count, nor the one with the directory's inode (the
-/// file's inode is in another block). The driver may therefore schedule these writes in any order.
+/// Until the old name is removed, a repair may choose either name. In this test, the two names are
+/// in different blocks. The fsync also writes the block with "..", the block with the parent's
+/// count and the block with the directory's inode. None of these may follow both names (the file's
+/// inode is in another block), so the driver may schedule them in any order.
 TEST(SchedulerChains, FsyncBelowAMovedDirectoryWaitsForTheOldName) {
   for (std::uint64_t seed = 1; seed <= 10; ++seed) {
     bench::Setup setup = bench::setup_named("chains-cb");
@@ -239,8 +239,9 @@ TEST(SchedulerChains, R2ABarrierHoldsBackAllWrites) {
   });
 }
 
-/// Once a request is complete, even if it has failed, the driver forgets it and could not hold back
-/// requests that depend on it. No more requests may therefore be issued.
+/// The driver forgets a request once it is complete, even if it has failed, so the driver cannot
+/// hold back requests that depend on a failed one. Therefore, no more requests may be issued after
+/// a failure.
 TEST(SchedulerChains, NothingDependentIsWrittenAfterAFailedWrite) {
   for (const bool issued_before : {false, true}) {
     ChainsWorld w;

@@ -2,15 +2,17 @@
 // Scheduler Flag: writes for which Conventional waits are issued asynchronously, with a flag that
 // forbids the driver to move later writes ahead of them (Ganger and Patt 1994, section 3.1).
 //
-// Each write that later writes depend on has the flag. `Part` requires this, and it suffices for
-// `Full` and `Back`. The queue determines the meaning of the flag and whether reads may bypass it
-// (disk_queue.h); the cache determines whether blocks are locked (-CB). Freed space can be reused
-// at once, because a new owner's writes are later.
+// Each write that later writes depend on has the flag. With `Part`, each of these flags is
+// required; with `Full` and `Back`, they are sufficient. The queue determines the meaning of the
+// flag and whether reads may bypass it (disk_queue.h); the cache determines whether blocks are
+// locked (-CB). Freed space can be reused at once, because a new owner's writes are later.
 //
-//   create    inode F, directory block L                 F: asynchronous with the flag
-//   mkdir     its block F, inode F, parent's inode F, L  L: last write of a series, LastWrite of
-//   unlink    directory block F, inode D; without           the options
-//             links: cleared inode F                     D: delayed
+// In the table, F is an asynchronous write with the flag, D a delayed write, and L the last write
+// of a series (option LastWrite).
+//
+//   create    inode F, directory block L
+//   mkdir     its block F, inode F, parent's inode F, parent's block L
+//   unlink    directory block F, inode D; without links: cleared inode F
 //   truncate  remaining indirect blocks F, inode F
 //   write     a new indirect block F; with allocation initialization every new block F, as zeroes
 //   grow      a fragment that moves: its new place F, inode F
@@ -41,7 +43,7 @@ class SchedulerFlag : public DriverOrder {
 
  private:
   VfsResult<void> send_inode(tree::CoreInode& inode);
-  /// The last write that has changed the name of a directory. fsync waits for it.
+  /// The last write that changed the name of a directory. fsync waits for this write.
   os::RequestId last_path_ = 0;
   ZeroPage zeroes_;
 };

@@ -13,7 +13,8 @@ namespace headcrash::ufs {
 
 namespace {
 
-constexpr std::uint64_t kShareOfFailures = 2;  // unwritable blocks may take half of the cache
+/// The volume stops if unwritable blocks take more than 1/2 of the cache.
+constexpr std::uint64_t kShareOfFailures = 2;
 
 VfsResult<void> write_inode(Volume& volume, CoreInode& inode) {
   if (volume.inodes.changed(inode.number)) TRY(volume.inodes.write_delayed(inode));
@@ -34,7 +35,7 @@ VfsResult<void> write_names(Volume& volume, Operation& operation, InodeNumber in
   const std::vector<PendingName> names = volume.names.of(inode);
   for (auto name = names.rbegin(); name != names.rend(); ++name) {
     TRY(auto directory, volume.inodes.get(name->directory, &operation));
-    // The directory has been removed in the meantime.
+    // Another user has removed the directory since the note was made.
     if (!directory->disk.is_directory()) continue;
     auto written = write_pointers(volume, *directory);
     if (written) written = volume.write_if_dirty(Volume::block_of(name->directory, name->block));

@@ -13,7 +13,8 @@
 // system calls.
 //
 // An operation passes the held buffer of a change to the scheme, which writes it. All changes of an
-// operation are between begin() and end(), the handle of a journal's transaction.
+// operation are between begin() and end(). With a journal, an operation is a handle of the running
+// transaction.
 //
 //   begin                                        each operation that changes something
 //   |  (1) block allocation: direct, indirect, a fragment that grows
@@ -124,9 +125,8 @@ struct BlockAllocation {
 struct BlockRemoval {
   CoreInode& inode;
   std::vector<Extent> extents;
-  /// The range of file blocks that no longer belong to the inode; allocations of these blocks that
-  /// are still pending are cancelled. If `moved` is set, the fragment still exists at another
-  /// place.
+  /// The range of file blocks that no longer belong to the inode. Pending allocations of these
+  /// blocks are cancelled. If `moved` is set, the file still has the fragment, at another place.
   std::int64_t first_block = 0, end_block = 0;
   bool moved = false;
   /// Address of the indirect block that contained the pointers; 0 if the inode contained them.
@@ -179,7 +179,8 @@ struct JournalOptions {
   enum class Sharing : std::uint8_t { all, none };
   /// Where the journal of a mounted file system must be.
   enum class Place : std::uint8_t { anywhere, external };
-  /// For controls: the rule that is broken. Tests must detect every value except the first one.
+  /// The rule that a control breaks. Tests must detect every value except all_kept, which breaks no
+  /// rule.
   enum class Rule : std::uint8_t {
     all_kept,
     homes_early,     ///< blocks are written in place before they are in the log
@@ -194,13 +195,14 @@ struct JournalOptions {
   CommitRecord record = CommitRecord::last;
   Removal removal = Removal::by_user;
   os::TimeNs interval_ns = 5 * model::kSecondNs;
-  /// For a disk with a volatile cache whose driver does not flush by itself: the journal flushes
-  /// before and after each commit record, and before the tail moves.
+  /// If true, the journal flushes the disk before and after each commit record, and before the tail
+  /// moves. Needed if the disk has a volatile cache and the driver does not flush it.
   bool flushes = false;
 };
 
 struct NetraOptions {
-  /// For controls: the rule that is broken. Tests must detect every value except the first one.
+  /// The rule that a control breaks. Tests must detect every value except all_kept, which breaks no
+  /// rule.
   enum class Rule : std::uint8_t {
     all_kept,
     marks_late,            ///< an operation does not wait for the write of a mark
@@ -209,8 +211,8 @@ struct NetraOptions {
     tag_late,              ///< the entry reaches the disk before the tag
     /// An operation does not wait for the write that marks a group's record as busy (busy_map.h).
     map_late,
-    /// A truncation waits neither for the write of the merged bmap cache nor for that of the inode
-    /// without a cache.
+    /// A truncation does not wait for the write of the merged bmap cache, nor for the write of the
+    /// inode without a cache.
     cache_unmerged,
   };
   Rule broken = Rule::all_kept;
@@ -218,17 +220,19 @@ struct NetraOptions {
   /// interval. It does not run if the interval is 0.
   os::TimeNs flush_interval_ns = 30 * model::kSecondNs;
   std::uint32_t flush_share_percent = 10;
-  /// Combines marks of the same group: a caller waits for a write of the header that is in flight,
-  /// and the next write includes the marks of all waiting callers. The paper says only that marking
-  /// is synchronous. If false, each inode's mark is a separate write.
+  /// If true, marks of the same group are combined: a caller waits until the write of the header
+  /// that is in flight has completed, and the next write then includes the marks of all waiting
+  /// callers. If false, each inode's mark is a separate write. The paper says only that marking is
+  /// synchronous.
   bool marks_together = true;
-  /// For tests: maximum number of foreign inodes in a header; further ones go to the block after
-  /// it.
+  /// For tests: maximum number of foreign inodes in a header. Further ones are stored in the block
+  /// after the header.
   std::size_t foreign_in_header_max = ~std::size_t{0};
 };
 
 struct SchemeOptions {
-  /// If true, data blocks are initialised when they are allocated. All other blocks always are.
+  /// If true, data blocks are initialised when they are allocated. Blocks of all other kinds are
+  /// always initialised.
   bool allocation_initialization = false;
   LastWrite last_write = LastWrite::delayed;
   /// For No Order: how a removed inode is written. Sprite OFS waited for this write (Rosenblum
@@ -264,9 +268,9 @@ class Scheme : public os::WriteHooks {
   virtual void begin(Operation&) {}
   virtual VfsResult<void> end(Operation&) { return {}; }
 
-  /// Receives a block with its initial contents, and returns it held. The pointer to it is not set
-  /// yet. The scheme must write these contents unless the block is data. Data becomes dirty anyway,
-  /// with the write that follows.
+  /// Receives a new block with its initial contents, and returns the block held. The pointer to the
+  /// block is not set yet. The scheme must write the initial contents, except those of a data
+  /// block: a data block becomes dirty anyway, with the write that follows.
   virtual VfsResult<os::HeldBuffer> block_allocated(Operation& operation,
                                                     const BlockAllocation& allocation,
                                                     os::HeldBuffer block) = 0;
@@ -341,7 +345,7 @@ class Scheme : public os::WriteHooks {
   /// false if there was no such work.
   virtual bool reclaim() { return false; }
 
-  // Overrides of the following must call these implementations.
+  // An override of one of the following three functions must call the implementation in this class.
   //
   // Sets the kind of the write (write_kind.h), and vetoes every write if the volume has stopped.
   bool before_write(os::Outgoing& write) override;

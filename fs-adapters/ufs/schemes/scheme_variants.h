@@ -11,14 +11,14 @@
 // Between the writes of the new and the old name, a renamed directory has two names, as rule R1
 // requires; fsck removes one. Its ".." is written after the new name. If the old name was too
 // recent to be on the disk, ".." may refer to a directory without an entry for it; fsck corrects
-// this. An exchange of names uses a third name. fsck removes it if the inode has another name;
-// otherwise it stays.
+// this. An exchange of names uses a third name. fsck removes the third name if the inode has
+// another name, and otherwise keeps it.
 //
 // An inode's number of sectors may be wrong after a power cut. Pointers may be in indirect blocks,
 // and the length of the last block follows from the file's size, which a write raises only after
-// the fragments have been allocated. If these were moved, the inode may be written before that.
-// None of the three rules orders these writes. Nothing depends on the number, and fsck recounts it
-// (FreeBSD also leaves it to fsck: sysctl vfs.ffs.adjblkcnt).
+// the fragments have been allocated. If the fragments were moved, the inode may be written before
+// the size is raised. None of the three rules orders these writes. Nothing depends on the number,
+// and fsck recounts it (FreeBSD also leaves it to fsck: sysctl vfs.ffs.adjblkcnt).
 //
 // A control follows none of the rules, and tests must detect that. If a control passes, the test
 // proves nothing.
@@ -41,7 +41,7 @@ struct SchemeVariant {
   std::string name;
   std::string title;
   MountOptions mount;
-  os::DiskQueueOptions queue;  ///< required driver order
+  os::DiskQueueOptions queue;  ///< the order that the driver must enforce
   bool block_copy = false;     ///< -CB
   Features features = {};      ///< the features of the file systems on which the variant is tested
   Severity may_leave = Severity::residue;
@@ -49,7 +49,8 @@ struct SchemeVariant {
   bool maps_lag = true;
   bool control = false;                          ///< a negative control, which tests must detect
   std::optional<os::SyncerOptions> syncer = {};  ///< adapters::SystemDescription
-  /// As in adapters::Promises: the syncer's delay, plus the time for writes that follow.
+  /// Same meaning as in adapters::Promises: the syncer's delay, plus the time that the writes then
+  /// take.
   std::int64_t keeps_after_s = 0;
   std::string shown_by = {};  ///< adapters::SystemDescription
 };
@@ -57,7 +58,7 @@ struct SchemeVariant {
 /// Returns all variants; names are unique.
 std::vector<SchemeVariant> scheme_variants();
 void PrintTo(const SchemeVariant& scheme, std::ostream* out);
-/// Finds a variant by name. The error lists all names.
+/// Finds a variant by name. If there is no such variant, the error lists all names.
 Result<SchemeVariant> find_scheme_variant(std::string_view name);
 
 /// Returns the promises by which the oracle judges the scheme.

@@ -45,7 +45,8 @@ TEST(SchemeVariants, MayLeaveFindingsThatAPreeningFsckRepairs) {
     EXPECT_FALSE(permitted(*scheme, kind)) << name_of(kind);
 }
 
-/// A preening fsck depends on this, because it sees only the disk and does not know the scheme.
+/// A preening fsck sees only the disk and does not know the scheme, so it must permit what any
+/// variant permits.
 TEST(SchemeVariants, PermitsFindingsOfAnyVariant) {
   constexpr auto kLast = static_cast<int>(FindingKind::no_room);
   for (const SchemeVariant& variant : scheme_variants()) {

@@ -30,10 +30,11 @@ void SoftUpdates::count_dependency() {
   volume_.cpu.charge(os::Cost::dependency);
 }
 
-/// Does a sync if too many dependencies are pending. Work items are queued only by completed
-/// writes, at most one for each dependency, so this also bounds their number.
+/// Does a sync if too many dependencies are pending. This limit on dependencies also limits the
+/// number of work items: only completed writes queue work items, at most one for each dependency.
 void SoftUpdates::bound_work() {
-  // Errors can be ignored here, because they stay recorded with the blocks.
+  // An error can be ignored here, because fsync and sync fail as long as a block that they cover
+  // has not been written.
   if (waiting() >= options_.dependencies_max) (void)sync();
 }
 
@@ -85,11 +86,11 @@ VfsResult<os::HeldBuffer> SoftUpdates::block_allocated(Operation&,
   const bool data = allocation.kind == BlockKind::data;
   if (data && !options_.allocation_initialization && !allocation.moved()) {
     // No dependency waits for this data. If an earlier growth has moved the fragments and is still
-    // pending, its dependency stays with this block, which will be written anyway.
+    // pending, the dependency of that growth stays with this block, whose write satisfies it.
     return block;
   }
   count_dependency();
-  // A write to the old place must not be mistaken for a write to the new place.
+  // Wait, so that a write to the old place is not mistaken for a write to the new place.
   if (allocation.moved()) volume_.disk.wait_for(block.being_written());
   blocks_[block.key()].allocation =
       AllocSafe{.inode = allocation.inode.number,
@@ -110,8 +111,8 @@ VfsResult<void> SoftUpdates::directory_grown(Operation&, CoreInode& directory,
   const std::uint64_t last = geometry.blocks_of_size(directory.disk.size_bytes) - 1;
   GrownSize grown{.block = static_cast<std::int64_t>(last), .old_size_bytes = old_size_bytes};
   for (const os::BufferKey& holder : unwritten_indirect_blocks(volume_, directory)) {
-    // Only a later write counts, because changes may have been undone in the writes that are in
-    // flight.
+    // Only a later write satisfies the dependency, because changes may have been undone in the
+    // writes that are in flight.
     if (volume_.cache.mark_dirty(holder)) {
       blocks_[holder].sizes.push_back({.inode = directory.number, .block = grown.block});
       grown.waits_for.push_back(holder);
@@ -147,23 +148,23 @@ void SoftUpdates::cancel_allocations(const CoreInode& inode, std::int64_t first,
   if (dependencies == inodes_.end()) return;
   std::erase_if(dependencies->second.allocations, [&](AllocDirect& one) {
     if (one.block < first || one.block >= end) return false;
-    // An indirect block is recorded under the number of the first file block below it, so it may
-    // still be needed for other blocks.
+    // An indirect block is recorded under the number of the first file block below it. Even if that
+    // block is released, the indirect block may still be needed for others.
     if (one.slot >= kDirectPointers && inode.disk.indirect[one.slot - kDirectPointers] != 0)
       return false;
     frees.insert(frees.end(), one.frees.begin(), one.frees.end());
     return true;
   });
-  // The file was truncated. If its size is undone, it must not extend into the freed blocks.
+  // The file was truncated, so an undone size must not extend into the freed blocks.
   for (AllocDirect& one : dependencies->second.allocations)
     one.old_size_bytes = std::min(one.old_size_bytes, inode.disk.size_bytes);
   std::erase_if(dependencies->second.sizes,
                 [&](const GrownSize& one) { return one.block >= first && one.block < end; });
 }
 
-/// Handles indirect blocks that are released. Changes that would have to be undone in them are
-/// dropped. Dependencies on their writes become dependencies on the write of the block or inode
-/// that contained the pointer to them.
+/// Handles indirect blocks that are released. Drops the changes that would have to be undone in
+/// these blocks. Dependencies on writes of a released block become dependencies on the write of the
+/// block or inode that contained the pointer to the released block.
 void SoftUpdates::cancel_indirect(std::vector<Extent>& extents) {
   const std::size_t count = extents.size();
   for (std::size_t i = 0; i < count; ++i) {
@@ -327,8 +328,8 @@ VfsResult<void> SoftUpdates::link_removed(Operation& operation, const LinkRemova
   Add* add = add_at(key, removal.offset);
   bool at_once = false;
   if (add != nullptr && !add->sent) {
-    // The entry has been added and removed without being written. If it replaced an entry on the
-    // disk, that entry's links are dropped when the block is written.
+    // The entry was added and removed without being written. If it replaced an entry that is on the
+    // disk, the links of the replaced entry are dropped when the block is written.
     ++counters_.cancelled_adds;
     for (auto& replaced : add->replaced)
       blocks_[key].removes.push_back({.removal = std::move(replaced)});
@@ -480,8 +481,9 @@ bool SoftUpdates::shows(InodeNumber inode, const PendingName& name) const {
                       in_the_way);
 }
 
-/// Called between two rounds. Writes new blocks of the directories on the path; until then, the
-/// directories on the disk do not contain them. After a few rounds, also pauses.
+/// Called between two rounds. Writes the new blocks of the directories on the path. Until these
+/// blocks have been written, the directories on the disk do not contain them. From round
+/// kSettleRoundsAtOnce on, pauses first.
 VfsResult<void> SoftUpdates::write_path_to(InodeNumber inode, int round) {
   if (round >= kSettleRoundsAtOnce)
     volume_.executor.sleep_until(volume_.executor.now() + kSettlePauseNs);
@@ -509,8 +511,8 @@ VfsResult<void> SoftUpdates::fsync(Operation& operation, CoreInode& inode, SyncE
     TRY(write_with_names(operation, inode));
     TRY(write_adds_of(inode.number));
     TRY(const auto arrived, names_arrived(operation, inode.number, noted));
-    // An indirect block may still be in flight with undone changes, because another user has
-    // written it. Such a block becomes dirty again only when that write completes.
+    // An indirect block that another user has written may still be in flight with undone changes.
+    // The block becomes dirty again only when that write completes.
     if (arrived && !has_pending_dependencies(inode.number) &&
         unwritten_indirect_blocks(volume_, inode).empty())
       return {};
@@ -537,7 +539,7 @@ VfsResult<void> SoftUpdates::settle_name(Operation&, CoreInode& inode) {
     // The ".." must wait until the link count of the parent to which it refers is on the disk.
     if (const Add* parent = dot_dot(); parent != nullptr)
       TRY(volume_.write_if_dirty(volume_.inodes.block_key(parent->inode)));
-    // A directory's name must also wait for the directory's first block.
+    // The directory's first block must be on the disk before the directory's name is.
     TRY(as_result(volume_.cache.flush_object(inode.number)));
     if (named()) continue;
     TRY(write_adds_of(inode.number));

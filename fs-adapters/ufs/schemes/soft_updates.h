@@ -14,21 +14,22 @@
 //
 // A change of an inode passes two stages: the in-core inode must be copied to its block (`staged`)
 // before a write of the block can carry the change. A write carries the contents that the block has
-// when the write is issued (`carried` is the number of the write among those of this block, which
-// complete in order). Only its completion satisfies dependencies. Changes are undone in a copy,
-// never in the cached bytes, so readers never wait and nothing is redone. A block that was sent
-// with undone changes becomes dirty again at once. The paper instead releases it, and redoes the
-// changes at the next access or after 15 seconds. Here the cache cannot lose anything, and the
-// sweep writes the block at least as early.
+// when the write is issued (`carried` is the number of this write; the writes of a block are
+// numbered, and complete in order). Only the completion of the write satisfies dependencies.
+// Changes are undone in a copy, never in the cached bytes, so readers never wait and nothing is
+// redone. A block that was sent with undone changes becomes dirty again at once. The paper instead
+// releases it, and redoes the changes at the next access or after 15 seconds. Here the cache cannot
+// lose anything, and the sweep writes the block at least as early.
 //
 // Undoing an allocation restores the file's previous size and sector count, and clears the pointers
-// beyond that size. If the blocks are below an indirect block, size and count stay (fsck corrects
-// them). The exception is a directory, which must have no hole: its size waits until these blocks
-// have been written without undone changes. If a fragment has moved, its old place is released when
-// the new pointer is on the disk. The entry of a symbolic link waits for the complete inode and its
-// target, and the entry of a new directory also waits for its parent's count. If a rename has
-// changed an entry, undoing restores the previous inode. An entry that is removed before it was on
-// the disk disappears with its dependencies. An inode that was never on the disk is freed at once.
+// beyond that size. If the blocks are below an indirect block, the size and the sector count are
+// not restored (fsck corrects them). The exception is a directory, which must have no hole: its
+// size waits until these blocks have been written without undone changes. If a fragment has moved,
+// its old place is released when the new pointer is on the disk. The entry of a symbolic link waits
+// for the complete inode and its target, and the entry of a new directory also waits for its
+// parent's count. If a rename has changed an entry, undoing restores the previous inode. An entry
+// that is removed before it was on the disk disappears with its dependencies. An inode that was
+// never on the disk is freed at once.
 //
 // R1 for renames: the new name is written synchronously before the old one is removed
 // (settle_name), because undoing a removal could need room that other entries of the chunk have
@@ -95,11 +96,11 @@ class SoftUpdates : public Scheme {
   void after_write(const os::BufferKey& key, os::RequestId id, model::Status status) override;
 
  private:
-  /// Number of a write among those of its block, counted from 1; 0 if not written.
+  /// Numbers the writes of a block, beginning with 1; 0 if there was no such write.
   using WriteNumber = std::uint64_t;
   using AddId = std::uint64_t;
 
-  /// Links that a work item will drop. Keeps the inodes in core until then.
+  /// Links that a work item will drop. The handles keep the inodes in core until then.
   struct Removal {
     InodeHandle inode, parent;
     std::uint16_t links = 1;
@@ -115,8 +116,7 @@ class SoftUpdates : public Scheme {
     WriteNumber carried = 0;
     std::vector<Extent> frees;  ///< old extents of the block, to be freed
   };
-  /// A new size of a directory that extends beyond the directory's direct pointers and is not on
-  /// the disk yet.
+  /// A directory has grown beyond its direct pointers, and the new size is not on the disk yet.
   struct GrownSize {
     std::int64_t block = 0;  ///< number of the directory's new block
     std::uint64_t old_size_bytes = 0;
@@ -156,7 +156,8 @@ class SoftUpdates : public Scheme {
              !free_file.has_value();
     }
   };
-  /// Records that a write of the block makes this pointer valid.
+  /// Kept for a newly allocated block: identifies the pointer that may be written once the block is
+  /// on the disk.
   struct AllocSafe {
     InodeNumber inode = 0;
     /// The indirect block that contains the pointer; 0 if the inode contains it.
@@ -164,7 +165,8 @@ class SoftUpdates : public Scheme {
     std::uint32_t slot = 0;
     WriteNumber carried = 0;
   };
-  /// Records that a write of the indirect block permits this new size of a directory.
+  /// Kept for an indirect block: identifies the new size of a directory that may be written once
+  /// the indirect block has been written.
   struct SizeSafe {
     InodeNumber inode = 0;
     std::int64_t block = 0;

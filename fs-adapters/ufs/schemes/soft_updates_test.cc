@@ -138,8 +138,8 @@ TEST_P(SoftUpdatesRules, R3ANewDirectoryWaitsForItsBlockAndParentCount) {
   });
 }
 
-/// Applies only to variants with allocation initialization (-init). In others, new blocks of a file
-/// may have their previous contents on the disk.
+/// This rule applies only to variants with allocation initialization (-init). In other variants,
+/// new blocks of a file may still have their previous contents on the disk.
 TEST_P(SoftUpdatesRules, R3PointerSizeAndSectorsWaitForTheBlock) {
   if (!m_.setup.mount.options.allocation_initialization) return;
   m_.as_user([&] {
@@ -149,7 +149,7 @@ TEST_P(SoftUpdatesRules, R3PointerSizeAndSectorsWaitForTheBlock) {
     const Inode before = inode_on_disk(number);
     const auto file = fs().open("a", {});
     for (const std::size_t bytes :
-         {2500U, 9000U, 30000U}) {  // the fragments grow in place, are moved, become more blocks
+         {2500U, 9000U, 30000U}) {  // extends, then moves, then replaces the fragments
       EXPECT_TRUE(fs().append(*file, std::vector<std::byte>(bytes, std::byte{'b'})));
       write_inodes_of(number);
       const Inode undone = inode_on_disk(number);
@@ -188,7 +188,7 @@ TEST_P(SoftUpdatesRules, R3AnIndirectBlockHidesPointersToUnwrittenBlocks) {
   });
 }
 
-/// Some of the file's new blocks are not on the disk yet, although a later one is.
+/// A new block of the file is on the disk, but some new blocks before it are not.
 TEST_P(SoftUpdatesRules, R3NoValidPointersBeyondAnUndoneSize) {
   if (!m_.setup.mount.options.allocation_initialization) return;
   m_.as_user([&] {
@@ -213,8 +213,8 @@ TEST_P(SoftUpdatesRules, R3NoValidPointersBeyondAnUndoneSize) {
   });
 }
 
-/// If another block has not been written, a safe copy is sent instead of the indirect block. Checks
-/// that copy.
+/// Checks the safe copy that is sent instead of an indirect block while one of the blocks to which
+/// the indirect block points has not been written.
 TEST_P(SoftUpdatesRules, R2AnUndoneIndirectBlockHasNoResetPointer) {
   if (!m_.setup.mount.options.allocation_initialization) return;
   m_.as_user([&] {
@@ -312,7 +312,7 @@ TEST_P(SoftUpdatesRules, R2ATruncatedFileIsNotUndoneToFreedBlocks) {
     EXPECT_TRUE(fs().truncate(*file, 1000));
     write_inodes_of(number);
     EXPECT_EQ(inode_on_disk(number).size_bytes, 1000U);
-    m_.syncer.do_work(os::Syncer::Extent::everything);  // other files can now use two fragments
+    m_.syncer.do_work(os::Syncer::Extent::everything);  // frees two fragments for other files
     EXPECT_TRUE(fs().append(*file, std::vector<std::byte>(7000, std::byte{'c'})));
     write_inodes_of(number);
     EXPECT_LE(inode_on_disk(number).size_bytes, 1000U);
@@ -370,7 +370,7 @@ TEST_P(SoftUpdatesRules, R1ANameInAnUnreachableBlockDoesNotCount) {
 }
 
 /// Releases blocks that were never written: blocks of a file, blocks of a directory, and blocks
-/// below an indirect block that is also released or that stays.
+/// below an indirect block. The indirect block is either released as well, or kept.
 TEST_P(SoftUpdatesRules, CancelledDependenciesLeaveNothing) {
   m_.as_user([&] {
     for (const char* path : {"b", "c"}) bench::put_file(fs(), path, std::string(14 * 4096, 'b'));
@@ -541,8 +541,8 @@ TEST_P(SoftUpdatesRules, AParentCountsADirectoryReplacedAfterAFailedWriteUntilIt
   });
 }
 
-/// A removed entry may be on the disk. Its place is reused by another entry, which is removed
-/// before it is written.
+/// Because of a failed write, a removed entry may be on the disk. Another entry reuses the place of
+/// the removed entry, and is itself removed before it is written.
 TEST_P(SoftUpdatesRules, AnEntryReusingAPlaceInAFailedWriteIsNotDeferredForever) {
   m_.as_user([&] {
     bench::put_file(fs(), "a", "text");

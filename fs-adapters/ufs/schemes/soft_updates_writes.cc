@@ -61,7 +61,7 @@ bool SoftUpdates::undo_inode(os::Outgoing& write, InodeNumber inode,
   const std::uint64_t block_bytes = volume_.geometry.block_bytes();
   const std::size_t offset = volume_.geometry.place_of(inode).offset;
   for (AllocDirect& one : dependencies.allocations) {
-    // Pointers beyond the permitted size must be cleared, even if they are valid.
+    // Pointers to blocks beyond the permitted size must be cleared, even if they are valid.
     const bool behind = static_cast<std::uint64_t>(one.block) * block_bytes >= size_bytes;
     if (good(one) && !behind) {
       carry(one, number);
@@ -124,7 +124,7 @@ bool SoftUpdates::undo_adds(os::Outgoing& write, BlockDependencies& dependencies
   bool undone = false;
   for (const AddId id : dependencies.adds) {
     Add& add = adds_.at(id);
-    // If the entry has been removed, any completed write of the block is sufficient.
+    // If the entry has been removed, any completed write of the block satisfies its dependency.
     if (add.entry_gone || add.waits_for == 0) {
       carry(add, number);
       add.sent = true;
@@ -286,8 +286,8 @@ void SoftUpdates::block_written(const os::BufferKey& key, BlockDependencies& dep
   }
 }
 
-/// Resets the dependencies that a failed write carried, so that the next write of the block carries
-/// them.
+/// Marks the dependencies that a failed write carried as not carried, so that the next write of the
+/// block carries them.
 void SoftUpdates::put_back(const os::BufferKey& key, BlockDependencies& dependencies) {
   const auto not_carried = [&](auto& note) {
     if (note.carried == dependencies.completed) note.carried = 0;

@@ -41,7 +41,8 @@ std::optional<FlushCall> synchronous_write(const SystemCall& call) {
                    .flags = RWF_SYNC | RWF_DSYNC};
 }
 
-/// Returns the change that an open makes to the parent folder if it may create its file.
+/// Returns the change that an open(2) makes to the parent folder if the flags allow the call to
+/// create the file.
 std::optional<ChangeCall> creating_open(const SystemCall& call, std::uint64_t open_flags) {
   const bool plain = call.number == SYS_open || call.number == SYS_creat;
   const std::uint64_t flags = call.number == SYS_creat     ? O_CREAT | O_TRUNC

@@ -45,7 +45,7 @@ struct ChangeCall {
   bool moves = false;                        ///< the object moves from the path to `to_path`
   bool removes = false;                      ///< the path no longer exists after the call
   std::size_t folder = kNone, path = kNone;  ///< indexes of arguments; `path` may be a descriptor
-  /// Indexes of the arguments with the second path.
+  /// Like `folder` and `path`, but for the second path.
   std::size_t to_folder = kNone, to_path = kNone;
   /// No such argument; a relative path is then below the working folder.
   static constexpr std::size_t kNone = 6;

@@ -50,7 +50,8 @@ Frame frame_at(const std::vector<Mapping>& mappings, std::uint64_t address) {
 /// The registers of the thread whose stack is being read.
 user_regs_struct current{};
 
-/// Reads a register. libunwind's own function reads registers that user-mode Linux does not have.
+/// Reads a register from `current`. libunwind's own function is replaced, because it reads
+/// registers that user-mode Linux does not have.
 int read_register(unw_addr_space_t, unw_regnum_t number, unw_word_t* value, int write, void*) {
   const std::array<unw_word_t, UNW_X86_64_RIP + 1> values{
       current.rax, current.rdx, current.rcx, current.rbx, current.rsi, current.rdi,
@@ -103,8 +104,8 @@ std::string StackReader::key_of(pid_t thread, std::string_view kind) {
     for (std::size_t depth = 0; depth < kFramesMost && frames.size() < kFramesInKey; ++depth) {
       unw_word_t address = 0;
       if (::unw_get_reg(&cursor, UNW_REG_IP, &address) != 0 || address == 0) break;
-      // A return address is that of the instruction after the call, which may belong to the next
-      // line or even to the next function.
+      // A return address is the address of the instruction after the call. That instruction may
+      // belong to the next line, or even to the next function.
       Frame frame = frame_at(mappings, address - (depth > 0 ? 1 : 0));
       outside = outside || !is_c_library(frame.object);
       if (outside) frames.push_back(std::move(frame));

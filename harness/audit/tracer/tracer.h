@@ -25,8 +25,8 @@ struct TracerOptions {
   /// Sites whose calls are not executed and return 0. Each has the form "STACK:TARGET", where
   /// TARGET may be kAnyTarget.
   std::set<std::string> skip;
-  /// Keys of the stacks of change sites. After each call at such a site, the tracer flushes the
-  /// file or folder that the call changed.
+  /// Change sites, each given as the key of its stack. After each call at one of these sites, the
+  /// tracer flushes the file or folder that the call changed.
   std::set<std::string> flush;
   bool list_changes = false;  ///< also find changes that are unflushed when a line is printed
 };

@@ -29,8 +29,8 @@ class TracerProgram : public testing::Test {
     fs::create_directory(folder_ = scratch_->path() / "work");
   }
 
-  /// Runs shell commands under the tracer. The tracer has a separate process, because it waits for
-  /// all children of its process.
+  /// Runs shell commands under the tracer. The tracer runs in a separate process, because it waits
+  /// for all children of the process in which it runs.
   void run(const std::string& commands, TracerOptions options = {}) {
     options.argv = {"sh", "-c", commands};
     const fs::path report = scratch_->path() / "report";

@@ -28,7 +28,7 @@ constexpr std::size_t kFailuresKept = 20;
 // show that the control was detected.
 constexpr std::size_t kFailuresOfControls = 3;
 constexpr std::uint64_t kStatesWithFaults = 150;
-/// A low limit, because most of these states are already checked in other runs of the same list.
+/// A low limit, because other runs of the same operations already check most of these states.
 constexpr std::uint64_t kStatesUnderASchedule = 100;
 /// Number of additional random schedules of a shared history. The crash states of these runs are
 /// not checked.
@@ -78,7 +78,8 @@ class SchemesRun {
     if (!explored) return forward_error(explored);
     if (options_.interrupted != nullptr && *options_.interrupted) return {};
     const base::Stopwatch again;
-    // A control must fail, so its failures need no minimal set of lost writes.
+    // A control is expected to fail, so its failures are not reduced to a minimal set of lost
+    // writes.
     const auto minimise =
         trial.system->control() ? in_process::Minimise::none : in_process::Minimise::first;
     TRY(in_process::confirm_failures(disk->formatted, *trial.system, operations, how,
@@ -105,9 +106,8 @@ class SchemesRun {
 
   bool contradicted() const { return contradicted_; }
 
-  /// Returns true if further trials cannot change the result. This is the case after a scheme has
-  /// failed. It is also the case after a control has been detected, if it is the campaign's only
-  /// scheme.
+  /// Returns true if further trials cannot change the result: a scheme has failed, or the
+  /// campaign's only scheme is a control that has been detected.
   bool known() const {
     return failed_ || (caught_ && !campaign_.scheme.empty() &&
                        campaign_.scheme.find(',') == std::string::npos);

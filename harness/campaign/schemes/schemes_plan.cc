@@ -27,8 +27,8 @@ constexpr std::uint64_t kOrders = in_process::kFirstBusyOrder;
 struct FamilyShare {
   std::string_view name, disk;
   std::uint64_t count = 0;
-  /// Number of request orders in which each workload runs. Consecutive orders alternate between a
-  /// slow and a fast processor.
+  /// Number of request orders under which each workload runs. Consecutive orders alternate between
+  /// a slow and a fast processor.
   std::uint64_t orders = 1;
   /// Number of fiber schedules under which each workload also runs. Each schedule uses a different
   /// request order.
@@ -76,7 +76,7 @@ constexpr std::array kFamilies = std::to_array<FamilyShare>({
     {"syncs", "tiny", 6, 2, 4},
     {"fsyncs", "deep", 8, 2, 4},
     // These families run without faults. A rest promises that earlier changes are on the disk, and
-    // an I/O error may prevent this.
+    // an I/O error may break this promise.
     {"rests", "tiny", 6, 1, 0, false},
     {"rests", "plain", 6, 1, 0, false},
     {"many-users", "tiny", 8, 2, 4},
@@ -109,7 +109,8 @@ constexpr std::array kFamilies = std::to_array<FamilyShare>({
 });
 /// Workload N is number N of the family `histories`, with faults generated from seed N.
 constexpr std::string_view kIoErrors = "io-errors/", kWithIoErrors = "histories/";
-/// Workload N is number N of one of these families. The image that it leaves is then damaged.
+/// Workload N is number N of one of these families. The image that the workload leaves is then
+/// damaged.
 constexpr std::string_view kDamage = "damage/", kDamageFamily = "damage";
 /// Workload N is the history shared_names(N).
 constexpr std::string_view kShared = "shared-names/";

@@ -57,7 +57,8 @@ struct SchemesCampaign {
   /// One or several schemes, separated by commas; empty for all schemes.
   std::string scheme;
   std::string workload;  ///< empty for all
-  /// Total number of seq-2 workloads, divided among the schemes.
+  /// Total number of seq-2 trials. All schemes run the same workloads, so the number of workloads
+  /// is this number divided by the number of schemes.
   std::uint64_t seq2_workloads = 4000;
   std::uint64_t seed = 1994;
   std::uint64_t budget = 2000;  ///< maximum number of states for each workload
@@ -66,7 +67,7 @@ struct SchemesCampaign {
   std::string name() const { return std::string(type->name()) + "-schemes"; }
 };
 std::optional<SchemesCampaign> parse_schemes_campaign(std::string_view name);
-/// Returns the entry that lists of campaigns show.
+/// Returns the campaign's entry for a list of campaigns.
 CampaignSummary schemes_campaign_summary(const adapters::FileSystemType& type);
 
 /// The parts of a workload's name, such as "reuse/3@tiny~2:5^7".
@@ -85,7 +86,7 @@ struct SchemesWorkload {
   std::optional<std::uint64_t> damage;
 
   bool shares_names() const { return shared || enumerated; }
-  /// Fails if the list is unknown.
+  /// Returns the workload's operations. Fails if the workload is unknown.
   Result<std::vector<workload::Operation>> operations() const;
 };
 /// Parses a workload's name. Fails if an order or a seed is not a number, or if the disk is
@@ -107,7 +108,7 @@ class SchemesPlan {
 
  private:
   void set_controls_apart();
-  /// The systems that run with every workload.
+  /// The systems that run with every workload. Excludes the controls in `controls_`.
   std::vector<const adapters::SystemUnderTest*> systems_;
   /// This shard's trials of the controls that run with only one workload.
   std::vector<Trial> controls_;

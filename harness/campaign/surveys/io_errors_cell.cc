@@ -169,7 +169,8 @@ class CellRun : private SurveyCellRun {
   const IoErrorCell& cell_;
   WrittenRange written_;
   ArmedFaults faults_;
-  int create_ = kNotReached;  // result of the attempt to create a new file at the end
+  /// Result of creating a new file at the end: 0, an errno, kNotReached or kHung.
+  int create_ = kNotReached;
   // True if the guest hangs or has died. Only a power cut is then possible.
   bool gone_ = false;
   std::optional<std::string> malformed_;  ///< the first malformed answer from the agent
@@ -327,7 +328,7 @@ RangeContent CellRun::inspect_write(std::string_view how) {
 }
 
 /// Calls sync(2) and then syncfs(2); only the latter reports errors. If the request that must fail
-/// is a late write of metadata, waits between the two calls until it has been issued.
+/// is a late write of metadata, waits between the two calls until this write has been issued.
 void CellRun::sync_and_look() {
   const auto settled = ask({{"do", "settle"}, {"device", "vda"}});
   note("sync", settled ? "ok" : gone_ ? "hang" : settled.error().problem);
@@ -347,8 +348,8 @@ void CellRun::more_work() {
        write_line("b", 0, blocks, Files::kFileB, Files::kFailedVersion), "fsync b", "create c",
        write_line("c", 0, blocks, Files::kFileC, Files::kOldVersion), "fsync c"});
   outcome_.later_write = answers[0];
-  // Each fsync in the list follows the write that it tests. If the write failed, report its error,
-  // because the success of the fsync then means nothing.
+  // Each fsync in the list tests the write before it. If that write failed, its error is the
+  // result, because the success of the fsync then means nothing.
   outcome_.later_fsync = answers[0] == 0 ? answers[1] : answers[0];
   outcome_.other_fsync = answers[2] == 0 ? answers[3] : answers[2];
   create_ = answers[4];

@@ -1,6 +1,7 @@
 #pragma once
-// Measures one cell of `io-errors`: a fresh file system on an emulated drive with a write cache, a
-// few operations with a fault, a cut or an unmount, and the result in a fresh guest.
+// Measures one cell of `io-errors`. On a fresh file system on an emulated drive with a write cache,
+// runs a few operations during which a fault occurs. Then cuts the power or unmounts, and examines
+// the result in a fresh guest.
 //
 //   setup      create a, b with data; everything is on the disk
 //   work       open a %a, write %a, fsync %a, fsync %a, close %a, fsync a      <- fault: early

@@ -38,7 +38,7 @@ struct ArmedFaults {
 };
 
 /// Returns the faults of a cell. `type` is the file system type of the adapter; `inode` is the
-/// inode number of `a`.
+/// inode number of the workload's file "a".
 ArmedFaults faults_of(const IoErrorCell& cell, std::string_view type, std::uint64_t inode);
 
 }  // namespace headcrash::campaign

@@ -1,6 +1,6 @@
 #pragma once
-// The result of an `io-errors` cell: the contents of the written ranges, and the answers that are
-// surprising.
+// The result of an `io-errors` cell: the contents of the written ranges, and the surprises, such as
+// the loss of data although fsync succeeded.
 
 #include <cstdint>
 #include <optional>
@@ -19,7 +19,7 @@ struct WrittenRange {
   std::string path;
   std::uint32_t file = 0;
   std::uint64_t first_block = 0, blocks = 0;  ///< in blocks of 512 bytes
-  /// Nullopt if the file did not exist or ended before the range.
+  /// The version before the write; nullopt if the file did not exist or ended before the range.
   std::optional<std::uint32_t> old_version;
   std::uint32_t new_version = 0;
 };
@@ -36,8 +36,8 @@ enum class RangeContent : std::uint8_t {
 };
 std::string_view name(RangeContent content);
 
-/// Returns the worst kind of content that any block of the range has. If the file is missing and
-/// did not exist before the write either, returns `old`.
+/// Returns the worst content of any block in the range. If the file is missing, and did not exist
+/// before the write, returns `old`.
 RangeContent content_of(std::span<const oracle::ObservedObject> tree, const WrittenRange& range);
 
 /// The result of an operation is 0 for success, an errno, or one of these values.
@@ -89,8 +89,7 @@ struct IoErrorOutcome {
   std::string after_recovery_text() const;
 };
 
-/// Returns one sentence for each surprise, the most severe one first. Returns an empty list if
-/// every result of fsync was true.
+/// Returns one sentence for each surprise, the most severe one first.
 std::vector<std::string> surprises_of(const IoErrorOutcome& outcome);
 
 }  // namespace headcrash::campaign

@@ -1,4 +1,4 @@
-// Tests how the contents of ranges are classified, and which answers are reported as surprising.
+// Tests how the contents of ranges are classified, and which surprises are reported.
 #include "harness/campaign/surveys/io_errors_verdict.h"
 
 #include <gtest/gtest.h>

@@ -1,7 +1,8 @@
 #pragma once
 // Starts a survey cell in a guest: the emulated drive, a guest on it, and a fresh file system.
 //
-// The drive is an hp-c2447 with its write cache on. Its clock is off until the cell sets it.
+// The drive is an hp-c2447 with its write cache on. The drive's clock is off until the cell turns
+// it on.
 
 #include <atomic>
 #include <filesystem>

@@ -27,8 +27,8 @@ struct RestedWorkload {
   /// For each rest, the number of operations before it. The last rest is at the end of the list.
   std::vector<std::size_t> rests;
 };
-/// Adds a rest after each `every` operations. If a file is open at that point, adds the rest after
-/// it has been closed.
+/// Adds a rest after each group of `every` operations. If a file is open at that point, adds the
+/// rest after the file has been closed.
 RestedWorkload with_rests(const std::vector<workload::Operation>& operations, std::size_t every);
 
 /// Returns the differences between `tree` and the tree that these operations create on the
