@@ -73,8 +73,9 @@ std::string last_words(const HostRun& run) {
   return said.empty() ? said : ": " + said;
 }
 
-/// Returns advice for a command that failed without a power cut. Commands run in an empty folder.
-/// In a shell command, a name without '/' does not refer to a file in the user's folder.
+/// Returns advice for a program that failed although the power was not cut. Programs run in an
+/// empty folder. If the program names a file of the user's folder without a '/', the program cannot
+/// find this file, and the advice says so.
 std::string advice(const std::vector<std::string>& argv) {
   std::istringstream words(fmt::format("{}", fmt::join(argv, " ")));
   std::error_code error;

@@ -286,8 +286,8 @@ Result<void> keep_recordings(Explored& explored) {
               "remove the folders that you do not need");
 }
 
-/// Writes the page for --html. It shows the confirmed failure that lacks the fewest writes, or the
-/// whole recording if there is no failure.
+/// Writes the page for --html. The page shows the confirmed failure with the fewest lost or torn
+/// writes, or the whole recording if no failure was confirmed.
 Result<void> write_html(const ExploreArguments& arguments, const Explored& explored) {
   const explorer::ConfirmedFailure* clearest = nullptr;
   std::size_t fewest = 0;
@@ -527,7 +527,7 @@ Result<void> attribute_failures(const ExploreArguments& arguments, Explored& exp
   }
   ExploreArguments bare = arguments;
   bare.filesystem = adapters::name_without_stack(explored.filesystem);
-  bare.kernel.kernel.clear();  // the name of the file system contains the kernel
+  bare.kernel.kernel.clear();  // `bare.filesystem` already contains the kernel
   bare.keep.clear();
   if (!arguments.size.empty()) {
     TRY(const auto bytes, base::parse_size(arguments.size, "--size"));

@@ -74,8 +74,8 @@ struct Explored {
   double cpu_s = 0;
   bool virtual_time = false;  ///< the guests run user-mode Linux
   bool interrupted = false;
-  /// True if a crash inside the list left a state that failed its check. The rest of the list was
-  /// then not explored.
+  /// True if the workload contains a crash, and the state after this crash failed its check. The
+  /// operations after the crash were then not explored.
   bool failed_at_crash = false;
   /// Folder in which the recordings are kept. If empty, they are removed when the command ends.
   std::filesystem::path kept;
@@ -85,7 +85,7 @@ struct Explored {
 /// string if the recording will be removed.
 std::string kept_recording(const Explored& explored, const std::filesystem::path& recording);
 
-/// Returns the share of requests whose issuer is known, for a result's text.
+/// Returns a text that states for how many requests the issuer is known.
 std::string share_text(const explorer::IssuerShare& issuers);
 
 std::string headline(const Explored& explored);
@@ -101,8 +101,8 @@ Result<void> explore_recorded(const ExploreArguments& arguments, Explored& explo
 /// Calls both functions.
 Result<void> run_exploration(const ExploreArguments& arguments, Explored& explored);
 
-/// If states of a file system on a stack failed, explores the same workload on the bare disk and
-/// sets `explored.attribution`.
+/// If states failed and the file system is on a stack, explores the same workload on the bare disk.
+/// Sets `explored.attribution`.
 Result<void> attribute_failures(const ExploreArguments& arguments, Explored& explored);
 
 /// Returns the behaviour of the disk while a workload is recorded.

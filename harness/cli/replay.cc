@@ -110,8 +110,9 @@ struct ReplayArguments {
   bool anew = false, find_fix = false, shell = false, as_json = false;
 };
 
-/// Returns true if the verdict equals the recorded one. If the tree was judged, a finding of the
-/// recorded kind also suffices.
+/// Returns true if the replay agrees with the recorded outcome. The verdicts agree if they are
+/// equal, or if both mean that all promises were kept. A failure also agrees if the replay has a
+/// finding of the recorded kind.
 bool as_recorded(const Replayed& now, const StoredOutcome& then) {
   if (then.verdict == oracle::name(now.judgement.verdict)) return true;
   if (oracle::keeps_promises(oracle::verdict_named(then.verdict)))
@@ -219,9 +220,9 @@ int replay_state(const StoredTrial& trial, const OpenedState& opened,
   return report_outcome(now, trial.outcome, arguments);
 }
 
-/// Repeats a whole trial: mkfs, workload, cut, recovery. The same seed gives the same operations,
-/// and the same cut after the same mark. The writes that have been sent by then may differ
-/// slightly, because the guest has a real clock.
+/// Repeats a whole trial: mkfs, workload, cut, recovery. The seed determines the operations, the
+/// mark before the cut, and the delay between this mark and the cut. The number of writes before
+/// the cut may differ slightly, because the guest has a real clock.
 int replay_cut(const StoredTrial& trial, const ReplayArguments& arguments) {
   const auto campaign = campaign::parse_campaign(trial.configuration, trial.campaign);
   if (!campaign) return report_error(campaign.error(), arguments.as_json);

@@ -150,8 +150,8 @@ Answer put(const json& request, const Sender&) {
   return json::object();
 }
 
-/// Runs several commands one after the other, like `exec`. For each line of output that is a
-/// promise, writes a mark.
+/// Like `exec`, but runs several commands in sequence. When a command promises that its data is
+/// durable, writes a mark to the mark disk and sends the event `persisted`.
 Answer run_application(const json& request, const Sender& send) {
   const auto timeout_ms = request.at("timeout_ms").get<std::int64_t>();
   const auto argvs = request.at("commands").get<std::vector<std::vector<std::string>>>();

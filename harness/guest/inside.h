@@ -19,8 +19,8 @@ namespace headcrash::guest {
 
 struct InsideCommand {
   std::string root;  ///< mount point of the file system under test
-  /// Path in the image at which the program sees the file system under test. The file system also
-  /// appears at the path `root`, unless the image has files there.
+  /// Path at which the program in the image sees the file system under test. The program can also
+  /// use the path `root`, unless the image has files at that path.
   std::string disk;
   std::string files;                     ///< folder that the program sees as /.headcrash/files
   std::string folder;                    ///< working folder of the program

@@ -1,5 +1,6 @@
-// Records changes to extended attributes as the kernel makes them (follower.h). A list may set a
-// value, a new object may inherit a value, and other changes may remove an attribute.
+// Follows the changes that operations make to extended attributes (follower.h). An operation may
+// set a value explicitly. A new object may inherit a value from its directory. Some operations
+// remove an attribute as a side effect.
 #include <fmt/format.h>
 
 #include <utility>

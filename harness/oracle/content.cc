@@ -136,8 +136,9 @@ bool unit_in_flight(const ObjectHistory& object, std::uint64_t block, const Cont
          (terms.fills_last_unit && tail_grows(object, first, end, terms, cover));
 }
 
-/// Returns true if the block may have been freed and reallocated. In that case, a different block
-/// of the disk is now at this position, and it may contain older data of the same file.
+/// Returns true if the block may have been freed and allocated again. The file may then have
+/// another disk block at this position, and this disk block may contain older data of the same
+/// file.
 bool may_be_another(const ObjectHistory& object, std::uint64_t block, const ContentTerms& terms,
                     std::optional<std::size_t> cover) {
   std::optional<std::size_t> given_up;
@@ -392,8 +393,8 @@ std::optional<BlockFault> judge_block(const ObjectHistory& object, const Content
         return fault(own ? Verdict::wrong_data : Verdict::stale_data, Tier::integrity, found);
       }
       if (!was_once) return fault(Verdict::wrong_data, Tier::integrity, found);
-      // The older version may come from a block that was allocated later, to fill a hole in the
-      // file or to replace a block that the file has freed.
+      // An older version is permitted in a block that was allocated later, either to fill a hole in
+      // the file or to replace a freed block.
       if (may_be_stale && (permitted.persistent.zero || permitted.may_be_another))
         return std::nullopt;
       // If an older version is found instead of a synced version, a write was lost. If an older
@@ -470,8 +471,8 @@ class BlockJudge {
       : object_(object), terms_(terms), covers_(covers), borders_(borders(object)) {
     size_bytes_ = observed.size_bytes;
     end_ = (observed.size_bytes + kStampBytes - 1) / kStampBytes;
-    // If only one byte of the last block belongs to the file, a stamp reads as zero there, because
-    // its first byte is zero.
+    // The first byte of a stamp is zero. If the file ends after the first byte of a block, the
+    // stamp in this block therefore reads as zeroes.
     one_byte_ = observed.size_bytes % kStampBytes == 1;
     if (object.moves.empty()) return;
     for (const std::uint64_t border : borders_)

@@ -27,7 +27,7 @@ struct Expectation {
     readable_content,
     target,    ///< `text` is the target of a symbolic link
     one_name,  ///< `text` is the other name under which the object was found; empty if unknown
-    links,     ///< `least` is the number of names
+    links,     ///< the object has `least` names
     size,      ///< from `least` to `most` bytes
     version,   ///< version `least` or a newer one in block `block`
     zeroes,    ///< in `block`

@@ -321,9 +321,9 @@ void ExploredTrial::describe_failure(const explorer::FormattedDisk& disk,
   state->failure = std::move(entry);
 }
 
-/// Derives the trial's verdict from its states. It is the verdict of the worst confirmed failure.
-/// If no failure was confirmed, but failures did not recur or states could not be checked, it is a
-/// harness error that quotes the first reason.
+/// Sets the trial's verdict. If a failure was confirmed, the verdict is that of the worst confirmed
+/// failure. Otherwise, if a state could not be checked or a failure did not recur, the verdict is
+/// harness_error, and the summary quotes the first such case.
 void ExploredTrial::judge(const explorer::ExplorationResult& result) {
   const oracle::Judgement* worst = nullptr;
   const oracle::Judgement* undone = nullptr;

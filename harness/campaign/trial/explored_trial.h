@@ -50,7 +50,8 @@ class FormattedDisks {
 struct ExplorationContext {
   const Campaign* campaign = nullptr;
   FormattedDisks* disks = nullptr;
-  /// Keyed by guest_of(). Most file systems share one image.
+  /// Images by name; guest_of() returns the name of the image that a file system uses. Most file
+  /// systems use the same image.
   const std::map<std::string, vm::GuestImage>* images = nullptr;
   vm::Accelerator accelerator = vm::Accelerator::tcg;
   std::filesystem::path cache;  ///< saved guest states

@@ -101,7 +101,7 @@ class TrialRun : private run::RecoveryGuest {
   std::mt19937_64 random_;
   db::TrialRecord record_;
   std::vector<workload::Operation> operations_;
-  std::vector<std::size_t> rests_;  // set only with cut_after_unmount
+  std::vector<std::size_t> rests_;  // empty unless cut_after_unmount is set
   std::vector<workload::FailedOperation> failed_operations_;
   std::optional<std::string> failure_;  ///< operation that failed and thereby ended the workload
   std::unique_ptr<device::ServedDevice> device_;
@@ -266,9 +266,9 @@ Result<void> TrialRun::format_and_mount() {
   return {};
 }
 
-/// Runs the workload until the power is cut. A persistence point is chosen at random from the
-/// middle half of the workload, and the cut follows it after some time. A workload with only a few
-/// points is designed to test the last one, which is then chosen.
+/// Runs the workload until the power is cut. Chooses a persistence point at random from the middle
+/// half of the workload, and cuts the power some time after this point. If the workload has only a
+/// few persistence points, it was designed to test the last one, so the last one is chosen.
 Result<void> TrialRun::work_until_cut() {
   std::vector<std::size_t> points;
   for (std::size_t i = 0; i < operations_.size(); ++i)
@@ -432,8 +432,8 @@ Result<run::Inspection> TrialRun::inspect(const adapters::LinuxAdapter& filesyst
                                *plan_.filesystem);
 }
 
-/// Judges the tree. First stops the server, because the recording is complete only then, and it
-/// shows which marks were before the cut.
+/// Stops the server, and then judges the tree. The recording is complete only after the server has
+/// stopped, and the marks before the cut are read from the recording.
 void TrialRun::judge() {
   const auto not_judged = [&](const Error& error) {
     keep_judgement({oracle::Verdict::harness_error, error.message()});

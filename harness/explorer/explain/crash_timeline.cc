@@ -1,5 +1,6 @@
-// Reads the events of a recording once. Then determines which writes are covered by flushes, what
-// the blocks contain, and what each state lacks (crash_timeline.h).
+// Creates the timeline of a crash (crash_timeline.h). Reads all events of the recording once, and
+// then finds the flush that covers each write, the contents of the written blocks, and the writes
+// that each state lacks.
 #include "harness/explorer/explain/crash_timeline.h"
 
 #include <fmt/format.h>
@@ -230,7 +231,8 @@ class Timeline {
     page_.marks.push_back(std::move(described));
   }
 
-  /// Records a power change. A power cut ends the power cycle of all requests so far.
+  /// Records that the power was switched. After a power cut, the requests so far belong to a
+  /// previous power cycle.
   void power(bool on, Moment at) {
     page_.power.emplace_back(at, on);
     if (on) return;

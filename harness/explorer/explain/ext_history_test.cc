@@ -82,8 +82,8 @@ class ExtImage {
   TemporaryFolder folder_;
 };
 
-/// Converts the blocks that differ to writes of one block each, in the order of their positions or
-/// in another order.
+/// The blocks that differ between two images, as writes of one block each. By default, the writes
+/// are sorted by position.
 class Written {
  public:
   enum class Order : std::uint8_t { as_on_disk, backwards, journal_first };

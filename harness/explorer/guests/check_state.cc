@@ -335,8 +335,8 @@ Result<run::RecoveryGuest::MountReplay> StateCheck::replay_by_mount(
   return replay;
 }
 
-/// Repairs the file system in the guest. If the host has checked its own copy, the stage still
-/// holds the original state, so this function first runs the replay command.
+/// Repairs the file system in the guest. If only the host's copy has been replayed, the stage still
+/// holds the original state. In this case, runs the replay command first.
 Result<void> StateCheck::repair_in_guest() {
   if (stage_as_cut_ && recovery_.state().check_found_damage && !filesystem_.repair.argv.empty()) {
     stage_as_cut_ = false;
@@ -345,10 +345,10 @@ Result<void> StateCheck::repair_in_guest() {
   return recovery_.repair();
 }
 
-/// Called when the kernel has refused to mount the original state. Runs the adapter's replay
-/// command and mounts again, as Debian does at boot. For example, e2fsck restores a torn superblock
-/// of ext4 from its backup. The second mount counts; the verdict records that the command was
-/// needed.
+/// If the kernel has refused to mount the original state, runs the adapter's replay command and
+/// mounts again. Debian does the same at boot. For example, e2fsck restores a torn superblock of
+/// ext4 from its backup. The result of the second mount counts, but the verdict records that the
+/// replay command was needed.
 Result<void> StateCheck::mount_after_replay() {
   if (!stage_as_cut_ || recovery_.state().check_found_damage) return {};
   stage_as_cut_ = false;

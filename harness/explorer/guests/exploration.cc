@@ -23,8 +23,8 @@ using states::Strategy;
 /// Strategies for a cut during recovery: all writes in flight are lost, or the first writes in
 /// flight survive.
 constexpr std::array kRecoveryStrategies{Strategy::lose_all, Strategy::prefix};
-/// Strategies for a cut during the recovery of an array. They also interrupt the recovery of the
-/// array itself.
+/// Strategies for a cut during a recovery if the disk is an array. In the states that they find,
+/// the array itself must recover, too.
 constexpr std::array kArrayRecoveryStrategies{Strategy::member, Strategy::physical};
 
 /// Returns how two outcomes of the same state differ, or an empty string if there is no relevant
@@ -100,8 +100,8 @@ class Exploration {
   bool stopped() const {
     return error_ || (options_.stop_at_first && confirmed_) || interrupted() || out_of_time();
   }
-  /// Checks states until none are left. If `strategy` is set, outcomes are reported under this
-  /// strategy instead of the state's own.
+  /// Checks states until none are left. Counts the outcomes under `strategy` if it is set, and
+  /// under the strategy that found the state otherwise.
   void work(StageGuest& guest, SharedEnumerator& source, std::optional<Strategy> strategy);
   void check_found(StageGuest& guest, const StateChecker& checker, const states::FoundState& found,
                    std::optional<Strategy> strategy);

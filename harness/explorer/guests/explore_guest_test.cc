@@ -148,9 +148,11 @@ TEST_F(PooledGuest, Ext4KeepsOperationsBeyondPosixUnlessFlushesAreOff) {
   EXPECT_LT(lost.clean, lost.checked);
 }
 
-/// On ext2, e2fsck performs the recovery on a copy on the host, and the guest mounts the result.
-/// After the crash, the list continues with the recovered tree. Unsynced data is gone and may be
-/// created again. Recovered data counts as older than everything written later.
+/// After a crash, the list continues with the recovered tree. Objects that were not synced are
+/// gone, so the list may create them again. Recovered data counts as older than all data that is
+/// written later.
+///
+/// On ext2, e2fsck recovers a copy on the host, and the guest mounts this copy.
 TEST_F(PooledGuest, AListContinuesAfterACrash) {
   const adapters::LinuxAdapter ext4 = adapter("ext4");
   const RecordedWorkload workload =
@@ -248,9 +250,9 @@ TEST_F(PooledGuest, ACrashInsideAListIsJudged) {
   EXPECT_EQ(at_crash->verdict, oracle::Verdict::lost_synced_data) << at_crash->summary;
 }
 
-/// The adapter's options make the first mount skip recovery. If the adapter claims that this mount
-/// recovers, synced data appears to be lost. If the kernel refuses the first mount, this must be
-/// reported.
+/// The adapter's options can make the first mount skip recovery. Checks two wrong adapters: if an
+/// adapter claims that such a mount recovers, the check must report lost data. If the kernel does
+/// not know the options, the check must report the refused mount.
 TEST_F(PooledGuest, AFirstMountIsJudgedSeparately) {
   const auto with_first = [](const std::string& lines) {
     auto parsed = adapters::parse_adapter("base = 'ext4'\n[variant.first]\n" + lines, "mine.toml");

@@ -36,9 +36,9 @@ bool host_can_check(const adapters::LinuxAdapter& filesystem);
 Result<base::Descriptor> private_copy(const states::StateImage& image,
                                       Unwritten unwritten = Unwritten::zeroes);
 
-/// Replays and checks `copy`, and the copy `log` of the log's disk if there is one. May change both
-/// copies. Fails if a program could not be started, was killed or timed out; the state must then be
-/// checked in a guest.
+/// Replays and checks `copy`. If the log is on a separate disk, `log` is the copy of that disk. The
+/// programs may change the two copies. Fails if a program cannot be started, is killed or times
+/// out. In these cases, the caller must check the state in a guest.
 Result<HostCheck> host_check(const adapters::LinuxAdapter& filesystem, const base::Descriptor& copy,
                              std::chrono::milliseconds limit = std::chrono::seconds(30),
                              const base::Descriptor* log = nullptr);

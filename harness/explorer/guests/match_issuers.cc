@@ -169,7 +169,8 @@ std::vector<RecordedRequest> requests_of(const states::RunHistory& run, model::D
   return requests;
 }
 
-/// The issued requests of a device that have not been matched with any recorded request.
+/// Requests that the kernel has issued to a device and that have not been matched with recorded
+/// requests yet.
 class Unmatched {
  public:
   explicit Unmatched(std::vector<Issued> issued) : issued_(std::move(issued)) {

@@ -459,8 +459,8 @@ Result<RecordedWorkload> record_workload(StageGuest& guest,
     TRY(const auto state, crash_after(guest, filesystem, *leg, crash->target, at_crash));
     start.disk = {.recording = leg->recording, .state = state, .options = disk.options};
     start.crashed = true;
-    // A crash counts as a failed operation: objects that the list created earlier may be missing
-    // afterwards.
+    // Count the crash as a failed operation, because it may have removed objects that the list
+    // created earlier.
     start.failed_before.emplace_back();
     rest = rest.subspan(length + 1);
   }

@@ -250,8 +250,8 @@ Result<void> RuleCheck::check_equality() {
       }
     from = moment;
   }
-  // The guest is idle at the end of the recording, so every write of a group must have been
-  // submitted.
+  // At the end of the recording, the guest has submitted all writes. If the disks of a group still
+  // differ, the rule is broken.
   for (const Difference& last : before)
     if (last.event == run_.events()) report(all[last.group], last);
   return {};

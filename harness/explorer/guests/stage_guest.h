@@ -43,10 +43,10 @@ class StageGuest {
                                                    const std::filesystem::path& scratch);
   ~StageGuest();
 
-  /// Loads a state. The next request verifies that the guest sees this state. First restores a
-  /// fresh guest if `fresh_guest` is true or if the current guest is not trusted. Ignores
-  /// `load.stage` and `load.machine`; the guest's own stage and machine are used. If the machine
-  /// does not start, the error is `unmountable`.
+  /// Loads a state. If `fresh_guest` is true or the current guest is not trusted, first restores a
+  /// fresh guest. The next request verifies that the guest sees this state. Ignores `load.stage`
+  /// and `load.machine`, and uses the guest's own stage and machine instead. If the machine does
+  /// not start, the error is `unmountable`.
   Result<device::LoadedStage> load(const device::StageLoad& load, bool fresh_guest = false);
 
   /// Sets the time at which pending requests to the guest are aborted; nullopt for no limit. The
@@ -77,8 +77,8 @@ class StageGuest {
   /// fails.
   Result<void> stop_stack();
 
-  // The following functions correspond to those of GuestSession. After one of them has failed, the
-  // next load() restores a fresh guest.
+  // The following functions do the same as those of GuestSession. If one of them fails, the next
+  // call of load() restores a fresh guest.
   Result<run::GuestOutcome> exec(const std::vector<std::string>& argv);
   Result<bool> mount(const adapters::LinuxAdapter& filesystem, std::string* why = nullptr);
   Result<void> unmount();

@@ -87,8 +87,8 @@ enum class CheckMode : std::uint8_t { plain, quick };
 /// Facts about the run to which a state belongs.
 struct StateFacts {
   std::optional<std::size_t> persisted;  ///< the last persistence point reported before the cut
-  /// The file system's own counts. Set only if nothing was pending or in flight at the cut. Any
-  /// residue is then a finding.
+  /// The file system's own counts at the cut. Set only if no change was pending or in flight at
+  /// that time. If set, fsck must not find any residue.
   std::optional<adapters::Counters> settled = {};
   /// Result of an unmount before the cut. If the disk claims to be clean after the unmount, fsck
   /// must find nothing.
@@ -119,8 +119,8 @@ class StateChecker {
 
   /// Checks the state that the disk currently shows. Changes the disk if a repair is needed.
   StateOutcome check(const StateFacts& facts, CheckMode mode, StepTimes& times);
-  /// If StateFacts::lives_on is set and `outcome` keeps the rules, also judges this state's later
-  /// life. Changes the disk.
+  /// If StateFacts::lives_on is set and `outcome` broke no rule, also uses the recovered disk and
+  /// judges the result (later_life.h). Changes the disk.
   void judge_later_life(const StateFacts& facts, StateOutcome& outcome);
   /// Returns the counters of the system's alternative recovery, summed over all states; empty if
   /// the system has none.

@@ -45,8 +45,8 @@ struct ExplorationOptions {
   std::uint64_t budget = 1000;
   std::uint64_t reorder_per_cut = 16;
   RunOptions run;
-  /// Omits all cuts at which this operation was not yet persistent. A workload's set-up is then not
-  /// explored.
+  /// Explores only cuts at which the operation with this number was already persistent. Callers use
+  /// this to exclude the set-up of a workload.
   std::uint64_t from_operation = 0;
   /// Number of failures to store in full; further failures are only counted.
   std::size_t failures_kept = 20;
@@ -59,8 +59,9 @@ struct ExplorationOptions {
   oracle::TreeJudge judge = {};  ///< if set, replaces the oracle as the judge of trees
   /// Called once for each checked state.
   std::function<void(const states::FoundState&, const StateOutcome&)> on_state = {};
-  /// If not null, set to true when the exploration fails because of a contradiction: within a
-  /// checker, between two runs, or within headcrash. Other errors come from the host.
+  /// If not null, set to true when the exploration fails because two results contradict each other:
+  /// two results of one checker, two runs, or two parts of headcrash. Not set by errors of the
+  /// host.
   bool* contradicted = nullptr;
 };
 
@@ -115,8 +116,8 @@ class DiskExplorer {
   /// `formatted` must outlive this object.
   explicit DiskExplorer(const FormattedDisk& formatted);
 
-  /// Explores a workload under a system, whose type must be that of the disk. Replaces `recording`.
-  /// Fails if record_run() fails or the oracle cannot follow the list.
+  /// Explores a workload. `system` must be of the type with which the disk was formatted. Replaces
+  /// `recording`. Fails if record_run() fails or if the oracle cannot follow the list.
   Result<ExplorationResult> explore(const adapters::SystemUnderTest& system,
                                     std::span<const workload::Operation> operations,
                                     const ExplorationOptions& options,

@@ -33,8 +33,8 @@ class LaterLife {
   /// Leaves the disk in the state at this cut.
   void interrupt_recovery(std::uint64_t seed);
 
-  /// Uses the recovered disk, and changes it. Returns the first rule that is broken, or an empty
-  /// string.
+  /// Mounts the recovered disk and uses it. Changes the disk. Returns the first rule that is
+  /// broken, or an empty string.
   std::string use(std::uint64_t seed);
 
  private:

@@ -80,7 +80,7 @@ bool has_a_join(std::span<const workload::Operation> operations) {
   });
 }
 
-/// A schedule that counts its change points from the call of begin().
+/// A schedule that starts counting its change points when begin() is called.
 class ScheduleFromJoin final : public os::FiberSchedule {
  public:
   ScheduleFromJoin(const os::FiberScheduleOptions& options, bool begun)
@@ -345,7 +345,7 @@ class Run {
       if (!workload::is_persistence_point(operation)) return;
       const bool syncs = operation.kind == workload::Operation::Kind::sync ||
                          operation.kind == workload::Operation::Kind::syncfs;
-      // Another user, woken during the sync, may already have started an operation.
+      // While this user waited for the sync, another user may have started an operation.
       const bool quiet = syncs && alone && begun == begun_ && recorder_.idle();
       report_point(number);
       // report_point() may have waited, so check again.
@@ -424,8 +424,8 @@ class Run {
 
   bool over() const { return recorded_.failure || !recorded_.met.ended_by.empty(); }
 
-  /// Marks the run as settled if nothing is pending and no file is open. An open file without a
-  /// name uses space but does not appear in the final tree.
+  /// Marks the run as settled if no change is pending and no file is open. Open files are excluded
+  /// because an unlinked open file uses space without appearing in the final tree.
   void settle() {
     if (open_ == 0 && !recorded_.failure && mounted_->has_no_pending_changes())
       recorded_.settled[recorder_.events()] = mounted_->space_counts();

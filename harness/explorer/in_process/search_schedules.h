@@ -18,7 +18,8 @@ struct ScheduleSearch {
   /// First, all schedules are run that differ from FIFO order in at most this many places
   /// (os::ScheduleEnumerator). Requests are in the elevator's order.
   std::size_t deviations = 0;
-  /// Then, this many schedules are drawn from seeds. Each uses the next order of requests.
+  /// Number of additional schedules, which are generated from seeds. The runs use the orders of
+  /// requests in turn.
   std::size_t random = 0;
   std::size_t enumerated_most = 2'000;
 };

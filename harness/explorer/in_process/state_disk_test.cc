@@ -78,7 +78,7 @@ TEST(StateDisk, ShowsTheImageOfEveryState) {
     disk.show((*found)->state);
     ASSERT_TRUE(model::bench::same_bytes(disk.bytes(), expected)) << (*found)->name;
     ASSERT_EQ(sector_with_another_digest(disk), std::nullopt) << (*found)->name;
-    // Changes some sectors as a repair would. Showing the next state must undo these changes.
+    // Changes some sectors, as a repair would. The next call of show() must undo these changes.
     ASSERT_TRUE(disk.write(static_cast<std::uint64_t>(states) * 7,
                            std::vector<std::byte>(4096, std::byte{1})));
     ASSERT_TRUE(disk.write_zeroes(static_cast<std::uint64_t>(states) * 7 + 3, 2));

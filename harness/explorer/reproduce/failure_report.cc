@@ -189,8 +189,8 @@ void FailureReporter::minimise_operations() {
   if (!options_.record || of_recovery || workload_.operations.empty() ||
       !failure_.outcome.recovery_of.empty())
     return;
-  // The first persistence point that was not reported may have begun. No operation after it can
-  // have begun.
+  // Includes the first unreported persistence point, because it may have begun before the cut.
+  // Later operations cannot have begun.
   std::size_t end =
       failure_.outcome.persisted_operation ? *failure_.outcome.persisted_operation + 1 : 0;
   while (end < workload_.operations.size() &&

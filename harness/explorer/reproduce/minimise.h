@@ -57,9 +57,10 @@ struct MinimisedState {
   /// if a limit was reached first.
   bool minimal = false;
 };
-/// Searches for a state in the same recording that has fewer lost or torn writes and still fails.
-/// `unflushed` lists, in ascending order, the requests that no completed flush covers at the cut
-/// (RunHistory::unflushed_at). A state whose base is not `writes` is returned unchanged.
+/// Searches for a state of the same recording that fails with fewer lost or torn writes.
+/// `unflushed` lists the requests that were not covered by a completed flush at the cut
+/// (RunHistory::unflushed_at), in ascending order. If the base of `failing` is not `writes`,
+/// returns `failing` unchanged.
 MinimisedState minimise_state(const states::CrashState& failing,
                               std::span<const model::RequestId> unflushed,
                               const StateExaminer& still_fails, const MinimiseLimits& limits);

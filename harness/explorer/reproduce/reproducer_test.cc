@@ -242,7 +242,7 @@ TEST_F(ReproducerTest, UsesTheExitCodesOfBisect) {
   EXPECT_NE(ran.output.find("the check command is missing"), std::string::npos) << ran.output;
 }
 
-/// The script cannot mount in a test, so its comparisons run on files in a folder.
+/// Tests the script's comparisons on files in a folder, because a test cannot mount a file system.
 TEST_F(ReproducerTest, ComparesWithStandardTools) {
   const auto body = reproducer_script(
       of({{Verdict::lost_synced_data, Tier::posix, "f", "version 1 or newer in block 2",
