@@ -29,7 +29,8 @@ struct TestProgram {
   std::vector<std::string> argv;
   /// Shell command that is run and synced before the program starts; may be empty.
   std::string init;
-  /// Shell command; if empty, the program itself is started again and must exit with 0.
+  /// Shell command that verifies the files. If empty, the program is started again instead, and
+  /// must exit with 0.
   std::string verify;
   std::vector<std::string> environment;  ///< "NAME=VALUE"
   std::vector<std::string> files;        ///< further files and folders that the program needs

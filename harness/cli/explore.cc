@@ -327,8 +327,8 @@ Result<void> write_csv(const Explored& explored, const std::string& path) {
   return base::write_text_file(path, text);
 }
 
-/// Minimises the first failure of each kind. Writes an account and a page for each of them to the
-/// folder of the recordings.
+/// Minimises the first failure of each kind. Writes a text that describes the failure, and a page,
+/// to the folder of the recordings.
 Result<void> write_accounts(const ExploreArguments& arguments, Explored& explored) {
   const fs::path folder = base::folder_of(explored.workload.recording);
   TRY(const auto record,

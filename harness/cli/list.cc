@@ -183,7 +183,7 @@ json benchmarks() {
   return rows;
 }
 
-/// Returns the applications. Each setting of an application has its own row.
+/// Returns one row for each setting of each application.
 json applications() {
   json rows = json::array();
   for (const std::string& name : workload::built_in_applications()) {

@@ -62,7 +62,8 @@ tl::unexpected<Error> failed_in_guest(const ProgramArguments& arguments,
 /// Returns `error`. If no guest can run on this host, changes its kind to `cannot_run`.
 tl::unexpected<Error> explained(const ProgramArguments& arguments, Error error);
 
-/// Formats the last promise before the cut, for example as: after line 17, "committed 17".
+/// Returns the position and text of the last promise before the cut, such as: after line 17,
+/// "committed 17".
 std::string last_promise(const explorer::StateOutcome& outcome);
 
 /// Returns the first failure that was reproduced on a fresh guest, or null if there is no such

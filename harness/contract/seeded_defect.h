@@ -71,7 +71,7 @@ struct ModelledCut {
 std::vector<ModelledCut> correct_cuts(std::span<const workload::Operation> operations,
                                       const std::vector<Tree>& states);
 
-/// Returns the crash state of the defective model.
+/// Returns the crash state that the file system with this defect leaves.
 ModelledCut defective_cut(std::span<const workload::Operation> initial,
                           std::span<const workload::Operation> operations,
                           const std::vector<Tree>& states, const SeededDefect& defect);

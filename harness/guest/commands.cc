@@ -206,7 +206,7 @@ Answer mount(const json& request, const Sender&) {
   const std::string source = text_of(request, "source");
   const Stopwatch watch;
   restore_ways();
-  KernelLog said;  // a separate reader, so that kernel_log() still returns these records later
+  KernelLog said;  // has its own position, so that kernel_log() still returns these records later
   const auto done = mount_file_system(source, text_of(request, "target"), text_of(request, "type"),
                                       request.value("options", ""));
   const std::string type = text_of(request, "type");

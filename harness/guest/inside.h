@@ -6,8 +6,8 @@
 //
 //   /init inside ROOT DISK FILES FOLDER [NAME=VALUE...] -- PROGRAM [ARGUMENT...]
 //
-// The agent, which is /init, does not execute itself again for it. In user-mode Linux, a further
-// process would cost milliseconds for each state that is verified.
+// The agent is itself /init, so it recognises this command and does not start /init again. In
+// user-mode Linux, an additional process would cost milliseconds for each state that is verified.
 
 #include <optional>
 #include <string>

@@ -28,15 +28,15 @@ namespace {
 using workload::kStampBytes;
 
 constexpr std::size_t kValueShownBytes = 80;  // maximum length of an attribute value in a finding
-// Maximum number of blocks in a run that are judged separately. Further blocks of the run are
-// judged like the last of these.
+// Maximum number of blocks that are judged individually in a run. The verdict on the last of these
+// also applies to the rest of the run.
 constexpr std::uint64_t kForeignBlocksJudged = 64;
 
 struct Permitted {
   /// Contents at the persistence point that covers the block. Zeroes if no point covers it.
   BlockContent persistent;
   std::vector<BlockContent> pending;      ///< contents that may have replaced `persistent` since
-  std::vector<BlockContent> overwritten;  ///< stamps that were there before the persistent contents
+  std::vector<BlockContent> overwritten;  ///< stamps that were in the block before `persistent`
   bool covered = false;
   /// True if the block's allocation unit may have been allocated since the persistence point.
   bool unit_in_flight = false;
@@ -67,8 +67,8 @@ std::optional<std::size_t> last_cover(const ObjectHistory& object, std::uint64_t
   std::optional<std::size_t> last;
   for (const DataCover& cover : object.data_covers) {
     if (!counts(cover, horizon, covers) || block < cover.first || block >= cover.end) continue;
-    // If blocks have moved since this persistence point, it is unknown whether the point covered
-    // the block that is now at this position.
+    // If blocks were moved after this persistence point, the block that is now at this position may
+    // not be the one that the point covered.
     const bool moved_since =
         cover.end != kEndless && std::ranges::any_of(object.moves, [&](const auto& move) {
           return move.operation > cover.operation && horizon.may_have_run(move.operation) &&
@@ -154,8 +154,8 @@ bool may_be_another(const ObjectHistory& object, std::uint64_t block, const Cont
   return given_up && unit_in_flight(object, block, terms, given_up);
 }
 
-/// Adds the contents that the block may have had earlier. If `moves_count` is true, this includes
-/// contents that were brought from other positions by moves in flight.
+/// Adds the contents that the block may have had before. If `moves_count` is true, also adds
+/// contents that moves may have brought from other positions.
 void add_what_stood_there(const ObjectHistory& object, std::uint64_t block,
                           const ContentTerms& terms, std::optional<std::size_t> cover,
                           bool moves_count, Permitted& permitted) {
@@ -167,9 +167,9 @@ void add_what_stood_there(const ObjectHistory& object, std::uint64_t block,
   }
 }
 
-/// Returns all positions whose blocks may appear at this position, because a move in flight may or
-/// may not have moved them. Data written to the new position after the move may therefore also
-/// appear at the old one.
+/// Returns the positions whose data may appear at position `block`, because it is unknown which
+/// moves in flight have been executed. Includes data that was written to a block after its move,
+/// because this data may appear at the old position.
 std::set<std::uint64_t> other_places(const ObjectHistory& object, std::uint64_t block,
                                      const ContentTerms& terms, std::optional<std::size_t> cover) {
   std::set<std::uint64_t> places{block};
@@ -212,7 +212,8 @@ Permitted permitted_at(const ObjectHistory& object, std::uint64_t block, const C
   permitted.beyond_end = terms.ends_anywhere && block * kStampBytes >= covered_size;
   add_what_stood_there(object, block, terms, cover, true, permitted);
   const std::set<std::uint64_t> places = other_places(object, block, terms, cover);
-  // Zeroes are permitted: the block may have moved away before another block arrived.
+  // The block may have been moved away before another block was moved to its position, so zeroes
+  // are permitted.
   if (!places.empty()) permitted.pending.push_back({});
   for (const std::uint64_t place : places) {
     Permitted there;

@@ -1,4 +1,4 @@
-// Tests how the results of unsynced-loss are evaluated, with trees that the test constructs.
+// Tests the evaluation of unsynced-loss with constructed trees.
 #include "harness/campaign/surveys/unsynced_ages.h"
 
 #include <gtest/gtest.h>

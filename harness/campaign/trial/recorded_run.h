@@ -1,6 +1,6 @@
 #pragma once
-// Reads a trial's recording once it is complete. Extracts the marks and the cut, for which the
-// recording is authoritative, and a sample of the I/O.
+// Reads the recording of a trial that has ended. Extracts the marks, the cut and a sample of the
+// I/O. For the marks and the cut, the recording is authoritative.
 
 #include <cstddef>
 #include <cstdint>

@@ -258,8 +258,8 @@ class Timeline {
         if (request.cycle_ended && flush->acked->event > *request.cycle_ended) break;
         if (!request.durable || flush->acked->event < request.durable->event)
           request.durable = flush->acked;
-        // A flush that was submitted later may have completed earlier. Stop at the first flush that
-        // was submitted after the completion found so far.
+        // A flush may complete before flushes that were submitted earlier. Stop only at a flush
+        // that was submitted after the earliest completion found so far.
         if (flush->submitted.event > request.durable->event) break;
       }
     }
@@ -321,8 +321,9 @@ class Timeline {
     return {};
   }
 
-  /// Describes a write of file data. `known` holds the descriptions that were derived from the file
-  /// system's metadata.
+  /// Names the files to which the write belongs. Stamps in the data identify some files; `known`
+  /// contains the files that the file system's metadata identifies. Also sets the finding that
+  /// concerns one of the files.
   void describe_file(TimelineRequest& request, std::span<const std::byte> data,
                      const std::vector<std::string>& known) const {
     std::optional<std::uint32_t> last;

@@ -61,7 +61,7 @@ class ExtHistory {
   struct Change {
     std::uint64_t inode = 0;  ///< the changed inode; 0 if `text` is complete without one
     std::string text;
-    /// A second inode to which `text` refers, or 0.
+    /// Second inode that `text` mentions, or 0.
     std::uint64_t about = 0;
   };
   struct Explanation {

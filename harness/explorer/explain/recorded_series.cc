@@ -22,8 +22,8 @@ using report::TimelineSeries;
 constexpr std::size_t kValuesMost = 1500;  // per series
 constexpr std::int64_t kNarrowestNs = model::kMillisecondNs;
 constexpr std::int64_t kStretches = 600;
-constexpr std::uint64_t kRebuildGapSectors =
-    4096;  // a rebuild may skip this many sectors whose contents are already correct
+// Maximum number of sectors that a rebuild skips because their contents are already correct.
+constexpr std::uint64_t kRebuildGapSectors = 4096;
 constexpr std::size_t kIncidentBytes = 512;
 
 using Values = std::vector<std::pair<std::int64_t, double>>;
@@ -315,7 +315,7 @@ class Series {
     }
   }
 
-  /// Processes an incident event. Its text shows which member of an array is being rebuilt
+  /// Processes an incident event. The event's text states which member of an array is being rebuilt
   /// (plugin/model/array/array_background.cc).
   Result<void> happened(const record::RecordingReader& reader, const Event& event) {
     std::string text(std::min<std::size_t>(event.payload_bytes, kIncidentBytes), '\0');

@@ -143,8 +143,8 @@ void Exploration::on_all_guests(Work work) {
   for (std::thread& thread : threads) thread.join();
 }
 
-/// If `limited`, checks in progress will be aborted when the time limit is reached; otherwise, they
-/// will not.
+/// If `limited` is true, checks will be aborted at the time limit. If it is false, checks have no
+/// limit.
 void Exploration::give_up_at_limit(bool limited) {
   if (options_.limit.count() == 0) return;
   for (StageGuest* guest : guests_)
@@ -283,7 +283,7 @@ void Exploration::confirm(StageGuest& guest, const StateChecker& checker,
       return;
     }
   }
-  // A failure found in time is always confirmed, so this check has no time limit.
+  // Confirm the failure even after the time limit, because it was found in time.
   guest.give_up_at(std::nullopt);
   StateOutcome second = checker.check(guest, state, {.wholly_in_guest = true, .fresh_guest = true});
   if (options_.limit.count() > 0) guest.give_up_at(deadline_);

@@ -1,5 +1,5 @@
-// Tests explorations with a guest. A correct file system must be clean in every state. Without
-// flushes it must fail, and the failures must recur on a fresh guest.
+// Tests explorations with a guest. On a correct file system, every state must be clean. Without
+// flushes, failures must be found, and must recur on a fresh guest.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 

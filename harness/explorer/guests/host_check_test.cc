@@ -92,8 +92,7 @@ TEST(HostCheck, DistinguishesIntactAndDamagedFileSystems) {
   EXPECT_FALSE(clean->found_damage) << clean->log;
   EXPECT_FALSE(clean->replayed) << clean->log;
 
-  // Damages a bitmap. Damage to a group descriptor would not be found, because the replay already
-  // repairs it.
+  // Damages a bitmap, because the replay would already repair a damaged group descriptor.
   const base::Descriptor damaged = fresh_ext4();
   const std::array<char, 64> nonsense{1, 2, 3};
   ASSERT_EQ(

@@ -179,9 +179,9 @@ class Unmatched {
       by_place_.emplace(std::tuple{each.op, each.range.first, i}, each.range.end);
     }
   }
-  /// Removes and returns the issued requests that form the recorded request: the first one that has
-  /// exactly the recorded sectors; otherwise, the first ones within these sectors, in ascending
-  /// order, without gaps.
+  /// Removes and returns the issued requests of which the recorded request consists. Prefers the
+  /// first issued request that has exactly the recorded sectors. Otherwise, takes the first
+  /// requests within these sectors, in ascending order and without gaps.
   std::vector<const Issued*> take(const RecordedRequest& recorded) {
     const TracedOp op = recorded.op;
     const SectorRange& range = recorded.range;

@@ -99,7 +99,8 @@ Result<void> read_operations(RecordedWorkload& workload) {
 
 Result<void> check_size_of_request(const std::vector<workload::Operation>& operations,
                                    const std::string& file_name) {
-  // The limit of the agent's protocol, minus a margin.
+  // Maximum size of a request that the agent's protocol permits, minus a margin for the other parts
+  // of the request.
   constexpr std::size_t kRequestBytesMost = (1U << 20U) - 4096;
   std::size_t bytes = 0;
   for (const workload::Operation& operation : operations)
@@ -390,9 +391,9 @@ Result<RecordedWorkload> record_leg(StageGuest& guest, const adapters::LinuxAdap
   return workload;
 }
 
-/// Records the workload. If writes of some kind are to be slow, records it twice: the first
-/// recording shows where these writes are, and the second one delays them. Delays no writes to an
-/// array, because an array has its own timing.
+/// Records the workload. With DiskOptions::slow, makes two recordings: the first one shows where
+/// the writes of this kind are, and the second one delays them. Makes only one recording if the
+/// disk is an array, because an array has its own timing.
 Result<RecordedWorkload> record_slowly(
     const StageGuest& guest, const adapters::LinuxAdapter& filesystem, Start start,
     const std::function<Result<RecordedWorkload>(const Start&)>& record) {

@@ -68,7 +68,7 @@ Result<FormattedDisk> format_disk(StageGuest& guest, const adapters::LinuxAdapte
 FormattedDisk formatted_disk(const std::filesystem::path& recording, std::uint64_t events,
                              const StageMachine& machine, const DiskOptions& options = {});
 
-/// How many writes and flushes of a recording have an issuer.
+/// Counts the writes and flushes of a recording, and those whose issuer is known.
 struct IssuerShare {
   std::size_t requests = 0, known = 0;
   std::uint64_t lost_events = 0;  ///< number of events that the guest's buffer could not hold

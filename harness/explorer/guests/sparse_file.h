@@ -21,7 +21,7 @@ Result<base::Descriptor> make_sparse_file(std::uint64_t bytes);
 Result<void> write_sparse(const base::Descriptor& file, std::uint64_t offset,
                           std::span<const std::byte> bytes);
 
-/// What a copy contains where nothing was recorded: zeroes, or the previous contents of a used disk
+/// Contents of a copy where nothing was recorded: zeroes, or the previous contents of a used disk
 /// (record/used_disk.h). If the previous contents are chosen, the copy must have the size of the
 /// disk.
 enum class Unwritten : std::uint8_t { zeroes, as_on_the_disk };

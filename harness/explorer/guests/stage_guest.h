@@ -73,8 +73,8 @@ class StageGuest {
   /// Assembles the file system's stack on the loaded disks. Does nothing if the file system has no
   /// stack. If the command fails, the error is `unmountable` and contains the command's output.
   Result<void> assemble_stack(const adapters::LinuxAdapter& filesystem, Assembly assembly);
-  /// Stops the stack if one is assembled. load() also stops it, and discards the guest if that
-  /// fails.
+  /// Stops the stack if one is assembled. load() stops the stack, too. If load() cannot stop it,
+  /// the guest is discarded.
   Result<void> stop_stack();
 
   // The following functions do the same as those of GuestSession. If one of them fails, the next
@@ -103,15 +103,14 @@ class StageGuest {
 
   /// Copies the stage's current contents. The stage must not be mounted during the copy.
   Result<base::Descriptor> copy_stage();
-  /// Writes the differences between `copy` and `image` to the stage. `image` is the state that is
-  /// loaded, and `copy` is a copy of the whole disk that has been changed. Must be called after
-  /// load() and before the first request to the guest. After an error, the state must be loaded
-  /// again.
+  /// Writes to the stage what has changed since `image` was loaded. `copy` is a copy of the whole
+  /// disk with the changes. Must be called after load() and before the first request to the guest.
+  /// After an error, the caller must load the state again.
   Result<void> change_stage(const states::StateImage& image, const base::Descriptor& copy);
 
   device::StateServer& server();
   std::size_t stage() const;
-  /// Returns a load request for empty disks, which have the sizes that the guest assumes.
+  /// Returns a request that loads empty disks of the sizes that the guest expects.
   device::StageLoad empty_disks() const;
   /// Returns a message about damage that the file system has reported since load(), or
   /// nullopt.

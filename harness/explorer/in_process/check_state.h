@@ -65,11 +65,11 @@ struct StateOutcome {
   std::map<adapters::FindingKind, std::uint32_t> found;
   std::optional<std::size_t> persisted;
   bool was_clean = false;  ///< the superblock says that the file system was unmounted cleanly
-  /// True if findings are left and no repair was tried, because FileSystemType::repairs_damage() is
-  /// false.
+  /// True if the first check had findings, but the file system's type has no repair
+  /// (FileSystemType::repairs_damage() is false).
   bool left_unrepaired = false;
-  /// True if the outcomes of all steps were known from equal states, so no step was run. Outcomes
-  /// that differ only in this member agree.
+  /// True if equal states had already given the outcomes of all steps, so that no step was run.
+  /// Ignored when outcomes are compared.
   bool remembered = false;
 };
 
@@ -183,7 +183,8 @@ class StateChecker {
   StateDisk* disk_;
   adapters::ImageChecker* fsck_;
   RememberedChecks* remembered_;  ///< null if nothing is remembered
-  adapters::CheckReport report_;  ///< report of the latest first check, unless it was remembered
+  /// report of the last first check that was run; not set if its report was remembered
+  adapters::CheckReport report_;
   /// Null if the system has no alternative recovery.
   std::unique_ptr<adapters::RecoveryTrial> recovery_;
   std::unique_ptr<Judging> judging_;

@@ -73,7 +73,7 @@ struct ExploredState {
   StateOutcome outcome;
   // The following members are set by confirm_failures() (confirm.h).
   bool confirmed = false;
-  /// Result of the second run, if it differs and the failure is therefore not confirmed.
+  /// How the second run differs from the first. If not empty, the failure is not confirmed.
   std::string disagreement;
   /// The failing state with the fewest lost writes; empty if no search was made.
   std::string minimised_state;

@@ -37,8 +37,8 @@ constexpr std::uint64_t kPauseOneIn = 4;
 
 constexpr std::size_t kInformativeFailures = 3, kInformativeSyncs = 5;  // maximum per run
 
-/// Returns costs so high that a time slice ends after a few steps, so that several users interleave
-/// inside operations.
+/// Returns very high processor costs. A time slice then ends after a few steps, so the operations
+/// of several users interleave.
 os::CpuCosts slow_processor() {
   constexpr TimeNs kStep = 4 * model::kMillisecondNs;
   return {{.system_call = kStep,
@@ -315,8 +315,7 @@ class Run {
         pause();
       }
     }
-    // If the run ended early, an open transaction is committed here, because its user will not
-    // commit it.
+    // If the run ended early, the user whose transaction is open will not commit it.
     if (Transactions* const transactions = mounted_->transactions()) (void)transactions->commit();
     ++resting_;
     ++ended_;

@@ -31,8 +31,8 @@ struct SearchedSchedules {
   std::optional<RunOptions> failed_run;  ///< the failed run, unless its schedule was enumerated
 };
 
-/// `options` are those of a shared history. Replaces `recording`. Fails for the same reasons as
-/// record_run().
+/// Runs a shared history under many schedules. `options` must select a shared history. Replaces
+/// `recording`. Fails for the same reasons as record_run().
 Result<SearchedSchedules> search_schedules(const FormattedDisk& formatted, StateDisk& disk,
                                            const adapters::SystemUnderTest& system,
                                            std::span<const workload::Operation> operations,

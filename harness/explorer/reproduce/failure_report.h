@@ -19,8 +19,8 @@
 
 namespace headcrash::explorer {
 
-/// Records these operations on a fresh file system, under the same conditions as the failed
-/// workload.
+/// Records these operations on a fresh file system, with the same formatted disk and options as the
+/// failed workload.
 using Recorder = std::function<Result<RecordedWorkload>(
     StageGuest& guest, const std::vector<workload::Operation>& operations,
     const std::filesystem::path& recording)>;

@@ -87,8 +87,8 @@ bool may_end_before(std::span<const oracle::Finding> findings, const std::string
   });
 }
 
-/// Returns true if a block may contain the stamp of another block, or parts of two writes. The
-/// permitted checksums do not include such contents.
+/// Returns true if the operations may put a stamp at another position, or parts of two writes into
+/// one block. A block may then have contents that the permitted checksums do not include.
 bool moves_blocks(std::span<const Operation> operations) {
   return std::ranges::any_of(operations, [](const Operation& operation) {
     const bool begins_inside =

@@ -53,8 +53,7 @@ TEST(PosixCksum, MatchesTheUtility) {
   }
 }
 
-/// Each of these trees breaks a promise, and the script must find the same violations as the
-/// oracle.
+/// In each of these trees, the script must find the violations that the oracle finds.
 TEST(PlainChecks, SupportAllFindingsOfTheOracle) {
   const auto list = operations(
       "mkdir d\ncreate d/f\nwrite d/f 0 2048 1 1\nfsync d/f\nfsyncdir d\nfsyncdir .\nsymlink t s\ncreate "
@@ -219,7 +218,7 @@ TEST_F(ReproducerTest, DoesNothingWithoutYes) {
 }
 
 TEST_F(ReproducerTest, UsesTheExitCodesOfBisect) {
-  // XFS has no tool like debugfs, so the checks need a mount, which is impossible in the test.
+  // No tool can read XFS without a mount. A test cannot mount, so some checks are impossible.
   filesystem_.type = "xfs";
   ASSERT_TRUE(write_reproducer(of(), image("intact"), folder_ / "out", ImageFormat::raw));
   Ran ran = run_script("--yes --no-mount");
