@@ -65,8 +65,8 @@ Result<campaign::Campaign> load_selection(const std::string& name,
   return loaded;
 }
 
-/// Rejects a selection for surveys and schemes campaigns, because the name of such a campaign
-/// already selects a part of it.
+/// Fails if options select a part of a survey or schemes campaign. For such a campaign, the name
+/// itself selects the part.
 Result<void> check_selection(const std::string& name, const campaign::Selection& selection) {
   if ((selection.whole() && selection.kernels.empty() && selection.guest.empty()) ||
       !(campaign::parse_schemes_campaign(name) || campaign::parse_io_errors_campaign(name) ||

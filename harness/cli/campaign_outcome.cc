@@ -71,8 +71,7 @@ void print_speed(const nlohmann::json& exploration, Guests guests) {
   fmt::print("\ntime: {}\n", text);
 }
 
-/// For each system, prints how many additional images of each kind its alternative recovery has
-/// processed.
+/// For each system with an alternative recovery, prints the counters of that recovery.
 void print_other_recoveries(const std::map<std::string, std::map<std::string, double>>& systems) {
   if (systems.empty()) return;
   fmt::print("their other recovery, compared with the full check:\n");

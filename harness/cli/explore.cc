@@ -39,8 +39,8 @@ namespace fs = std::filesystem;
 using nlohmann::json;
 
 constexpr std::size_t kMarksNamed = 12;
-/// Minimum number of rounds for `explore --db`, which stores a campaign. Campaigns do not accept
-/// fewer rounds.
+/// Minimum value of --rounds with --db. With --db, the exploration is a campaign, and campaigns do
+/// not accept fewer rounds.
 constexpr std::uint32_t kStoredRoundsMin = 4;
 constexpr const char* kProbeName = "stack-probe.hcrec";
 

@@ -33,7 +33,7 @@ namespace {
 // Implements `headcrash replay --anew`. It repeats an explored trial from mkfs on, and searches the
 // new exploration for the recorded finding.
 
-/// An outcome, either recorded or repeated.
+/// The outcome of a replay.
 struct Replayed {
   std::string what;  ///< name of the state, or key of the trial
   oracle::Judgement judgement;
@@ -377,7 +377,8 @@ int replay(const ReplayArguments& arguments) {
                          : replay_state(*trial, *opened, arguments);
 }
 
-/// Runs the command. Ctrl-C must end a bisection instead of skipping a commit.
+/// Runs the command. If it is interrupted, returns kInterrupted, so that git bisect stops instead
+/// of skipping the commit.
 int run(const ReplayArguments& arguments) {
   catch_interrupts();
   const int exit_code = replay(arguments);

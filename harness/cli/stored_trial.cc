@@ -47,8 +47,8 @@ Result<adapters::LinuxAdapter> filesystem_of(const Result<campaign::Campaign>& c
   return adapters::load_adapter(name);
 }
 
-/// Returns the machine of an explored trial. The cell determines the machine, and the trial's key
-/// begins with the cell's name. Returns an empty machine for a plain disk.
+/// Returns the machine of an explored trial; for a plain disk, returns an empty machine. The
+/// machine belongs to the trial's cell, whose name is the beginning of the trial's key.
 explorer::StageMachine planned_machine(const Result<campaign::Campaign>& campaign,
                                        const std::string& key) {
   if (!campaign || !campaign->explore) return {};

@@ -58,8 +58,8 @@ struct Fact {
   };
   Kind kind = Kind::exists;
   std::string path;
-  /// The recovered object is compared with the object that has this path in the state ("of PATH").
-  /// Normally the same as `path`.
+  /// Path of the object in the state with which the recovered object is compared ("of PATH").
+  /// Normally equal to `path`.
   std::string source;
   std::vector<std::size_t> states;  ///< each number N stands for the tree after N operations
   std::uint64_t unit = 0;           ///< for mixes: size of a unit in bytes

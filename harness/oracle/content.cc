@@ -44,7 +44,8 @@ struct Permitted {
   /// True if no operation since the persistence point can have changed the block or the size of the
   /// file.
   bool settled = false;
-  /// The block is beyond the covered size. Set only if the file may be longer than it ever was.
+  /// The block is beyond the end of the file at the persistence point. Set only if fsck may extend
+  /// the file to the end of its last block (ContentTerms::ends_anywhere).
   bool beyond_end = false;
   Tier tier = Tier::posix;
 
@@ -505,8 +506,8 @@ class BlockJudge {
   Covers covers_;
   std::set<std::uint64_t> borders_;
   std::uint64_t size_bytes_ = 0, end_ = 0;
-  /// After a move, blocks before this position may show the contents of other blocks, so these
-  /// blocks are judged one by one.
+  /// End of the blocks that a move may have affected. Blocks before this position may have the
+  /// contents of other blocks, so each of them is judged separately.
   std::uint64_t moving_end_ = 0;
   bool one_byte_ = false;
   std::map<Verdict, FaultCount> faults_;
@@ -616,8 +617,8 @@ std::vector<Finding> judge_attributes_by(const ObjectHistory& object,
   return findings;
 }
 
-/// Assigns a tier to each finding. A finding that is not among `by_posix` violates only a
-/// documented promise.
+/// Assigns a tier to each finding. `by_posix` are the findings that violate a promise of POSIX. All
+/// other findings violate only a documented promise.
 std::vector<Finding> tiered(std::vector<Finding> findings, const std::vector<Finding>& by_posix) {
   for (Finding& each : findings) {
     const auto same = [&](const Finding& other) {

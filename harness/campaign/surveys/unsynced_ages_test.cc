@@ -30,7 +30,7 @@ std::vector<ObservedObject> tree_after(const UnsyncedWorkload& workload, std::si
     ObservedObject& file = *find(operation.path);
     const std::uint64_t first = operation.offset / workload::kStampBytes,
                         blocks = operation.length / workload::kStampBytes;
-    // Creates a separate run for each written block, and drops the earlier runs of these blocks.
+    // Replaces the runs of the written blocks with one run for each block.
     std::vector<ContentRun> runs;
     for (const ContentRun& run : file.runs)
       if (run.first_block < first || run.first_block >= first + blocks) runs.push_back(run);

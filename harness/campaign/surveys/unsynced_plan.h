@@ -29,7 +29,8 @@ inline constexpr std::string_view kUnsyncedName = "unsynced-loss";
 struct WritebackSetting {
   std::string_view name, title;
   std::int64_t expire_ms = 0;  ///< vm.dirty_expire_centisecs: data of this age is written back
-  /// vm.dirty_writeback_centisecs: interval at which the kernel looks for such data.
+  /// vm.dirty_writeback_centisecs: interval at which the kernel checks for data of the age
+  /// expire_ms.
   std::int64_t writeback_ms = 0;
   /// In seconds: the option commit= of ext4 and btrfs, fs.xfs.xfssyncd_centisecs of XFS,
   /// cp_interval of F2FS.
@@ -58,8 +59,8 @@ struct UnsyncedCell {
   std::string key() const;  ///< "ext4+nodelalloc/short/cut-2", "xfs/short/synced"
 };
 
-/// The parts of a campaign's name. parse_unsynced_campaign() returns nullopt if the name is not of
-/// this kind.
+/// The result of parsing the name of an unsynced-loss campaign. parse_unsynced_campaign() returns
+/// nullopt for any other name.
 struct UnsyncedCampaign {
   bool all = false;
   std::string filesystem, setting;  ///< empty for all file systems or all settings

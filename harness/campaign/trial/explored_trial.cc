@@ -23,8 +23,7 @@ constexpr const char* kRecording = "workload.hcrec";
 /// without being minimised. The failures of a control are expected, so they are never minimised.
 constexpr std::size_t kMinimisedOfKind = 3;
 constexpr std::chrono::seconds kMinimise{90}, kOnlyReport{5};
-/// Maximum number of failures of each kind to confirm if failures are neither minimised nor
-/// described.
+/// Maximum number of failures of each kind to confirm, if failures are only confirmed and judged.
 constexpr std::size_t kSeenAgain = 3;
 
 Result<explorer::RecordedWorkload> record(explorer::StageGuest& guest, const ExploredCell& cell,
@@ -39,8 +38,8 @@ Result<explorer::RecordedWorkload> record(explorer::StageGuest& guest, const Exp
                                                         recording, at_crash);
   };
   if (!cell.write_through) return record_it();
-  // The mode was set in the current guest. During the recording, load() may replace this guest with
-  // a fresh one, which has the default mode. In this case, repeat the recording.
+  // The mode is set in the current guest. If load() replaces this guest with a fresh one during the
+  // recording, the fresh guest has the default mode, so the recording is repeated.
   for (int attempt = 0; attempt < 3; ++attempt) {
     TRY(guest.load({.recording = fs::absolute(disk.recording),
                     .state = disk.state,
@@ -110,7 +109,7 @@ class ExploredTrial {
   std::map<std::string, std::size_t>& minimised_;
   db::TrialRecord record_;
   bool worth_keeping_ = false;
-  /// Set if a crash inside the list left a state that failed its check.
+  /// Judgement of the state after a crash in the workload, if that state failed its check.
   std::optional<oracle::Judgement> at_crash_;
   /// Number of states whose losses the documentation of the application permits.
   std::size_t with_permitted_losses_ = 0;

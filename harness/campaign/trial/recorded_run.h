@@ -23,7 +23,7 @@ struct RecordedRun {
   std::optional<std::int64_t> persisted_at_ns;
   std::vector<db::DeviceRecord> devices;
   std::vector<db::IncidentRecord> incidents;  ///< at most kIncidentsMost
-  /// A sample, which starts at the mark "phase workload".
+  /// A sample of the I/O from the mark "phase workload" on.
   std::vector<db::IoRecord> io;
 };
 

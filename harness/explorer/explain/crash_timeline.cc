@@ -349,8 +349,8 @@ class Timeline {
     request.file = fmt::format("{}", fmt::join(files, ", "));
   }
 
-  /// Finds the recovery. Only the recording of a trial contains one, because only it continues
-  /// after the power has returned.
+  /// Finds the start of the recovery after the cut. Only a trial's recording contains a recovery;
+  /// other recordings end before the power returns.
   void recovery_after_cut() {
     if (!options_.state) return;
     bool gone = false;

@@ -53,7 +53,7 @@ void add_block(ExtBlockMap& map, std::uint64_t block, std::uint64_t logical) {
   }
 }
 
-/// Returns the number of file blocks to which an indirect block at this level leads.
+/// Returns the number of file blocks that a block at this level of indirection maps.
 std::uint64_t span_of(std::uint64_t pointers, int level) {
   std::uint64_t span = 1;
   for (int i = 0; i < level; ++i) span *= pointers;

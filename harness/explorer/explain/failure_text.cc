@@ -1,5 +1,5 @@
-// Formats the account of a failure (failure_text.h). The order of the sections follows the
-// questions that a reader asks.
+// Describes a failure as text (failure_text.h). The sections answer a reader's questions, in the
+// order in which they arise.
 #include "harness/explorer/explain/failure_text.h"
 
 #include <fmt/format.h>

@@ -27,7 +27,7 @@
 
 namespace headcrash::explorer {
 
-/// A point in the kernel that a thread reached.
+/// A thread of the guest, and its stack at the time when it issued a request or dirtied a block.
 struct Issuer {
   std::string task;                ///< name of the thread
   std::vector<std::string> stack;  ///< the innermost function first, with offsets

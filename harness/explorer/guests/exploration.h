@@ -21,7 +21,7 @@
 namespace headcrash::explorer {
 
 struct ExplorationOptions {
-  /// By default, from_event and to_event are those of the workload.
+  /// If from_event and to_event are not set, those of the workload are used.
   states::ExploreOptions explore;
   /// Fraction of states that are checked a second time, wholly in the guest.
   double in_guest_share = 0.05;

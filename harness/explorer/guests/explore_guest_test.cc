@@ -436,8 +436,9 @@ TEST_F(TwoDiskGuest, Ext4KeepsItsPromisesOnBothDisks) {
   }
 }
 
-/// The kernel flushes only the journal's disk. The error shows only if both disks are examined
-/// together: a commit is on one disk, but the data to which it refers is missing on the other.
+/// The kernel sends flushes only to the journal's disk. After a cut, a commit may be on this disk
+/// although its data is missing on the other disk. Only a check of both disks together finds this
+/// failure.
 TEST_F(TwoDiskGuest, AnUnflushedDataDiskFails) {
   set_data_write_through(true);
   const adapters::LinuxAdapter external = adapter("ext4-external-journal-ordered");

@@ -26,10 +26,10 @@ struct HostCheck {
   double replay_ms = 0, check_ms = 0;
 };
 
-/// Returns true if the following conditions are met: the adapter permits replay and check on the
-/// host (`host = true`), the commands use only the device and its log device, and the programs are
-/// installed on the host. (A state with two disks that the kernel has replayed is nevertheless
-/// checked in the guest.)
+/// Returns true if the host can replay and check this file system: the adapter permits this (`host
+/// = true`), the commands use only the device and its log device, and the programs are installed.
+/// Nevertheless, if the kernel has replayed a state with two disks, that state is checked in the
+/// guest.
 bool host_can_check(const adapters::LinuxAdapter& filesystem);
 
 /// Copies the state to a sparse file in memory. No other process can open this file.

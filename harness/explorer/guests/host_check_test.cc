@@ -122,8 +122,8 @@ TEST(HostCheck, RunsUnprivilegedAndLimited) {
 }
 
 TEST(HostCheck, ToleratesAProgramThatRaisesItsFileSizeLimit) {
-  adapters::LinuxAdapter lifting =
-      adapter("xfs");  // xfs_repair raises this limit, and fails if it is not permitted to do so
+  // Like xfs_repair, raises the limit on the file size, and fails if that is not permitted.
+  adapters::LinuxAdapter lifting = adapter("xfs");
   lifting.check.argv = {"sh", "-c", "ulimit -f unlimited && ! truncate -s +1M {device}"};
   const auto image = make_sparse_file(kImageBytes);
   ASSERT_TRUE(image) << image.error().message();

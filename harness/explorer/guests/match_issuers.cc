@@ -46,7 +46,8 @@ class DirtyMap {
  public:
   void add(const BlockEvent& event) {
     const SectorRange range = range_of(event);
-    // The blocks of a disk have the same size, except while a file system probes sizes.
+    // Replace the entries that begin in this range. The blocks of a disk have the same size, so
+    // there is at most one such entry, except while a file system probes block sizes.
     auto at = last_.lower_bound(range.first);
     while (at != last_.end() && at->first < range.end) at = last_.erase(at);
     last_[range.first] = &event;

@@ -31,7 +31,7 @@ constexpr std::string_view kEndMark = "phase end";
 constexpr std::string_view kPowerCrash = "power";
 constexpr std::string_view kFailedWord = "#failed ";
 constexpr std::string_view kEarlierFailedWord =
-    "#mishap ";  // earlier versions wrote this word; it has the same length
+    "#mishap ";  // word that earlier versions wrote; has the same length as kFailedWord
 
 /// The range of events in which the workload ran. An event number is the number of events that
 /// precede a point in the recording.

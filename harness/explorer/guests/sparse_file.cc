@@ -23,8 +23,8 @@ tl::unexpected<Error> no_copy(const char* what) {
               std::string(what) + ": " + std::error_code(errno, std::generic_category()).message());
 }
 
-/// Returns how many bytes at the beginning consist of blocks that are all zeroes (if `zeroes`) or
-/// that all contain a nonzero byte.
+/// Returns the length of the run at the beginning of `bytes`. If `zeroes` is true, the run consists
+/// of blocks that contain only zeroes; otherwise, of blocks that contain other bytes.
 std::size_t run_length(std::span<const std::byte> bytes, bool zeroes) {
   std::size_t length = 0;
   while (length < bytes.size()) {

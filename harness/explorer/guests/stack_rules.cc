@@ -51,7 +51,7 @@ class RuleCheck {
   struct Difference {
     std::size_t group = 0;
     std::uint64_t lba = 0, event = 0;
-    /// Number of moments, without a write in flight, at which this difference was seen.
+    /// Number of moments at which this difference was seen while no write was in flight.
     std::size_t moments = 1;
   };
 

@@ -70,8 +70,8 @@ struct StageGuest::State {
     if (!outcome) trusted = false;
     return outcome;
   }
-  /// Runs a request on the copier's connection, which does not involve the guest. After a failure,
-  /// closes the connection.
+  /// Sends a request over the copier's own connection to the server, without the guest. If the
+  /// request fails, closes the connection.
   template <typename Request>
   auto beside_guest(const Request& request) -> decltype(request(*copier)) {
     if (!copier) {
@@ -198,7 +198,7 @@ const StageMachine& StageGuest::machine() const {
   return state_->machine;
 }
 
-/// If this fails, the cache mode in the guest is unknown, so the guest is discarded.
+/// Discards the guest if the command fails, because the guest's cache mode is then unknown.
 Result<void> StageGuest::set_write_through(bool write_through, SetDisks disks) {
   std::string names = "vda";
   for (std::size_t i = 0; disks == SetDisks::all && i < state_->options.others.size(); ++i)

@@ -81,8 +81,8 @@ struct ExploredState {
 
 struct StrategyCoverage {
   states::Coverage found;
-  /// Numbers of distinct states. If the exploration was interrupted, some states are counted in
-  /// neither of the two.
+  /// Numbers of distinct states that were checked, and that the driver's rules forbid. An
+  /// interrupted exploration may leave out some states.
   std::uint64_t checked = 0, forbidden = 0;
 };
 

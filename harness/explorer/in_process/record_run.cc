@@ -25,8 +25,8 @@ namespace {
 using model::TimeNs;
 
 constexpr TimeNs kDiskLatency = 10 * model::kMillisecondNs;
-/// Latencies in runs with a random request order. On a slow disk, many requests are queued, so the
-/// driver has many to choose from.
+/// Latencies of the disk in runs with a random request order. If the disk is slow, more requests
+/// are queued, so the driver has a greater choice.
 constexpr std::array<TimeNs, 4> kLatencies{kDiskLatency, 60 * model::kMillisecondNs,
                                            2 * model::kMillisecondNs, 250 * model::kMillisecondNs};
 /// Time after which all daemons have finished. A sweep takes a minute, and a removal under soft
@@ -197,7 +197,7 @@ class Run {
     if (!recorded_.failure) recorded_.failure = failure;
   }
 
-  /// Stores the names that mkfs created. They are not part of a shared history.
+  /// Stores the names that mkfs created, so that they can be excluded from the history.
   void note_first_names() {
     if (!options_.shared_names) return;
     const auto entries = mounted_->vfs().list("");
@@ -473,7 +473,7 @@ class Run {
 os::FiberScheduleOptions schedule_of(std::span<const workload::Operation> operations,
                                      const RunOptions& options) {
   os::FiberScheduleOptions schedule{.seed = options.schedule, .omitted = options.omitted_changes};
-  // During a rest, old changes must reach the disk, so the schedule must not hold a daemon back.
+  // Old changes must reach the disk during a rest, so do not let the schedule delay the daemons.
   const bool rests = std::ranges::any_of(operations, [](const workload::Operation& operation) {
     return operation.kind == workload::Operation::Kind::rest;
   });

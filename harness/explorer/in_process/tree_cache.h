@@ -49,7 +49,7 @@ class TreeCache {
     bool known = false;
     Sources sources;
     oracle::ObservedObject object;
-    oracle::SeenObject seen;  ///< refers to `object`; valid only once this entry no longer moves
+    oracle::SeenObject seen;  ///< refers to `object`; invalid once this KeptName is moved
   };
   struct KeptDirectory {
     std::string path;

@@ -74,7 +74,7 @@ std::uint32_t file_of_path(std::span<const Operation> operations, const std::str
 }
 
 constexpr std::uint64_t kLargestFileBytes =
-    std::numeric_limits<std::int64_t>::max();  // also the largest number that a shell can handle
+    std::numeric_limits<std::int64_t>::max();  // no larger number is possible in a shell
 
 /// Returns true if the file may end before the block, because another finding is about the file's
 /// size.
