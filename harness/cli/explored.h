@@ -59,7 +59,8 @@ struct Explored {
   explorer::StageMachine machine;
   std::vector<workload::Operation> operations;       ///< from --workload
   std::optional<workload::Application> application;  ///< from --application
-  /// May be set before recording; otherwise, recording creates it.
+  /// Guests for the recording and the exploration. The caller may set the pool; otherwise,
+  /// record_exploration() creates it.
   std::unique_ptr<explorer::GuestPool> pool;
   std::optional<explorer::FormattedDisk> formatted;  ///< like `pool`
   explorer::RecordedWorkload workload;

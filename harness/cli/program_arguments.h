@@ -75,9 +75,9 @@ struct LossText {
   /// The verifier's output, the lost writes, and the names of files.
   std::vector<std::string> about;
 };
-/// Minimises the first loss and describes it. Writes a page, an account and a script for it. The
-/// paths of these files begin with `prefix`. `seconds` limits the time for minimising; the limit is
-/// clamped to a range of a few seconds.
+/// Minimises the first loss and describes it. Writes a page, a text that describes the failure, and
+/// a script that repeats the check. The paths of these files begin with `prefix`. `seconds` limits
+/// the time for minimising. The limit is clamped to a range of a few seconds.
 Result<LossText> describe_loss(const ProgramArguments& arguments, Explored& explored,
                                const std::string& prefix, double seconds);
 

@@ -68,7 +68,7 @@ struct LitmusTest {
 
   /// Returns the initial operations, a sync, and the test's own operations.
   std::vector<workload::Operation> whole_list() const;
-  /// Returns the number of operations in whole_list() before the test's own.
+  /// Returns the number of operations in whole_list() that precede the test's own operations.
   std::size_t offset() const { return initial.size() + 1; }
   /// Converts an operation number in whole_list() to a number in the test. Returns nullopt for the
   /// initial operations and the sync.

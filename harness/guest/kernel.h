@@ -52,9 +52,8 @@ struct BlockDevice {
 std::string write_cache_of(const std::string& path);
 /// Drops the cached pages of the device, then reads its first sector with O_DIRECT.
 VfsResult<BlockDevice> inspect_disk(const std::string& path);
-/// drop_cached_pages() and read_nonce() are the two parts of inspect_disk() that the check of a
-/// crash state needs. drop_cached_pages() also returns the size of the disk; read_nonce() reads the
-/// first sector.
+/// The two parts of inspect_disk() that the check of a crash state needs. drop_cached_pages() drops
+/// the cached pages and returns the size of the disk. read_nonce() reads the first sector.
 VfsResult<std::uint64_t> drop_cached_pages(const std::string& path);
 /// Measures a 4 KiB read at `offset` that bypasses all caches. Returns its duration in nanoseconds
 /// of the guest's monotonic clock.

@@ -153,8 +153,8 @@ Result<void> Follower::remove_attribute(const Operation& operation, ObjectHistor
       states == holder.attributes.end() || states->second.empty() || !states->second.back().second;
   const bool may_be_absent =
       name == kAccessAcl || name == kDefaultAcl || holder.unclear_attributes.contains(name);
-  // If the file system does not support extended attributes, the operation that would set this
-  // attribute may have been skipped. The removal will then be skipped as well.
+  // The attribute may never have been set, because an operation may be skipped if the file system
+  // does not support extended attributes. In this case, the removal is skipped, too.
   if (has_none && (disturbed_ || may_be_absent)) return {};
   if (has_none) return wrong(fmt::format("\"{}\" has no attribute \"{}\"", operation.path, name));
   set_attribute(holder, name, std::nullopt);

@@ -62,8 +62,8 @@ TEST(UnsyncedAges, LostChangesHaveTheAgeOfTheirRound) {
   EXPECT_EQ(all.size(), 6U * 4U + 3U);
   EXPECT_EQ(summary_of(all).lost, 0U);
   EXPECT_DOUBLE_EQ(summary_of(all).newest_kept_ms, 3000);
-  // The disk contains the first four rounds. The last two rounds, whose changes are 3 s and 4 s
-  // old, are lost.
+  // The disk contains the first four of six rounds. At the cut, the changes of the two lost rounds
+  // are 3 s and 4 s old.
   const auto ages = change_ages(workload, marks, 8 * kS, tree_after(workload, workload.rests[3]));
   const LossSummary summary = summary_of(ages);
   EXPECT_EQ(summary.lost, 2U * 5U);

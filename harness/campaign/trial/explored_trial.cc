@@ -81,7 +81,8 @@ class ExploredTrial {
   Result<explorer::ExplorationResult> explore(
       const explorer::RecordedWorkload& recorded,
       const std::function<void(const std::string&)>& on_phase);
-  /// Returns the expected verdict. It may depend on the application, which may promise less than
+  /// Returns the expected verdict. By default, this is the file system's. If the file system is
+  /// expected to be clean, it is the application's, because an application may promise less than
   /// its file system.
   adapters::Expectation expected() const {
     const bool by_filesystem = cell_.filesystem.expected != adapters::Expectation::clean;

@@ -47,8 +47,8 @@ struct LostWrites {
 /// read or was made on an array.
 Result<LostWrites> lost_writes(const states::RunHistory& run, const states::CrashState& state,
                                const KnownDisks& disks);
-/// Like the function above, but first reads the facts about the disks. `type` is the file system
-/// type as in mount(2).
+/// Like the other lost_writes(), but first reads the facts about the disks. `type` is the file
+/// system type as in mount(2).
 Result<LostWrites> lost_writes(const states::RunHistory& run, const states::CrashState& state,
                                std::string_view type);
 

@@ -121,8 +121,8 @@ class StateCheck : private run::RecoveryGuest {
       outcome_.log.append(text.substr(0, kLogBytes - outcome_.log.size()));
   }
   bool has_log() const;
-  /// Returns true if there are two independent recoveries: the replay command recovers a copy of
-  /// the state, and the kernel recovers the original.
+  /// Returns true if the state is recovered twice: the replay command recovers a copy of the state,
+  /// and the kernel recovers the original.
   bool recovers_twice() const {
     return !filesystem_.replay_by_mount && recovery_.mount_replays() &&
            !filesystem_.replay.argv.empty();
@@ -238,9 +238,9 @@ Result<base::Descriptor> StateCheck::copy_of(model::DeviceId device, Unwritten u
 
 Result<HostCheck> StateCheck::check_copies(double& copy_ms) {
   const base::Stopwatch watch;
-  // With a journal, the replay happens before anything else is used, so unwritten sectors do not
-  // matter. Without a journal, an inode may be on the disk before its indirect block. On a used
-  // disk, fsck must then find the bytes that this block held before mkfs.
+  // A replay of a journal comes before all other reads, so the unrecorded sectors of the copy do
+  // not matter. Without a journal, an inode may refer to an indirect block that has not been
+  // written. On a used disk, fsck must then find the previous contents of this block.
   TRY(auto copy, copy_of(state_.device, recovery_.mount_replays() ? Unwritten::zeroes
                                                                   : Unwritten::as_on_the_disk));
   if (filesystem_.log_size_bytes == 0) {
@@ -287,7 +287,8 @@ Result<void> StateCheck::write_replayed_to_stage() {
   return recovery_.exec(filesystem_.replay, StepKind::replay).map([](const run::GuestOutcome&) {});
 }
 
-/// Checks the result of the kernel's replay on the host. Returns false if that is impossible.
+/// On the host, checks a copy of the stage after the kernel's replay. Returns false if the host
+/// cannot check it.
 bool StateCheck::check_stage_on_host() {
   const base::Stopwatch watch;
   const auto copy = guest_.copy_stage();

@@ -92,8 +92,9 @@ class StateChecker {
                                      const RecordedWorkload& workload,
                                      std::shared_ptr<const states::RunHistory> run);
 
-  /// Returns a checker for the states of a recorded recovery. It uses the same oracle. Data that
-  /// was persistent before the recovery must also survive a cut during the recovery.
+  /// Returns a checker for the states of a recorded recovery, which uses the same oracle as this
+  /// checker. Data that was persistent before the recovery must also survive a cut during the
+  /// recovery.
   StateChecker for_recovery(const StateOutcome& of,
                             std::shared_ptr<const states::RunHistory> recovery) const;
 

@@ -91,8 +91,7 @@ class Exploration {
     return options_.limit.count() > 0 &&
            watch_.ms() > 1000.0 * static_cast<double>(options_.limit.count());
   }
-  /// Returns true if the time limit aborted this check. The outcome then says nothing about the
-  /// state.
+  /// Returns true if the check was aborted by the time limit, so that its outcome is meaningless.
   bool given_up(const StateOutcome& outcome) const {
     return out_of_time() && outcome.judgement.verdict == oracle::Verdict::harness_error;
   }
@@ -245,8 +244,8 @@ void Exploration::check_found(StageGuest& guest, const StateChecker& checker,
     if (!oracle::keeps_promises(outcome.judgement.verdict)) result_.outcomes.push_back(outcome);
     if (strategy) ++recovery_.distinct;
     if (!strategy && outcome.recovery.replayed && outcome.recovery.mounted) {
-      // Candidates should come from the whole exploration. Once there are enough, the n-th replayed
-      // state still replaces one of them if n is a power of two.
+      // Candidates should come from the whole exploration. When there are enough candidates,
+      // replace one of them if this is the n-th replayed state and n is a power of two.
       ++replayed_seen_;
       if (replayed_.size() < options_.recoveries) {
         replayed_.push_back(outcome);
@@ -257,8 +256,8 @@ void Exploration::check_found(StageGuest& guest, const StateChecker& checker,
     if (options_.on_state) options_.on_state(outcome);
   }
   if (failed) return confirm(guest, checker, found.state, outcome);
-  // If the file system is on a stack, the first check was already wholly in the guest. The second
-  // check is then needed only if the stack has a thorough check.
+  // If the first check was already wholly in the guest, as on a stack, a second check is of use
+  // only if the stack has a thorough check of its own.
   const bool has_scrub = filesystem_.stack && !filesystem_.stack->scrub.argv.empty();
   if ((outcome.in_guest_only && !has_scrub) || !drawn(found.digest)) return;
   const StateOutcome second = checker.check(guest, found.state, {.wholly_in_guest = true});

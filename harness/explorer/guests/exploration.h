@@ -43,8 +43,8 @@ struct ExplorationOptions {
 struct ConfirmedFailure {
   StateOutcome outcome;
   bool confirmed = false;
-  /// How the outcomes of the two checks differ. Even if a failure is confirmed, the two outcomes
-  /// may differ in their kind.
+  /// How the outcomes of the two checks differ. A confirmed failure may also have a difference,
+  /// because the two checks may find failures of different kinds.
   std::string disagreement;
 };
 

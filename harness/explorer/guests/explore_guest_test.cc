@@ -501,8 +501,8 @@ TEST_F(PooledGuest, AnApplicationsVerifierJudgesItsCrashStates) {
       continue;
     }
     ASSERT_FALSE(result.failures.empty()) << "the application flushes nothing";
-    // Before the first mark, only prepared files can be missing. After it, reported files can be
-    // missing, too.
+    // A state before the first mark can lack only prepared files. A later state can also lack files
+    // whose persistence was reported.
     const auto lost_promised_data = [](const StateOutcome& outcome) {
       return !outcome.persisted_texts.empty() &&
              std::any_of(outcome.findings.begin(), outcome.findings.end(),

@@ -110,7 +110,8 @@ TEST(HostCheck, RunsUnprivilegedAndLimited) {
   spy.check.argv = {"sh", "-c", "head -c 20000000 /dev/zero > {device}"};
   const base::Descriptor image = fresh_ext4();
   const auto seen = host_check(spy, image, 5s);
-  // The program is killed at the output limit, or notices the limit itself. Both count as failures.
+  // At the output limit, the program is either killed or exits with an error. Both count as
+  // failures.
   EXPECT_TRUE(!seen || seen->found_damage);
   spy.check.argv = {"true"};
   const auto words = host_check(spy, image, 5s);

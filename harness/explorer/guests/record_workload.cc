@@ -360,8 +360,8 @@ Result<RecordedWorkload> record_leg(StageGuest& guest, const adapters::LinuxAdap
                                     std::span<const workload::Operation> operations,
                                     const fs::path& recording) {
   std::vector<workload::Operation> list;
-  // The disk already contains this tree. The agent therefore executes a join in place of each
-  // operation that would create it.
+  // Operations that the agent executes. The disk already contains the tree of the previous leg, so
+  // joins take the place of the operations that create this tree.
   std::vector<workload::Operation> sent;
   TRY(const auto ran, record_between_marks(
                           guest, filesystem, start, recording,

@@ -1,5 +1,5 @@
-// Finds slow writes by their description. The account of a crash state uses the same descriptions
-// (slow_writes.h).
+// Selects the writes to be slowed down by their descriptions. Reports on crash states use the same
+// descriptions (slow_writes.h).
 #include "harness/explorer/guests/slow_writes.h"
 
 #include <fmt/format.h>

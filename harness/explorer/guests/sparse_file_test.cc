@@ -105,8 +105,8 @@ TEST(UsedDisk, HoldsContentThatADumpRecognises) {
       77U);
 }
 
-/// A copy for the fsck of a file system without a journal must show the previous contents. Changes
-/// to it must be detected.
+/// fsck of a file system without a journal may read previous contents, so its copy must contain
+/// them. Changes to the copy must be detected.
 TEST(UsedDisk, AWholeCopyHasThePreviousContent) {
   const states::StateImage image = states::used_image(kImageSectors);
   const auto copy = private_copy(image, Unwritten::as_on_the_disk);

@@ -363,8 +363,8 @@ class Run {
     calls_.push_back(call);
   }
 
-  /// Rests, then waits for all requests that were issued during the rest. A promise that data is
-  /// durable after some time allows for the time that these requests take.
+  /// Rests. Then waits for all requests that were issued during the rest, because a promise that
+  /// data is durable after some time does not include the time that these requests take.
   VfsResult<void> rest(std::int64_t seconds) {
     executor_.sleep_until(executor_.now() + seconds * model::kSecondNs);
     system_.queue.drain();

@@ -97,7 +97,7 @@ struct RunOptions {
 
 enum class Unmount : std::uint8_t { none, failed, succeeded };
 
-/// The effects of the injected faults on a run.
+/// Describes how the injected faults affected a run.
 struct MetFaults {
   std::uint64_t failed_requests = 0;
   std::uint64_t failed_syncs = 0;  ///< number of fsync and sync calls that returned EIO

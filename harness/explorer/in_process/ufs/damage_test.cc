@@ -318,7 +318,8 @@ TEST_F(BrokenRepair, IsDetectedByItsLosses) {
 }
 
 TEST_F(BrokenRepair, IsDetectedByACut) {
-  // The wrong repair sets the clean flag before it repairs anything.
+  // The wrong repair sets the clean flag first. If the power is cut later, the image is marked as
+  // clean although it is damaged.
   const auto image = known_image("tiny");
   auto trials = trials_of(image);
   trials.repair_by([this](model::SectorStore& store, auto) {
