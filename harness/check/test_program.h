@@ -1,10 +1,11 @@
 #pragma once
 // Converts a program under test (headcrash check) to an application
 // (harness/workload/application.h), so that the user need not write an application file. The
-// conversion has these results:
+// conversion consists of a run and two files:
 //
 //   a traced run on this host    init, program and verifier must succeed without a power cut
-//   program.squashfs             every file that the three used, or the user's root file system
+//   program.squashfs             every file that these programs used, or the user's root file
+//                               system
 //   application.toml             each line that the program prints is a promise; the verifier's
 //                                exit code is the verdict
 //

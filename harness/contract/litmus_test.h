@@ -1,9 +1,9 @@
 #pragma once
 // A litmus test: one question about the tree after a power cut (README.md).
 //
-// The files in tests/ contain one table for each test. A test has an initial state, which is
-// synced, a list of operations and an allowed set. Power cuts happen anywhere during the
-// operations.
+// The files in tests/ contain one table for each test. A test consists of initial operations, the
+// operations under test, and an allowed set. The initial operations are followed by a sync. Power
+// cuts happen at any point of the operations under test.
 //
 //   [[test]]
 //   number = 40

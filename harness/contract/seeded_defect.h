@@ -1,6 +1,6 @@
 #pragma once
-// The seeded defect of a litmus test: a file system that breaks exactly the promise in question. It
-// shows that the test can detect a violation.
+// The seeded defect of a litmus test: a file system that breaks exactly the promise that the test
+// checks. The test must find this violation.
 //
 // A model executes the operations of a test in memory. The correct model makes each operation
 // durable before it returns, and can be cut between any two operations. The defective model differs

@@ -8,9 +8,10 @@
 //   unsynced-loss/xfs/short       one setting
 //
 // A cell consists of a file system, a set of the kernel's writeback settings, and one cut. A
-// control syncs before the cut. Guests run in real time, so the kernel's intervals are shortened.
-// By default, Linux writes data back after 30 s and checks every 5 s; ext4 commits every 5 s and
-// btrfs every 30 s; XFS writes its log after 30 s, and F2FS writes a checkpoint every 60 s.
+// control syncs before the cut. Guests run in real time, so the settings shorten the kernel's
+// intervals. The default intervals are long: Linux writes data back after 30 s, and checks for such
+// data every 5 s. ext4 commits every 5 s, and btrfs every 30 s. XFS writes its log after 30 s. F2FS
+// writes a checkpoint every 60 s.
 
 #include <cstdint>
 #include <optional>

@@ -11,8 +11,8 @@
 //   issued 0 17 0 jbd2/vda-8        device, request, stack, task
 //   dirtied 0 17 1 headcrash-agent
 //
-// A request can have several issuers, because the kernel merges adjacent writes. Devices are those
-// of the recording.
+// A request can have several issuers, because the kernel merges adjacent writes. Device
+// numbers are those of the recording.
 
 #include <cstdint>
 #include <filesystem>

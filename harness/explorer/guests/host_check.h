@@ -5,10 +5,10 @@
 //   StateImage --nonzero parts--> anonymous file in memory --> replay --> check -n
 //   stage, after the kernel's replay (stage_copy.h) --> anonymous file in memory --> check -n
 //
-// e2fsck takes about 90 ms in an emulated guest and 2.5 ms here. The tools process untrusted bytes.
-// They therefore run as user "nobody" (or as the current user if headcrash is unprivileged), with
-// an empty environment, with limits on time, memory and output, and only on a copy of the state.
-// The host mounts nothing.
+// e2fsck takes about 90 ms in an emulated guest and 2.5 ms on the host. The tools process untrusted
+// bytes. They therefore run as user "nobody" (or as the current user if headcrash is unprivileged),
+// with an empty environment, with limits on time, memory and output, and only on a copy of the
+// state. The host mounts nothing.
 
 #include <chrono>
 

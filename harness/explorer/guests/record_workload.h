@@ -2,7 +2,7 @@
 // Runs a workload on a fresh file system on a stage, and records it.
 //
 //   empty disk --mkfs--> formatted.hcrec          once per file system and size; reused
-//   formatted  --mount, operations, marks, seal--> workload.hcrec (base: last state of the former)
+//   formatted  --mount, operations, marks, seal--> workload.hcrec (base: end of formatted.hcrec)
 //
 // On a stage under an array (stage_machine.h), both recordings contain the members' writes, and the
 // base is a physical state.
@@ -12,9 +12,9 @@
 //
 //   formatted --operations--> workload.leg-1.hcrec --crash, recovery, operations--> workload.hcrec
 //
-// The tree found after the crash is judged by the promises of the previous leg. The states of the
-// last leg are judged by a list that first creates this tree (harness/oracle/list_of_tree.h) and
-// then has the operations after the crash.
+// The tree that is found after the crash is judged by the promises of the previous leg. The states
+// of the last leg are judged by a list of operations. The list first creates the tree that was
+// found (harness/oracle/list_of_tree.h), and then has the operations after the crash.
 //
 // With DiskOptions::issuers, the guest's kernel traces its writes from the mount to the end of the
 // workload, and NAME.issuers.txt next to the recording holds the result (explain/issuers.h).

@@ -5,26 +5,26 @@
 //
 // The rest at the end lets the daemons finish their work.
 //
-// A SUBMIT event is recorded when a write is issued to the driver, an ACK event when it completes.
-// A completed write is durable, because the modelled disk has no write cache. Writes are therefore
-// recorded with FUA, and the unflushed writes at a cut are those that are queued or at the disk.
-// order_rules.h defines the orders in which the driver may issue them. Random pauses between
-// operations let the syncer write back at any point of the workload; in virtual time they cost
-// nothing.
+// A SUBMIT event is recorded when a write is issued to the driver, an ACK event when the write
+// completes. A completed write is durable, because the modelled disk has no write cache. Writes are
+// therefore recorded with FUA, and the unflushed writes at a cut are those that are queued or at
+// the disk. order_rules.h defines the orders in which the driver may issue these writes. Random
+// pauses between operations let the syncer write back at any point of the workload. The pauses cost
+// nothing, because they take only virtual time.
 //
 // Each thread of the list is a user on a separate fiber. As with the agent, persistence points are
 // reported in list order: after a persistence point, a user waits until all earlier ones have been
 // reported (operation.h).
 //
-// The disk serves one request at a time. The driver selects it with an elevator, or at random among
-// the requests that its rules permit (os/disk_schedule.h). With a random order, requests that no
-// fiber waits for may be delayed for long.
+// The disk serves one request at a time. The driver selects the next request with an elevator, or
+// at random among the requests that its rules permit (os/disk_schedule.h). With a random order, a
+// request for which no fiber waits may be delayed for a long time.
 //
-// A run has settled if the file system has nothing pending: after a sync has returned while no
-// other user was active and no write was in flight, and after the five minutes at the end. At such
-// a cut, a check may find only wrong totals, and the free space on the disk must equal the file
-// system's count in memory. After the five minutes, the tree that the mounted file system shows
-// must also equal the tree on the disk.
+// A run has settled at an event if the file system has nothing pending. This is the case after a
+// sync has returned, if no other user was active and no write was in flight, and also after the
+// five minutes at the end. At such a cut, a check may find only wrong totals, and the free space on
+// the disk must equal the file system's count in memory. After the five minutes, the tree of the
+// mounted file system must also equal the tree on the disk.
 //
 // If the system has snapshots, one is created before the first operation and dropped after three
 // quarters of the list. Another is created in the middle of the list (kept_snapshots.h).

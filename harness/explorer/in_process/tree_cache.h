@@ -8,7 +8,7 @@
 //   directory 2   sectors of its inode and blocks | "a" -> 5, "d" -> 7, ...
 //   "a"           sectors of inode 5, its pointers, its data | observed object, digest
 //
-// If inodes are found through a map, the inode's position is also part of the sources
+// If the file system finds inodes through a map, the position of the inode is stored as well
 // (ImageReader::place_of).
 //
 // The observer (observed_image.h) does the reading, through a store that records which sectors are
