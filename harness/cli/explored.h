@@ -94,7 +94,7 @@ nlohmann::json describe(const Explored& explored);
 /// Prints the headline, the coverage, one failure of each kind, and the duration of each step.
 void print_text(const Explored& explored);
 
-/// Records the workload that is named in `arguments`. Does nothing if they name an existing
+/// Records the workload that `arguments` selects. Does nothing if `arguments` selects an existing
 /// recording. With --record, sets `explored.kept`.
 Result<void> record_exploration(const ExploreArguments& arguments, Explored& explored);
 /// Checks the crash states of `explored.workload`.

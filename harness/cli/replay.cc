@@ -200,8 +200,8 @@ Result<void> write_page(const StoredTrial& trial, const OpenedState& opened, con
                .states = trial.states,
                .recovery_of = opened.recovery_of,
                .reproduce = {command_of(trial, arguments)}};
-  // A recording of a recovery does not contain the workload's operations, so the page then does not
-  // show them.
+  // The recording of a recovery does not contain the workload's operations, so omit them from the
+  // page.
   if (opened.recovery_of.empty()) of.workload = &workload;
   return write_crash_file(of, arguments.html);
 }

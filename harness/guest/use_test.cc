@@ -10,8 +10,7 @@
 namespace headcrash::guest {
 namespace {
 
-/// A VFS that rejects one call. A file system with a wrong count of entries or inodes would do
-/// this.
+/// A VFS that rejects one call, as a file system does whose count of entries or inodes is wrong.
 class Refusing : public PosixVfs {
  public:
   using PosixVfs::PosixVfs;

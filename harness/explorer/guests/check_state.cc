@@ -206,8 +206,9 @@ Result<void> StateCheck::assemble_stack() {
   return {};
 }
 
-/// Mounts the state with the adapter's first_mount_options, before any other recovery. If such a
-/// mount does not recover, the file system may be inconsistent, so nothing is read from it.
+/// Mounts the state with the adapter's first_mount_options, before any other recovery. If a mount
+/// with these options skips recovery, the file system may be inconsistent, so nothing is read from
+/// it.
 Result<void> StateCheck::mount_first() {
   if (filesystem_.first_mount_options.empty()) return {};
   const base::Stopwatch watch;
@@ -307,8 +308,8 @@ bool StateCheck::check_stage_on_host() {
   return true;
 }
 
-/// Returns true if the superblock has the flag of a log that needs a replay. Some kernels do not
-/// always report a replay.
+/// Returns true if the superblock has the flag of a log that needs a replay. The flag is checked
+/// because some kernels do not always report a replay.
 bool StateCheck::has_log() const {
   if (filesystem_.replay_sign_at == 0) return false;
   const auto image = checker_.run_->image(state_, state_.device);
@@ -416,8 +417,8 @@ void StateCheck::judge() {
          .expected = "new names can be created, and everything can be removed",
          .found = recovery_.unusable()});
   }
-  // If the first mount recovers, later mounts have nothing to replay. The host's fsck works on a
-  // copy made before that mount, so a replay by fsck does not count.
+  // If the first mount recovers, later mounts have nothing to replay. A replay by the host's fsck
+  // does not count, because fsck works on a copy that was made before the first mount.
   if (first_tree_) recovery_.state().replayed = false;
   outcome_.judgement = recovery_.judge(outcome_.findings);
   if (!checker_.judges_content() && oracle::keeps_promises(outcome_.judgement.verdict))

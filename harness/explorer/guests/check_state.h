@@ -113,7 +113,8 @@ class StateChecker {
   std::shared_ptr<const workload::Application> application_;
   std::shared_ptr<const states::RunHistory> run_;
   std::string recovery_of_;
-  // Used for the states of a recovery, because the recording of a recovery has no marks.
+  // The last persistence point before the recovery. Used for the states of a recovery, because the
+  // recording of a recovery has no marks.
   std::optional<std::size_t> persisted_at_start_;
   /// Texts of the marks that an application wrote before the recovery.
   std::vector<std::string> texts_at_start_;

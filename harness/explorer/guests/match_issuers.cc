@@ -118,7 +118,7 @@ class Queue {
       }
       issued.issuers.push_back(at->event);
       at->left -= std::min(at->left, part.end - part.first);
-      // The kernel sends no separate flush to a disk without a cache.
+      // If the disk has no cache, the kernel sends no flush before the data.
       at->preflush = false;
       at = is_done(*at) ? queued_.erase(at) : std::next(at);
     }

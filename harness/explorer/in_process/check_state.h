@@ -183,7 +183,7 @@ class StateChecker {
   StateDisk* disk_;
   adapters::ImageChecker* fsck_;
   RememberedChecks* remembered_;  ///< null if nothing is remembered
-  /// report of the last first check that was run; not set if its report was remembered
+  /// Report of the first check of a state. Not used if `remembered_` stores the report.
   adapters::CheckReport report_;
   /// Null if the system has no alternative recovery.
   std::unique_ptr<adapters::RecoveryTrial> recovery_;

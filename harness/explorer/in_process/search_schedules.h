@@ -15,7 +15,7 @@
 namespace headcrash::in_process {
 
 struct ScheduleSearch {
-  /// All schedules are run that differ from FIFO order in at most this many places
+  /// Runs all schedules that differ from FIFO order in at most this many places
   /// (os::ScheduleEnumerator). In these runs, requests are in the elevator's order.
   std::size_t deviations = 0;
   /// Number of additional schedules, which are generated from seeds. The runs use the orders of

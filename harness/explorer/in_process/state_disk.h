@@ -67,7 +67,8 @@ class StateDisk final : public model::SectorStore {
   /// bytes, even in different runs. The digest 0 means zeroes.
   model::SectorDigests digests() const;
 
-  /// Until unwatch(), reports each change of a sector's contents to `step` (see remembered_step.h).
+  /// Reports each change of a sector's contents to `step` until unwatch() is called (see
+  /// remembered_step.h).
   void watch(model::ReadSectors& step) { watched_.push_back(&step); }
   void unwatch(model::ReadSectors& step) { std::erase(watched_, &step); }
   /// Adds to `step` all sectors that are read through read(), content() and digests() before

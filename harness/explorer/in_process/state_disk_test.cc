@@ -21,7 +21,8 @@ std::optional<std::uint64_t> sector_with_another_digest(const StateDisk& disk) {
   return {};
 }
 
-/// A file system's disk, followed by the separate disk of its log. Both use the driver's addresses.
+/// The store consists of a file system's disk and, after it, the separate disk of its log. read()
+/// and write() use the driver's addresses.
 TEST(StateDisk, HasASecondDeviceAfterTheFirst) {
   std::vector<std::byte> base(40 * model::kSectorBytes);
   StateDisk disk(base, 30);
