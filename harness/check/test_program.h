@@ -5,7 +5,7 @@
 //
 //   a traced run on this host    init, program and verifier must succeed without a power cut
 //   program.squashfs             every file that these programs used, or the user's root file
-//                               system
+//                                system
 //   application.toml             each line that the program prints is a promise; the verifier's
 //                                exit code is the verdict
 //

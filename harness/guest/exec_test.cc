@@ -43,7 +43,7 @@ TEST(RunProgram, ReportsWhyAProgramCannotStart) {
 
 TEST(RunProgram, GivesAnEnvironmentAndDefaultSignals) {
   ::setenv("HEADCRASH_TEST", "own", 1);
-  ::signal(SIGPIPE, SIG_IGN);  // as in the agent
+  ::signal(SIGPIPE, SIG_IGN);  // the agent ignores SIGPIPE, too
   const std::vector<std::string> print{"sh", "-c",
                                        "echo $HEADCRASH_TEST; kill -PIPE $$; echo alive"};
   const auto given = run_program({.argv = print,

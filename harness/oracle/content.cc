@@ -617,8 +617,9 @@ std::vector<Finding> judge_attributes_by(const ObjectHistory& object,
   return findings;
 }
 
-/// Assigns a tier to each finding. `by_posix` are the findings that violate a promise of POSIX. All
-/// other findings violate only a documented promise.
+/// Corrects the tier of each finding. `by_posix` are the findings that remain if only the
+/// persistence points of POSIX count. A finding of tier POSIX whose kind is not among them violates
+/// only a documented promise.
 std::vector<Finding> tiered(std::vector<Finding> findings, const std::vector<Finding>& by_posix) {
   for (Finding& each : findings) {
     const auto same = [&](const Finding& other) {

@@ -31,8 +31,8 @@
 
 namespace headcrash::explorer {
 
-/// How a workload is recorded, and how its disk behaves. Arrays ignore the options of the disk:
-/// their members are empty, and their own timing applies.
+/// Options for recording a workload, and for the behaviour of its disk. An array ignores the
+/// options of the disk: its members are empty, and it has its own timing.
 struct DiskOptions {
   /// If true, fills the disk with recognisable bytes before mkfs. Trims do not change these bytes.
   /// The bytes expose blocks on which the file system relies although it did not write them.

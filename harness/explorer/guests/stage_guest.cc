@@ -154,7 +154,7 @@ Result<std::unique_ptr<StageGuest>> StageGuest::start(device::StateServer& serve
                                                       const std::filesystem::path& scratch) {
   std::unique_ptr<StageGuest> guest(new StageGuest(std::make_unique<State>(
       State{.server = server, .stage = stage, .options = options, .scratch = scratch})));
-  // A guest can attach only an existing export, and an export has no size until a state is loaded.
+  // The guest cannot attach an export that has no size, so load empty disks first.
   TRY(server.load(guest->empty_disks()));
   TRY(guest->state_->restore());
   return guest;

@@ -27,7 +27,7 @@ class Observer {
   /// error.
   Result<std::vector<oracle::ObservedObject>> observe();
   /// Describes an object. If `data` is not null, adds to it the numbers of the sectors that hold
-  /// the object's contents. `reader` does not read these sectors, so it does not report them.
+  /// the object's contents. These sectors are not read through `reader`.
   oracle::ObservedObject describe(const adapters::ImageReader& reader, const std::string& path,
                                   const adapters::ImageInode& inode,
                                   std::vector<std::uint32_t>* data = nullptr);

@@ -77,12 +77,12 @@ struct RunOptions {
   std::int64_t pause_ns_max = 20'000'000'000;
   std::uint64_t cache_bytes = 4 << 20;
   /// Selects the order in which the driver serves requests. 0: an elevator, with 10 ms per request.
-  /// Other values are the seed of a random order, and also select:
+  /// Other values are the seed of a random order, and also select conditions of the run:
   ///
-  /// odd numbers: if there are several users, system calls cost processor time, so that users
-  /// interleave inside operations (even numbers: they cost none); 3, 7, 11 ...: there are no
-  /// pauses, so pending requests accumulate; 2, 6, 10 ...: memory is short, so clean blocks are
-  /// evicted after every disk completion.
+  /// * odd numbers: if there are several users, system calls cost processor time, so that users
+  ///   interleave inside operations. With even numbers, system calls cost no processor time.
+  /// * 3, 7, 11, ...: there are no pauses, so pending requests accumulate.
+  /// * 2, 6, 10, ...: memory is short, so clean blocks are evicted after every disk completion.
   std::uint64_t order = 0;
   std::vector<os::DiskFault> faults = {};
   bool unmount = false;  ///< unmounts at the end; always done if there are faults
