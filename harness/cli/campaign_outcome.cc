@@ -16,8 +16,8 @@
 namespace headcrash::cli {
 namespace {
 
-/// If the strategy of a coverage row stands for the system's alternative recovery, returns the name
-/// of the objects that the row counts. Returns an empty string for other rows, which count states.
+/// Returns the name of the objects that a coverage row counts, if the row is about a system's
+/// alternative recovery. Returns an empty string for all other rows, which count states.
 std::string of_other_recovery(const nlohmann::json& coverage) {
   const std::string strategy = coverage.value("strategy", "");
   return strategy.starts_with(campaign::kOtherRecovery)

@@ -327,8 +327,8 @@ Result<void> write_csv(const Explored& explored, const std::string& path) {
   return base::write_text_file(path, text);
 }
 
-/// Minimises the first failure of each kind. Writes a text that describes the failure, and a page,
-/// to the folder of the recordings.
+/// Minimises the first failure of each kind. For each of these failures, writes a description as
+/// text, and a page. The files are in the folder of the recordings.
 Result<void> write_accounts(const ExploreArguments& arguments, Explored& explored) {
   const fs::path folder = base::folder_of(explored.workload.recording);
   TRY(const auto record,

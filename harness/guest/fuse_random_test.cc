@@ -126,8 +126,8 @@ class Mounts {
   void unmount() {
     run("umount " + target_.string());
     mounted_ = false;
-    // The process that serves the file system ends slightly after umount does. Until then, it uses
-    // the image.
+    // The process that serves the file system exits shortly after umount. Until then, it uses the
+    // image.
     const auto fsck = fmt::format("{}/fsck.headcrash-{} -n {} >>{} 2>&1", tools_, system_.type,
                                   image_.string(), said_.string());
     int left = -1;

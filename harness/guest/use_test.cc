@@ -10,7 +10,8 @@
 namespace headcrash::guest {
 namespace {
 
-/// A VFS that rejects one call, as a file system does whose count of entries or inodes is wrong.
+/// A VFS that rejects one call. A file system rejects such a call if its count of entries or inodes
+/// is wrong.
 class Refusing : public PosixVfs {
  public:
   using PosixVfs::PosixVfs;

@@ -439,7 +439,7 @@ std::optional<Finding> judge_size(const ObjectHistory& object, const ObservedObj
     }
   }
   if (changing && terms.ends_anywhere) most = kEndless;
-  // A write with O_SYNC promises that the file is at least as long as the end of the write.
+  // A write with O_SYNC promises that the file extends at least to the end of the write.
   for (const DataCover& each : object.data_covers) {
     if (each.end == kEndless || !counts(each, terms.horizon, covers) ||
         (cover && each.operation < *cover))

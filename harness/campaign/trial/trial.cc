@@ -1,6 +1,6 @@
 // The steps of a trial (trial.h).
 //
-// After each step, the trial either continues or ends with a verdict: a hang, an oops, an
+// After each step, the trial either continues or ends with a verdict, such as a hang, an oops or an
 // unmountable file system. An error in headcrash itself becomes the verdict harness-error, so that
 // one bad trial never ends the campaign.
 #include "harness/campaign/trial/trial.h"

@@ -184,8 +184,8 @@ TEST_F(PooledGuest, ThousandsOfFilesMayBeOpen) {
   EXPECT_TRUE(record(adapter("ext4"), (list + "sync\n").c_str()).failed_operations.empty());
 }
 
-/// F2FS reports success although it does not set the flag. This must not be reported as a lost
-/// flag.
+/// F2FS reports success although it does not set the flag. The missing flag must not be reported as
+/// lost data.
 TEST_F(PooledGuest, AFlagThatWasNeverSetIsNotLost) {
   const adapters::LinuxAdapter f2fs = adapter("f2fs");
   const RecordedWorkload workload = record(f2fs, "create f\nflags f C\nflags f d\nsync\n");

@@ -29,7 +29,7 @@ struct StageGuestOptions {
   std::vector<adapters::OtherDisk> others = {};  ///< disks after the first one
   std::filesystem::path cache;                   ///< folder with saved guest states
   std::chrono::milliseconds step_timeout = std::chrono::seconds(60);
-  /// When it becomes true, pending requests to the guest are aborted at once. Must outlive the
+  /// Flag that aborts pending requests to the guest at once when it becomes true. Must outlive the
   /// guest.
   const std::atomic<bool>* interrupted = nullptr;
 };

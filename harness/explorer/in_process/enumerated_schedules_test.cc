@@ -1,7 +1,8 @@
-// Tests two to four users who change the same names, under all schedules that differ from FIFO
-// order in a few places, and some random ones (search_schedules.h). A system runs every tenth
-// list by default. In the environment, HEADCRASH_DEVIATIONS=2 sets the maximum number of
-// differences, HEADCRASH_ALL_LISTS=1 runs all lists on all systems, and HEADCRASH_LIST=N runs one.
+// Tests two to four users who change the same names. The users run under all schedules that differ
+// from FIFO order in a few places, and under some random schedules (search_schedules.h). A system
+// runs every tenth list by default. In the environment, HEADCRASH_DEVIATIONS=2 sets the maximum
+// number of differences, HEADCRASH_ALL_LISTS=1 runs all lists on all systems, and HEADCRASH_LIST=N
+// runs one.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 

@@ -50,9 +50,9 @@ struct ExplorationOptions {
   std::uint64_t from_operation = 0;
   /// Number of failures to store in full; further failures are only counted.
   std::size_t failures_kept = 20;
-  /// One in this many states without a failure is also checked in full; 1 checks all of them in
-  /// full. verify_remembered_one_in applies to states whose outcome was remembered
-  /// (StateOutcome::remembered), verify_one_in to all others.
+  /// verify_one_in: one in this many states without a failure is also checked in full; 1 checks all
+  /// of them in full. verify_remembered_one_in: the same for states whose outcome was remembered
+  /// (StateOutcome::remembered), to which verify_one_in does not apply.
   std::uint64_t verify_one_in = 20, verify_remembered_one_in = 200;
   std::optional<DamageOptions> damage = {};  ///< requires RunOptions::unmount
   const std::atomic<bool>* interrupted = nullptr;
