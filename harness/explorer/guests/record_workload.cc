@@ -150,8 +150,8 @@ Result<void> check_belongs(const RecordedWorkload& workload,
   return {};
 }
 
-/// Removes an existing recording, because a new recording never replaces a file. An existing one is
-/// from an interrupted run and therefore useless.
+/// Removes an existing recording, because a new recording never replaces a file. An existing
+/// recording comes from an interrupted run, so it is useless.
 void clear_way(const fs::path& recording) {
   std::error_code error;
   fs::remove(recording, error);
