@@ -97,7 +97,8 @@ void add_paths(std::string_view line, std::set<fs::path>& paths) {
       if (!folder.empty()) paths.insert((fs::path(folder) / named).lexically_normal());
     }
   }
-  // The call's result shows the descriptor's path, in which all symbolic links are resolved.
+  // In the result of the call, strace prints the path of the new descriptor. The kernel has
+  // resolved all symbolic links in this path.
   const std::size_t result = line.rfind(" = ");
   if (result == std::string_view::npos) return;
   const std::size_t open = line.find('<', result);
@@ -105,8 +106,9 @@ void add_paths(std::string_view line, std::set<fs::path>& paths) {
   if (const std::string_view path = annotated(line, open); !path.empty()) paths.insert(path);
 }
 
-/// Returns a script's interpreter, or a program's dynamic loader. The kernel loads both without a
-/// system call by the program. Returns an empty path if there is no interpreter.
+/// Returns the interpreter of a script, or the dynamic loader of a program. The kernel loads this
+/// file itself, so no system call in the trace names it. Returns an empty path if the program has
+/// neither.
 std::string interpreter_of(const fs::path& program) {
   std::ifstream file(program, std::ios::binary);
   std::array<char, 4096> bytes{};

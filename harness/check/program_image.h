@@ -9,9 +9,9 @@
 
 namespace headcrash::check {
 
-/// Packs these paths, the symbolic links on these paths, and all parent folders. Files keep their
-/// names and modes, but their owner is root. Equal files give equal images. Fails if sqfstar(1) or
-/// tar(1) is missing, or if a file cannot be read.
+/// Packs the paths and all their parent folders. Also packs the symbolic links through which the
+/// paths are reached. Files keep their names and modes, but are owned by root. Equal files give
+/// equal images. Fails if sqfstar(1) or tar(1) is missing, or if a file cannot be read.
 Result<void> pack_paths(const std::set<std::filesystem::path>& paths,
                         const std::filesystem::path& image);
 

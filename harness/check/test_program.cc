@@ -73,8 +73,9 @@ std::string last_words(const HostRun& run) {
   return said.empty() ? said : ": " + said;
 }
 
-/// Returns advice for a command that failed without a power cut. Commands run in an empty folder.
-/// In a shell command, a name without '/' does not refer to a file in the user's folder.
+/// Returns advice for a program that failed although the power was not cut. Programs run in an
+/// empty folder. If the program names a file of the user's folder without a '/', the program cannot
+/// find this file, and the advice says so.
 std::string advice(const std::vector<std::string>& argv) {
   std::istringstream words(fmt::format("{}", fmt::join(argv, " ")));
   std::error_code error;
@@ -127,7 +128,8 @@ Result<void> add_files(const std::vector<std::string>& files, std::set<fs::path>
   return {};
 }
 
-/// Returns true if the kernel can execute the file. sh(1) also runs scripts that have no "#!".
+/// Returns true if the kernel can execute the file. This is false for a script without "#!",
+/// although sh(1) can run such a script.
 bool is_executable(const std::string& path) {
   if (::access(path.c_str(), X_OK) != 0) return false;
   std::ifstream file(path, std::ios::binary);
@@ -160,8 +162,8 @@ Result<PreparedProgram> run_all(const TestProgram& program, std::set<fs::path>& 
   const fs::path folder = scratch.path() / kTestFolder;
   std::error_code error;
   fs::create_directory(folder, error);
-  // The program may drop root's privileges, but must still be able to enter its folder. It cannot
-  // list the scratch folder.
+  // The program may drop root's privileges, so others must be able to enter the scratch folder.
+  // They cannot list it.
   if (!error) fs::permissions(scratch.path(), kTraversable, error);
   if (error) return fail(folder.string(), error.message());
   HostCommand command{.argv = {},

@@ -1,10 +1,11 @@
 #pragma once
 // Converts a program under test (headcrash check) to an application
 // (harness/workload/application.h), so that the user need not write an application file. The
-// conversion has these results:
+// conversion consists of a run and two files:
 //
 //   a traced run on this host    init, program and verifier must succeed without a power cut
-//   program.squashfs             every file that the three used, or the user's root file system
+//   program.squashfs             every file that these programs used, or the user's root file
+//                                system
 //   application.toml             each line that the program prints is a promise; the verifier's
 //                                exit code is the verdict
 //
@@ -29,7 +30,8 @@ struct TestProgram {
   std::vector<std::string> argv;
   /// Shell command that is run and synced before the program starts; may be empty.
   std::string init;
-  /// Shell command; if empty, the program itself is started again and must exit with 0.
+  /// Shell command that verifies the files. If empty, the program is started again instead, and
+  /// must exit with 0.
   std::string verify;
   std::vector<std::string> environment;  ///< "NAME=VALUE"
   std::vector<std::string> files;        ///< further files and folders that the program needs
@@ -67,7 +69,8 @@ Result<void> write_application(const TestProgram& program, const std::filesystem
 /// program runs in another folder.
 std::vector<std::string> with_absolute_files(std::vector<std::string> words);
 
-/// Like the function above, but for a shell command. Changes only words that need no quoting.
+/// Like the other with_absolute_files(), but for the line of a shell command. Replaces only words
+/// that need no quoting.
 std::string with_absolute_files(const std::string& line);
 
 }  // namespace headcrash::check

@@ -100,8 +100,8 @@ class HelpFormatter : public CLI::Formatter {
   }
 
  private:
-  /// Returns the description of a range. between() provides it, and CLI11 appends it to the type:
-  /// "INT:1 to 256".
+  /// Returns the description of the range that an option accepts, or an empty string. between()
+  /// creates the description, and CLI11 appends it to the type, as in "INT:1 to 256".
   static std::string range_of(const CLI::Option& option) {
     const std::string type = option.get_type_name();
     const std::size_t colon = type.find(':');

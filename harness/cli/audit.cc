@@ -168,7 +168,7 @@ Result<Audited> audit_one(const ProgramArguments& arguments, const std::string& 
 struct AuditRow {
   audit::SourcePlace place;
   std::vector<audit::Frame> callers;  ///< the frames that called `place`
-  /// Text of the place; also names callers if the place alone is ambiguous.
+  /// Text of the place. If several rows would have the same text, also names the callers.
   std::string where;
   std::string call;
   std::uint64_t calls = 0;
@@ -268,8 +268,8 @@ AuditRow row_of(const audit::MissingFlush& missing, const std::vector<std::strin
   return row;
 }
 
-/// If several rows have the same place and call, adds callers to the places until the places
-/// differ.
+/// If several rows have the same place and the same call, appends callers to their places until all
+/// rows differ.
 void distinguish(std::vector<AuditRow>& rows, Places& places) {
   for (std::size_t depth = 0; depth < audit::kFramesInKey; ++depth) {
     std::map<std::string, std::size_t> rows_of_place;

@@ -38,7 +38,7 @@ struct CampaignArguments {
 struct CampaignForecast {
   std::string name, title, takes;
   std::vector<std::string> filesystems;
-  /// Totals of all shards. If each trial has a single cut, states_most is 0.
+  /// Totals of all shards. states_most is 0 if each trial has only one cut.
   std::uint64_t trials = 0, states_most = 0;
 };
 
@@ -65,8 +65,8 @@ Result<campaign::Campaign> load_selection(const std::string& name,
   return loaded;
 }
 
-/// Rejects a selection for surveys and schemes campaigns, because the name of such a campaign
-/// already selects a part of it.
+/// Fails if options select a part of a survey or schemes campaign. For such a campaign, the name
+/// itself selects the part.
 Result<void> check_selection(const std::string& name, const campaign::Selection& selection) {
   if ((selection.whole() && selection.kernels.empty() && selection.guest.empty()) ||
       !(campaign::parse_schemes_campaign(name) || campaign::parse_io_errors_campaign(name) ||
@@ -96,8 +96,8 @@ Result<CampaignForecast> campaign_forecast(const std::string& name,
     std::set<std::string> seen;
     for (std::uint64_t i = 0; i < plan.size(); ++i) {
       const std::string filesystem = plan.at(i).system->full_name();
-      // The plan takes the schemes in turn, so the list is complete as soon as a scheme occurs for
-      // the second time.
+      // The plan repeats the schemes in the same order. When a scheme occurs for the second time,
+      // the list contains all of them.
       if (!seen.insert(filesystem).second) break;
       forecast.filesystems.push_back(filesystem);
     }

@@ -16,8 +16,8 @@
 namespace headcrash::cli {
 namespace {
 
-/// If a coverage row counts the objects of the system's alternative recovery, returns the name of
-/// these objects. Returns an empty string if the row counts states.
+/// Returns the name of the objects that a coverage row counts, if the row is about a system's
+/// alternative recovery. Returns an empty string for all other rows, which count states.
 std::string of_other_recovery(const nlohmann::json& coverage) {
   const std::string strategy = coverage.value("strategy", "");
   return strategy.starts_with(campaign::kOtherRecovery)
@@ -71,8 +71,7 @@ void print_speed(const nlohmann::json& exploration, Guests guests) {
   fmt::print("\ntime: {}\n", text);
 }
 
-/// For each system, prints how many additional images of each kind its alternative recovery has
-/// processed.
+/// For each system with an alternative recovery, prints the counters of that recovery.
 void print_other_recoveries(const std::map<std::string, std::map<std::string, double>>& systems) {
   if (systems.empty()) return;
   fmt::print("their other recovery, compared with the full check:\n");

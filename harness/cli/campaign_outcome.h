@@ -9,8 +9,8 @@
 
 namespace headcrash::cli {
 
-/// Whether the campaign used guests. With guests, the database has a row for every checked state.
-/// Without guests, it has rows only for failed states.
+/// States whether the campaign used guests. If it did, the database has a row for every checked
+/// state; otherwise, it has rows only for failed states.
 enum class Guests : std::uint8_t { none, some };
 
 struct OutcomeText {

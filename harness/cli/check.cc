@@ -30,8 +30,9 @@ struct Verdict {
   std::uint64_t states = 0;
   std::size_t lines = 0;  ///< number of lines that the program printed in the guest
   double space = 0, seconds = 0;
-  bool whole = false;              ///< true if every state that the strategies define was checked
-  std::string recording;           ///< recording in which the control searches for a loss
+  bool whole = false;  ///< true if every state that the strategies define was checked
+  /// recording whose states can show a loss; searched by the control
+  std::string recording;
   std::string headline;            ///< printed after word(kind); empty if the verdict is `kept`
   std::vector<std::string> about;  ///< further lines about the loss
 };

@@ -72,8 +72,8 @@ void add_kernels_option(CLI::App& command, std::vector<std::string>& kernels);
 /// Adds --guest qemu|virtual. `otherwise` describes the default in the help text.
 void add_guest_option(CLI::App& command, std::string& guest, const std::string& otherwise);
 
-/// Returns the number of a run that exists. If `wanted` is 0, returns the newest run. Fails if
-/// there is no such run.
+/// Returns `wanted` if the database has a run with this number. If `wanted` is 0, returns the
+/// number of the newest run. Fails if the run does not exist or if there are no runs.
 Result<std::int64_t> known_run(db::Database& database, std::int64_t wanted);
 
 /// How much progress to print to standard error.

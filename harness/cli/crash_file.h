@@ -40,7 +40,7 @@ Result<void> check_output_path(const std::filesystem::path& path, const std::str
 /// not writable.
 Result<void> save_crash_file(const CrashFile& of, const std::filesystem::path& path);
 
-/// Writes the page like the function above, and prints the path of the page to standard error.
+/// Calls save_crash_file(), and prints the path of the page to standard error.
 Result<void> write_crash_file(const CrashFile& of, const std::filesystem::path& path);
 
 /// Returns the number of lost or torn writes in a state. If the state's base is `member`, returns

@@ -39,8 +39,8 @@ namespace fs = std::filesystem;
 using nlohmann::json;
 
 constexpr std::size_t kMarksNamed = 12;
-/// Minimum number of rounds for `explore --db`, which stores a campaign. Campaigns do not accept
-/// fewer rounds.
+/// Minimum value of --rounds with --db. With --db, the exploration is a campaign, and campaigns do
+/// not accept fewer rounds.
 constexpr std::uint32_t kStoredRoundsMin = 4;
 
 /// Returns the CPU time of this process, its exited children, and its running children (fields 14
@@ -284,8 +284,8 @@ Result<void> keep_recordings(Explored& explored) {
               "remove the folders that you do not need");
 }
 
-/// Writes the page for --html. It shows the confirmed failure that lacks the fewest writes, or the
-/// whole recording if there is no failure.
+/// Writes the page for --html. The page shows the confirmed failure with the fewest lost or torn
+/// writes, or the whole recording if no failure was confirmed.
 Result<void> write_html(const ExploreArguments& arguments, const Explored& explored) {
   const explorer::ConfirmedFailure* clearest = nullptr;
   std::size_t fewest = 0;
@@ -325,8 +325,8 @@ Result<void> write_csv(const Explored& explored, const std::string& path) {
   return base::write_text_file(path, text);
 }
 
-/// Minimises the first failure of each kind. Writes an account and a page for each of them to the
-/// folder of the recordings.
+/// Minimises the first failure of each kind. For each of these failures, writes a description as
+/// text, and a page. The files are in the folder of the recordings.
 Result<void> write_accounts(const ExploreArguments& arguments, Explored& explored) {
   const fs::path folder = base::folder_of(explored.workload.recording);
   TRY(const auto record,
@@ -525,7 +525,7 @@ Result<void> attribute_failures(const ExploreArguments& arguments, Explored& exp
   }
   ExploreArguments bare = arguments;
   bare.filesystem = adapters::name_without_stack(explored.filesystem);
-  bare.kernel.kernel.clear();  // the name of the file system contains the kernel
+  bare.kernel.kernel.clear();  // `bare.filesystem` already contains the kernel
   bare.keep.clear();
   if (!arguments.size.empty()) {
     TRY(const auto bytes, base::parse_size(arguments.size, "--size"));

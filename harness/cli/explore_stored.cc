@@ -67,8 +67,8 @@ Result<campaign::Campaign> as_campaign(const ExploreArguments& arguments) {
   return campaign::parse_campaign(text, kFile);
 }
 
-/// Returns the exit code that the same exploration would have without a database. The worst
-/// reproduced verdict determines it.
+/// Returns the exit code of an exploration without a database: kFound if a failure was reproduced;
+/// otherwise, kUsage if there was a harness error; otherwise, kFine.
 int exit_code_of(const json& trials) {
   bool undone = false;
   for (const json& trial : trials) {

@@ -134,7 +134,8 @@ void print_rules(const Explored& explored) {
                broken.text);
 }
 
-/// Returns a remark if losses are expected on this file system.
+/// Returns a remark for the output if this file system is expected to lose data, or if its
+/// documentation permits losses.
 std::string expectation_text(const adapters::LinuxAdapter& filesystem) {
   if (filesystem.expected == adapters::Expectation::loss)
     return " (a negative control: as expected)";

@@ -23,7 +23,7 @@
 
 namespace headcrash::cli {
 
-/// File name of the recording of mkfs in the folder of --record.
+/// File name of the recording of mkfs. It is in the same folder as the workload's recording.
 inline constexpr const char* kFormattedName = "formatted.hcrec";
 /// Default file name of the recording of the workload in the same folder.
 inline constexpr const char* kWorkloadName = "workload.hcrec";
@@ -59,14 +59,15 @@ struct Explored {
   explorer::StageMachine machine;
   std::vector<workload::Operation> operations;       ///< from --workload
   std::optional<workload::Application> application;  ///< from --application
-  /// May be set before recording; otherwise, recording creates it.
+  /// Guests for the recording and the exploration. The caller may set the pool; otherwise,
+  /// record_exploration() creates it.
   std::unique_ptr<explorer::GuestPool> pool;
   std::optional<explorer::FormattedDisk> formatted;  ///< like `pool`
   explorer::RecordedWorkload workload;
   explorer::ExplorationResult result;
   std::map<std::string, std::uint64_t> verdicts;
   std::vector<explorer::JudgedState> states;
-  /// The rules of the stack that the recorded requests to its disks break.
+  /// The rules of the stack that were broken by requests to the stack's disks.
   std::vector<explorer::BrokenRule> broken_rules;
   std::size_t rules_checked_on = 0;  ///< number of recordings in which the rules were checked
   /// A sentence that attributes the failures to the stack or to the file system; may be empty.
@@ -74,8 +75,8 @@ struct Explored {
   double cpu_s = 0;
   bool virtual_time = false;  ///< the guests run user-mode Linux
   bool interrupted = false;
-  /// True if a crash inside the list left a state that failed its check. The rest of the list was
-  /// then not explored.
+  /// True if the workload contains a crash, and the state after this crash failed its check. The
+  /// operations after the crash were then not explored.
   bool failed_at_crash = false;
   /// Folder in which the recordings are kept. If empty, they are removed when the command ends.
   std::filesystem::path kept;
@@ -85,7 +86,7 @@ struct Explored {
 /// string if the recording will be removed.
 std::string kept_recording(const Explored& explored, const std::filesystem::path& recording);
 
-/// Returns the share of requests whose issuer is known, for a result's text.
+/// Returns a text that states for how many requests the issuer is known.
 std::string share_text(const explorer::IssuerShare& issuers);
 
 std::string headline(const Explored& explored);
@@ -93,7 +94,7 @@ nlohmann::json describe(const Explored& explored);
 /// Prints the headline, the coverage, one failure of each kind, and the duration of each step.
 void print_text(const Explored& explored);
 
-/// Records the workload that is named in `arguments`. Does nothing if they name an existing
+/// Records the workload that `arguments` selects. Does nothing if `arguments` selects an existing
 /// recording. With --record, sets `explored.kept`.
 Result<void> record_exploration(const ExploreArguments& arguments, Explored& explored);
 /// Checks the crash states of `explored.workload`.
@@ -101,8 +102,8 @@ Result<void> explore_recorded(const ExploreArguments& arguments, Explored& explo
 /// Calls both functions.
 Result<void> run_exploration(const ExploreArguments& arguments, Explored& explored);
 
-/// If states of a file system on a stack failed, explores the same workload on the bare disk and
-/// sets `explored.attribution`.
+/// If states failed and the file system is on a stack, explores the same workload on the bare disk.
+/// Sets `explored.attribution`.
 Result<void> attribute_failures(const ExploreArguments& arguments, Explored& explored);
 
 /// Returns the behaviour of the disk while a workload is recorded.

@@ -23,7 +23,8 @@ struct ExtractArguments {
   bool as_json = false;
 };
 
-/// Returns the account in the database. If there is no account, creates one from the findings.
+/// Returns the description of the failure that is stored in the database. If there is none,
+/// generates it from the findings.
 Result<std::string> account_of(const StoredTrial& trial, const OpenedState& opened,
                                const explorer::RecordedWorkload& workload,
                                const explorer::StateOutcome& outcome) {
@@ -36,8 +37,7 @@ Result<std::string> account_of(const StoredTrial& trial, const OpenedState& open
                                  .kind = explorer::kind_of(outcome.judgement, outcome.findings)});
 }
 
-/// Checks the state in a guest, because the script needs the findings and a recording does not
-/// contain them.
+/// Checks the state in a guest. The script needs the findings, which are not part of a recording.
 Result<explorer::StateOutcome> check(const StoredTrial& trial, const OpenedState& opened) {
   TRY(const auto checker, checker_of(trial, opened));
   TRY(const auto pool, start_guest(trial, opened));

@@ -17,14 +17,15 @@ struct FailurePages {
   bool interrupted = false;
 };
 
-/// Writes one page (crash_file.h) for each failure in the report whose recording exists. The
-/// verdicts come from the database, so no guest is started. A report that is written afterwards
-/// links to the pages. Replaces existing pages. Fails if a recording cannot be read or the folder
-/// is not writable.
+/// Writes a page (crash_file.h) for each failure in the report. Omits failures whose recording no
+/// longer exists. The verdicts come from the database, so no guest is started. Existing pages are
+/// replaced. Reports that are written later link to the pages. Fails if a recording cannot be read
+/// or if the folder is not writable.
 Result<FailurePages> write_failure_pages(db::Database& database, std::optional<std::int64_t> run,
                                          const std::filesystem::path& folder);
 
-/// Prints the number of pages to standard error. Prints nothing if there were no failures.
+/// Prints to standard error how many pages were written and where. Prints nothing if there were no
+/// failures.
 void tell(const FailurePages& pages, const std::filesystem::path& folder);
 
 }  // namespace headcrash::cli

@@ -17,7 +17,8 @@ void add_help(CLI::App& app, int& exit_code) {
       "Examples:\n  headcrash help\n  headcrash help campaign\n  headcrash help image ufs mkfs");
   command->callback([words, &exit_code] {
     int unused = 0;
-    const auto fresh = make_app(unused);  // in the tree that was parsed, `help` is already set
+    /// a new tree, because in the tree that was parsed, the options of `help` are already set
+    const auto fresh = make_app(unused);
     const auto found = find_command(*fresh, *words);
     if (!found) {
       exit_code = report_error(found.error(), false);

@@ -206,7 +206,7 @@ Result<void> print_file(const adapters::ImageReader& reader, const std::string& 
   for (std::uint64_t at = 0;;) {
     TRY(const auto count, reader.read(number, at, buffer));
     if (count == 0) return {};
-    // If this fails, main() reports the error when it flushes standard output.
+    // If fwrite() fails, main() reports the error when it flushes standard output.
     if (std::fwrite(buffer.data(), 1, count, stdout) != count) return {};
     at += count;
   }
@@ -372,7 +372,7 @@ void add_image(CLI::App& app, int& exit_code) {
   for (const adapters::FileSystemType* const type : adapters::file_system_types())
     add_verbs(*image->add_subcommand(std::string(type->name()), std::string(type->title())), *type,
               exit_code);
-  // Kept for old scripts, from the time when ufs was the only type.
+  // Old scripts still use `headcrash ufs`, because ufs was once the only type.
   if (const auto ufs = adapters::find_file_system_type("ufs"))
     add_verbs(*app.add_subcommand("ufs", "The old name of `image ufs`")->group(""), **ufs,
               exit_code);

@@ -183,7 +183,7 @@ json benchmarks() {
   return rows;
 }
 
-/// Returns the applications. Each setting of an application has its own row.
+/// Returns one row for each setting of each application.
 json applications() {
   json rows = json::array();
   for (const std::string& name : workload::built_in_applications()) {
@@ -233,8 +233,8 @@ json timed_workloads() {
   return rows;
 }
 
-/// Formats a cell of a table. If the value contains the origins of a profile's numbers, shows only
-/// the kinds of origin; --json shows the origin of each table.
+/// Formats a cell of a table. For an object that contains the origins of a profile's numbers, shows
+/// only the kinds of origin. --json shows the whole object.
 std::string cell(const json& value) {
   if (value.is_object()) {
     std::set<std::string> kinds;

@@ -95,7 +95,8 @@ std::string synopsis(const CLI::App& command, const std::string& place) {
   return text + "\n";
 }
 
-/// Converts the footer of a command: paragraphs, and "Examples:" followed by indented lines.
+/// Converts the footer of a command to man macros. A footer consists of paragraphs, and of
+/// "Examples:" with indented lines after it.
 std::string footer_of(const CLI::App& command) {
   std::istringstream lines(command.get_footer());
   std::string examples, exit_status, notes, *paragraph = nullptr;

@@ -43,8 +43,8 @@ struct Compared {
   Step paced;
 };
 
-/// Our own file system that corresponds to the adapter's commands. `repair` specifies under which
-/// conditions the recovery repairs it.
+/// One of our own file systems, as specified by the commands of an adapter. `repair` states when
+/// the recovery runs a repair.
 struct OurSystem {
   const adapters::SystemUnderTest* system = nullptr;
   experiment::Repair repair = experiment::Repair::always;

@@ -62,7 +62,8 @@ tl::unexpected<Error> failed_in_guest(const ProgramArguments& arguments,
 /// Returns `error`. If no guest can run on this host, changes its kind to `cannot_run`.
 tl::unexpected<Error> explained(const ProgramArguments& arguments, Error error);
 
-/// Formats the last promise before the cut, for example as: after line 17, "committed 17".
+/// Returns the position and text of the last promise before the cut, such as: after line 17,
+/// "committed 17".
 std::string last_promise(const explorer::StateOutcome& outcome);
 
 /// Returns the first failure that was reproduced on a fresh guest, or null if there is no such
@@ -74,9 +75,9 @@ struct LossText {
   /// The verifier's output, the lost writes, and the names of files.
   std::vector<std::string> about;
 };
-/// Minimises the first loss and describes it. Writes a page, an account and a script for it. The
-/// paths of these files begin with `prefix`. `seconds` limits the time for minimising; the limit is
-/// clamped to a range of a few seconds.
+/// Minimises the first loss and describes it. Writes a page, a text that describes the failure, and
+/// a script that repeats the check. The paths of these files begin with `prefix`. `seconds` limits
+/// the time for minimising. The limit is clamped to a range of a few seconds.
 Result<LossText> describe_loss(const ProgramArguments& arguments, Explored& explored,
                                const std::string& prefix, double seconds);
 

@@ -33,7 +33,7 @@ namespace {
 // Implements `headcrash replay --anew`. It repeats an explored trial from mkfs on, and searches the
 // new exploration for the recorded finding.
 
-/// An outcome, either recorded or repeated.
+/// The outcome of a replay.
 struct Replayed {
   std::string what;  ///< name of the state, or key of the trial
   oracle::Judgement judgement;
@@ -110,8 +110,9 @@ struct ReplayArguments {
   bool anew = false, find_fix = false, shell = false, as_json = false;
 };
 
-/// Returns true if the verdict equals the recorded one. If the tree was judged, a finding of the
-/// recorded kind also suffices.
+/// Returns true if the replay agrees with the recorded outcome. The verdicts agree if they are
+/// equal, or if both mean that all promises were kept. A failure also agrees if the replay has a
+/// finding of the recorded kind.
 bool as_recorded(const Replayed& now, const StoredOutcome& then) {
   if (then.verdict == oracle::name(now.judgement.verdict)) return true;
   if (oracle::keeps_promises(oracle::verdict_named(then.verdict)))
@@ -199,8 +200,8 @@ Result<void> write_page(const StoredTrial& trial, const OpenedState& opened, con
                .states = trial.states,
                .recovery_of = opened.recovery_of,
                .reproduce = {command_of(trial, arguments)}};
-  // A recording of a recovery does not contain the workload's operations, so the page then does not
-  // show them.
+  // The recording of a recovery does not contain the workload's operations, so omit them from the
+  // page.
   if (opened.recovery_of.empty()) of.workload = &workload;
   return write_crash_file(of, arguments.html);
 }
@@ -219,9 +220,9 @@ int replay_state(const StoredTrial& trial, const OpenedState& opened,
   return report_outcome(now, trial.outcome, arguments);
 }
 
-/// Repeats a whole trial: mkfs, workload, cut, recovery. The same seed gives the same operations,
-/// and the same cut after the same mark. The writes that have been sent by then may differ
-/// slightly, because the guest has a real clock.
+/// Repeats a whole trial: mkfs, workload, cut, recovery. The seed determines the operations, the
+/// mark before the cut, and the delay between this mark and the cut. The number of writes before
+/// the cut may differ slightly, because the guest has a real clock.
 int replay_cut(const StoredTrial& trial, const ReplayArguments& arguments) {
   const auto campaign = campaign::parse_campaign(trial.configuration, trial.campaign);
   if (!campaign) return report_error(campaign.error(), arguments.as_json);
@@ -381,7 +382,8 @@ int replay(const ReplayArguments& arguments) {
                          : replay_state(*trial, *opened, arguments);
 }
 
-/// Runs the command. Ctrl-C must end a bisection instead of skipping a commit.
+/// Runs the command. If it is interrupted, returns kInterrupted, so that git bisect stops instead
+/// of skipping the commit.
 int run(const ReplayArguments& arguments) {
   catch_interrupts();
   const int exit_code = replay(arguments);

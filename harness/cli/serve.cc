@@ -142,7 +142,8 @@ void report_how_to_attach(const device::ServedDevice& served, const std::vector<
   std::fflush(stdout);
 }
 
-/// Serves a state from a recording. No machine is emulated, except for a stack above the media.
+/// Serves one state of a recording as a disk. Only a stack above the media, such as an array, is
+/// emulated; the drive is not.
 int serve_one_state(const ServeArguments& arguments) {
   const bool of_hardware =
       !arguments.profile.empty() || !arguments.size.empty() || !arguments.store.empty() ||

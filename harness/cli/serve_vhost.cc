@@ -139,8 +139,8 @@ void report_how_to_attach(const ServeVhost& what, Served& served,
   std::fflush(stdout);
 }
 
-/// Returns the command line of a user-mode Linux guest. As in all guests, the disk for marks is the
-/// second disk.
+/// Returns the arguments of a user-mode Linux guest. The second disk of every guest is the disk for
+/// marks, so its socket is inserted there.
 std::vector<std::string> user_mode_words(const timetravel::Calendar& calendar) {
   std::vector<fs::path> disks = calendar.disk_sockets();
   disks.insert(disks.begin() + 1, calendar.mark_socket());

@@ -25,8 +25,8 @@ struct ServeVhost {
   double charge = 0;
   std::string name;  ///< name of the machine in messages
   bool as_json = false;
-  /// A command that starts the guest; the options for attaching the disks are appended. If empty,
-  /// prints the options.
+  /// Command that starts the guest. The options that attach the disks are appended to the command.
+  /// If the command is empty, serve_vhost() prints the options.
   std::vector<std::string> command;
 };
 

@@ -47,8 +47,8 @@ Result<adapters::LinuxAdapter> filesystem_of(const Result<campaign::Campaign>& c
   return adapters::load_adapter(name);
 }
 
-/// Returns the machine of an explored trial. The cell determines the machine, and the trial's key
-/// begins with the cell's name. Returns an empty machine for a plain disk.
+/// Returns the machine of an explored trial; for a plain disk, returns an empty machine. The
+/// machine belongs to the trial's cell, whose name is the beginning of the trial's key.
 explorer::StageMachine planned_machine(const Result<campaign::Campaign>& campaign,
                                        const std::string& key) {
   if (!campaign || !campaign->explore) return {};
@@ -154,8 +154,8 @@ class Reader {
             database_.handle(),
             "SELECT id, name, verdict, summary, minimised_state, account FROM ("
             "SELECT c.id, c.name, c.verdict, c.summary, f.id AS failure, f.account, "
-            // The minimised state of a failure during recovery belongs to the recording of that
-            // recovery, so prefix it with the recovered state.
+            // A state during a recovery is named RECOVERED/STATE. The minimised state is stored as
+            // STATE only, so prefix it with RECOVERED.
             "CASE WHEN instr(c.name, '/') > 0 AND instr(f.minimised_state, '/') = 0 AND f.minimised_state <> '' "
             "THEN substr(c.name, 1, instr(c.name, '/')) || f.minimised_state ELSE f.minimised_state END "
             "AS minimised_state "

@@ -33,7 +33,7 @@ void add_trial_options(CLI::App& command, TrialArguments& arguments);
 struct StoredOutcome {
   std::string verdict, summary;
   std::vector<oracle::Finding> findings;
-  std::string account;  ///< account of the failure; may be empty
+  std::string account;  ///< description of the failure; may be empty
 };
 
 struct StoredTrial {
@@ -55,9 +55,9 @@ struct StoredTrial {
 /// error then lists the existing ones.
 Result<StoredTrial> find_trial(const TrialArguments& arguments);
 
-/// A recording that has been opened, and a state in it. If the state is one during a recovery
-/// ("w12-/w3"), the recording is that of the recovery. If the state's name is "cut" or empty, the
-/// state is the physical state at the power cut.
+/// An open recording and one of its states. For a state during a recovery ("w12-/w3"), `recording`
+/// is the recording of the recovery. If the name of the state is empty or "cut", `state` is the
+/// physical state at the power cut.
 struct OpenedState {
   std::filesystem::path recording;
   std::shared_ptr<const states::RunHistory> run;

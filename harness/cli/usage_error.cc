@@ -31,8 +31,8 @@ bool is_option(const std::string& word) {
   return word.size() > 1 && word[0] == '-';
 }
 
-/// Returns the command without the name of the program, such as "image ufs". Every message already
-/// begins with the program's name.
+/// Returns the command's full name without "headcrash", such as "image ufs". Every message already
+/// begins with "headcrash".
 std::string subject_of(const NamedCommand& at) {
   const std::size_t blank = at.place.find(' ');
   return blank == std::string::npos ? "" : at.place.substr(blank + 1);

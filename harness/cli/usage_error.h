@@ -8,8 +8,8 @@
 
 namespace headcrash::cli {
 
-/// Returns the error for an invalid command line. `words` does not include the program's name.
-/// `problem` is the parser's error, which is used if all words are known.
+/// Returns the error for an invalid command line. `words` does not include the program's name. If
+/// `words` contains no unknown command or option, the error is that of the parser, `problem`.
 Error usage_error(const CLI::App& app, const std::vector<std::string>& words,
                   const CLI::ParseError& problem);
 

@@ -15,13 +15,13 @@
 //
 // A state is the tree after some operations of the test, without a power cut. "old" is the tree
 // before the first operation, NUMBER is the tree after that many operations, and "new" is the tree
-// after all operations. "any" stands for all of these. A path that is missing in a state must be
-// missing in the recovered tree as well. "of" gives the path to compare with in the state, if it
-// differs from the path in the recovered tree.
+// after all operations. "any" stands for all of these. A path that is missing in a state must also
+// be missing in the recovered tree. If an object has different paths in the recovered tree and in
+// the state, "of" gives its path in the state.
 //
-// A row with "synced:" applies if the last persistence point of the test had been reported before
-// the cut. With a number, it applies if the persistence point at this operation, counted from 1,
-// had been reported. Other rows apply to every cut.
+// A row with "synced:" applies only if the last persistence point of the test was reported before
+// the cut. A row with "synced NUMBER:" applies only if the persistence point that is operation
+// NUMBER, counted from 1, was reported before the cut. Other rows apply to every cut.
 //
 // Rows are independent of the promises by which the oracle judges (fs-adapters/promises.h). A test
 // asks the same question of every file system, whatever the file system promises.
@@ -58,8 +58,8 @@ struct Fact {
   };
   Kind kind = Kind::exists;
   std::string path;
-  /// The recovered object is compared with the object that has this path in the state ("of PATH").
-  /// Normally the same as `path`.
+  /// Path of the object in the state with which the recovered object is compared ("of PATH").
+  /// Normally equal to `path`.
   std::string source;
   std::vector<std::size_t> states;  ///< each number N stands for the tree after N operations
   std::uint64_t unit = 0;           ///< for mixes: size of a unit in bytes
@@ -74,7 +74,7 @@ struct Row {
   std::vector<Fact> alternatives;  ///< at least one of these must hold
 };
 
-/// Bounds for the operation numbers in a row.
+/// The largest operation numbers that a row may contain.
 struct RowLimits {
   std::size_t operations = 0;
   /// The test's last persistence point, as an operation number counted from 0.

@@ -83,9 +83,9 @@ Result<void> GuestCells::explore(const states::RunHistory& run, Cell& cell) {
   TRY(const auto result, explorer::explore(pool_->guests(), *filesystem_, workload_, options));
   cell.finish(result.coverage);
   if (result.out_of_time) cell.whole = false;
-  // The answer counts as confirmed if any failure was confirmed, because it then does not depend on
-  // the condition of a single guest. The confirmed failure need not be the smallest one, which the
-  // page shows.
+  // One confirmed failure is enough to confirm the answer, because the answer then does not depend
+  // on the condition of a single guest. The page shows the smallest failure, which may be another
+  // one.
   cell.smallest.confirmed = std::ranges::any_of(result.failures, [&](const auto& failure) {
     const bool answers = std::ranges::any_of(
         failure.outcome.findings,

@@ -60,8 +60,8 @@ Result<Cell> run_in_process(const LitmusTest& test, const adapters::SystemUnderT
   std::vector<states::Coverage> coverage;
   for (const auto& part : result.coverage) coverage.push_back(part.found);
   cell.finish(coverage);
-  // The explorer has already checked each failure twice; the second check reused no earlier outcome
-  // (exploration.h).
+  // No further check is needed. The explorer has checked each failure twice, and its second check
+  // reused no earlier outcome (exploration.h).
   cell.smallest.confirmed = cell.lost();
   return cell;
 }

@@ -1,9 +1,9 @@
 #pragma once
 // A litmus test: one question about the tree after a power cut (README.md).
 //
-// The files in tests/ contain one table for each test. A test has an initial state, which is
-// synced, a list of operations and an allowed set. Power cuts happen anywhere during the
-// operations.
+// The files in tests/ contain one table for each test. A test consists of initial operations, the
+// operations under test, and an allowed set. The initial operations are followed by a sync. Power
+// cuts happen at any point of the operations under test.
 //
 //   [[test]]
 //   number = 40
@@ -68,7 +68,7 @@ struct LitmusTest {
 
   /// Returns the initial operations, a sync, and the test's own operations.
   std::vector<workload::Operation> whole_list() const;
-  /// Returns the number of operations in whole_list() before the test's own.
+  /// Returns the number of operations in whole_list() that precede the test's own operations.
   std::size_t offset() const { return initial.size() + 1; }
   /// Converts an operation number in whole_list() to a number in the test. Returns nullopt for the
   /// initial operations and the sync.

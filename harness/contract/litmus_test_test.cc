@@ -53,8 +53,8 @@ TEST(LitmusTests, NoticeTheirSeededDefects) {
   }
 }
 
-// If a row has "synced", the operation that it names must be a persistence point. Otherwise, the
-// row could never apply.
+// In a row with "synced", the named operation must be a persistence point. Otherwise, no tree could
+// satisfy the row's condition.
 TEST(LitmusTests, RowsConditionsCanHold) {
   for (const LitmusTest& test : tests())
     for (const Row& row : test.allowed.rows())

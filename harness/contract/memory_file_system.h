@@ -1,9 +1,9 @@
 #pragma once
-// An in-memory file system. It defines the trees with which a litmus test compares the recovered
-// tree. These are the trees after each operation, without a power cut.
+// An in-memory file system, which computes the trees that a litmus test expects: the tree after
+// each operation if the power is not cut.
 //
-// It shares no code with the oracle or with our file systems. All operations take effect at once,
-// and sync and fsync do nothing.
+// The file system shares no code with the oracle or with our file systems. Operations take effect
+// at once, and sync and fsync do nothing.
 
 #include <cstddef>
 #include <cstdint>

@@ -1,6 +1,6 @@
 #pragma once
-// The seeded defect of a litmus test: a file system that breaks exactly the promise in question. It
-// shows that the test can detect a violation.
+// The seeded defect of a litmus test: a file system that breaks exactly the promise that the test
+// checks. The test must find this violation.
 //
 // A model executes the operations of a test in memory. The correct model makes each operation
 // durable before it returns, and can be cut between any two operations. The defective model differs
@@ -71,7 +71,7 @@ struct ModelledCut {
 std::vector<ModelledCut> correct_cuts(std::span<const workload::Operation> operations,
                                       const std::vector<Tree>& states);
 
-/// Returns the crash state of the defective model.
+/// Returns the crash state that the file system with this defect leaves.
 ModelledCut defective_cut(std::span<const workload::Operation> initial,
                           std::span<const workload::Operation> operations,
                           const std::vector<Tree>& states, const SeededDefect& defect);

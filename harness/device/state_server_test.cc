@@ -62,7 +62,8 @@ TEST(StateServer, ForwardsTheServersErrors) {
 }
 
 TEST(StateServer, ServesManyThreads) {
-  constexpr std::size_t kStages = 12;  // greater than the number of connections
+  /// more than the client has connections, so that threads share connections
+  constexpr std::size_t kStages = 12;
   const auto folder = base::ScratchFolder::make();
   ASSERT_TRUE(folder);
   const auto server = start(*folder, kStages);

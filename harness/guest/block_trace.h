@@ -34,8 +34,8 @@ namespace headcrash::guest {
 inline constexpr const char* kTraceFolder = "/sys/kernel/tracing";
 
 /// Starts tracing, with a buffer of `buffer_kib` for each processor. Discards earlier events.
-/// Returns ENOTSUP if the kernel has no block events or no stacks. `folder` is the tracing file
-/// system, which is mounted if necessary.
+/// Returns ENOTSUP if the kernel has no block events or cannot record stacks. `folder` is the
+/// tracing file system, which is mounted if necessary.
 VfsResult<void> start_block_trace(std::size_t buffer_kib, const std::string& folder = kTraceFolder);
 
 /// Stops tracing and passes the text to `receive`, in pieces that end with a complete line.

@@ -13,7 +13,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A folder of ordinary files with the names of tracefs.
+/// Simulates tracefs by a folder of ordinary files with the same names.
 class BlockTrace : public testing::Test {
  protected:
   BlockTrace() {

@@ -150,8 +150,8 @@ Answer put(const json& request, const Sender&) {
   return json::object();
 }
 
-/// Runs several commands one after the other, like `exec`. For each line of output that is a
-/// promise, writes a mark.
+/// Like `exec`, but runs several commands in sequence. When a command promises that its data is
+/// durable, writes a mark to the mark disk and sends the event `persisted`.
 Answer run_application(const json& request, const Sender& send) {
   const auto timeout_ms = request.at("timeout_ms").get<std::int64_t>();
   const auto argvs = request.at("commands").get<std::vector<std::vector<std::string>>>();
@@ -206,7 +206,7 @@ Answer mount(const json& request, const Sender&) {
   const std::string source = text_of(request, "source");
   const Stopwatch watch;
   restore_ways();
-  KernelLog said;  // a separate reader, so that kernel_log() still returns these records later
+  KernelLog said;  // has its own position, so that kernel_log() still returns these records later
   const auto done = mount_file_system(source, text_of(request, "target"), text_of(request, "type"),
                                       request.value("options", ""));
   const std::string type = text_of(request, "type");
@@ -402,7 +402,8 @@ Answer counters(const json& request, const Sender&) {
               {"cpu", {{"user_ms", cpu.user_ms}, {"system_ms", cpu.system_ms}}}};
 }
 
-/// Waits until all data written so far is on the disk, then returns the same as `counters`.
+/// Waits until all data written so far is on the disk. Then returns the answer of `counters`, with
+/// the duration of the sync.
 Answer settle(const json& request, const Sender& send) {
   const auto start = std::chrono::steady_clock::now();
   sync_everything();

@@ -13,7 +13,7 @@ namespace headcrash::guest {
 using Sender = std::function<void(const nlohmann::json& message)>;
 
 /// Answers one line, whatever it contains. Passes to `send` any events, and then exactly one
-/// message that has "ok".
+/// message with the field "ok".
 void answer_line(const base::LineFramer::Line& line, const Sender& send);
 
 }  // namespace headcrash::guest

@@ -154,8 +154,8 @@ TEST(Commands, ApplicationLinesBecomeEventsAtOnce) {
   EXPECT_EQ(messages[2]["done"], 1);
   EXPECT_EQ(messages[2]["stdout"], "persisted b\ndone\n");
 
-  // The program continues only when its line has been received. An agent that delayed events until
-  // the program exits would therefore hang.
+  // The program exits only after the agent has delivered the program's first line. If the agent
+  // delivered lines only at the program's end, this test would hang.
   const std::string heard = (folder.path() / "heard").string();
   std::vector<json> events;
   const std::string line =

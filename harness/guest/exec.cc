@@ -160,9 +160,9 @@ bool adopts_orphans() {
   return ::getpid() == 1 || (::prctl(PR_GET_CHILD_SUBREAPER, &asked) == 0 && asked != 0);
 }
 
-/// Returns a descriptor that becomes readable when any child exits. The caller needs it because a
-/// program may wait until an orphan is dead. Returns -1 if this process does not become the parent
-/// of orphans.
+/// Returns a descriptor that becomes readable when any child exits, so that the caller can reap
+/// orphans while a program runs. Some programs wait until an orphan is gone. Returns -1 if orphans
+/// do not become children of this process.
 int orphans_end() {
   static const base::Descriptor ends = [] {
     sigset_t child;

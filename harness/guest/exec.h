@@ -25,10 +25,10 @@ struct Program {
   std::string input{};
   std::chrono::milliseconds timeout{0};
   std::vector<std::string> environment{};  ///< "NAME=VALUE"; if empty, the caller's environment
-  /// If set, the program runs in a new process namespace, and its process calls this function just
-  /// before it executes the program. The process still uses the caller's memory at that time. If
-  /// the program then cannot be executed, the process exits with kNotFound or kCannotStart, and
-  /// prints the reason on standard error.
+  /// If set, the program runs in a new process namespace, and this function is called in the child
+  /// just before the program is executed. The child still shares the caller's memory at that time.
+  /// If the program cannot be executed, the child prints the reason on standard error, and exits
+  /// with kNotFound or kCannotStart.
   std::function<void()> enter{};
   /// Receives all standard output as it arrives. If it returns false, the program is killed in the
   /// same way as at the time limit.

@@ -43,7 +43,7 @@ TEST(RunProgram, ReportsWhyAProgramCannotStart) {
 
 TEST(RunProgram, GivesAnEnvironmentAndDefaultSignals) {
   ::setenv("HEADCRASH_TEST", "own", 1);
-  ::signal(SIGPIPE, SIG_IGN);  // as in the agent
+  ::signal(SIGPIPE, SIG_IGN);  // the agent ignores SIGPIPE, too
   const std::vector<std::string> print{"sh", "-c",
                                        "echo $HEADCRASH_TEST; kill -PIPE $$; echo alive"};
   const auto given = run_program({.argv = print,
@@ -100,8 +100,8 @@ TEST(RunProgram, KillsTheWholeGroup) {
   std::ifstream file(pid_file);
   pid_t grandchild = 0;
   ASSERT_TRUE(file >> grandchild);
-  // The signal may not have been delivered yet. If the agent did not reap the process, the process
-  // would remain a zombie.
+  // The signal may take a moment to arrive. A zombie also counts as dead, because its new parent
+  // may not reap it.
   std::string state = "?";
   for (int tries = 0; tries < 200 && !state.empty() && state != "Z"; ++tries) {
     std::this_thread::sleep_for(10ms);

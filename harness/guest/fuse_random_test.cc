@@ -46,8 +46,8 @@ struct System {
 
 std::optional<System> find_system(std::string_view type) {
   constexpr std::uint64_t kMiB = 1 << 20;
-  // Segments are so long that the eager cleaner never reaches the number of clean segments that it
-  // aims for, and thus never stops.
+  // The eager cleaner stops only at a certain number of clean segments. Segments of this size are
+  // so few that the cleaner never reaches that number.
   if (type == "lfs") return System{"lfs", "-s 256K", "eager-cleaner", 24 * kMiB, 90};
   if (type == "snapfs") return System{"snapfs", "", "snapshots-often", 48 * kMiB, 95};
   return std::nullopt;
@@ -126,8 +126,8 @@ class Mounts {
   void unmount() {
     run("umount " + target_.string());
     mounted_ = false;
-    // The process that serves the file system ends slightly after umount does. Until then, it uses
-    // the image.
+    // The process that serves the file system exits shortly after umount. Until then, it uses the
+    // image.
     const auto fsck = fmt::format("{}/fsck.headcrash-{} -n {} >>{} 2>&1", tools_, system_.type,
                                   image_.string(), said_.string());
     int left = -1;

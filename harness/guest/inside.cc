@@ -122,7 +122,7 @@ void mount_overlay(const InsideCommand& command) {
   bind_program("headcrash-tracer");
 }
 
-/// Makes the process part of the root file system, in a new mount namespace.
+/// Changes the root of the process to the program's root file system, in a new mount namespace.
 void enter(const InsideCommand& command) {
   mount_image();
   require(::unshare(CLONE_NEWNS) == 0, "create a mount namespace");

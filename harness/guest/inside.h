@@ -6,8 +6,8 @@
 //
 //   /init inside ROOT DISK FILES FOLDER [NAME=VALUE...] -- PROGRAM [ARGUMENT...]
 //
-// The agent, which is /init, does not execute itself again for it. In user-mode Linux, a further
-// process would cost milliseconds for each state that is verified.
+// The agent is itself /init, so it recognises this command and does not start /init again. In
+// user-mode Linux, an additional process would cost milliseconds for each state that is verified.
 
 #include <optional>
 #include <string>
@@ -19,8 +19,8 @@ namespace headcrash::guest {
 
 struct InsideCommand {
   std::string root;  ///< mount point of the file system under test
-  /// Path in the image at which the program sees the file system under test. The file system also
-  /// appears at the path `root`, unless the image has files there.
+  /// Path at which the program in the image sees the file system under test. The program can also
+  /// use the path `root`, unless the image has files at that path.
   std::string disk;
   std::string files;                     ///< folder that the program sees as /.headcrash/files
   std::string folder;                    ///< working folder of the program

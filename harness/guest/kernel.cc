@@ -90,7 +90,8 @@ bool is_served_by_a_daemon(const std::string& target) {
 /// Returns true if some process has an open connection to FUSE.
 bool daemon_runs() {
   namespace fs = std::filesystem;
-  std::error_code error, ended;  // `ended` is ignored, because a process may exit during the search
+  /// a process may exit during the search, so errors in `ended` are ignored
+  std::error_code error, ended;
   for (fs::directory_iterator process("/proc", error); process != fs::directory_iterator();
        process.increment(error)) {
     for (fs::directory_iterator open(process->path() / "fd", ended);
@@ -251,8 +252,8 @@ void shorten_way(const std::string& disk) {
     std::string before;
     std::ifstream now(queue + file);
     std::getline(now, before);
-    // The file contains the choices, for example "[mq-deadline] none", with the current one in
-    // brackets. If there is no choice, the setting remains unchanged.
+    // A file such as queue/scheduler lists the choices, and has the current one in brackets:
+    // "[mq-deadline] none". If the file is empty or missing, there is nothing to set.
     const std::size_t open = before.find('['), close = before.find(']');
     if (open < close && close != std::string::npos)
       before = before.substr(open + 1, close - open - 1);

@@ -26,7 +26,8 @@ VfsResult<void> unmount_file_system(const std::string& target);
 /// with the same parameters. Returns ENOTSUP if there is no such mount.
 VfsResult<void> mount_again(const std::string& target);
 /// Remounts the file system read-only, and then read-write with its original options. Returns
-/// ENOTSUP for the same reason as mount_again(), and EBUSY if a file is open for writing.
+/// ENOTSUP if mount_file_system() has not mounted a file system at `target`, and EBUSY if a file is
+/// open for writing.
 VfsResult<void> read_only_for_a_moment(const std::string& target);
 /// Calls sync(2). The kernel does not forward sync(2) to our own file systems, so these are synced
 /// separately (fs-adapters/fuse/ioctls.h).
@@ -51,9 +52,8 @@ struct BlockDevice {
 std::string write_cache_of(const std::string& path);
 /// Drops the cached pages of the device, then reads its first sector with O_DIRECT.
 VfsResult<BlockDevice> inspect_disk(const std::string& path);
-/// drop_cached_pages() and read_nonce() are the two parts of inspect_disk() that the check of a
-/// crash state needs. drop_cached_pages() also returns the size of the disk; read_nonce() reads the
-/// first sector.
+/// The two parts of inspect_disk() that the check of a crash state needs. drop_cached_pages() drops
+/// the cached pages and returns the size of the disk. read_nonce() reads the first sector.
 VfsResult<std::uint64_t> drop_cached_pages(const std::string& path);
 /// Measures a 4 KiB read at `offset` that bypasses all caches. Returns its duration in nanoseconds
 /// of the guest's monotonic clock.
@@ -69,8 +69,8 @@ void shorten_way(const std::string& disk);
 void restore_ways();
 
 inline const std::string kUnknownType = "the kernel does not support the file system ";
-/// Returns true if /proc/filesystems lists the type. If mount(2) returns ENODEV, this shows whether
-/// the reason is an unknown type.
+/// Returns true if the kernel supports the file system type (/proc/filesystems). mount(2) returns
+/// ENODEV for an unknown type, but also for other reasons.
 bool kernel_knows(const std::string& file_system_type);
 
 /// Counters of the kernel's requests to a disk since boot (/sys/block/NAME/stat).

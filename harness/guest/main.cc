@@ -1,9 +1,10 @@
 // headcrash-agent: process 1 of the guest.
 //
-// It mounts the file systems that programs expect, loads the modules, opens the channel to the
-// host, and answers requests until the power is cut. If the agent exits, the kernel panics. Because
-// of its command line, the kernel then resets the machine, and a reset ends QEMU. A broken guest is
-// therefore always detected.
+// The agent mounts the file systems that programs expect, loads the modules, and opens the channel
+// to the host. It then answers requests until the power is cut.
+//
+// If the agent exits, the kernel panics. The kernel's command line turns a panic into a reset of
+// the machine, and the reset ends QEMU. A broken guest is therefore always detected.
 
 #include <fcntl.h>
 #include <fmt/format.h>

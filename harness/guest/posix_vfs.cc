@@ -676,8 +676,8 @@ VfsResult<void> PosixVfs::drop_caches() {
   const int error = errno;
   ::close(control);
   if (!written) return refuse(error);
-  // Our own file systems run in a process. The kernel does not drop the caches of this process, so
-  // an ioctl does.
+  // Our own file systems cache data in a user process, whose caches the kernel cannot drop. An
+  // ioctl makes the process drop them.
   const int folder = ::open(root_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (folder < 0) return refuse(errno);
   static_cast<void>(::ioctl(folder, fuse::kDropCaches));  // other file systems return ENOTTY

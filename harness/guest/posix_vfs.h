@@ -98,7 +98,7 @@ class PosixVfs : public Vfs {
   /// Remounts the file system that mount_file_system() (kernel.h) has mounted at the root. Returns
   /// ENOTSUP if the root is not such a mount point.
   VfsResult<void> remount() override;
-  VfsResult<void> remount_read_only() override;  ///< fails for the same reason as remount()
+  VfsResult<void> remount_read_only() override;  ///< fails in the same cases as remount()
   VfsResult<void> freeze() override;
 
   void cpu(std::int64_t ns) override;

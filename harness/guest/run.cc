@@ -111,7 +111,7 @@ class Run {
   }
 
   std::span<const Operation> operations_;
-  workload::OpenFiles open_files_;  // at the end of the run, closes the files that are still open
+  workload::OpenFiles open_files_;  // the destructor closes the files that are still open
   Vfs& vfs_;
   const RunReports& reports_;
   std::size_t threads_;

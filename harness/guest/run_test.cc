@@ -143,7 +143,7 @@ TEST(RunOperations, AFailedReportEndsTheRun) {
   EXPECT_TRUE(std::filesystem::exists(folder.path() / "a"));
 }
 
-/// A change that is made through %f must be visible through a link that was created earlier.
+/// b is a link to the file that is open as %f. Changes through %f must be visible through b.
 TEST(Run, AnOpenFileOutlivesItsName) {
   const TemporaryFolder folder;
   PosixVfs vfs(folder.path());

@@ -10,8 +10,8 @@
 namespace headcrash::guest {
 namespace {
 
-/// A VFS that rejects one call. A file system with a wrong count of entries or inodes would do
-/// this.
+/// A VFS that rejects one call. A file system rejects such a call if its count of entries or inodes
+/// is wrong.
 class Refusing : public PosixVfs {
  public:
   using PosixVfs::PosixVfs;

@@ -73,8 +73,8 @@ TEST(AmbiguousDirectories, TimeIsBounded) {
             Found{});
 }
 
-/// The exchanges form a chain: each of them moves the directory that was originally d0 to the next
-/// name. Any number of the exchanges may have been executed.
+/// The exchanges form a chain: each of them moves the original directory d0 to the next name. A
+/// crash state may contain the first N exchanges, for any N.
 TEST(AmbiguousDirectories, AcceptsAChainOfExchanges) {
   constexpr std::uint32_t kDirectories = 20;
   Case chain{.lines = {}, .persisted = std::nullopt};
@@ -183,9 +183,10 @@ TEST(AmbiguousDirectories, OnePointIdentifiesEmptyDirectories) {
   EXPECT_EQ(pairs.judge(tree, promises), Found{});
 }
 
-/// A list in which each of twenty names may refer to each of twenty directories, because the
-/// directories are exchanged at random after the sync. The file m is created when half of the
-/// exchanges have been made.
+/// A list of operations that creates twenty directories and then syncs. After the sync, the list
+/// exchanges pairs of directories at random. In a crash state, each of the twenty names may
+/// therefore refer to any of the twenty directories. The file m is created after half of the
+/// exchanges.
 class RandomExchanges {
  public:
   static constexpr std::uint32_t kDirectories = 20, kExchanges = 200;

@@ -23,7 +23,7 @@ struct VerifierEnd {
   std::string output, errors;  ///< the caller keeps only the last part of each
 };
 
-/// Maximum number of findings. If there are more, one further finding gives the number of those
+/// Maximum number of findings. If there are more, one additional finding states how many were
 /// omitted.
 inline constexpr std::size_t kApplicationFindingsMost = 100;
 

@@ -1,5 +1,6 @@
-// Records changes to extended attributes as the kernel makes them (follower.h). A list may set a
-// value, a new object may inherit a value, and other changes may remove an attribute.
+// Follows the changes that operations make to extended attributes (follower.h). An operation may
+// set a value explicitly. A new object may inherit a value from its directory. Some operations
+// remove an attribute as a side effect.
 #include <fmt/format.h>
 
 #include <utility>
@@ -79,8 +80,8 @@ void Follower::inherit_attributes(ObjectId directory, TokenId token) {
   if (is_directory) set_attribute(made, kDefaultAcl, inherited->value());
 }
 
-/// Records that a write, or a change of size or owner, removes the capability. File systems remove
-/// it at different times, so from now on it may be present or absent.
+/// Makes the capability optional: from now on, the object may or may not have it. A write or a
+/// change of size or owner removes the capability, but file systems differ in when they do so.
 void Follower::lose_capability(ObjectHistory& of) {
   if (of.attributes.erase(std::string(kCapability)) > 0) of.unclear_attributes.emplace(kCapability);
 }
@@ -152,8 +153,8 @@ Result<void> Follower::remove_attribute(const Operation& operation, ObjectHistor
       states == holder.attributes.end() || states->second.empty() || !states->second.back().second;
   const bool may_be_absent =
       name == kAccessAcl || name == kDefaultAcl || holder.unclear_attributes.contains(name);
-  // If the file system does not support extended attributes, the operation that would set this
-  // attribute may have been skipped. The removal will then be skipped as well.
+  // The attribute may never have been set, because an operation may be skipped if the file system
+  // does not support extended attributes. In this case, the removal is skipped, too.
   if (has_none && (disturbed_ || may_be_absent)) return {};
   if (has_none) return wrong(fmt::format("\"{}\" has no attribute \"{}\"", operation.path, name));
   set_attribute(holder, name, std::nullopt);

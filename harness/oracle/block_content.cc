@@ -41,7 +41,7 @@ BlockBytes stamp_of(const BlockContent& held, std::uint64_t block) {
 }
 
 /// Writes part of a stamp over the previous contents of a block. If the previous contents are
-/// known, the first bytes of the result show whether the block is a complete stamp again.
+/// known, determines whether the block is now a complete stamp.
 BlockContent patched(const BlockEvent& event, std::uint64_t block, const BlockContent& before) {
   const BlockHole part = event.hole;
   BlockContent fresh{

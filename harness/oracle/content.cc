@@ -28,15 +28,15 @@ namespace {
 using workload::kStampBytes;
 
 constexpr std::size_t kValueShownBytes = 80;  // maximum length of an attribute value in a finding
-// Maximum number of blocks in a run that are judged separately. Further blocks of the run are
-// judged like the last of these.
+// Maximum number of blocks that are judged individually in a run. The verdict on the last of these
+// also applies to the rest of the run.
 constexpr std::uint64_t kForeignBlocksJudged = 64;
 
 struct Permitted {
   /// Contents at the persistence point that covers the block. Zeroes if no point covers it.
   BlockContent persistent;
   std::vector<BlockContent> pending;      ///< contents that may have replaced `persistent` since
-  std::vector<BlockContent> overwritten;  ///< stamps that were there before the persistent contents
+  std::vector<BlockContent> overwritten;  ///< stamps that were in the block before `persistent`
   bool covered = false;
   /// True if the block's allocation unit may have been allocated since the persistence point.
   bool unit_in_flight = false;
@@ -44,7 +44,8 @@ struct Permitted {
   /// True if no operation since the persistence point can have changed the block or the size of the
   /// file.
   bool settled = false;
-  /// The block is beyond the covered size. Set only if the file may be longer than it ever was.
+  /// The block is beyond the end of the file at the persistence point. Set only if fsck may extend
+  /// the file to the end of its last block (ContentTerms::ends_anywhere).
   bool beyond_end = false;
   Tier tier = Tier::posix;
 
@@ -67,8 +68,8 @@ std::optional<std::size_t> last_cover(const ObjectHistory& object, std::uint64_t
   std::optional<std::size_t> last;
   for (const DataCover& cover : object.data_covers) {
     if (!counts(cover, horizon, covers) || block < cover.first || block >= cover.end) continue;
-    // If blocks have moved since this persistence point, it is unknown whether the point covered
-    // the block that is now at this position.
+    // If blocks were moved after this persistence point, the block that is now at this position may
+    // not be the one that the point covered.
     const bool moved_since =
         cover.end != kEndless && std::ranges::any_of(object.moves, [&](const auto& move) {
           return move.operation > cover.operation && horizon.may_have_run(move.operation) &&
@@ -136,8 +137,9 @@ bool unit_in_flight(const ObjectHistory& object, std::uint64_t block, const Cont
          (terms.fills_last_unit && tail_grows(object, first, end, terms, cover));
 }
 
-/// Returns true if the block may have been freed and reallocated. In that case, a different block
-/// of the disk is now at this position, and it may contain older data of the same file.
+/// Returns true if the block may have been freed and allocated again. The file may then have
+/// another disk block at this position, and this disk block may contain older data of the same
+/// file.
 bool may_be_another(const ObjectHistory& object, std::uint64_t block, const ContentTerms& terms,
                     std::optional<std::size_t> cover) {
   std::optional<std::size_t> given_up;
@@ -153,8 +155,8 @@ bool may_be_another(const ObjectHistory& object, std::uint64_t block, const Cont
   return given_up && unit_in_flight(object, block, terms, given_up);
 }
 
-/// Adds the contents that the block may have had earlier. If `moves_count` is true, this includes
-/// contents that were brought from other positions by moves in flight.
+/// Adds the contents that the block may have had before. If `moves_count` is true, also adds
+/// contents that moves may have brought from other positions.
 void add_what_stood_there(const ObjectHistory& object, std::uint64_t block,
                           const ContentTerms& terms, std::optional<std::size_t> cover,
                           bool moves_count, Permitted& permitted) {
@@ -166,9 +168,9 @@ void add_what_stood_there(const ObjectHistory& object, std::uint64_t block,
   }
 }
 
-/// Returns all positions whose blocks may appear at this position, because a move in flight may or
-/// may not have moved them. Data written to the new position after the move may therefore also
-/// appear at the old one.
+/// Returns the positions whose data may appear at position `block`, because it is unknown which
+/// moves in flight have been executed. Includes data that was written to a block after its move,
+/// because this data may appear at the old position.
 std::set<std::uint64_t> other_places(const ObjectHistory& object, std::uint64_t block,
                                      const ContentTerms& terms, std::optional<std::size_t> cover) {
   std::set<std::uint64_t> places{block};
@@ -211,7 +213,8 @@ Permitted permitted_at(const ObjectHistory& object, std::uint64_t block, const C
   permitted.beyond_end = terms.ends_anywhere && block * kStampBytes >= covered_size;
   add_what_stood_there(object, block, terms, cover, true, permitted);
   const std::set<std::uint64_t> places = other_places(object, block, terms, cover);
-  // Zeroes are permitted: the block may have moved away before another block arrived.
+  // The block may have been moved away before another block was moved to its position, so zeroes
+  // are permitted.
   if (!places.empty()) permitted.pending.push_back({});
   for (const std::uint64_t place : places) {
     Permitted there;
@@ -392,8 +395,8 @@ std::optional<BlockFault> judge_block(const ObjectHistory& object, const Content
         return fault(own ? Verdict::wrong_data : Verdict::stale_data, Tier::integrity, found);
       }
       if (!was_once) return fault(Verdict::wrong_data, Tier::integrity, found);
-      // The older version may come from a block that was allocated later, to fill a hole in the
-      // file or to replace a block that the file has freed.
+      // An older version is permitted in a block that was allocated later, either to fill a hole in
+      // the file or to replace a freed block.
       if (may_be_stale && (permitted.persistent.zero || permitted.may_be_another))
         return std::nullopt;
       // If an older version is found instead of a synced version, a write was lost. If an older
@@ -436,7 +439,7 @@ std::optional<Finding> judge_size(const ObjectHistory& object, const ObservedObj
     }
   }
   if (changing && terms.ends_anywhere) most = kEndless;
-  // A write with O_SYNC promises that the file is at least as long as the end of the write.
+  // A write with O_SYNC promises that the file extends at least to the end of the write.
   for (const DataCover& each : object.data_covers) {
     if (each.end == kEndless || !counts(each, terms.horizon, covers) ||
         (cover && each.operation < *cover))
@@ -470,8 +473,8 @@ class BlockJudge {
       : object_(object), terms_(terms), covers_(covers), borders_(borders(object)) {
     size_bytes_ = observed.size_bytes;
     end_ = (observed.size_bytes + kStampBytes - 1) / kStampBytes;
-    // If only one byte of the last block belongs to the file, a stamp reads as zero there, because
-    // its first byte is zero.
+    // The first byte of a stamp is zero. If the file ends after the first byte of a block, the
+    // stamp in this block therefore reads as zeroes.
     one_byte_ = observed.size_bytes % kStampBytes == 1;
     if (object.moves.empty()) return;
     for (const std::uint64_t border : borders_)
@@ -503,8 +506,8 @@ class BlockJudge {
   Covers covers_;
   std::set<std::uint64_t> borders_;
   std::uint64_t size_bytes_ = 0, end_ = 0;
-  /// After a move, blocks before this position may show the contents of other blocks, so these
-  /// blocks are judged one by one.
+  /// End of the blocks that a move may have affected. Blocks before this position may have the
+  /// contents of other blocks, so each of them is judged separately.
   std::uint64_t moving_end_ = 0;
   bool one_byte_ = false;
   std::map<Verdict, FaultCount> faults_;
@@ -552,7 +555,7 @@ std::vector<Finding> judge_content_by(const ObjectHistory& object, const Observe
   }
   if (auto size = judge_size(object, observed, terms, covers)) findings.push_back(std::move(*size));
   BlockJudge judge(object, observed, terms, covers);
-  /// End of the blocks that have been described so far. Runs must be contiguous.
+  /// End of the gapless sequence of blocks from block 0 that `observed` describes.
   std::uint64_t described_end = 0;
   for (const ContentRun& run : observed.runs) {
     judge.judge(run);
@@ -614,8 +617,9 @@ std::vector<Finding> judge_attributes_by(const ObjectHistory& object,
   return findings;
 }
 
-/// Assigns a tier to each finding. A finding that is not among `by_posix` violates only a
-/// documented promise.
+/// Corrects the tier of each finding. `by_posix` are the findings that remain if only the
+/// persistence points of POSIX count. A finding of tier POSIX whose kind is not among them violates
+/// only a documented promise.
 std::vector<Finding> tiered(std::vector<Finding> findings, const std::vector<Finding>& by_posix) {
   for (Finding& each : findings) {
     const auto same = [&](const Finding& other) {

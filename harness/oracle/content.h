@@ -23,9 +23,9 @@ struct ContentTerms {
   /// True if the file may have any size while it grows, because fsck extends the file to the end of
   /// its last block.
   bool ends_anywhere = false;
-  /// Selects the blocks that may contain stale data. If true, these are all blocks with a change in
-  /// flight. If false, these are only blocks that may have been allocated since the persistence
-  /// point; a truncation in flight then leaves no data other than the file's own.
+  /// If true, stale data may appear in every block with a change in flight. If false, stale data
+  /// may appear only in blocks that may have been allocated since the persistence point. In
+  /// particular, a truncation in flight then exposes no stale data.
   bool stale_anywhere_in_flight = false;
   /// When the file grows, the units at its old and its new end are allocated.
   bool fills_last_unit = false;

@@ -66,7 +66,7 @@ std::optional<Expectation> size_of(std::string_view text) {
   return Expectation{.kind = Expected::size, .least = *least, .most = *most};
 }
 
-/// Parses an expectation without its block number.
+/// Parses an expectation that has no block number.
 Expectation parse(std::string_view text) {
   for (const auto& [kind, fixed] : kFixed)
     if (text == fixed) return {.kind = kind};

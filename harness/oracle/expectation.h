@@ -27,7 +27,7 @@ struct Expectation {
     readable_content,
     target,    ///< `text` is the target of a symbolic link
     one_name,  ///< `text` is the other name under which the object was found; empty if unknown
-    links,     ///< `least` is the number of names
+    links,     ///< the object has `least` names
     size,      ///< from `least` to `most` bytes
     version,   ///< version `least` or a newer one in block `block`
     zeroes,    ///< in `block`
@@ -53,8 +53,8 @@ Expectation expectation_of(const Finding& finding);
 
 /// Returns the type with its article, for example "a file", "a directory" or "a fifo".
 std::string_view kind_of(FileType type);
-/// Returns a text for Finding::found. The object must have only one name, but was also found under
-/// `name`.
+/// Returns the text of Finding::found for an object that must have only one name, but was also
+/// found as `name`.
 std::string also_found_as(std::string_view name);
 
 }  // namespace headcrash::oracle

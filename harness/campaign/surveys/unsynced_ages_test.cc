@@ -1,4 +1,4 @@
-// Tests how the results of unsynced-loss are evaluated, with trees that the test constructs.
+// Tests the evaluation of unsynced-loss with constructed trees.
 #include "harness/campaign/surveys/unsynced_ages.h"
 
 #include <gtest/gtest.h>
@@ -30,7 +30,7 @@ std::vector<ObservedObject> tree_after(const UnsyncedWorkload& workload, std::si
     ObservedObject& file = *find(operation.path);
     const std::uint64_t first = operation.offset / workload::kStampBytes,
                         blocks = operation.length / workload::kStampBytes;
-    // Creates a separate run for each written block, and drops the earlier runs of these blocks.
+    // Replaces the runs of the written blocks with one run for each block.
     std::vector<ContentRun> runs;
     for (const ContentRun& run : file.runs)
       if (run.first_block < first || run.first_block >= first + blocks) runs.push_back(run);
@@ -62,8 +62,8 @@ TEST(UnsyncedAges, LostChangesHaveTheAgeOfTheirRound) {
   EXPECT_EQ(all.size(), 6U * 4U + 3U);
   EXPECT_EQ(summary_of(all).lost, 0U);
   EXPECT_DOUBLE_EQ(summary_of(all).newest_kept_ms, 3000);
-  // The disk contains the first four rounds. The last two rounds, whose changes are 3 s and 4 s
-  // old, are lost.
+  // The disk contains the first four of six rounds. At the cut, the changes of the two lost rounds
+  // are 3 s and 4 s old.
   const auto ages = change_ages(workload, marks, 8 * kS, tree_after(workload, workload.rests[3]));
   const LossSummary summary = summary_of(ages);
   EXPECT_EQ(summary.lost, 2U * 5U);

@@ -13,8 +13,9 @@
 
 namespace headcrash::campaign {
 
-/// Measures a cell. The phase `workload` of the trial has the metrics `loss.*`
-/// (results/db/SCHEMA.md). Fails if the device or guest cannot be started, or if interrupted.
+/// Measures one cell. The returned trial stores the metrics `loss.*` in the phase `workload`
+/// (results/db/SCHEMA.md). Fails if the device or guest cannot be started, or if the measurement is
+/// interrupted.
 Result<db::TrialRecord> measure_unsynced(const UnsyncedCell& cell,
                                          const adapters::LinuxAdapter& filesystem,
                                          const SurveyContext& context);

@@ -8,9 +8,10 @@
 //   unsynced-loss/xfs/short       one setting
 //
 // A cell consists of a file system, a set of the kernel's writeback settings, and one cut. A
-// control syncs before the cut. Guests run in real time, so the kernel's intervals are shortened.
-// By default, Linux writes data back after 30 s and checks every 5 s; ext4 commits every 5 s and
-// btrfs every 30 s; XFS writes its log after 30 s, and F2FS writes a checkpoint every 60 s.
+// control syncs before the cut. Guests run in real time, so the settings shorten the kernel's
+// intervals. The default intervals are long: Linux writes data back after 30 s, and checks for such
+// data every 5 s. ext4 commits every 5 s, and btrfs every 30 s. XFS writes its log after 30 s. F2FS
+// writes a checkpoint every 60 s.
 
 #include <cstdint>
 #include <optional>
@@ -29,7 +30,8 @@ inline constexpr std::string_view kUnsyncedName = "unsynced-loss";
 struct WritebackSetting {
   std::string_view name, title;
   std::int64_t expire_ms = 0;  ///< vm.dirty_expire_centisecs: data of this age is written back
-  /// vm.dirty_writeback_centisecs: interval at which the kernel looks for such data.
+  /// vm.dirty_writeback_centisecs: interval at which the kernel checks for data of the age
+  /// expire_ms.
   std::int64_t writeback_ms = 0;
   /// In seconds: the option commit= of ext4 and btrfs, fs.xfs.xfssyncd_centisecs of XFS,
   /// cp_interval of F2FS.
@@ -58,14 +60,14 @@ struct UnsyncedCell {
   std::string key() const;  ///< "ext4+nodelalloc/short/cut-2", "xfs/short/synced"
 };
 
-/// The parts of a campaign's name. parse_unsynced_campaign() returns nullopt if the name is not of
-/// this kind.
+/// The result of parsing the name of an unsynced-loss campaign. parse_unsynced_campaign() returns
+/// nullopt for any other name.
 struct UnsyncedCampaign {
   bool all = false;
   std::string filesystem, setting;  ///< empty for all file systems or all settings
 };
 std::optional<UnsyncedCampaign> parse_unsynced_campaign(std::string_view name);
-/// Returns the entry that lists of campaigns show.
+/// Returns the description of this campaign for lists of campaigns.
 CampaignSummary unsynced_campaign_summary();
 
 /// Returns the cells of the campaign, in order. A shard has every n-th cell. Fails if no cell

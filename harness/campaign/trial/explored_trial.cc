@@ -25,8 +25,7 @@ constexpr const char* kRecording = "workload.hcrec";
 /// without being minimised. The failures of a control are expected, so they are never minimised.
 constexpr std::size_t kMinimisedOfKind = 3;
 constexpr std::chrono::seconds kMinimise{90}, kOnlyReport{5};
-/// Maximum number of failures of each kind to confirm if failures are neither minimised nor
-/// described.
+/// Maximum number of failures of each kind to confirm, if failures are only confirmed and judged.
 constexpr std::size_t kSeenAgain = 3;
 
 Result<explorer::RecordedWorkload> record(explorer::StageGuest& guest, const ExploredCell& cell,
@@ -41,8 +40,8 @@ Result<explorer::RecordedWorkload> record(explorer::StageGuest& guest, const Exp
                                                         recording, at_crash);
   };
   if (!cell.write_through) return record_it();
-  // The mode was set in the current guest. During the recording, load() may replace this guest with
-  // a fresh one, which has the default mode. In this case, repeat the recording.
+  // The mode is set in the current guest. If load() replaces this guest with a fresh one during the
+  // recording, the fresh guest has the default mode, so the recording is repeated.
   for (int attempt = 0; attempt < 3; ++attempt) {
     TRY(guest.load({.recording = fs::absolute(disk.recording),
                     .state = disk.state,
@@ -88,7 +87,8 @@ class ExploredTrial {
   Result<explorer::ExplorationResult> explore(
       const explorer::RecordedWorkload& recorded,
       const std::function<void(const std::string&)>& on_phase);
-  /// Returns the expected verdict. It may depend on the application, which may promise less than
+  /// Returns the expected verdict. By default, this is the file system's. If the file system is
+  /// expected to be clean, it is the application's, because an application may promise less than
   /// its file system.
   adapters::Expectation expected() const {
     const bool by_filesystem = cell_.filesystem.expected != adapters::Expectation::clean;
@@ -118,7 +118,7 @@ class ExploredTrial {
   std::map<std::string, std::size_t>& minimised_;
   db::TrialRecord record_;
   bool worth_keeping_ = false;
-  /// Set if a crash inside the list left a state that failed its check.
+  /// Judgement of the state after a crash in the workload, if that state failed its check.
   std::optional<oracle::Judgement> at_crash_;
   std::vector<explorer::BrokenRule> broken_rules_;
   /// Number of states whose losses the documentation of the application permits.
@@ -353,9 +353,9 @@ void ExploredTrial::describe_failure(const explorer::FormattedDisk& disk,
   state->failure = std::move(entry);
 }
 
-/// Derives the trial's verdict from its states. It is the verdict of the worst confirmed failure.
-/// If no failure was confirmed, but failures did not recur or states could not be checked, it is a
-/// harness error that quotes the first reason.
+/// Sets the trial's verdict. If a failure was confirmed, the verdict is that of the worst confirmed
+/// failure. Otherwise, if a state could not be checked or a failure did not recur, the verdict is
+/// harness_error, and the summary quotes the first such case.
 void ExploredTrial::judge(const explorer::ExplorationResult& result) {
   const oracle::Judgement* worst = nullptr;
   const oracle::Judgement* undone = nullptr;

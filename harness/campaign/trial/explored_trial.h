@@ -50,7 +50,8 @@ class FormattedDisks {
 struct ExplorationContext {
   const Campaign* campaign = nullptr;
   FormattedDisks* disks = nullptr;
-  /// Keyed by guest_of(). Most file systems share one image.
+  /// Images by name; guest_of() returns the name of the image that a file system uses. Most file
+  /// systems use the same image.
   const std::map<std::string, vm::GuestImage>* images = nullptr;
   vm::Accelerator accelerator = vm::Accelerator::tcg;
   std::filesystem::path cache;  ///< saved guest states
@@ -65,7 +66,8 @@ class ExplorationWorker {
  public:
   explicit ExplorationWorker(const ExplorationContext& context) : context_(context) {}
 
-  /// Runs a trial. `artefacts` is an existing folder; it is emptied if no state failed. Fails on
+  /// Runs a trial. `artefacts` is an existing folder. Removes the folder if no failure was found
+  /// and no error occurred, unless the campaign keeps the recordings of clean trials. Fails on
   /// errors that would affect every trial (no plugin, no guest), or if interrupted. Errors in the
   /// guest become verdicts.
   Result<db::TrialRecord> run(const TrialPlan& plan, const std::filesystem::path& artefacts,

@@ -1,6 +1,6 @@
 #pragma once
-// Reads a trial's recording once it is complete. Extracts the marks and the cut, for which the
-// recording is authoritative, and a sample of the I/O.
+// Reads the recording of a trial that has ended. Extracts the marks, the cut and a sample of the
+// I/O. For the marks and the cut, the recording is authoritative.
 
 #include <cstddef>
 #include <cstdint>
@@ -23,7 +23,7 @@ struct RecordedRun {
   std::optional<std::int64_t> persisted_at_ns;
   std::vector<db::DeviceRecord> devices;
   std::vector<db::IncidentRecord> incidents;  ///< at most kIncidentsMost
-  /// A sample, which starts at the mark "phase workload".
+  /// A sample of the I/O from the mark "phase workload" on.
   std::vector<db::IoRecord> io;
 };
 

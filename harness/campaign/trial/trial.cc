@@ -1,6 +1,6 @@
 // The steps of a trial (trial.h).
 //
-// After each step, the trial either continues or ends with a verdict: a hang, an oops, an
+// After each step, the trial either continues or ends with a verdict, such as a hang, an oops or an
 // unmountable file system. An error in headcrash itself becomes the verdict harness-error, so that
 // one bad trial never ends the campaign.
 #include "harness/campaign/trial/trial.h"
@@ -101,7 +101,7 @@ class TrialRun : private run::RecoveryGuest {
   std::mt19937_64 random_;
   db::TrialRecord record_;
   std::vector<workload::Operation> operations_;
-  std::vector<std::size_t> rests_;  // set only with cut_after_unmount
+  std::vector<std::size_t> rests_;  // empty unless cut_after_unmount is set
   std::vector<workload::FailedOperation> failed_operations_;
   std::optional<std::string> failure_;  ///< operation that failed and thereby ended the workload
   std::unique_ptr<device::ServedDevice> device_;
@@ -221,7 +221,8 @@ Result<void> TrialRun::start_guest(const std::string& phase) {
                                          .cache = context_.cache,
                                          .scratch = context_.scratch},
                                         *device_, *plan_.filesystem);
-  // If even the first guest of a trial cannot start, no trial can run.
+  // If the trial has no completed phase, this was its first guest. If even that guest does not
+  // start, no other trial can run either.
   if (!started && record_.phases.empty()) unusable_ = started.error();
   if (!started) return run::stop(ErrorKind::timeout, started.error().message());
   guest_ = std::move(started->guest);
@@ -266,9 +267,9 @@ Result<void> TrialRun::format_and_mount() {
   return {};
 }
 
-/// Runs the workload until the power is cut. A persistence point is chosen at random from the
-/// middle half of the workload, and the cut follows it after some time. A workload with only a few
-/// points is designed to test the last one, which is then chosen.
+/// Runs the workload until the power is cut. Chooses a persistence point at random from the middle
+/// half of the workload, and cuts the power some time after this point. If the workload has only a
+/// few persistence points, it was designed to test the last one, so the last one is chosen.
 Result<void> TrialRun::work_until_cut() {
   std::vector<std::size_t> points;
   for (std::size_t i = 0; i < operations_.size(); ++i)
@@ -432,8 +433,8 @@ Result<run::Inspection> TrialRun::inspect(const adapters::LinuxAdapter& filesyst
                                *plan_.filesystem);
 }
 
-/// Judges the tree. First stops the server, because the recording is complete only then, and it
-/// shows which marks were before the cut.
+/// Stops the server, and then judges the tree. The recording is complete only after the server has
+/// stopped, and the marks before the cut are read from the recording.
 void TrialRun::judge() {
   const auto not_judged = [&](const Error& error) {
     keep_judgement({oracle::Verdict::harness_error, error.message()});
@@ -501,7 +502,8 @@ void TrialRun::keep_artefacts() {
   end_guest();
   device_.reset();
   std::error_code ignored;
-  // This recording is long and no longer needed, because its crash states are not explored.
+  // Remove the recording of a clean trial. It is long, and is not needed because its crash states
+  // are not explored.
   if (campaign_.cut_after_unmount && verdict_ == oracle::Verdict::clean)
     std::filesystem::remove(context_.artefacts / "recording.hcrec", ignored);
   keep("recording", "recording.hcrec");

@@ -1,5 +1,6 @@
-// Reads the events of a recording once. Then determines which writes are covered by flushes, what
-// the blocks contain, and what each state lacks (crash_timeline.h).
+// Creates the timeline of a crash (crash_timeline.h). Reads all events of the recording once, and
+// then finds the flush that covers each write, the contents of the written blocks, and the writes
+// that each state lacks.
 #include "harness/explorer/explain/crash_timeline.h"
 
 #include <fmt/format.h>
@@ -230,7 +231,8 @@ class Timeline {
     page_.marks.push_back(std::move(described));
   }
 
-  /// Records a power change. A power cut ends the power cycle of all requests so far.
+  /// Records that the power was switched. After a power cut, the requests so far belong to a
+  /// previous power cycle.
   void power(bool on, Moment at) {
     page_.power.emplace_back(at, on);
     if (on) return;
@@ -256,8 +258,8 @@ class Timeline {
         if (request.cycle_ended && flush->acked->event > *request.cycle_ended) break;
         if (!request.durable || flush->acked->event < request.durable->event)
           request.durable = flush->acked;
-        // A flush that was submitted later may have completed earlier. Stop at the first flush that
-        // was submitted after the completion found so far.
+        // A flush may complete before flushes that were submitted earlier. Stop only at a flush
+        // that was submitted after the earliest completion found so far.
         if (flush->submitted.event > request.durable->event) break;
       }
     }
@@ -319,8 +321,9 @@ class Timeline {
     return {};
   }
 
-  /// Describes a write of file data. `known` holds the descriptions that were derived from the file
-  /// system's metadata.
+  /// Names the files to which the write belongs. Stamps in the data identify some files; `known`
+  /// contains the files that the file system's metadata identifies. Also sets the finding that
+  /// concerns one of the files.
   void describe_file(TimelineRequest& request, std::span<const std::byte> data,
                      const std::vector<std::string>& known) const {
     std::optional<std::uint32_t> last;
@@ -346,8 +349,8 @@ class Timeline {
     request.file = fmt::format("{}", fmt::join(files, ", "));
   }
 
-  /// Finds the recovery. Only the recording of a trial contains one, because only it continues
-  /// after the power has returned.
+  /// Finds the start of the recovery after the cut. Only a trial's recording contains a recovery;
+  /// other recordings end before the power returns.
   void recovery_after_cut() {
     if (!options_.state) return;
     bool gone = false;

@@ -74,8 +74,8 @@ struct KnownDisk {
   const ExtHistory* history = nullptr;  ///< the history to which the write was added
   std::size_t request = 0;              ///< number of the write in `history`
 
-  /// Returns the unit in which the parts of a write are identified: the file system's block size,
-  /// or 4 KiB.
+  /// Returns the size of the pieces into which a write is divided to identify its contents: the
+  /// block size of an ext file system, or else 4 KiB.
   std::size_t piece_bytes() const;
 };
 

@@ -112,8 +112,8 @@ TEST(DiskMap, FindsXfsLog) {
   EXPECT_FALSE(map.at(8015 * 8, block));
 }
 
-/// Returns an F2FS file system with segments of 4 blocks: the checkpoint is at block 4, the SIT at
-/// 8, the NAT at 12 and 16, the SSA at 20, and the main area is from 24 to 63.
+/// Returns an F2FS file system with segments of 4 blocks. The checkpoint is at block 4, the SIT at
+/// 8, the NAT at 12 and 16, and the SSA at 20. The main area consists of the blocks 24 to 63.
 Disk an_f2fs() {
   Disk disk(4096);
   const auto number = [&](std::size_t at, std::uint64_t value) { put(disk, 1024 + at, value, 4); };

@@ -465,8 +465,8 @@ void ExtHistory::claim_node(std::size_t request, std::uint64_t block, Bytes data
   claim(request, of.inode, block_map_of_node(data, of.node), claimed_[of.inode], 1);
 }
 
-/// Returns the owner at the time of `request`. If the block had no owner yet, returns its next
-/// owner, because data is written before the inode that owns it.
+/// Returns the owner of the block at the time of `request`. If the block did not have an owner yet,
+/// returns the next owner, because data is written before the inode that owns it.
 std::optional<ExtHistory::Claim> ExtHistory::claim_at(std::size_t request,
                                                       std::uint64_t block) const {
   const auto found = claims_.find(block);

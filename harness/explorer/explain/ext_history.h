@@ -61,7 +61,7 @@ class ExtHistory {
   struct Change {
     std::uint64_t inode = 0;  ///< the changed inode; 0 if `text` is complete without one
     std::string text;
-    /// A second inode to which `text` refers, or 0.
+    /// Second inode that `text` mentions, or 0.
     std::uint64_t about = 0;
   };
   struct Explanation {
@@ -96,8 +96,8 @@ class ExtHistory {
     ExtBlockMap::Node node;
   };
 
-  /// Reads the names and the owners of blocks that existed before the first write. Searches at most
-  /// a few thousand directory blocks.
+  /// Reads the names that existed before the first write, and finds out which inode owned which
+  /// blocks. Searches at most a few thousand directory blocks.
   void begin();
   std::optional<Block> inode_before(std::uint64_t inode) const;
   void folder_blocks(const ExtBlockMap& map, std::vector<std::uint64_t>& blocks, int depth) const;
@@ -106,8 +106,8 @@ class ExtHistory {
   Block before(Copy copy, std::uint64_t block) const;
   std::optional<Explanation> explain(std::size_t request, std::uint64_t block, Bytes data,
                                      Copy copy);
-  /// Returns true if a write that has been added so far contains the block or, for Copy::journal,
-  /// its copy.
+  /// Returns true if an earlier write has contained the block or, with Copy::journal, the copy of
+  /// the block in the journal.
   bool known(Copy copy, std::uint64_t block) const;
   Explanation inodes(std::size_t request, const Place& place, std::uint64_t block, Bytes data,
                      const Block& old, bool is_known);

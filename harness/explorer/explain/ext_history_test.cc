@@ -82,8 +82,8 @@ class ExtImage {
   TemporaryFolder folder_;
 };
 
-/// Converts the blocks that differ to writes of one block each, in the order of their positions or
-/// in another order.
+/// The blocks that differ between two images, as writes of one block each. By default, the writes
+/// are sorted by position.
 class Written {
  public:
   enum class Order : std::uint8_t { as_on_disk, backwards, journal_first };
@@ -188,7 +188,7 @@ TEST_P(EveryJournal, IdentifiesTheOriginalsOfCopies) {
   const DiskMap map = DiskMap::read("ext4", sectors_of(before));
   const std::uint64_t table = map.ext()->groups[0].table,
                       bitmap = map.ext()->groups[0].inode_bitmap;
-  // Inode 12 is not in the first block of the table.
+  // Block of the table that contains inode 12. It is not the first one.
   const std::uint64_t block = table + 11 / map.ext()->inodes_per_block();
   ExtImage logged({"-t", "ext4", "-b", "1024"});
   const ExtBytes fresh = logged.bytes();

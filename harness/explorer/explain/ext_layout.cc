@@ -16,7 +16,7 @@ constexpr std::uint64_t kSuperblockBytes = 1024;
 constexpr std::uint64_t kJournalInode = 8;
 constexpr std::uint64_t kExtentMagic = 0xf30a;
 constexpr std::uint64_t kExtentsFlag = 0x80000, kInlineDataFlag = 0x10000000;
-// If the length field of an extent is larger, the extent is allocated but unwritten.
+// A larger value in the length field means that the extent is allocated but unwritten.
 constexpr std::uint64_t kLongestExtent = 32768;
 constexpr std::size_t kMapAt = 40, kMapBytes = 60, kDirectBlocks = 12;
 constexpr std::uint64_t kInodesUnwritten = 1, kBlocksUnwritten = 2;  // flags in a group descriptor
@@ -53,7 +53,7 @@ void add_block(ExtBlockMap& map, std::uint64_t block, std::uint64_t logical) {
   }
 }
 
-/// Returns the number of file blocks to which an indirect block at this level leads.
+/// Returns the number of file blocks that a block at this level of indirection maps.
 std::uint64_t span_of(std::uint64_t pointers, int level) {
   std::uint64_t span = 1;
   for (int i = 0; i < level; ++i) span *= pointers;
@@ -177,7 +177,8 @@ ExtBlockMap block_map_of_node(Bytes block, const ExtBlockMap::Node& node) {
   if (node.level == 0) return extents_of(block);
   ExtBlockMap map;
   const std::uint64_t pointers = block.size() / 4;
-  // An indirect block to which the inode itself refers has no position yet.
+  // For an indirect block that is listed in the inode itself, `node` contains no position. Compute
+  // the position from the level.
   std::uint64_t begin = node.logical;
   if (begin == 0) {
     begin = kDirectBlocks;

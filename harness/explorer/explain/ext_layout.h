@@ -20,7 +20,7 @@ namespace headcrash::explorer {
 /// Reads whole sectors from a disk.
 using ReadSectors = std::function<Result<void>(std::uint64_t lba, std::span<std::byte> into)>;
 
-/// Returns a byte range of the disk, or nullopt if its sectors cannot be read.
+/// Reads a byte range of the disk. Returns nullopt if the range cannot be read.
 std::optional<std::vector<std::byte>> bytes_at(const ReadSectors& read, std::uint64_t offset,
                                                std::size_t size);
 
@@ -36,8 +36,8 @@ struct ExtLayout {
   std::uint64_t descriptors_at = 0, descriptors_blocks = 0;
   struct Group {
     std::uint64_t block_bitmap = 0, inode_bitmap = 0, table = 0;
-    /// The parts of the group that mkfs did not initialise: the bitmaps, and all inodes from index
-    /// `inodes_written` on.
+    /// The parts of the group that mkfs did not initialise: a bitmap if its flag is true, and the
+    /// inodes from index `inodes_written` on.
     bool block_bitmap_unwritten = false, inode_bitmap_unwritten = false;
     std::uint64_t inodes_written = 0;
   };

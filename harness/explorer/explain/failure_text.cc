@@ -1,5 +1,5 @@
-// Formats the account of a failure (failure_text.h). The order of the sections follows the
-// questions that a reader asks.
+// Describes a failure as text (failure_text.h). The sections answer a reader's questions, in the
+// order in which they arise.
 #include "harness/explorer/explain/failure_text.h"
 
 #include <fmt/format.h>
@@ -86,8 +86,8 @@ class FailureText {
     for (const std::string& note : of_.notes) text_ += wrapped("- ", note);
   }
 
-  /// Lists the operations and the power cut. The cut is shown after the last operation that may
-  /// have begun: the first persistence point that was not reported.
+  /// Lists the operations and the power cut. The first persistence point that was not reported is
+  /// the last operation that may have begun, so the cut is shown after this operation.
   void operations() {
     if (of_.workload->application) return application(*of_.workload->application);
     section("Operations");

@@ -25,8 +25,8 @@ struct DescribedFailure {
   std::vector<std::string> replay;  ///< commands that reproduce the failure
 };
 
-/// Returns the account. Lines have at most 100 columns, unless a single word or path is longer.
-/// Fails if the recording cannot be read.
+/// Describes the failure as text. Lines have at most 100 columns, except for single words and paths
+/// that are longer. Fails if the recording cannot be read.
 Result<std::string> failure_text(const DescribedFailure& of);
 
 }  // namespace headcrash::explorer

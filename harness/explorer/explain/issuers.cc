@@ -75,7 +75,8 @@ constexpr auto kGeneral = std::to_array<std::string_view>({"trace_",
                                                            "btrfs_submit_",
                                                            "btrfs_map_bio"});
 
-/// Beginnings of the names of functions at the outer end of every stack.
+/// Prefixes of the functions in which the kernel starts a thread or a system call. Every stack ends
+/// with such functions.
 constexpr auto kOutermost = std::to_array<std::string_view>(
     {"do_syscall_64", "x64_sys_call", "entry_SYSCALL", "ret_from_fork", "kthread", "handle_syscall",
      "userspace", "new_thread_handler", "fork_handler"});
@@ -92,7 +93,8 @@ bool is_general(const std::string& frame) {
   return begins_with_any(frame, kGeneral);
 }
 
-/// Returns the first frame to show. If all functions are general, returns the first one.
+/// Returns the index of the first frame that is not a general function; 0 if all functions are
+/// general.
 std::size_t telling_frame(const Issuer& issuer) {
   const auto found = std::ranges::find_if_not(issuer.stack, is_general);
   return found == issuer.stack.end() ? 0 : static_cast<std::size_t>(found - issuer.stack.begin());

@@ -11,8 +11,8 @@
 //   issued 0 17 0 jbd2/vda-8        device, request, stack, task
 //   dirtied 0 17 1 headcrash-agent
 //
-// A request can have several issuers, because the kernel merges adjacent writes. Devices are those
-// of the recording.
+// A request can have several issuers, because the kernel merges adjacent writes. Device
+// numbers are those of the recording.
 
 #include <cstdint>
 #include <filesystem>
@@ -27,7 +27,7 @@
 
 namespace headcrash::explorer {
 
-/// A point in the kernel that a thread reached.
+/// A thread of the guest, and its stack at the time when it issued a request or dirtied a block.
 struct Issuer {
   std::string task;                ///< name of the thread
   std::vector<std::string> stack;  ///< the innermost function first, with offsets

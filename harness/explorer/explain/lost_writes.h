@@ -17,8 +17,9 @@ struct MissingWrite {
   model::RequestId request = 0;
   std::optional<states::TornWrite> torn;  ///< nullopt if the whole write is lost
 };
-/// Returns which part of the write `unflushed` is missing in a state whose base is `writes`: all of
-/// it, or a part. Returns nullopt if the state contains the complete write.
+/// Describes what is missing of the write `unflushed` in the state: the whole write or a part.
+/// Returns nullopt if the state contains the complete write. REQUIRES: the base of the state is
+/// `writes`.
 std::optional<MissingWrite> missing_write(const states::CrashState& state,
                                           model::RequestId unflushed);
 
@@ -46,8 +47,8 @@ struct LostWrites {
 /// read or was made on an array.
 Result<LostWrites> lost_writes(const states::RunHistory& run, const states::CrashState& state,
                                const KnownDisks& disks);
-/// Like the function above, but first reads the facts about the disks. `type` is the file system
-/// type as in mount(2).
+/// Like the other lost_writes(), but first reads the facts about the disks. `type` is the file
+/// system type as in mount(2).
 Result<LostWrites> lost_writes(const states::RunHistory& run, const states::CrashState& state,
                                std::string_view type);
 

@@ -18,8 +18,8 @@ class RangeMap {
     if (count > 0) ranges_.emplace(lba, Range{lba + count, std::move(value)});
   }
 
-  /// Calls `visit(value, sectors)`, in ascending order, for each part of [lba, lba + count) that
-  /// has a value. If `visit` returns false, removes the value of that part.
+  /// Calls `visit(value, sectors)` for each part of [lba, lba + count) that is in the map, in
+  /// ascending order. If `visit` returns false, removes this part from the map.
   template <typename Visit>
   void each(std::uint64_t lba, std::uint64_t count, Visit visit) {
     const std::uint64_t end = lba + count;

@@ -18,7 +18,7 @@ TEST(RangeMap, BehavesLikeAMapOfSectors) {
     for (unsigned step = 1; step <= 200; ++step) {
       const std::uint64_t lba = random() % kSectors;
       const std::uint64_t count = random() % (kSectors - lba + 1);
-      // Values with this remainder are kept; others are removed.
+      // Keeps the values v with v % 3 == kept, and removes the others.
       const unsigned kept = random() % 3;
       ranges.each(lba, count, [&](unsigned value, std::uint64_t) { return value % 3 == kept; });
       for (std::uint64_t s = lba; s < lba + count; ++s)

@@ -22,8 +22,8 @@ using report::TimelineSeries;
 constexpr std::size_t kValuesMost = 1500;  // per series
 constexpr std::int64_t kNarrowestNs = model::kMillisecondNs;
 constexpr std::int64_t kStretches = 600;
-constexpr std::uint64_t kRebuildGapSectors =
-    4096;  // a rebuild may skip this many sectors whose contents are already correct
+// Maximum number of sectors that a rebuild skips because their contents are already correct.
+constexpr std::uint64_t kRebuildGapSectors = 4096;
 constexpr std::size_t kIncidentBytes = 512;
 
 using Values = std::vector<std::pair<std::int64_t, double>>;
@@ -202,8 +202,8 @@ class Series {
     std::uint32_t sectors = 0;
   };
   struct Device {
-    // For a battery-backed cache, `below` is the device under it. For that device, `above` is the
-    // cache.
+    // For a battery-backed cache, `below` is the index of the device under the cache. For the
+    // device under a cache, `above` is the index of the cache.
     std::optional<std::size_t> below, above;
     std::unique_ptr<model::Geometry> geometry;
     std::unordered_map<model::RequestId, Pending> pending;
@@ -315,7 +315,7 @@ class Series {
     }
   }
 
-  /// Processes an incident event. Its text shows which member of an array is being rebuilt
+  /// Processes an incident event. The event's text states which member of an array is being rebuilt
   /// (plugin/model/array/array_background.cc).
   Result<void> happened(const record::RecordingReader& reader, const Event& event) {
     std::string text(std::min<std::size_t>(event.payload_bytes, kIncidentBytes), '\0');

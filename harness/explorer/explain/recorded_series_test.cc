@@ -106,7 +106,8 @@ TEST(RecordedSeries, CountsRequestsBytesAndCacheContents) {
   const Values rates = values_of(all, 0, "throughput");
   ASSERT_FALSE(rates.empty());
   double bytes = 0;
-  for (const auto& [at, rate] : rates) bytes += rate / 1000;  // intervals of one millisecond
+  /// `rate` is in bytes/s, and the intervals are 1 ms long
+  for (const auto& [at, rate] : rates) bytes += rate / 1000;
   EXPECT_NEAR(bytes, 8192, 1);
 }
 

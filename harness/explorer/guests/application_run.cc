@@ -9,7 +9,7 @@
 namespace headcrash::explorer {
 namespace {
 
-// Size of each part in which the report is read. The agent returns only the last 64 KiB of a
+// The report is read in parts of this size, because the agent returns only the last 64 KiB of a
 // command's output.
 constexpr std::size_t kReportPartBytes = 48 << 10;
 

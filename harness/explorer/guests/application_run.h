@@ -23,8 +23,8 @@ namespace headcrash::explorer {
 /// lacks a program, the error is a harness error with a hint.
 Result<void> prepare_application(StageGuest& guest, const workload::Application& application);
 
-/// Reads the report that `run` has written. Returns an empty text if the application writes no
-/// report. Fails if the report is missing.
+/// Reads the report that `run` has written. Returns an empty text if Application::report is empty.
+/// Fails if the file is missing.
 Result<std::string> read_report(StageGuest& guest, const workload::Application& application);
 
 struct VerifierResult {

@@ -1,6 +1,6 @@
 #pragma once
-// Determines, for the account of a failure, how far each member of an array had progressed when the
-// power was cut.
+// Finds out which writes each member of an array had stored when the power was cut, so that a
+// failure can be described.
 
 #include <string>
 #include <vector>

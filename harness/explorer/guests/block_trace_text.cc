@@ -72,8 +72,9 @@ std::optional<EventOrigin> take_origin(std::string_view& line) {
   return std::nullopt;
 }
 
-/// Parses the kernel's letters for an operation (blk_fill_rwbs()): F for a preceding flush; one of
-/// W, D, N, Z or F; then F for FUA, and others. Returns false for an operation without effect.
+/// Parses the letters with which the kernel describes an operation (blk_fill_rwbs()). An F before
+/// the operation requests a flush before it. The operation is W, D, N, Z or F. An F after the
+/// operation means FUA; other letters are ignored. Returns false for an operation without effect.
 bool parse_letters(std::string_view letters, BlockEvent& event) {
   if (letters.starts_with("F") && letters.size() > 1) {
     event.preflush = true;

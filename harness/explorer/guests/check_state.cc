@@ -121,8 +121,8 @@ class StateCheck : private run::RecoveryGuest {
       outcome_.log.append(text.substr(0, kLogBytes - outcome_.log.size()));
   }
   bool has_log() const;
-  /// Returns true if there are two independent recoveries: the replay command recovers a copy of
-  /// the state, and the kernel recovers the original.
+  /// Returns true if the state is recovered twice: the replay command recovers a copy of the state,
+  /// and the kernel recovers the original.
   bool recovers_twice() const {
     return !filesystem_.replay_by_mount && recovery_.mount_replays() &&
            !filesystem_.replay.argv.empty();
@@ -206,8 +206,9 @@ Result<void> StateCheck::assemble_stack() {
   return {};
 }
 
-/// Mounts the state with the adapter's first_mount_options, before any other recovery. If such a
-/// mount does not recover, the file system may be inconsistent, so nothing is read from it.
+/// Mounts the state with the adapter's first_mount_options, before any other recovery. If a mount
+/// with these options skips recovery, the file system may be inconsistent, so nothing is read from
+/// it.
 Result<void> StateCheck::mount_first() {
   if (filesystem_.first_mount_options.empty()) return {};
   const base::Stopwatch watch;
@@ -238,9 +239,9 @@ Result<base::Descriptor> StateCheck::copy_of(model::DeviceId device, Unwritten u
 
 Result<HostCheck> StateCheck::check_copies(double& copy_ms) {
   const base::Stopwatch watch;
-  // With a journal, the replay happens before anything else is used, so unwritten sectors do not
-  // matter. Without a journal, an inode may be on the disk before its indirect block. On a used
-  // disk, fsck must then find the bytes that this block held before mkfs.
+  // A replay of a journal comes before all other reads, so the unrecorded sectors of the copy do
+  // not matter. Without a journal, an inode may refer to an indirect block that has not been
+  // written. On a used disk, fsck must then find the previous contents of this block.
   TRY(auto copy, copy_of(state_.device, recovery_.mount_replays() ? Unwritten::zeroes
                                                                   : Unwritten::as_on_the_disk));
   if (filesystem_.log_size_bytes == 0) {
@@ -287,7 +288,8 @@ Result<void> StateCheck::write_replayed_to_stage() {
   return recovery_.exec(filesystem_.replay, StepKind::replay).map([](const run::GuestOutcome&) {});
 }
 
-/// Checks the result of the kernel's replay on the host. Returns false if that is impossible.
+/// On the host, checks a copy of the stage after the kernel's replay. Returns false if the host
+/// cannot check it.
 bool StateCheck::check_stage_on_host() {
   const base::Stopwatch watch;
   const auto copy = guest_.copy_stage();
@@ -306,8 +308,8 @@ bool StateCheck::check_stage_on_host() {
   return true;
 }
 
-/// Returns true if the superblock has the flag of a log that needs a replay. Some kernels do not
-/// always report a replay.
+/// Returns true if the superblock has the flag of a log that needs a replay. The flag is checked
+/// because some kernels do not always report a replay.
 bool StateCheck::has_log() const {
   if (filesystem_.replay_sign_at == 0) return false;
   const auto image = checker_.run_->image(state_, state_.device);
@@ -335,8 +337,8 @@ Result<run::RecoveryGuest::MountReplay> StateCheck::replay_by_mount(
   return replay;
 }
 
-/// Repairs the file system in the guest. If the host has checked its own copy, the stage still
-/// holds the original state, so this function first runs the replay command.
+/// Repairs the file system in the guest. If only the host's copy has been replayed, the stage still
+/// holds the original state. In this case, runs the replay command first.
 Result<void> StateCheck::repair_in_guest() {
   if (stage_as_cut_ && recovery_.state().check_found_damage && !filesystem_.repair.argv.empty()) {
     stage_as_cut_ = false;
@@ -345,10 +347,10 @@ Result<void> StateCheck::repair_in_guest() {
   return recovery_.repair();
 }
 
-/// Called when the kernel has refused to mount the original state. Runs the adapter's replay
-/// command and mounts again, as Debian does at boot. For example, e2fsck restores a torn superblock
-/// of ext4 from its backup. The second mount counts; the verdict records that the command was
-/// needed.
+/// If the kernel has refused to mount the original state, runs the adapter's replay command and
+/// mounts again. Debian does the same at boot. For example, e2fsck restores a torn superblock of
+/// ext4 from its backup. The result of the second mount counts, but the verdict records that the
+/// replay command was needed.
 Result<void> StateCheck::mount_after_replay() {
   if (!stage_as_cut_ || recovery_.state().check_found_damage) return {};
   stage_as_cut_ = false;
@@ -415,8 +417,8 @@ void StateCheck::judge() {
          .expected = "new names can be created, and everything can be removed",
          .found = recovery_.unusable()});
   }
-  // If the first mount recovers, later mounts have nothing to replay. The host's fsck works on a
-  // copy made before that mount, so a replay by fsck does not count.
+  // If the first mount recovers, later mounts have nothing to replay. A replay by the host's fsck
+  // does not count, because fsck works on a copy that was made before the first mount.
   if (first_tree_) recovery_.state().replayed = false;
   outcome_.judgement = recovery_.judge(outcome_.findings);
   if (!checker_.judges_content() && oracle::keeps_promises(outcome_.judgement.verdict))

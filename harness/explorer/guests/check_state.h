@@ -84,16 +84,17 @@ bool is_failure(const StateOutcome& outcome);
 
 class StateChecker {
  public:
-  /// Creates a checker. `filesystem` must outlive it. The contents of a state are judged by the
-  /// application's verifier, by the workload's own judge, or by the oracle if the operations are
-  /// known. Without any of these, only the recovery, the mount and the second recovery are checked.
-  /// Fails if the oracle cannot follow the operations.
+  /// Creates a checker. `filesystem` must outlive it. Tree contents are judged by the application's
+  /// verifier, by the workload's own judge or, if the operations are known, by the oracle. If none
+  /// of these exists, the checker tests only the recovery, the mount and the second recovery. Fails
+  /// if the oracle cannot follow the operations.
   static Result<StateChecker> create(const adapters::LinuxAdapter& filesystem,
                                      const RecordedWorkload& workload,
                                      std::shared_ptr<const states::RunHistory> run);
 
-  /// Returns a checker for the states of a recorded recovery. It uses the same oracle. Data that
-  /// was persistent before the recovery must also survive a cut during the recovery.
+  /// Returns a checker for the states of a recorded recovery, which uses the same oracle as this
+  /// checker. Data that was persistent before the recovery must also survive a cut during the
+  /// recovery.
   StateChecker for_recovery(const StateOutcome& of,
                             std::shared_ptr<const states::RunHistory> recovery) const;
 
@@ -112,9 +113,10 @@ class StateChecker {
   std::shared_ptr<const workload::Application> application_;
   std::shared_ptr<const states::RunHistory> run_;
   std::string recovery_of_;
-  // Used for the states of a recovery, because the recording of a recovery has no marks.
+  // The last persistence point before the recovery. Used for the states of a recovery, because the
+  // recording of a recovery has no marks.
   std::optional<std::size_t> persisted_at_start_;
-  /// For an application: the texts of its marks before the recovery.
+  /// Texts of the marks that an application wrote before the recovery.
   std::vector<std::string> texts_at_start_;
   bool on_host_ = false;
   /// If true, the recovered file system is only judged, and not used further.

@@ -23,8 +23,8 @@ using states::Strategy;
 /// Strategies for a cut during recovery: all writes in flight are lost, or the first writes in
 /// flight survive.
 constexpr std::array kRecoveryStrategies{Strategy::lose_all, Strategy::prefix};
-/// Strategies for a cut during the recovery of an array. They also interrupt the recovery of the
-/// array itself.
+/// Strategies for a cut during a recovery if the disk is an array. In the states that they find,
+/// the array itself must recover, too.
 constexpr std::array kArrayRecoveryStrategies{Strategy::member, Strategy::physical};
 
 /// Returns how two outcomes of the same state differ, or an empty string if there is no relevant
@@ -91,8 +91,7 @@ class Exploration {
     return options_.limit.count() > 0 &&
            watch_.ms() > 1000.0 * static_cast<double>(options_.limit.count());
   }
-  /// Returns true if the time limit aborted this check. The outcome then says nothing about the
-  /// state.
+  /// Returns true if the check was aborted by the time limit, so that its outcome is meaningless.
   bool given_up(const StateOutcome& outcome) const {
     return out_of_time() && outcome.judgement.verdict == oracle::Verdict::harness_error;
   }
@@ -100,8 +99,8 @@ class Exploration {
   bool stopped() const {
     return error_ || (options_.stop_at_first && confirmed_) || interrupted() || out_of_time();
   }
-  /// Checks states until none are left. If `strategy` is set, outcomes are reported under this
-  /// strategy instead of the state's own.
+  /// Checks states until none are left. Counts the outcomes under `strategy` if it is set, and
+  /// under the strategy that found the state otherwise.
   void work(StageGuest& guest, SharedEnumerator& source, std::optional<Strategy> strategy);
   void check_found(StageGuest& guest, const StateChecker& checker, const states::FoundState& found,
                    std::optional<Strategy> strategy);
@@ -143,8 +142,8 @@ void Exploration::on_all_guests(Work work) {
   for (std::thread& thread : threads) thread.join();
 }
 
-/// If `limited`, checks in progress will be aborted when the time limit is reached; otherwise, they
-/// will not.
+/// If `limited` is true, checks will be aborted at the time limit. If it is false, checks have no
+/// limit.
 void Exploration::give_up_at_limit(bool limited) {
   if (options_.limit.count() == 0) return;
   for (StageGuest* guest : guests_)
@@ -245,8 +244,8 @@ void Exploration::check_found(StageGuest& guest, const StateChecker& checker,
     if (!oracle::keeps_promises(outcome.judgement.verdict)) result_.outcomes.push_back(outcome);
     if (strategy) ++recovery_.distinct;
     if (!strategy && outcome.recovery.replayed && outcome.recovery.mounted) {
-      // Candidates should come from the whole exploration. Once there are enough, the n-th replayed
-      // state still replaces one of them if n is a power of two.
+      // Candidates should come from the whole exploration. When there are enough candidates,
+      // replace one of them if this is the n-th replayed state and n is a power of two.
       ++replayed_seen_;
       if (replayed_.size() < options_.recoveries) {
         replayed_.push_back(outcome);
@@ -257,8 +256,8 @@ void Exploration::check_found(StageGuest& guest, const StateChecker& checker,
     if (options_.on_state) options_.on_state(outcome);
   }
   if (failed) return confirm(guest, checker, found.state, outcome);
-  // If the file system is on a stack, the first check was already wholly in the guest. The second
-  // check is then needed only if the stack has a thorough check.
+  // If the first check was already wholly in the guest, as on a stack, a second check is of use
+  // only if the stack has a thorough check of its own.
   const bool has_scrub = filesystem_.stack && !filesystem_.stack->scrub.argv.empty();
   if ((outcome.in_guest_only && !has_scrub) || !drawn(found.digest)) return;
   const StateOutcome second = checker.check(guest, found.state, {.wholly_in_guest = true});
@@ -283,7 +282,7 @@ void Exploration::confirm(StageGuest& guest, const StateChecker& checker,
       return;
     }
   }
-  // A failure found in time is always confirmed, so this check has no time limit.
+  // Confirm the failure even after the time limit, because it was found in time.
   guest.give_up_at(std::nullopt);
   StateOutcome second = checker.check(guest, state, {.wholly_in_guest = true, .fresh_guest = true});
   if (options_.limit.count() > 0) guest.give_up_at(deadline_);

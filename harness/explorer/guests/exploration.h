@@ -21,7 +21,7 @@
 namespace headcrash::explorer {
 
 struct ExplorationOptions {
-  /// By default, from_event and to_event are those of the workload.
+  /// If from_event and to_event are not set, those of the workload are used.
   states::ExploreOptions explore;
   /// Fraction of states that are checked a second time, wholly in the guest.
   double in_guest_share = 0.05;
@@ -43,8 +43,8 @@ struct ExplorationOptions {
 struct ConfirmedFailure {
   StateOutcome outcome;
   bool confirmed = false;
-  /// How the outcomes of the two checks differ. Even if a failure is confirmed, the two outcomes
-  /// may differ in their kind.
+  /// How the outcomes of the two checks differ. A confirmed failure may also have a difference,
+  /// because the two checks may find failures of different kinds.
   std::string disagreement;
 };
 

@@ -12,8 +12,8 @@ namespace {
 TEST(Exploration, OnlyOneExplorationRecordsRecoveries) {
   const TemporaryFolder folder;
   RecordedWorkload workload;
-  // This file does not exist. An exploration with valid strategies therefore fails when it opens
-  // the file.
+  // The file does not exist, so an exploration that accepts the strategies fails when it opens the
+  // file.
   workload.recording = folder / "workload.hcrec";
   const adapters::LinuxAdapter filesystem;
   const auto error_with = [&](states::Strategy strategy) {

@@ -1,5 +1,5 @@
-// Tests explorations with a guest. A correct file system must be clean in every state. Without
-// flushes it must fail, and the failures must recur on a fresh guest.
+// Tests explorations with a guest. On a correct file system, every state must be clean. Without
+// flushes, failures must be found, and must recur on a fresh guest.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -148,9 +148,11 @@ TEST_F(PooledGuest, Ext4KeepsOperationsBeyondPosixUnlessFlushesAreOff) {
   EXPECT_LT(lost.clean, lost.checked);
 }
 
-/// On ext2, e2fsck performs the recovery on a copy on the host, and the guest mounts the result.
-/// After the crash, the list continues with the recovered tree. Unsynced data is gone and may be
-/// created again. Recovered data counts as older than everything written later.
+/// After a crash, the list continues with the recovered tree. Objects that were not synced are
+/// gone, so the list may create them again. Recovered data counts as older than all data that is
+/// written later.
+///
+/// On ext2, e2fsck recovers a copy on the host, and the guest mounts this copy.
 TEST_F(PooledGuest, AListContinuesAfterACrash) {
   const adapters::LinuxAdapter ext4 = adapter("ext4");
   const RecordedWorkload workload =
@@ -182,8 +184,8 @@ TEST_F(PooledGuest, ThousandsOfFilesMayBeOpen) {
   EXPECT_TRUE(record(adapter("ext4"), (list + "sync\n").c_str()).failed_operations.empty());
 }
 
-/// F2FS reports success although it does not set the flag. This must not be reported as a lost
-/// flag.
+/// F2FS reports success although it does not set the flag. The missing flag must not be reported as
+/// lost data.
 TEST_F(PooledGuest, AFlagThatWasNeverSetIsNotLost) {
   const adapters::LinuxAdapter f2fs = adapter("f2fs");
   const RecordedWorkload workload = record(f2fs, "create f\nflags f C\nflags f d\nsync\n");
@@ -248,9 +250,9 @@ TEST_F(PooledGuest, ACrashInsideAListIsJudged) {
   EXPECT_EQ(at_crash->verdict, oracle::Verdict::lost_synced_data) << at_crash->summary;
 }
 
-/// The adapter's options make the first mount skip recovery. If the adapter claims that this mount
-/// recovers, synced data appears to be lost. If the kernel refuses the first mount, this must be
-/// reported.
+/// The adapter's options can make the first mount skip recovery. Checks two wrong adapters: if an
+/// adapter claims that such a mount recovers, the check must report lost data. If the kernel does
+/// not know the options, the check must report the refused mount.
 TEST_F(PooledGuest, AFirstMountIsJudgedSeparately) {
   const auto with_first = [](const std::string& lines) {
     auto parsed = adapters::parse_adapter("base = 'ext4'\n[variant.first]\n" + lines, "mine.toml");
@@ -434,8 +436,9 @@ TEST_F(TwoDiskGuest, Ext4KeepsItsPromisesOnBothDisks) {
   }
 }
 
-/// The kernel flushes only the journal's disk. The error shows only if both disks are examined
-/// together: a commit is on one disk, but the data to which it refers is missing on the other.
+/// The kernel sends flushes only to the journal's disk. After a cut, a commit may be on this disk
+/// although its data is missing on the other disk. Only a check of both disks together finds this
+/// failure.
 TEST_F(TwoDiskGuest, AnUnflushedDataDiskFails) {
   set_data_write_through(true);
   const adapters::LinuxAdapter external = adapter("ext4-external-journal-ordered");
@@ -498,8 +501,8 @@ TEST_F(PooledGuest, AnApplicationsVerifierJudgesItsCrashStates) {
       continue;
     }
     ASSERT_FALSE(result.failures.empty()) << "the application flushes nothing";
-    // Before the first mark, only prepared files can be missing. After it, reported files can be
-    // missing, too.
+    // A state before the first mark can lack only prepared files. A later state can also lack files
+    // whose persistence was reported.
     const auto lost_promised_data = [](const StateOutcome& outcome) {
       return !outcome.persisted_texts.empty() &&
              std::any_of(outcome.findings.begin(), outcome.findings.end(),

@@ -81,8 +81,8 @@ Result<ProgramEnd> run_confined(const std::vector<std::string>& argv, const base
   return ProgramEnd{*exit_code, tail_of(output.get())};
 }
 
-/// Returns true if an unprivileged user may run the program. headcrash's own programs are in
-/// headcrash's folder, and it is possible that only root can enter this folder.
+/// Returns true if an unprivileged user may run the program. This is not always true of headcrash's
+/// own programs, because their folder may be accessible only to root.
 bool everybody_may_run(const std::filesystem::path& program) {
   namespace fs = std::filesystem;
   // Without privileges, programs run as the current user.

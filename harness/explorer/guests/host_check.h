@@ -5,10 +5,10 @@
 //   StateImage --nonzero parts--> anonymous file in memory --> replay --> check -n
 //   stage, after the kernel's replay (stage_copy.h) --> anonymous file in memory --> check -n
 //
-// e2fsck takes about 90 ms in an emulated guest and 2.5 ms here. The tools process untrusted bytes.
-// They therefore run as user "nobody" (or as the current user if headcrash is unprivileged), with
-// an empty environment, with limits on time, memory and output, and only on a copy of the state.
-// The host mounts nothing.
+// e2fsck takes about 90 ms in an emulated guest and 2.5 ms on the host. The tools process untrusted
+// bytes. They therefore run as user "nobody" (or as the current user if headcrash is unprivileged),
+// with an empty environment, with limits on time, memory and output, and only on a copy of the
+// state. The host mounts nothing.
 
 #include <chrono>
 
@@ -26,19 +26,19 @@ struct HostCheck {
   double replay_ms = 0, check_ms = 0;
 };
 
-/// Returns true if the following conditions are met: the adapter permits replay and check on the
-/// host (`host = true`), the commands use only the device and its log device, and the programs are
-/// installed on the host. (A state with two disks that the kernel has replayed is nevertheless
-/// checked in the guest.)
+/// Returns true if the host can replay and check this file system: the adapter permits this (`host
+/// = true`), the commands use only the device and its log device, and the programs are installed.
+/// Nevertheless, if the kernel has replayed a state with two disks, that state is checked in the
+/// guest.
 bool host_can_check(const adapters::LinuxAdapter& filesystem);
 
 /// Copies the state to a sparse file in memory. No other process can open this file.
 Result<base::Descriptor> private_copy(const states::StateImage& image,
                                       Unwritten unwritten = Unwritten::zeroes);
 
-/// Replays and checks `copy`, and the copy `log` of the log's disk if there is one. May change both
-/// copies. Fails if a program could not be started, was killed or timed out; the state must then be
-/// checked in a guest.
+/// Replays and checks `copy`. If the log is on a separate disk, `log` is the copy of that disk. The
+/// programs may change the two copies. Fails if a program cannot be started, is killed or times
+/// out. In these cases, the caller must check the state in a guest.
 Result<HostCheck> host_check(const adapters::LinuxAdapter& filesystem, const base::Descriptor& copy,
                              std::chrono::milliseconds limit = std::chrono::seconds(30),
                              const base::Descriptor* log = nullptr);

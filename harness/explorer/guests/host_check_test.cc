@@ -92,8 +92,7 @@ TEST(HostCheck, DistinguishesIntactAndDamagedFileSystems) {
   EXPECT_FALSE(clean->found_damage) << clean->log;
   EXPECT_FALSE(clean->replayed) << clean->log;
 
-  // Damages a bitmap. Damage to a group descriptor would not be found, because the replay already
-  // repairs it.
+  // Damages a bitmap, because the replay would already repair a damaged group descriptor.
   const base::Descriptor damaged = fresh_ext4();
   const std::array<char, 64> nonsense{1, 2, 3};
   ASSERT_EQ(
@@ -111,7 +110,8 @@ TEST(HostCheck, RunsUnprivilegedAndLimited) {
   spy.check.argv = {"sh", "-c", "head -c 20000000 /dev/zero > {device}"};
   const base::Descriptor image = fresh_ext4();
   const auto seen = host_check(spy, image, 5s);
-  // The program is killed at the output limit, or notices the limit itself. Both count as failures.
+  // At the output limit, the program is either killed or exits with an error. Both count as
+  // failures.
   EXPECT_TRUE(!seen || seen->found_damage);
   spy.check.argv = {"true"};
   const auto words = host_check(spy, image, 5s);
@@ -123,8 +123,8 @@ TEST(HostCheck, RunsUnprivilegedAndLimited) {
 }
 
 TEST(HostCheck, ToleratesAProgramThatRaisesItsFileSizeLimit) {
-  adapters::LinuxAdapter lifting =
-      adapter("xfs");  // xfs_repair raises this limit, and fails if it is not permitted to do so
+  // Like xfs_repair, raises the limit on the file size, and fails if that is not permitted.
+  adapters::LinuxAdapter lifting = adapter("xfs");
   lifting.check.argv = {"sh", "-c", "ulimit -f unlimited && ! truncate -s +1M {device}"};
   const auto image = make_sparse_file(kImageBytes);
   ASSERT_TRUE(image) << image.error().message();

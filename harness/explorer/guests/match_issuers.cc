@@ -47,7 +47,8 @@ struct Issued {
 class DirtyMap {
  public:
   void add(const SectorRange& range, const BlockEvent& event) {
-    // The blocks of a disk have the same size, except while a file system probes sizes.
+    // Replace the entries that begin in this range. The blocks of a disk have the same size, so
+    // there is at most one such entry, except while a file system probes block sizes.
     auto at = last_.lower_bound(range.first);
     while (at != last_.end() && at->first < range.end) at = last_.erase(at);
     last_[range.first] = {range, &event};
@@ -176,7 +177,7 @@ class Queue {
       }
       issued.issuers.push_back(at->event);
       at->left -= std::min(at->left, part.end - part.first);
-      // The kernel sends no separate flush to a disk without a cache.
+      // If the disk has no cache, the kernel sends no flush before the data.
       at->preflush = false;
       at = is_done(*at) ? queued_.erase(at) : std::next(at);
     }
@@ -229,7 +230,8 @@ std::vector<RecordedRequest> requests_of(const states::RunHistory& run, model::D
   return requests;
 }
 
-/// The issued requests of a device that have not been matched with any recorded request.
+/// Requests that the kernel has issued to a device and that have not been matched with recorded
+/// requests yet.
 class Unmatched {
  public:
   explicit Unmatched(std::vector<Issued> issued) : issued_(std::move(issued)) {
@@ -238,9 +240,9 @@ class Unmatched {
       by_place_.emplace(std::tuple{each.op, each.range.first, i}, each.range.end);
     }
   }
-  /// Removes and returns the issued requests that form the recorded request: the first one that has
-  /// exactly the recorded sectors; otherwise, the first ones within these sectors, in ascending
-  /// order, without gaps.
+  /// Removes and returns the issued requests of which the recorded request consists. Prefers the
+  /// first issued request that has exactly the recorded sectors. Otherwise, takes the first
+  /// requests within these sectors, in ascending order and without gaps.
   std::vector<const Issued*> take(const RecordedRequest& recorded) {
     const TracedOp op = recorded.op;
     const SectorRange& range = recorded.range;

@@ -31,7 +31,7 @@ constexpr std::string_view kEndMark = "phase end";
 constexpr std::string_view kPowerCrash = "power";
 constexpr std::string_view kFailedWord = "#failed ";
 constexpr std::string_view kEarlierFailedWord =
-    "#mishap ";  // earlier versions wrote this word; it has the same length
+    "#mishap ";  // word that earlier versions wrote; has the same length as kFailedWord
 
 /// The range of events in which the workload ran. An event number is the number of events that
 /// precede a point in the recording.
@@ -99,7 +99,8 @@ Result<void> read_operations(RecordedWorkload& workload) {
 
 Result<void> check_size_of_request(const std::vector<workload::Operation>& operations,
                                    const std::string& file_name) {
-  // The limit of the agent's protocol, minus a margin.
+  // Maximum size of a request that the agent's protocol permits, minus a margin for the other parts
+  // of the request.
   constexpr std::size_t kRequestBytesMost = (1U << 20U) - 4096;
   std::size_t bytes = 0;
   for (const workload::Operation& operation : operations)
@@ -149,8 +150,8 @@ Result<void> check_belongs(const RecordedWorkload& workload,
   return {};
 }
 
-/// Removes an existing recording, because a new recording never replaces a file. An existing one is
-/// from an interrupted run and therefore useless.
+/// Removes an existing recording, because a new recording never replaces a file. An existing
+/// recording comes from an interrupted run, so it is useless.
 void clear_way(const fs::path& recording) {
   std::error_code error;
   fs::remove(recording, error);
@@ -367,8 +368,8 @@ Result<RecordedWorkload> record_leg(StageGuest& guest, const adapters::LinuxAdap
                                     std::span<const workload::Operation> operations,
                                     const fs::path& recording) {
   std::vector<workload::Operation> list;
-  // The disk already contains this tree. The agent therefore executes a join in place of each
-  // operation that would create it.
+  // Operations that the agent executes. The disk already contains the tree of the previous leg, so
+  // joins take the place of the operations that create this tree.
   std::vector<workload::Operation> sent;
   TRY(const auto ran, record_between_marks(
                           guest, filesystem, start, recording,
@@ -398,9 +399,9 @@ Result<RecordedWorkload> record_leg(StageGuest& guest, const adapters::LinuxAdap
   return workload;
 }
 
-/// Records the workload. If writes of some kind are to be slow, records it twice: the first
-/// recording shows where these writes are, and the second one delays them. Delays no writes to an
-/// array, because an array has its own timing.
+/// Records the workload. With DiskOptions::slow, makes two recordings: the first one shows where
+/// the writes of this kind are, and the second one delays them. Makes only one recording if the
+/// disk is an array, because an array has its own timing.
 Result<RecordedWorkload> record_slowly(
     const StageGuest& guest, const adapters::LinuxAdapter& filesystem, Start start,
     const std::function<Result<RecordedWorkload>(const Start&)>& record) {
@@ -467,8 +468,8 @@ Result<RecordedWorkload> record_workload(StageGuest& guest,
     TRY(const auto state, crash_after(guest, filesystem, *leg, crash->target, at_crash));
     start.disk = {.recording = leg->recording, .state = state, .options = disk.options};
     start.crashed = true;
-    // A crash counts as a failed operation: objects that the list created earlier may be missing
-    // afterwards.
+    // Count the crash as a failed operation, because it may have removed objects that the list
+    // created earlier.
     start.failed_before.emplace_back();
     rest = rest.subspan(length + 1);
   }

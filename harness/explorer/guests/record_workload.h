@@ -2,7 +2,7 @@
 // Runs a workload on a fresh file system on a stage, and records it.
 //
 //   empty disk --mkfs--> formatted.hcrec          once per file system and size; reused
-//   formatted  --mount, operations, marks, seal--> workload.hcrec (base: last state of the former)
+//   formatted  --mount, operations, marks, seal--> workload.hcrec (base: end of formatted.hcrec)
 //
 // On a stage under an array (stage_machine.h), both recordings contain the members' writes, and the
 // base is a physical state.
@@ -12,9 +12,9 @@
 //
 //   formatted --operations--> workload.leg-1.hcrec --crash, recovery, operations--> workload.hcrec
 //
-// The tree found after the crash is judged by the promises of the previous leg. The states of the
-// last leg are judged by a list that first creates this tree (harness/oracle/list_of_tree.h) and
-// then has the operations after the crash.
+// The tree that is found after the crash is judged by the promises of the previous leg. The states
+// of the last leg are judged by a list of operations. The list first creates the tree that was
+// found (harness/oracle/list_of_tree.h), and then has the operations after the crash.
 //
 // With DiskOptions::issuers, the guest's kernel traces its writes from the mount to the end of the
 // workload, and NAME.issuers.txt next to the recording holds the result (explain/issuers.h).
@@ -31,8 +31,8 @@
 
 namespace headcrash::explorer {
 
-/// How a workload is recorded, and how its disk behaves. Arrays ignore the options of the disk:
-/// their members are empty, and their own timing applies.
+/// Options for recording a workload, and for the behaviour of its disk. An array ignores the
+/// options of the disk: its members are empty, and it has its own timing.
 struct DiskOptions {
   /// If true, fills the disk with recognisable bytes before mkfs. Trims do not change these bytes.
   /// The bytes expose blocks on which the file system relies although it did not write them.
@@ -68,7 +68,7 @@ Result<FormattedDisk> format_disk(StageGuest& guest, const adapters::LinuxAdapte
 FormattedDisk formatted_disk(const std::filesystem::path& recording, std::uint64_t events,
                              const StageMachine& machine, const DiskOptions& options = {});
 
-/// How many writes and flushes of a recording have an issuer.
+/// Counts the writes and flushes of a recording, and those whose issuer is known.
 struct IssuerShare {
   std::size_t requests = 0, known = 0;
   std::uint64_t lost_events = 0;  ///< number of events that the guest's buffer could not hold
@@ -111,7 +111,8 @@ Result<RecordedWorkload> record_application(StageGuest& guest,
                                             const workload::Application& application,
                                             const std::filesystem::path& recording);
 
-/// Returns the path of the recording of one leg, which ends with a crash. Legs are numbered from 1.
+/// Returns the path of the recording of a leg, that is, of the part of a list up to its next crash.
+/// Legs are numbered from 1.
 std::filesystem::path leg_recording(const std::filesystem::path& recording, int number);
 
 std::filesystem::path operations_file(const std::filesystem::path& recording);

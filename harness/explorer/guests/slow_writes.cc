@@ -1,5 +1,5 @@
-// Finds slow writes by their description. The account of a crash state uses the same descriptions
-// (slow_writes.h).
+// Finds the writes to be slowed down. They are selected by a description, which is the same as in
+// reports on crash states (slow_writes.h).
 #include "harness/explorer/guests/slow_writes.h"
 
 #include <fmt/format.h>

@@ -23,8 +23,8 @@ tl::unexpected<Error> no_copy(const char* what) {
               std::string(what) + ": " + std::error_code(errno, std::generic_category()).message());
 }
 
-/// Returns how many bytes at the beginning consist of blocks that are all zeroes (if `zeroes`) or
-/// that all contain a nonzero byte.
+/// Returns the length of the run at the beginning of `bytes`. If `zeroes` is true, the run consists
+/// of blocks that contain only zeroes; otherwise, of blocks that contain other bytes.
 std::size_t run_length(std::span<const std::byte> bytes, bool zeroes) {
   std::size_t length = 0;
   while (length < bytes.size()) {
@@ -62,9 +62,11 @@ Result<void> read_recorded(const states::StateImage& image, std::uint64_t lba,
 }
 
 /// Finds the zeroes that a program wrote to sectors without recorded contents. On a used disk, such
-/// a write is a change, because the sectors held other bytes. For these sectors, replaces the
-/// zeroes in `old`, the piece at `offset`, with the image's contents. Ignores holes in the file,
-/// because they were not written.
+/// a write is a change, because the sectors held other bytes.
+///
+/// `old` is the piece at `offset` before the change, with zeroes in such sectors. Replaces these
+/// zeroes with the image's contents, so that the comparison finds the change. Ignores holes in the
+/// file, because a hole was never written.
 Result<void> see_written_zeroes(const states::StateImage& image, const base::Descriptor& file,
                                 std::uint64_t offset, std::span<const std::byte> now,
                                 std::span<std::byte> old) {

@@ -21,9 +21,9 @@ Result<base::Descriptor> make_sparse_file(std::uint64_t bytes);
 Result<void> write_sparse(const base::Descriptor& file, std::uint64_t offset,
                           std::span<const std::byte> bytes);
 
-/// Selects the contents of those parts of a copy for which nothing was recorded: zeroes, or the
-/// previous contents of a used disk (record/used_disk.h). The latter requires that the copy has the
-/// disk's size.
+/// Contents of a copy where nothing was recorded: zeroes, or the previous contents of a used disk
+/// (record/used_disk.h). If the previous contents are chosen, the copy must have the size of the
+/// disk.
 enum class Unwritten : std::uint8_t { zeroes, as_on_the_disk };
 
 /// Receives the pieces of an image, one by one. Visiting stops at the first error.

@@ -105,8 +105,8 @@ TEST(UsedDisk, HoldsContentThatADumpRecognises) {
       77U);
 }
 
-/// A copy for the fsck of a file system without a journal must show the previous contents. Changes
-/// to it must be detected.
+/// fsck of a file system without a journal may read previous contents, so its copy must contain
+/// them. Changes to the copy must be detected.
 TEST(UsedDisk, AWholeCopyHasThePreviousContent) {
   const states::StateImage image = states::used_image(kImageSectors);
   const auto copy = private_copy(image, Unwritten::as_on_the_disk);
@@ -130,8 +130,8 @@ TEST(UsedDisk, AWholeCopyHasThePreviousContent) {
   EXPECT_EQ(seen, (Changes{{65536, kPageBytes}}));
 }
 
-/// Copies for other checks omit the previous contents, which would fill the whole disk. Omitted
-/// contents do not count as changes.
+/// The previous contents of a used disk would fill every sector of a copy. Copies for other checks
+/// therefore omit them. Omitted contents do not count as changes.
 TEST(UsedDisk, OtherCopiesOmitThePreviousContent) {
   const states::StateImage image = states::used_image(kImageSectors);
   const auto copy = private_copy(image);

@@ -51,7 +51,7 @@ class RuleCheck {
   struct Difference {
     std::size_t group = 0;
     std::uint64_t lba = 0, event = 0;
-    /// Number of moments, without a write in flight, at which this difference was seen.
+    /// Number of moments at which this difference was seen while no write was in flight.
     std::size_t moments = 1;
   };
 
@@ -250,8 +250,8 @@ Result<void> RuleCheck::check_equality() {
       }
     from = moment;
   }
-  // The guest is idle at the end of the recording, so every write of a group must have been
-  // submitted.
+  // At the end of the recording, the guest has submitted all writes. If the disks of a group still
+  // differ, the rule is broken.
   for (const Difference& last : before)
     if (last.event == run_.events()) report(all[last.group], last);
   return {};

@@ -128,8 +128,8 @@ TEST(StackRules, AParityThatDoesNotMatchIsBroken) {
 TEST(StackRules, ADifferenceThatLastsForSeveralQuietMomentsIsBroken) {
   for (const bool repaired : {true, false}) {
     ThreeDisks three;
-    // Each of these writes completes before the next one, as if the guest submitted the writes of a
-    // group one by one.
+    // The writes of a group complete one after the other, so at some moments the disks differ
+    // although nothing is in flight.
     three.write(0, 1, 'a');
     three.write(1, 2, 'a');
     three.write(2, 3, repaired ? 'a' : 'c');

@@ -42,7 +42,7 @@ struct StageGuest::State {
   std::filesystem::path scratch;
   bool trusted = false, mounted = false;
   bool write_through = false;      // the mode that set_write_through() set last
-  bool others_write_back = false;  // write-through applies only to the first disk
+  bool others_write_back = false;  // the last set_write_through() changed only the first disk
   // The stack that may be using the disks, or null.
   std::shared_ptr<const adapters::Stack> stack;
   bool recorded = false;  // requests to the stage are being recorded
@@ -70,8 +70,8 @@ struct StageGuest::State {
     if (!outcome) trusted = false;
     return outcome;
   }
-  /// Runs a request on the copier's connection, which does not involve the guest. After a failure,
-  /// closes the connection.
+  /// Sends a request over the copier's own connection to the server, without the guest. If the
+  /// request fails, closes the connection.
   template <typename Request>
   auto beside_guest(const Request& request) -> decltype(request(*copier)) {
     if (!copier) {
@@ -154,7 +154,7 @@ Result<std::unique_ptr<StageGuest>> StageGuest::start(device::StateServer& serve
                                                       const std::filesystem::path& scratch) {
   std::unique_ptr<StageGuest> guest(new StageGuest(std::make_unique<State>(
       State{.server = server, .stage = stage, .options = options, .scratch = scratch})));
-  // A guest can attach only an existing export, and an export has no size until a state is loaded.
+  // The guest cannot attach an export that has no size, so load empty disks first.
   TRY(server.load(guest->empty_disks()));
   TRY(guest->state_->restore());
   return guest;
@@ -198,7 +198,7 @@ const StageMachine& StageGuest::machine() const {
   return state_->machine;
 }
 
-/// If this fails, the cache mode in the guest is unknown, so the guest is discarded.
+/// Discards the guest if the command fails, because the guest's cache mode is then unknown.
 Result<void> StageGuest::set_write_through(bool write_through, SetDisks disks) {
   std::string names = "vda";
   for (std::size_t i = 0; disks == SetDisks::all && i < state_->options.others.size(); ++i)

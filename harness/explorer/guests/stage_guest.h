@@ -29,7 +29,7 @@ struct StageGuestOptions {
   std::vector<adapters::OtherDisk> others = {};  ///< disks after the first one
   std::filesystem::path cache;                   ///< folder with saved guest states
   std::chrono::milliseconds step_timeout = std::chrono::seconds(60);
-  /// When it becomes true, pending requests to the guest are aborted at once. Must outlive the
+  /// Flag that aborts pending requests to the guest at once when it becomes true. Must outlive the
   /// guest.
   const std::atomic<bool>* interrupted = nullptr;
 };
@@ -43,10 +43,10 @@ class StageGuest {
                                                    const std::filesystem::path& scratch);
   ~StageGuest();
 
-  /// Loads a state. The next request verifies that the guest sees this state. First restores a
-  /// fresh guest if `fresh_guest` is true or if the current guest is not trusted. Ignores
-  /// `load.stage` and `load.machine`; the guest's own stage and machine are used. If the machine
-  /// does not start, the error is `unmountable`.
+  /// Loads a state. If `fresh_guest` is true or the current guest is not trusted, first restores a
+  /// fresh guest. The next request verifies that the guest sees this state. Ignores `load.stage`
+  /// and `load.machine`, and uses the guest's own stage and machine instead. If the machine does
+  /// not start, the error is `unmountable`.
   Result<device::LoadedStage> load(const device::StageLoad& load, bool fresh_guest = false);
 
   /// Sets the time at which pending requests to the guest are aborted; nullopt for no limit. The
@@ -73,12 +73,12 @@ class StageGuest {
   /// Assembles the file system's stack on the loaded disks. Does nothing if the file system has no
   /// stack. If the command fails, the error is `unmountable` and contains the command's output.
   Result<void> assemble_stack(const adapters::LinuxAdapter& filesystem, Assembly assembly);
-  /// Stops the stack if one is assembled. load() also stops it, and discards the guest if that
-  /// fails.
+  /// Stops the stack if one is assembled. load() stops the stack, too. If load() cannot stop it,
+  /// the guest is discarded.
   Result<void> stop_stack();
 
-  // The following functions correspond to those of GuestSession. After one of them has failed, the
-  // next load() restores a fresh guest.
+  // The following functions do the same as those of GuestSession. If one of them fails, the next
+  // call of load() restores a fresh guest.
   Result<run::GuestOutcome> exec(const std::vector<std::string>& argv);
   Result<bool> mount(const adapters::LinuxAdapter& filesystem, std::string* why = nullptr);
   Result<void> unmount();
@@ -103,15 +103,14 @@ class StageGuest {
 
   /// Copies the stage's current contents. The stage must not be mounted during the copy.
   Result<base::Descriptor> copy_stage();
-  /// Writes the differences between `copy` and `image` to the stage. `image` is the state that is
-  /// loaded, and `copy` is a copy of the whole disk that has been changed. Must be called after
-  /// load() and before the first request to the guest. After an error, the state must be loaded
-  /// again.
+  /// Writes to the stage what has changed since `image` was loaded. `copy` is a copy of the whole
+  /// disk with the changes. Must be called after load() and before the first request to the guest.
+  /// After an error, the caller must load the state again.
   Result<void> change_stage(const states::StateImage& image, const base::Descriptor& copy);
 
   device::StateServer& server();
   std::size_t stage() const;
-  /// Returns a load request for empty disks, which have the sizes that the guest assumes.
+  /// Returns a request that loads empty disks of the sizes that the guest expects.
   device::StageLoad empty_disks() const;
   /// Returns a message about damage that the file system has reported since load(), or
   /// nullopt.

@@ -21,8 +21,8 @@ struct StageMachine {
   bool operator==(const StageMachine&) const = default;
 
   bool is_array() const { return !profile.empty(); }
-  /// Returns the profile's name, or "stage" without a machine. For a profile given by path, returns
-  /// the file name without its extension.
+  /// Returns the profile's name, or "stage" if there is no machine. For a profile given by path,
+  /// returns the file name without its extension.
   std::string name() const;
   std::vector<std::string> faults_in_recovery() const;
   /// Returns the options that select this machine for `explore` and `replay`, each preceded by a

@@ -65,11 +65,11 @@ struct StateOutcome {
   std::map<adapters::FindingKind, std::uint32_t> found;
   std::optional<std::size_t> persisted;
   bool was_clean = false;  ///< the superblock says that the file system was unmounted cleanly
-  /// True if findings are left and no repair was tried, because FileSystemType::repairs_damage() is
-  /// false.
+  /// True if the first check had findings, but the file system's type has no repair
+  /// (FileSystemType::repairs_damage() is false).
   bool left_unrepaired = false;
-  /// True if the outcomes of all steps were known from equal states, so no step was run. Outcomes
-  /// that differ only in this member agree.
+  /// True if equal states had already given the outcomes of all steps, so that no step was run.
+  /// Ignored when outcomes are compared.
   bool remembered = false;
 };
 
@@ -87,8 +87,8 @@ enum class CheckMode : std::uint8_t { plain, quick };
 /// Facts about the run to which a state belongs.
 struct StateFacts {
   std::optional<std::size_t> persisted;  ///< the last persistence point reported before the cut
-  /// The file system's own counts. Set only if nothing was pending or in flight at the cut. Any
-  /// residue is then a finding.
+  /// The file system's own counts at the cut. Set only if no change was pending or in flight at
+  /// that time. If set, fsck must not find any residue.
   std::optional<adapters::Counters> settled = {};
   /// Result of an unmount before the cut. If the disk claims to be clean after the unmount, fsck
   /// must find nothing.
@@ -119,8 +119,8 @@ class StateChecker {
 
   /// Checks the state that the disk currently shows. Changes the disk if a repair is needed.
   StateOutcome check(const StateFacts& facts, CheckMode mode, StepTimes& times);
-  /// If StateFacts::lives_on is set and `outcome` keeps the rules, also judges this state's later
-  /// life. Changes the disk.
+  /// If StateFacts::lives_on is set and `outcome` broke no rule, also uses the recovered disk and
+  /// judges the result (later_life.h). Changes the disk.
   void judge_later_life(const StateFacts& facts, StateOutcome& outcome);
   /// Returns the counters of the system's alternative recovery, summed over all states; empty if
   /// the system has none.
@@ -183,7 +183,8 @@ class StateChecker {
   StateDisk* disk_;
   adapters::ImageChecker* fsck_;
   RememberedChecks* remembered_;  ///< null if nothing is remembered
-  adapters::CheckReport report_;  ///< report of the latest first check, unless it was remembered
+  /// Report of the first check of a state. Not used if `remembered_` stores the report.
+  adapters::CheckReport report_;
   /// Null if the system has no alternative recovery.
   std::unique_ptr<adapters::RecoveryTrial> recovery_;
   std::unique_ptr<Judging> judging_;

@@ -1,8 +1,11 @@
 #pragma once
-// Confirms failures. The workload is recorded again on another disk, and a fresh checker checks
-// each failed state in full. A failure is confirmed if the new recording has the same state, byte
-// for byte, and the check has the same outcome. For the first confirmed failure, also searches for
-// the smallest set of lost writes that the driver's rules permit and that causes the same failure.
+// Confirms failures. Records the workload again on another disk, and checks each failed state in
+// full with a fresh checker.
+//
+// A failure is confirmed if two conditions hold: the new recording contains a state with the same
+// bytes, and the check of this state has the same outcome. For the first confirmed failure, also
+// searches for the smallest set of lost writes that causes the same failure. The driver's rules
+// must permit the loss of this set.
 
 #include "harness/explorer/in_process/exploration.h"
 

@@ -22,7 +22,7 @@ class DiskExplorers {
     FormattedDisk formatted;
     DiskExplorer explorer;
   };
-  /// `folder` receives a recording of how each disk was formatted.
+  /// For each disk, records in `folder` how the disk was formatted.
   explicit DiskExplorers(std::filesystem::path folder) : folder_(std::move(folder)) {}
 
   /// Returns the explorer of a disk. Systems share one explorer if they would format the disk in

@@ -1,7 +1,8 @@
-// Tests two to four users who change the same names, under all schedules that differ from FIFO
-// order in a few places, and some random ones (search_schedules.h). A system runs every tenth
-// list by default. In the environment, HEADCRASH_DEVIATIONS=2 sets the maximum number of
-// differences, HEADCRASH_ALL_LISTS=1 runs all lists on all systems, and HEADCRASH_LIST=N runs one.
+// Tests two to four users who change the same names. The users run under all schedules that differ
+// from FIFO order in a few places, and under some random schedules (search_schedules.h). A system
+// runs every tenth list by default. In the environment, HEADCRASH_DEVIATIONS=2 sets the maximum
+// number of differences, HEADCRASH_ALL_LISTS=1 runs all lists on all systems, and HEADCRASH_LIST=N
+// runs one.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -50,7 +51,7 @@ TEST_F(EnumeratedSchedules, HaveASerialOrder) {
   const std::size_t apart =
       number_from_environment("HEADCRASH_ALL_LISTS", 0) != 0 ? 1 : kListsApart;
   for (std::size_t i = 0; i < systems.size(); ++i) {
-    // A control may break even without a power cut.
+    // Skip the controls. They are wrong on purpose, and may fail even without a power cut.
     if (systems[i]->control() || !is_of_wanted_type(*systems[i])) continue;
     for (std::size_t list = 0; list < workload::kShortSharedLists && !HasFailure(); ++list)
       if (only < workload::kShortSharedLists ? list == only : list % apart == i % apart)

@@ -97,7 +97,8 @@ class Examination {
                 "this is a bug in the in-process lab; do not rely on either result");
   }
 
-  /// Runs the type's own audit on the image that fsck has repaired.
+  /// After fsck has repaired the image, checks it with the audit of this type of file system, if
+  /// there is one.
   Result<void> audit(const states::FoundState& found, const StateOutcome& outcome) {
     const auto& judgement = outcome.judgement;
     if (judgement.verdict == oracle::Verdict::unmountable) return {};

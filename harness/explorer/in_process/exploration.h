@@ -45,22 +45,23 @@ struct ExplorationOptions {
   std::uint64_t budget = 1000;
   std::uint64_t reorder_per_cut = 16;
   RunOptions run;
-  /// Omits all cuts at which this operation was not yet persistent. A workload's set-up is then not
-  /// explored.
+  /// Explores only cuts at which the operation with this number was already persistent. Callers use
+  /// this to exclude the set-up of a workload.
   std::uint64_t from_operation = 0;
   /// Number of failures to store in full; further failures are only counted.
   std::size_t failures_kept = 20;
-  /// One in this many states without a failure is also checked in full; 1 checks all of them in
-  /// full. verify_remembered_one_in applies to states whose outcome was remembered
-  /// (StateOutcome::remembered), verify_one_in to all others.
+  /// verify_one_in: one in this many states without a failure is also checked in full; 1 checks all
+  /// of them in full. verify_remembered_one_in: the same for states whose outcome was remembered
+  /// (StateOutcome::remembered), to which verify_one_in does not apply.
   std::uint64_t verify_one_in = 20, verify_remembered_one_in = 200;
   std::optional<DamageOptions> damage = {};  ///< requires RunOptions::unmount
   const std::atomic<bool>* interrupted = nullptr;
   oracle::TreeJudge judge = {};  ///< if set, replaces the oracle as the judge of trees
   /// Called once for each checked state.
   std::function<void(const states::FoundState&, const StateOutcome&)> on_state = {};
-  /// If not null, set to true when the exploration fails because of a contradiction: within a
-  /// checker, between two runs, or within headcrash. Other errors come from the host.
+  /// If not null, set to true when the exploration fails because two results contradict each other:
+  /// two results of one checker, two runs, or two parts of headcrash. Not set by errors of the
+  /// host.
   bool* contradicted = nullptr;
 };
 
@@ -72,7 +73,7 @@ struct ExploredState {
   StateOutcome outcome;
   // The following members are set by confirm_failures() (confirm.h).
   bool confirmed = false;
-  /// Result of the second run, if it differs and the failure is therefore not confirmed.
+  /// How the second run differs from the first. If not empty, the failure is not confirmed.
   std::string disagreement;
   /// The failing state with the fewest lost writes; empty if no search was made.
   std::string minimised_state;
@@ -80,8 +81,8 @@ struct ExploredState {
 
 struct StrategyCoverage {
   states::Coverage found;
-  /// Numbers of distinct states. If the exploration was interrupted, some states are counted in
-  /// neither of the two.
+  /// Numbers of distinct states that were checked, and that the driver's rules forbid. An
+  /// interrupted exploration may leave out some states.
   std::uint64_t checked = 0, forbidden = 0;
 };
 
@@ -115,8 +116,8 @@ class DiskExplorer {
   /// `formatted` must outlive this object.
   explicit DiskExplorer(const FormattedDisk& formatted);
 
-  /// Explores a workload under a system, whose type must be that of the disk. Replaces `recording`.
-  /// Fails if record_run() fails or the oracle cannot follow the list.
+  /// Explores a workload. `system` must be of the type with which the disk was formatted. Replaces
+  /// `recording`. Fails if record_run() fails or if the oracle cannot follow the list.
   Result<ExplorationResult> explore(const adapters::SystemUnderTest& system,
                                     std::span<const workload::Operation> operations,
                                     const ExplorationOptions& options,

@@ -76,9 +76,11 @@ Result<void> fill(RecordedBytes& store) {
   return {};
 }
 
-/// Creates and removes directories. Writes no file data, so that a later run finds only its own
-/// data or bytes from before mkfs. The changes are too few for a journal to wrap around, so the
-/// first transaction after the next mount overwrites the first transaction of these changes.
+/// Creates and removes directories on the new file system, so that its log is not empty. Writes no
+/// file data, so a later run finds only its own data and the bytes from before mkfs.
+///
+/// There are so few changes that a journal does not wrap around. The first transaction after the
+/// next mount therefore overwrites the first of these transactions.
 VfsResult<void> make_and_remove(Vfs& vfs) {
   constexpr int kDirectories = 12;
   const auto path = [](int i) { return fmt::format("used{}", i); };
@@ -88,9 +90,10 @@ VfsResult<void> make_and_remove(Vfs& vfs) {
   return vfs.sync();
 }
 
-/// Leaves changes in the log that the next mount must discard. Each change affects only the root
-/// directory, so each log write is as long as the first one after a mount. The last change creates
-/// a name, which must never become visible.
+/// Leaves changes in the log that the next mount must discard.
+///
+/// Each change affects only the root directory. Each log write is therefore as long as the first
+/// log write after the next mount. The last change creates a name, which must never become visible.
 VfsResult<void> leave_a_log(Vfs& vfs) {
   constexpr std::uint32_t kChanges = 12;
   for (std::uint32_t i = 0; i < kChanges; ++i) {

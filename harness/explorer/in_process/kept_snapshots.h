@@ -16,7 +16,7 @@ namespace headcrash::in_process {
 
 struct KeptSnapshot {
   std::string name;
-  std::uint64_t tree = 0;        ///< digest_of_snapshot() at the time of creation
+  std::uint64_t tree = 0;        ///< digest_of_snapshot() when the snapshot was created
   std::uint64_t from_event = 0;  ///< first cut at which the snapshot must exist
   /// First cut at which the snapshot may be missing, because its removal has begun.
   std::uint64_t to_event = std::numeric_limits<std::uint64_t>::max();

@@ -24,8 +24,8 @@ class LaterLife {
   LaterLife(const adapters::SystemUnderTest& system, StateDisk& disk, adapters::ImageChecker& fsck)
       : system_(system), disk_(disk), fsck_(fsck) {}
 
-  /// Measures the free space on a newly formatted disk, after the same steps as on a disk that has
-  /// been emptied. Does nothing if this is already known. Changes the disk, which then no longer
+  /// Measures the free space of a newly formatted disk. First empties the disk in the same way as
+  /// use(). Does nothing if the free space is already known. Changes the disk, which then no longer
   /// shows a state.
   void measure_new_disk();
 
@@ -33,8 +33,8 @@ class LaterLife {
   /// Leaves the disk in the state at this cut.
   void interrupt_recovery(std::uint64_t seed);
 
-  /// Uses the recovered disk, and changes it. Returns the first rule that is broken, or an empty
-  /// string.
+  /// Mounts the recovered disk and uses it. Changes the disk. Returns the first rule that is
+  /// broken, or an empty string.
   std::string use(std::uint64_t seed);
 
  private:

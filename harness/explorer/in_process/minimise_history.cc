@@ -10,7 +10,8 @@ namespace headcrash::in_process {
 namespace {
 
 constexpr std::size_t kHistoryRunsMost = 400;
-/// Failures are of the same kind if this many characters at the start of their texts are equal.
+/// Two failures are of the same kind if the first kSameBeginning characters of their texts are
+/// equal.
 constexpr std::size_t kSameBeginning = 24;
 constexpr std::size_t kOmissibleChanges = 64;
 

@@ -19,8 +19,9 @@ struct MinimisedHistory {
   std::string text() const;
 };
 
-/// The arguments must be those of a failed run (RecordedRun::failure) of a shared history
-/// (RunOptions::shared_names). Replaces `recording`. Fails for the same reasons as record_run().
+/// Shortens a shared history (RunOptions::shared_names) whose run has failed
+/// (RecordedRun::failure). The arguments must be those of that run. Replaces `recording`. Fails for
+/// the same reasons as record_run().
 Result<MinimisedHistory> minimise_history(const FormattedDisk& formatted,
                                           const adapters::SystemUnderTest& system,
                                           std::span<const workload::Operation> operations,

@@ -1,17 +1,17 @@
 #pragma once
-// Records the requests and completions of the driver's queue, both as a recording and as rules
-// (order_rules.h).
+// Records the requests and completions of the driver's queue. The result is a recording, and the
+// input of the order rules (order_rules.h).
 //
 // A failed write is recorded with the contents that its range of the medium has when the request
-// completes; from then on, these are durable. In a crash state before the completion, the write is
-// in flight with the same contents.
+// completes. From then on, these contents are durable. In a crash state before the completion, the
+// write is in flight with the same contents.
 //
 //   issued     SUBMIT 7: write lba 100, 4 sectors  N N N N
 //   failed     the medium has                      N N o o     N new, o old
 //   recorded   SUBMIT 7: write lba 100, 4 sectors  N N o o ... ACK 7
 //
-// When a write is issued, it is unknown what a failure will leave, so all events stay in memory
-// until the end of the run.
+// When a write is issued, it is not known yet whether it will fail and which contents it will
+// leave. All events therefore stay in memory until the end of the run.
 
 #include <cstdint>
 #include <map>

@@ -25,8 +25,8 @@ namespace {
 using model::TimeNs;
 
 constexpr TimeNs kDiskLatency = 10 * model::kMillisecondNs;
-/// Latencies in runs with a random request order. On a slow disk, many requests are queued, so the
-/// driver has many to choose from.
+/// Latencies of the disk in runs with a random request order. If the disk is slow, more requests
+/// are queued, so the driver has a greater choice.
 constexpr std::array<TimeNs, 4> kLatencies{kDiskLatency, 60 * model::kMillisecondNs,
                                            2 * model::kMillisecondNs, 250 * model::kMillisecondNs};
 /// Time after which all daemons have finished. A sweep takes a minute, and a removal under soft
@@ -43,8 +43,8 @@ constexpr std::uint64_t kOvertakingMost = 4096;
 
 constexpr std::size_t kInformativeFailures = 3, kInformativeSyncs = 5;  // maximum per run
 
-/// Returns costs so high that a time slice ends after a few steps, so that several users interleave
-/// inside operations.
+/// Returns very high processor costs. A time slice then ends after a few steps, so the operations
+/// of several users interleave.
 os::CpuCosts slow_processor() {
   constexpr TimeNs kStep = 4 * model::kMillisecondNs;
   return {{.system_call = kStep,
@@ -87,7 +87,7 @@ bool has_a_join(std::span<const workload::Operation> operations) {
   });
 }
 
-/// A schedule that counts its change points from the call of begin().
+/// A schedule that starts counting its change points when begin() is called.
 class ScheduleFromJoin final : public os::FiberSchedule {
  public:
   ScheduleFromJoin(const os::FiberScheduleOptions& options, bool begun)
@@ -204,7 +204,7 @@ class Run {
     if (!recorded_.failure) recorded_.failure = failure;
   }
 
-  /// Stores the names that mkfs created. They are not part of a shared history.
+  /// Stores the names that mkfs created, so that they can be excluded from the history.
   void note_first_names() {
     if (!options_.shared_names) return;
     const auto entries = mounted_->vfs().list("");
@@ -327,8 +327,7 @@ class Run {
         pause();
       }
     }
-    // If the run ended early, an open transaction is committed here, because its user will not
-    // commit it.
+    // If the run ended early, the user whose transaction is open will not commit it.
     if (Transactions* const transactions = mounted_->transactions()) (void)transactions->commit();
     ++resting_;
     ++ended_;
@@ -357,7 +356,7 @@ class Run {
       if (!workload::is_persistence_point(operation)) return;
       const bool syncs = operation.kind == workload::Operation::Kind::sync ||
                          operation.kind == workload::Operation::Kind::syncfs;
-      // Another user, woken during the sync, may already have started an operation.
+      // While this user waited for the sync, another user may have started an operation.
       const bool quiet = syncs && alone && begun == begun_ && recorder_.idle();
       report_point(number);
       // report_point() may have waited, so check again.
@@ -389,8 +388,8 @@ class Run {
     calls_.push_back(call);
   }
 
-  /// Rests, then waits for all requests that were issued during the rest. A promise that data is
-  /// durable after some time allows for the time that these requests take.
+  /// Rests. Then waits for all requests that were issued during the rest, because a promise that
+  /// data is durable after some time does not include the time that these requests take.
   VfsResult<void> rest(std::int64_t seconds) {
     executor_.sleep_until(executor_.now() + seconds * model::kSecondNs);
     system_.queue.drain();
@@ -449,8 +448,8 @@ class Run {
 
   bool over() const { return recorded_.failure || !recorded_.met.ended_by.empty(); }
 
-  /// Marks the run as settled if nothing is pending and no file is open. An open file without a
-  /// name uses space but does not appear in the final tree.
+  /// Marks the run as settled if no change is pending and no file is open. Open files are excluded
+  /// because an unlinked open file uses space without appearing in the final tree.
   void settle() {
     if (open_ == 0 && !recorded_.failure && mounted_->has_no_pending_changes())
       recorded_.settled[recorder_.events()] = mounted_->space_counts();
@@ -502,7 +501,7 @@ class Run {
 os::FiberScheduleOptions schedule_of(std::span<const workload::Operation> operations,
                                      const RunOptions& options) {
   os::FiberScheduleOptions schedule{.seed = options.schedule, .omitted = options.omitted_changes};
-  // During a rest, old changes must reach the disk, so the schedule must not hold a daemon back.
+  // Old changes must reach the disk during a rest, so do not let the schedule delay the daemons.
   const bool rests = std::ranges::any_of(operations, [](const workload::Operation& operation) {
     return operation.kind == workload::Operation::Kind::rest;
   });

@@ -5,26 +5,26 @@
 //
 // The rest at the end lets the daemons finish their work.
 //
-// A SUBMIT event is recorded when a write is issued to the driver, an ACK event when it completes.
-// A completed write is durable, because the modelled disk has no write cache. Writes are therefore
-// recorded with FUA, and the unflushed writes at a cut are those that are queued or at the disk.
-// order_rules.h defines the orders in which the driver may issue them. Random pauses between
-// operations let the syncer write back at any point of the workload; in virtual time they cost
-// nothing.
+// A SUBMIT event is recorded when a write is issued to the driver, an ACK event when the write
+// completes. A completed write is durable, because the modelled disk has no write cache. Writes are
+// therefore recorded with FUA, and the unflushed writes at a cut are those that are queued or at
+// the disk. order_rules.h defines the orders in which the driver may issue these writes. Random
+// pauses between operations let the syncer write back at any point of the workload. The pauses cost
+// nothing, because they take only virtual time.
 //
 // Each thread of the list is a user on a separate fiber. As with the agent, persistence points are
 // reported in list order: after a persistence point, a user waits until all earlier ones have been
 // reported (operation.h).
 //
-// The disk serves one request at a time. The driver selects it with an elevator, or at random among
-// the requests that its rules permit (os/disk_schedule.h). With a random order, requests that no
-// fiber waits for may be delayed for long.
+// The disk serves one request at a time. The driver selects the next request with an elevator, or
+// at random among the requests that its rules permit (os/disk_schedule.h). With a random order, a
+// request for which no fiber waits may be delayed for a long time.
 //
-// A run has settled if the file system has nothing pending: after a sync has returned while no
-// other user was active and no write was in flight, and after the five minutes at the end. At such
-// a cut, a check may find only wrong totals, and the free space on the disk must equal the file
-// system's count in memory. After the five minutes, the tree that the mounted file system shows
-// must also equal the tree on the disk.
+// A run has settled at an event if the file system has nothing pending. This is the case after a
+// sync has returned, if no other user was active and no write was in flight, and also after the
+// five minutes at the end. At such a cut, a check may find only wrong totals, and the free space on
+// the disk must equal the file system's count in memory. After the five minutes, the tree of the
+// mounted file system must also equal the tree on the disk.
 //
 // If the system has snapshots, one is created before the first operation and dropped after three
 // quarters of the list. Another is created in the middle of the list (kept_snapshots.h).
@@ -79,14 +79,17 @@ struct RunOptions {
   std::int64_t pause_ns_max = 20'000'000'000;
   std::uint64_t cache_bytes = 4 << 20;
   /// Selects the order in which the driver serves requests. 0: an elevator, with 10 ms per request.
-  /// Other values are the seed of a random order, and also select:
+  /// Other values are the seed of a random order, and also select conditions of the run:
   ///
-  /// odd numbers: if there are several users, system calls cost processor time, so that users
-  /// interleave inside operations (even numbers: they cost none), and operations that fail with
-  /// ENOSPC are repeated after a sync, which must not make them succeed; 3, 7, 11 ...: there are no
-  /// pauses, so pending requests accumulate; 2, 4, 6 ...: memory is short, so unused inodes are
-  /// evicted after every disk completion; 2, 6, 10 ...: clean blocks, too; from kFirstBusyOrder on:
-  /// pauses end while the disk is busy, so that operations meet commits and write-back.
+  /// * odd numbers: if there are several users, system calls cost processor time, so that users
+  ///   interleave inside operations. An operation that fails with ENOSPC is repeated after a sync,
+  ///   and must fail again.
+  /// * even numbers: system calls cost no processor time. Memory is short, so unused inodes are
+  ///   evicted after every disk completion.
+  /// * 3, 7, 11, ...: there are no pauses, so pending requests accumulate.
+  /// * 2, 6, 10, ...: clean blocks are also evicted after every disk completion.
+  /// * from kFirstBusyOrder on: pauses end while the disk is busy, so that operations meet commits
+  ///   and write-back.
   std::uint64_t order = 0;
   std::vector<os::DiskFault> faults = {};
   bool unmount = false;  ///< unmounts at the end; always done if there are faults
@@ -101,7 +104,7 @@ struct RunOptions {
 
 enum class Unmount : std::uint8_t { none, failed, succeeded };
 
-/// The effects of the injected faults on a run.
+/// Describes how the injected faults affected a run.
 struct MetFaults {
   std::uint64_t failed_requests = 0;
   std::uint64_t failed_syncs = 0;  ///< number of fsync and sync calls that returned EIO

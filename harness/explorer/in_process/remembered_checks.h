@@ -31,10 +31,10 @@ class RememberedChecks {
 
   RememberedStep<adapters::CheckReport> first;
   RememberedStep<std::vector<Write>> repair;
-  RememberedStep<std::monostate> second;  ///< contains only checks without findings
+  RememberedStep<std::monostate> second;  ///< remembers only second checks that found nothing
 
-  /// Keeps the sectors that the repair has just written. The disk must not have been changed
-  /// between the call of show() and the repair.
+  /// Remembers the sectors that the repair has just written. The state must have been unchanged
+  /// when the repair began.
   void keep_repair();
   /// Repeats an earlier repair of the same contents by writing the same sectors.
   void repeat(const std::vector<Write>& writes);

@@ -31,7 +31,7 @@ class StepReads {
   /// Returns a digest of the contents of all these sectors and of `also`.
   std::uint64_t key(std::uint64_t also) const;
   void begin();
-  /// Returns true if the step has read any sector that no earlier run of the step had read.
+  /// Returns true if this run of the step has read a sector that the step had never read before.
   bool end();
 
  private:

@@ -114,8 +114,8 @@ TEST(RememberedChecks, RepeatARepair) {
   EXPECT_TRUE(model::bench::same_bytes(disk.bytes(), base));
 }
 
-/// Checks every state in full as well, whether or not its outcome was remembered. The exploration
-/// fails if the two outcomes of a state differ.
+/// Checks every state twice: as usual and in full. The exploration fails if the two outcomes
+/// differ, so remembered outcomes must be right.
 class Remembering : public testing::TestWithParam<std::pair<const char*, const char*>> {};
 
 TEST_P(Remembering, ChangesNoVerdict) {

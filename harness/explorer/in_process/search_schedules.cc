@@ -6,8 +6,8 @@
 namespace headcrash::in_process {
 namespace {
 
-/// Orders of requests: the elevator, and three random orders. Two of the random orders have a slow
-/// processor.
+/// Number of orders in which requests are served: the elevator's order and three random orders. In
+/// runs with two of the random orders, the processor is slow.
 constexpr std::uint64_t kOrders = 4;
 
 }  // namespace

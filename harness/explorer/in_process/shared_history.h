@@ -12,7 +12,7 @@ namespace headcrash::in_process {
 /// Returns all names below the root, sorted. Must be called from a fiber.
 VfsResult<std::vector<oracle::SharedObject>> observe_tree(Vfs& vfs);
 
-/// Reads the same names from an image, which must have no pending changes.
+/// Like observe_tree(), but for an image. The image must have no pending changes.
 Result<std::vector<oracle::SharedObject>> observe_image(const adapters::FileSystemType& type,
                                                         const model::SectorStore& store);
 

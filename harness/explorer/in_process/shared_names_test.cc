@@ -69,8 +69,8 @@ TEST_F(SharedNames, HaveASerialOrderOnEverySystem) {
   }
 }
 
-/// In LFS, a flush may begin a segment although another user has just written all changes. The
-/// flush then has nothing to write. Even so, the unmount must write the new states of the segments.
+/// In LFS, a flush may begin a segment and then find nothing to write, because another user has
+/// just written all changes. The unmount must write the changed segment states nevertheless.
 TEST_F(SharedNames, ASegmentIsBegunWithoutAWrite) {
   const auto system = adapters::find_system("lfs", "roll-forward");
   ASSERT_TRUE(system);

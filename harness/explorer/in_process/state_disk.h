@@ -67,11 +67,12 @@ class StateDisk final : public model::SectorStore {
   /// bytes, even in different runs. The digest 0 means zeroes.
   model::SectorDigests digests() const;
 
-  /// Until unwatch(), reports each change of a sector's contents to `step` (see remembered_step.h).
+  /// Reports each change of a sector's contents to `step` until unwatch() is called (see
+  /// remembered_step.h).
   void watch(model::ReadSectors& step) { watched_.push_back(&step); }
   void unwatch(model::ReadSectors& step) { std::erase(watched_, &step); }
-  /// Until end_step(), adds to `step` the sectors that are read through read(), content() and
-  /// digests().
+  /// Adds to `step` all sectors that are read through read(), content() and digests() before
+  /// end_step() is called.
   void begin_step(model::ReadSectors& step) { step_ = &step; }
   void end_step() { step_ = nullptr; }
 
@@ -116,7 +117,8 @@ class StateDisk final : public model::SectorStore {
   /// Position of each write's payload, indexed by write.
   std::vector<std::size_t> payload_at_;
   std::vector<std::uint32_t> touched_;  ///< all sectors that the run writes
-  /// Indexed by sector. Always kBase, except during show().
+  /// For each sector, the source that it must have in the state that show() creates. kBase for all
+  /// sectors outside show().
   std::vector<std::uint32_t> wanted_;
   std::vector<std::uint8_t> fates_;  ///< indexed by unflushed write
 };

@@ -21,7 +21,8 @@ std::optional<std::uint64_t> sector_with_another_digest(const StateDisk& disk) {
   return {};
 }
 
-/// A file system's disk, followed by the separate disk of its log. Both use the driver's addresses.
+/// The store consists of a file system's disk and, after it, the separate disk of its log. read()
+/// and write() use the driver's addresses.
 TEST(StateDisk, HasASecondDeviceAfterTheFirst) {
   std::vector<std::byte> base(40 * model::kSectorBytes);
   StateDisk disk(base, 30);
@@ -78,7 +79,7 @@ TEST(StateDisk, ShowsTheImageOfEveryState) {
     disk.show((*found)->state);
     ASSERT_TRUE(model::bench::same_bytes(disk.bytes(), expected)) << (*found)->name;
     ASSERT_EQ(sector_with_another_digest(disk), std::nullopt) << (*found)->name;
-    // Changes some sectors as a repair would. Showing the next state must undo these changes.
+    // Changes some sectors, as a repair would. The next call of show() must undo these changes.
     ASSERT_TRUE(disk.write(static_cast<std::uint64_t>(states) * 7,
                            std::vector<std::byte>(4096, std::byte{1})));
     ASSERT_TRUE(disk.write_zeroes(static_cast<std::uint64_t>(states) * 7 + 3, 2));

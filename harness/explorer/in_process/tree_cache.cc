@@ -10,8 +10,8 @@ namespace headcrash::in_process {
 namespace {
 
 constexpr std::size_t kNamesMax = 1U << 24U;
-// A search for an entry examines at most this many entries, starting at the entry's previous
-// position.
+// The search for a directory entry begins where the entry was found before, and examines at most
+// this many entries.
 constexpr std::size_t kLookAhead = 64;
 
 }  // namespace

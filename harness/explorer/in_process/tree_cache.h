@@ -8,7 +8,7 @@
 //   directory 2   sectors of its inode and blocks | "a" -> 5, "d" -> 7, ...
 //   "a"           sectors of inode 5, its pointers, its data | observed object, digest
 //
-// If inodes are found through a map, the inode's position is also part of the sources
+// If the file system finds inodes through a map, the position of the inode is stored as well
 // (ImageReader::place_of).
 //
 // The observer (observed_image.h) does the reading, through a store that records which sectors are
@@ -27,8 +27,8 @@ namespace headcrash::in_process {
 
 class TreeCache {
  public:
-  /// All arguments must outlive this object. `judge` provides the numbers of lone names
-  /// (harness/oracle/lone_names.h).
+  /// All arguments must outlive this object. `judge` knows which names are lone names
+  /// (harness/oracle/lone_names.h), and numbers them.
   TreeCache(const StateDisk& disk, Observer& observer, const oracle::RepeatedJudge& judge)
       : disk_(&disk), observer_(&observer), judge_(&judge), noted_(disk) {}
 
@@ -49,7 +49,7 @@ class TreeCache {
     bool known = false;
     Sources sources;
     oracle::ObservedObject object;
-    oracle::SeenObject seen;  ///< refers to `object`; valid only once this entry no longer moves
+    oracle::SeenObject seen;  ///< refers to `object`; invalid once this KeptName is moved
   };
   struct KeptDirectory {
     std::string path;

@@ -56,9 +56,9 @@ class FailureReporter {
   void minimise_operations();
   bool fails_too(const std::vector<workload::Operation>& operations);
   bool confirm(Failing& failing);
-  /// Returns true if the state fails in the same way. If the check before the mount finds damage in
-  /// this state but found none in the original one, the failure is different and milder, so the
-  /// state is rejected.
+  /// Returns true if the state fails like the original one. If the check before the mount finds
+  /// damage only in this state, this is a different, milder failure, and the function returns
+  /// false.
   bool same(const StateOutcome& outcome) const {
     return fails_like(kind_, outcome.judgement, outcome.findings) &&
            (failure_.outcome.recovery.check_found_damage || !outcome.recovery.check_found_damage);
@@ -189,8 +189,8 @@ void FailureReporter::minimise_operations() {
   if (!options_.record || of_recovery || workload_.operations.empty() ||
       !failure_.outcome.recovery_of.empty())
     return;
-  // The first persistence point that was not reported may have begun. No operation after it can
-  // have begun.
+  // Includes the first unreported persistence point, because it may have begun before the cut.
+  // Later operations cannot have begun.
   std::size_t end =
       failure_.outcome.persisted_operation ? *failure_.outcome.persisted_operation + 1 : 0;
   while (end < workload_.operations.size() &&

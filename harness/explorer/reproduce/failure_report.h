@@ -19,16 +19,16 @@
 
 namespace headcrash::explorer {
 
-/// Records these operations on a fresh file system, under the same conditions as the failed
-/// workload.
+/// Records these operations on a fresh file system, with the same formatted disk and options as the
+/// failed workload.
 using Recorder = std::function<Result<RecordedWorkload>(
     StageGuest& guest, const std::vector<workload::Operation>& operations,
     const std::filesystem::path& recording)>;
 
-/// Returns a recorder whose recordings start with the same formatted disk as the recording of
-/// `workload`. The recorder is empty if that recording has no base (as in a campaign's trial).
-/// `options` are the disk options of `workload`, so that the same delays recur. `filesystem` must
-/// outlive the recorder. Fails if a recording cannot be read.
+/// Returns a recorder. Its recordings start with the same formatted disk as the recording of
+/// `workload`. Returns an empty recorder if the recording of `workload` has no base, as in a
+/// campaign's trial. `options` must be the disk options of `workload`, because they determine the
+/// delays of requests. `filesystem` must outlive the recorder. Fails if a recording cannot be read.
 Result<Recorder> recorder_like(const adapters::LinuxAdapter& filesystem,
                                const RecordedWorkload& workload, const DiskOptions& options);
 

@@ -26,7 +26,8 @@
 
 namespace headcrash::explorer {
 
-/// The kind of a failure. A smaller failure counts only if it is of the same kind.
+/// The kind of a failure. A smaller failure replaces the original one only if both have the same
+/// kind.
 struct FailureKind {
   oracle::Verdict verdict = oracle::Verdict::clean;
   /// The strongest tier of the findings that have this verdict; nullopt without such findings.
@@ -53,13 +54,14 @@ struct MinimisedState {
   /// Number of writes that are lost or torn, before and after minimising.
   std::size_t lost_before = 0, lost = 0;
   std::size_t checks = 0;
-  /// True if restoring any one of the writes that are still lost makes the failure disappear. False
-  /// if a limit was reached first.
+  /// True if the failure needs every write that is still lost: with any one of them restored, the
+  /// failure does not occur. False if a limit was reached before this was known.
   bool minimal = false;
 };
-/// Searches for a state in the same recording that has fewer lost or torn writes and still fails.
-/// `unflushed` lists, in ascending order, the requests that no completed flush covers at the cut
-/// (RunHistory::unflushed_at). A state whose base is not `writes` is returned unchanged.
+/// Searches for a state of the same recording that fails with fewer lost or torn writes.
+/// `unflushed` lists the requests that were not covered by a completed flush at the cut
+/// (RunHistory::unflushed_at), in ascending order. If the base of `failing` is not `writes`,
+/// returns `failing` unchanged.
 MinimisedState minimise_state(const states::CrashState& failing,
                               std::span<const model::RequestId> unflushed,
                               const StateExaminer& still_fails, const MinimiseLimits& limits);

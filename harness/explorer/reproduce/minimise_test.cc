@@ -51,8 +51,8 @@ TEST(MinimiseState, FindsEveryKnownCause) {
     std::set<model::RequestId> cause;
     for (std::uint64_t i = random.below(4); i > 0; --i)
       cause.insert(unflushed[random.below(unflushed.size())]);
-    // In the failing state, either all unflushed writes are lost, or the writes in `cause` and some
-    // others. The state's name lists either the lost writes or the kept writes.
+    // The failing state lacks either all unflushed writes, or the writes in `cause` and some
+    // others. In the second case, the state's name lists either the lost writes or the kept writes.
     CrashState state{.event = 77, .keep_others = false};
     if (random.below(2) == 0) {
       state.keep_others = random.below(2) == 0;

@@ -7,7 +7,7 @@
 //                          (reproduce.sh in this source folder is its constant part)
 //          workload.sh     repeats the failure from mkfs on, with other tools (workload_script.h);
 //                          omitted if no tool can execute one of the operations
-//          account.txt     the account of the failure (harness/explorer/explain/failure_text.h)
+//          account.txt     description of the failure (harness/explorer/explain/failure_text.h)
 
 #include <filesystem>
 #include <optional>

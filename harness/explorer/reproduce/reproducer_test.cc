@@ -53,8 +53,7 @@ TEST(PosixCksum, MatchesTheUtility) {
   }
 }
 
-/// Each of these trees breaks a promise, and the script must find the same violations as the
-/// oracle.
+/// In each of these trees, the script must find the violations that the oracle finds.
 TEST(PlainChecks, SupportAllFindingsOfTheOracle) {
   const auto list = operations(
       "mkdir d\ncreate d/f\nwrite d/f 0 2048 1 1\nfsync d/f\nfsyncdir d\nfsyncdir .\nsymlink t s\ncreate "
@@ -219,7 +218,7 @@ TEST_F(ReproducerTest, DoesNothingWithoutYes) {
 }
 
 TEST_F(ReproducerTest, UsesTheExitCodesOfBisect) {
-  // XFS has no tool like debugfs, so the checks need a mount, which is impossible in the test.
+  // No tool can read XFS without a mount. A test cannot mount, so some checks are impossible.
   filesystem_.type = "xfs";
   ASSERT_TRUE(write_reproducer(of(), image("intact"), folder_ / "out", ImageFormat::raw));
   Ran ran = run_script("--yes --no-mount");
@@ -242,7 +241,7 @@ TEST_F(ReproducerTest, UsesTheExitCodesOfBisect) {
   EXPECT_NE(ran.output.find("the check command is missing"), std::string::npos) << ran.output;
 }
 
-/// The script cannot mount in a test, so its comparisons run on files in a folder.
+/// Tests the script's comparisons on files in a folder, because a test cannot mount a file system.
 TEST_F(ReproducerTest, ComparesWithStandardTools) {
   const auto body = reproducer_script(
       of({{Verdict::lost_synced_data, Tier::posix, "f", "version 1 or newer in block 2",

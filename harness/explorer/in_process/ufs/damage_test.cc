@@ -151,9 +151,9 @@ TEST_F(Damage, SeveralKindsAreRepaired) {
              counts.left);
 }
 
-/// The damage makes two directories claim one block of pointers. fsck assigns the block to the
-/// directory that it finds first. fsck must not truncate the other directory before the conflict is
-/// resolved.
+/// The damage makes two directories point to the same indirect block. fsck assigns this block to
+/// the directory that it finds first. fsck must resolve this conflict before it truncates the other
+/// directory.
 TEST_F(Damage, APointerToAnotherDirectorysPointersLosesNoNames) {
   constexpr std::uint64_t kMany = 150;
   DamageCounts counts;
@@ -318,7 +318,8 @@ TEST_F(BrokenRepair, IsDetectedByItsLosses) {
 }
 
 TEST_F(BrokenRepair, IsDetectedByACut) {
-  // The wrong repair sets the clean flag before it repairs anything.
+  // The wrong repair sets the clean flag first. If the power is cut later, the image is marked as
+  // clean although it is damaged.
   const auto image = known_image("tiny");
   auto trials = trials_of(image);
   trials.repair_by([this](model::SectorStore& store, auto) {
