@@ -334,8 +334,8 @@ Result<void> Follower::act(const Operation& operation) {
       return {};
     case Kind::evict:
     case Kind::
-        // An executor that cannot cut the power skips the crash. For any other executor, the list
-        // ends here, and the operations after the crash have a separate history.
+        // If the executor can cut the power, the list ends here, and the operations after the crash
+        // have a separate history. Otherwise, the executor skips the crash.
         crash:
       return {};
     case Kind::join:

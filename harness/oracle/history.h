@@ -119,8 +119,8 @@ struct DataCover {
   std::uint64_t end_bytes = kEndless;
 };
 
-/// An upper bound for the attributes that a dump reports for an object. It applies to all states of
-/// the object.
+/// Upper bounds for the size of the attributes that a dump reports for an object, over all states
+/// of the object.
 struct ReportedAttributes {
   /// For each attribute, the maximum length of its name and value together, in bytes.
   std::map<std::string, std::size_t> longest;
@@ -141,16 +141,16 @@ struct ObjectHistory {
   std::vector<MoveEvent> moves;
   std::vector<AllocationEvent> allocations;
   std::vector<std::pair<std::size_t, std::uint64_t>> sizes;  ///< (operation, bytes)
-  /// One pair for each change of the size: the operation, and the first block beyond the smaller of
-  /// the old and the new size.
+  /// One pair for each change of the file size: the operation, and the number of the first block
+  /// beyond the smaller of the old and the new size.
   std::vector<std::pair<std::size_t, std::uint64_t>> truncations;
   std::vector<DataCover> data_covers;
   std::map<std::string, std::vector<std::pair<std::size_t, std::optional<std::string>>>> attributes;
   ReportedAttributes reported_attributes;
   /// Attributes that the kernel may have changed by itself, at an unknown time.
   std::set<std::string> unclear_attributes;
-  // The other inode fields. Each pair has an operation and the value after it. Before the first
-  // pair, the value is unknown. A time of nullopt is unknown, too.
+  // The other inode fields. Each pair contains an operation and the field's value after this
+  // operation. Before the first pair, and where the value is nullopt, the field is unknown.
   std::vector<std::pair<std::size_t, std::uint32_t>> modes;
   /// Each pair has an operation and the (user, group) after it.
   std::vector<std::pair<std::size_t, std::pair<std::uint32_t, std::uint32_t>>> owners;
@@ -187,7 +187,7 @@ struct WorkloadHistory {
 };
 
 /// Follows a list of operations and returns its history. Skipped operations are ignored. After a
-/// partial write, the contents of the file are unclear.
+/// write that failed with ENOSPC, the contents of the file are no longer judged.
 Result<WorkloadHistory> follow_operations(
     std::span<const workload::Operation> operations, const adapters::Promises& promises,
     std::span<const workload::FailedOperation> failed_operations = {},

@@ -227,7 +227,8 @@ void Judge::read_level(Level& level, DirectoryReading& reading) {
   level.children.clear();
 }
 
-/// Interprets the tree repeatedly, because each round may reduce the candidates of more inodes.
+/// Interprets the tree repeatedly. Each round may exclude candidates for inodes with several names,
+/// and the next round then uses the remaining candidates.
 void Judge::read_directories(DirectoryReading& reading) {
   for (std::size_t round = 0; round < kLinkRoundsMost; ++round) {
     const auto linked = linked_;

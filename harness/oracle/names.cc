@@ -188,9 +188,9 @@ class OrderedPromised {
   }
 
  private:
-  /// Finds the directories that were persistent at some point, together with all their parents. If
-  /// a directory may have been removed since, it was empty by then, so its former contents have
-  /// names elsewhere.
+  /// Starting at the root, finds the newest cover of each link in every directory that was
+  /// persistent at some point. If a directory may have been removed since, it was empty before
+  /// that, so its former contents have newer names elsewhere.
   void find_known(ObjectId directory) {
     if (!known_.insert(directory).second) return;
     LastCovers here;

@@ -29,8 +29,8 @@ struct SeenName {
   std::vector<TokenId> tokens;               ///< candidate tokens
 };
 
-/// Searches for a point that matches a tree. No point is inside a transaction
-/// (fs-adapters/transactions.h).
+/// Searches for a point in the list of operations after which the state matches the observed tree.
+/// Points inside a transaction (fs-adapters/transactions.h) are not considered.
 class OnePointJudge {
  public:
   /// All arguments must outlive this object.

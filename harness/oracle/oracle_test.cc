@@ -384,7 +384,7 @@ TEST(Oracle, AcceptsEveryPrefixAndFindsEveryLoss) {
                       << finding.expected << " " << finding.found;
       }
       if (!workload::is_persistence_point(list[done])) continue;
-      // If an object that a sync or fsync has covered is missing, there must be a finding.
+      // Judges a tree without the object that the fsync covers. The oracle must report a finding.
       if (list[done].kind == Operation::Kind::fsync) {
         std::vector<ObservedObject> tree = perfect_tree(list, done + 1);
         std::erase_if(tree,

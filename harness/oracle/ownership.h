@@ -23,8 +23,8 @@ class Ownership {
   void join() { ++section_; }
   void act_as(std::uint8_t thread) { thread_ = thread; }
 
-  // The following functions claim something for the current thread. They return false if another
-  // thread owns it.
+  // The following functions record that the current thread changes (claim) or looks up (pass) an
+  // object or a name. They return false if this conflicts with the use by another thread.
   bool claim(Object object);
   bool claim(const Name& name);
   bool pass(const Name& name);

@@ -179,9 +179,9 @@ void Follower::cover_path(const std::string& path) {
   }
 }
 
-/// Covers names from the object upwards, as long as each object has only the name under which it
-/// was created. Stops at an object that was moved or linked, because it is unknown whether names
-/// above it were written.
+/// Covers the name of the object and the names of its parents, from the object upwards. Stops at
+/// the first object that was moved or has several links, because it is unknown whether the file
+/// system wrote the names above that object.
 void Follower::cover_new_path(const std::string& path) {
   std::vector<SlotHistory*> names;
   std::vector<ObjectHistory*> parents;

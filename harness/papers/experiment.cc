@@ -243,7 +243,7 @@ class Executions {
     return answers;
   }
 
-  /// Returns the model time of all runs except the cells of the first execution.
+  /// Returns the model time of all runs. Cells of the first execution are not included.
   double modelled_s() const {
     double sum = 0;
     for (const auto& each : all_) {

@@ -25,9 +25,9 @@
 namespace headcrash::experiment {
 
 struct LossAsked {
-  /// The machine. It must have a single drive, because its medium is examined at each instant; if
-  /// `instants` is 0, any device is permitted. If the machine has no image, the run creates the
-  /// files of make_loss_files(); an image must already contain them.
+  /// The machine. If `instants` is not 0, its device must be a single drive, because the medium of
+  /// the drive is examined at each instant. If the machine has an image, the image must contain the
+  /// files of make_loss_files(); otherwise, the run creates these files.
   ModelledMachineOptions machine;
   os::TimeNs warm_ns = 70 * model::kSecondNs;  ///< no measurements before this time
   os::TimeNs measured_ns = 120 * model::kSecondNs;

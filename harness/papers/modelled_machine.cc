@@ -23,7 +23,7 @@ namespace headcrash::experiment {
 namespace {
 
 constexpr std::uint32_t kLoadSectors = 2048, kLoadPieceSectors = 16;
-// One block kind is stored for each range of this size, which is the smallest fragment in any
+// Granularity at which block kinds are recorded: the size of the smallest fragment in any
 // experiment.
 constexpr std::uint64_t kPlaceSectors = 2;
 
@@ -92,8 +92,8 @@ std::uint64_t end_of_packed(const media::PackedStore& image, std::uint64_t lba) 
   return std::min(end, last);
 }
 
-/// Returns the contents of a medium in packed form. The medium is one on which an image was
-/// created, and may be an overlay over the medium of another image.
+/// Packs the contents of a medium. `medium` must be a MemoryStore, or a MemoryOverlay over the
+/// medium of another image.
 std::shared_ptr<const media::PackedStore> packed(const model::SectorStore& medium) {
   if (const auto* const overlay = dynamic_cast<const media::MemoryOverlay*>(&medium))
     return media::PackedStore::of(*overlay);

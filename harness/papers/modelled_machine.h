@@ -71,8 +71,8 @@ struct CutMachine {
   /// One medium per drive, in the order of the drives' ids. If a drive has a battery-backed cache
   /// in front of it, the medium includes the cache's content.
   MachineImage media = {};
-  /// Rewrites the contents of the battery-backed cache above the first device; empty if there is no
-  /// such cache. The time of these writes does not count.
+  /// Writes the contents of the battery-backed cache above the first device back to `device`. An
+  /// empty function if there is no such cache. The time of these writes does not count.
   std::function<Result<void>(model::SectorStore& device)> write_back = {};
   /// Model time between power-on and recover(). Data written back during this time is not part of
   /// the recovery.
@@ -176,10 +176,10 @@ class ModelledMachine : private os::DiskTracer {
   /// Starts a machine. `options.system` must be set. Fails if the profile is invalid, or if mkfs,
   /// `populate` or the mount fails.
   static Result<std::unique_ptr<ModelledMachine>> start(const ModelledMachineOptions& options);
-  /// Creates, populates and shuts down a machine, and returns its image. If `options.image` matches
-  /// the device and file system, this function extends that image: the result stores only the
-  /// differences and keeps the other image alive. Fails under the same conditions as start(),
-  /// except that nothing is mounted.
+  /// Creates and populates a machine, shuts it down, and returns its image. If `options.image`
+  /// matches the device and file system, this function extends that image: the result stores only
+  /// the differences and keeps the other image alive. Fails if the profile is invalid, or if mkfs
+  /// or `populate` fails.
   static Result<std::shared_ptr<const MachineImage>> image_of(
       const ModelledMachineOptions& options);
   /// Powers on a machine with these media, without mounting a file system. Call recover() next.
@@ -225,7 +225,8 @@ class ModelledMachine : private os::DiskTracer {
   /// Returns the contents of the first device if it is a drive. Returns null for an array, whose
   /// contents are distributed over its members.
   const model::SectorStore* medium() const;
-  /// Returns the sums of the counters over all drives and flash devices, which are below any cache.
+  /// Returns the sums of the counters over all drives and flash devices. Requests that a
+  /// battery-backed cache absorbs do not reach these devices and are not counted.
   model::DeviceCounters device_counters() const;
 
   /// Returns the sums of the counters over all NVRAM in the given position since the start.

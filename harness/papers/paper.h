@@ -65,13 +65,14 @@ struct Part {
   /// executions. 0 if the answer does not depend on the seed.
   std::uint32_t seeds = 1;
 };
-/// Number of executions of a part whose rules are compared over several seeds.
+/// The value of Part::seeds for a part that is executed with several seeds.
 inline constexpr std::uint32_t kSeeds = 5;
 
 /// A number shown at the beginning of a paper's results.
 struct MainFigure {
-  std::string name;                   ///< understandable without knowledge of the claims
-  std::string claim, cell, quantity;  ///< identify the number, as in ClaimAnswer and ClaimNumber
+  std::string name;  ///< understandable without knowledge of the claims
+  /// Claim id, cell and quantity of the number (ClaimAnswer, ClaimNumber)
+  std::string claim, cell, quantity;
 };
 
 struct Paper {

@@ -27,7 +27,7 @@ inline constexpr os::TimeNs kBetweenBeginnings = 377'123'457;
 
 struct WorkloadRun {
   std::string workload;
-  timed::Arguments replaced = {};  ///< override the workload's exact parameters
+  timed::Arguments replaced = {};  ///< parameter values that replace the workload's defaults
   bool scaled = false;             ///< for tests: use the scaled-down parameters as defaults
   bool verify = true;              ///< run the verification phases; after a cut they always run
   std::uint64_t seed = 1;

@@ -106,7 +106,7 @@ struct WriteTrace {
 struct InspectOptions {
   bool again = false;  ///< repeat the mount cycle
   /// After the last dump, create new names and remove everything (harness/guest/use.h). Not
-  /// possible for file systems that a program mounts.
+  /// supported for file systems that are mounted by a command, such as FUSE file systems.
   bool use = false;
 };
 
@@ -178,7 +178,8 @@ class GuestSession {
   /// the kernel cannot trace them.
   Result<void> start_trace();
   Result<WriteTrace> stop_trace();
-  /// Returns the kernel log since the last call or inspection, at all levels.
+  /// Returns the messages of all levels that the kernel has logged since the last kernel_log() or
+  /// inspect().
   Result<std::string> kernel_log();
 
  private:
@@ -202,7 +203,7 @@ std::optional<workload::FailedOperation> failed_operation_of(const nlohmann::jso
 std::optional<std::string> failure_of(const nlohmann::json& event,
                                       std::span<const workload::Operation> operations);
 
-/// Returns 32 hexadecimal digits that are derived from `seed`. set_clock() takes such digits.
+/// Derives 32 hexadecimal digits from `seed`, for use with set_clock().
 std::string seed_digits(std::uint64_t seed);
 
 }  // namespace headcrash::run

@@ -22,7 +22,7 @@ enum class Disks {
   blank,
 };
 
-/// The endpoints of a QEMU process. Descriptors are numbers in that process.
+/// The disks, sockets and console of a QEMU process. Descriptors are numbers in the QEMU process.
 struct Wiring {
   Disks disks = Disks::blank;
   int agent_socket = -1;

@@ -417,8 +417,8 @@ std::vector<Operation> compose(const std::vector<const Step*>& steps) {
 
 struct Ace::Space {
   std::vector<Step> steps;
-  /// Numbers of continuations. The index is the number of remaining steps, and the key is the names
-  /// in use.
+  /// Cached results of count(): the number of ways to continue a workload, by the number of
+  /// remaining steps (the index) and the names in use (the key).
   std::array<std::map<NamesUsed, std::uint64_t>, kLongest + 1> counts;
 
   bool only_more_end;

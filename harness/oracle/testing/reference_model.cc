@@ -723,8 +723,9 @@ bool ReferenceModel::attributes_are_pinned(FileId file, const Cut& cut) const {
 std::uint64_t ReferenceModel::bytes_that_stay_allocated(FileId file, const Cut& cut) const {
   const auto until = covered_until(file, std::nullopt, cut, false);
   if (!until) return 0;
-  // Computes a lower bound. Counts every operation that frees blocks, even if it may not have
-  // reached the disk, but counts an allocation only if it must have reached the disk.
+  // The result must not exceed the space that is allocated on the disk. So subtract the space freed
+  // by every operation that may have reached the disk, but count an allocation only if it must have
+  // reached the disk.
   return allocated_by(file, cut, [&](std::size_t index) {
     const Operation& operation = operations_[index];
     return is_fallocate(operation) ? index <= *until : !workload::is_write(operation.kind);

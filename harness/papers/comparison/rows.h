@@ -61,12 +61,12 @@ const std::vector<Row>& rows();
 std::string full_name(const Row& row);
 /// Returns the numbers of the rows in a group.
 std::vector<std::size_t> rows_of(Durability durability);
-/// Groups the positions in `numbers` by the keys of their rows. The order within each group does
-/// not change.
+/// Groups the elements of `numbers` whose rows have the same key. Each group contains indices in
+/// `numbers`, in ascending order.
 std::vector<std::vector<std::size_t>> grouped(const std::vector<std::size_t>& numbers,
                                               const std::function<std::string(const Row&)>& key);
-/// Returns the numbers of all rows. In scaled runs (for tests), returns the number of one row per
-/// group and of one additional row.
+/// Returns the indices in rows() of the rows to measure: all rows or, in scaled runs (for tests),
+/// one row of each group and one additional row.
 std::vector<std::size_t> rows_of(const Context& context);
 
 enum class Device : std::uint8_t { drive, drive_cache, fast_drive, raid5, raid5_nvram };

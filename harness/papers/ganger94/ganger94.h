@@ -78,8 +78,8 @@ inline constexpr std::int64_t kScriptsEach = 5;
 
 /// Returns the default setup of a scheme. Only Soft Updates uses allocation initialization.
 UfsSetup usual(ComparedScheme scheme);
-/// Returns Scheduler Flag with that meaning of the flag, with or without -NR (`reads_bypass`) and
-/// -CB (`block_copy`).
+/// Returns the setup of Scheduler Flag in which the flag has the given meaning. `reads_bypass` adds
+/// -NR, and `block_copy` adds -CB.
 UfsSetup flag_setup(os::FlagMeaning meaning, bool reads_bypass, bool block_copy);
 UfsSetup chains_setup(ufs::Deallocation deallocation, bool block_copy, bool reads_bypass = false);
 

@@ -16,8 +16,7 @@ struct Change {
   ServerChoice choice;
 };
 
-/// The changes for one tuning. The knee of this tuning is measured on the unchanged server and
-/// after each change.
+/// The tuning's knee is measured on the unchanged server and with each of the changes.
 struct Knees {
   const char* id;
   const char* title;
@@ -198,7 +197,7 @@ ClaimAnswer requests_of_mkfs(Context& context) {
   return answer;
 }
 
-/// Breaks down a response time at the load of PK-15 and PK-18 into its parts.
+/// Breaks down the response time at 600 operations/s, the load of PK-15 and PK-18, into its parts.
 ClaimAnswer responses(Context& context) {
   ClaimAnswer answer{.id = "PK-18, causes",
                      .part = "causes",

@@ -39,8 +39,8 @@ struct FileSet {
 
   static FileSet of(double operations_per_s);
   std::uint64_t used_of_process() const;  ///< returns a fifth of the files, at least one
-  /// Returns the number of the used file with index `used`. All files of a process are numbered,
-  /// and every fifth one is used.
+  /// Returns the number, among all files of a process, of its used file `used`. The load uses every
+  /// fifth file.
   static std::uint64_t file_of_used(std::uint64_t used) {
     return used * timed::laddis_load::kUsedShare;
   }
@@ -106,8 +106,8 @@ class LaddisLoad {
   LaddisLoad(ModelledMachine& machine, const LaddisOptions& options, std::uint64_t seed);
   ~LaddisLoad();
 
-  /// Reads data, looks up handles, and starts the load. Returns true if the load has begun.
-  /// Otherwise, the outcome contains the error.
+  /// Looks up the handles of the used files, reads up to `read_before_bytes` of these files into
+  /// the cache, and starts the load. Returns false on an error, which is stored in the outcome.
   bool begin();
   /// Runs until the measurement has ended and all requests have been answered.
   LaddisOutcome run_out();

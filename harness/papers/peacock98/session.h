@@ -43,13 +43,14 @@ class Session {
   /// Returns a curve, which must be one of curves_of() of the current part. The curve is empty if
   /// prepare() was not called.
   const Curve& curve(const Context& context, ServerChoice choice) const;
-  /// Permission to keep a machine in memory. It ends when the object is destroyed.
+  /// A permit to keep a machine in memory. Destroying the object returns the permit.
   using Turn = std::shared_ptr<void>;
   static constexpr std::ptrdiff_t kMachines = 2;
-  /// Waits until there is memory for a machine. `requests` is the total number of requests in the
-  /// load. Usually two machines fit at the same time. If the writes of a load need all the memory,
-  /// the function waits until there is no other machine, and later callers wait in turn.
-  /// Thread-safe; a thread may hold only one permission.
+  /// Waits until there is enough memory for another machine, and returns a permit. Usually two
+  /// machines fit at the same time. If the load has so many requests that its writes need all the
+  /// memory, waits until no other machine is running. `requests` is the total number of requests in
+  /// the load. Callers are served one after the other. Thread-safe; a thread may hold only one
+  /// permit.
   Turn turn(double requests);
   /// Runs loads without storing the outcomes. Returns an empty vector if interrupted.
   std::vector<LaddisOutcome> loads(Context& context, const std::vector<Load>& loads);

@@ -28,7 +28,8 @@
 namespace headcrash::experiment::rosenblum92 {
 
 inline constexpr double kMeanAsPrinted = 0.02172;
-inline constexpr double kMeanAsNamed = 0.0086859;  ///< 0.02 / ln 10
+/// 0.02 / ln 10, for which 90 % of the references do go to 2 % of the data
+inline constexpr double kMeanAsNamed = 0.0086859;
 
 struct AccessPattern {
   enum class Kind : std::uint8_t { uniform, hot_and_cold, exponential };
@@ -73,8 +74,8 @@ class AccessGenerator {
   std::uint64_t hot_threshold_ = 0;  ///< compared with 32 random bits
   /// Median of the exponential distribution, converted to a file number.
   double median_ = 0;
-  /// Inverse of the exponential distribution for probabilities from 0 to 1/2, converted to file
-  /// numbers.
+  /// A table of file numbers: the inverse of the exponential distribution at evenly spaced
+  /// probabilities from 0 to 1/2.
   std::vector<double> inverse_;
   Random random_;
 };

@@ -1,6 +1,6 @@
 #pragma once
-// The load that ages a file system as months of use would, based on the description of a production
-// file system in table 6-2.
+// A load that has the same effect on a file system as months of use. It is based on the description
+// of a production file system in table 6-2.
 //
 // The table prints the disk's size, the fraction in use, the mean file size, and the megabytes
 // written per hour, and the load has exactly these values. They determine the mean life of a byte:
@@ -14,8 +14,9 @@
 //               Berkeley (Ousterhout et al. 1985: a quarter below 30 s, half below 5 minutes). Each
 //               life is drawn independently. Most written data thus dies soon, and most data on the
 //               disk is rarely written
-//   end of      half of the files are rewritten from the beginning under the same name; the others
-//   a life      are removed and replaced by new files of the same size. Files die independently
+//   end of      in half of the cases, the file is rewritten from the beginning under the same name.
+//   a life      In the other half, the file is removed, and a new file of the same size is created.
+//               Files die independently
 //   hours       the load is the same by day and by night
 //   folders     20 files per folder
 //   /swap1      "large, sparse, and accessed non-sequentially": one in four blocks of a file
@@ -25,8 +26,9 @@
 // The used space is constant, because the sizes of files do not change. There are few large files,
 // so the amount written in a period may differ greatly from its expectation. All times are
 // therefore scaled by one factor, so that the load writes the printed amount in `hours`
-// (AgeingOptions). The initial disk is the one that an infinite run would leave in a log without
-// waste: each file has an age and a remaining life, and files are in order of age.
+// (AgeingOptions). The initial disk is in the state that an infinite run would leave if the log
+// contained only live data: each file has an age and a remaining life, and files are in order of
+// age.
 
 #include <cstdint>
 #include <optional>

@@ -72,9 +72,10 @@ struct Positioning {
   double access = 0;      ///< seek and latency before a transfer
   double revolution = 0;  ///< one revolution
   double request = 0;     ///< overhead between two requests, during which the disk rotates
-  /// Write each run of dead slots with a separate access. If false, the cheaper alternative is
-  /// used: separate accesses, or one pass over the segment. A pass moves over live slots, and loses
-  /// a revolution wherever it passes over a range of live slots in less time than `request`.
+  /// If true, each run of dead slots is written with a separate access. If false, the cheaper of
+  /// two methods is used: separate accesses, or one pass over the whole segment. During a pass, the
+  /// head crosses live slots without writing. If it crosses a range of live slots in less time than
+  /// `request`, the next write comes too late and the pass loses a revolution.
   bool access_each_run = false;
 
   bool operator==(const Positioning&) const = default;
@@ -131,7 +132,7 @@ struct SimulatorCounts {
   /// Number of live slots over which the passes counted in `passes_over` moved.
   std::uint64_t slots_passed = 0;
   /// Number of revolutions lost in these passes. A pass loses one revolution at each range of live
-  /// slots that is too short.
+  /// slots that the head passes in less time than Positioning::request.
   std::uint64_t revolutions_lost = 0;
   /// Number of segments in `segments_read` that were read while the disk was idle.
   std::uint64_t idle_segments_read = 0;
@@ -266,7 +267,8 @@ class CleaningSimulator {
   std::size_t drawn_used_ = kBatch;  ///< number of used elements of `batch_`
 
   std::vector<std::uint32_t> where_, owner_;
-  /// Indexed by slot. The time at which the file was last modified before it was placed there.
+  /// Indexed by slot: the time at which the file in the slot was last modified before it was
+  /// written there.
   std::vector<std::uint32_t> modified_;
   std::vector<std::uint64_t> live_;
   std::vector<Usage> usage_;

@@ -18,7 +18,7 @@ std::vector<ClaimAnswer> source_tree(Context& context);
 std::vector<ClaimAnswer> intervals(Context& context);    // MS-13
 std::vector<ClaimAnswer> short_lives(Context& context);  // MS-12
 std::vector<ClaimAnswer> stalls(Context& context);       // MS-10, MS-11
-// Explored crash states, and sums of printed numbers:
+// Claims that are checked by exploring crash states, and by arithmetic on printed numbers:
 std::vector<ClaimAnswer> crash_states(Context& context);  // MS-07 to MS-09, MS-14, MS-15
 std::vector<ClaimAnswer> arithmetic(Context& context);    // MS-16, MS-03
 
