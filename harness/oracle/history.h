@@ -96,8 +96,8 @@ struct BlockEvent {
   BlockHole hole = {};
   std::optional<BlockHead> mixed = {};  ///< for stamp only: BlockContent::mixed
 };
-/// The move of a collapse or insert. Separate BlockEvents hold the contents that each block has
-/// after the move. After a power cut, some blocks may still be at their old positions.
+/// Moves blocks, as collapse and insert do. The contents of each block after the move are in
+/// separate BlockEvents. After a power cut, some blocks may still be at their old positions.
 struct MoveEvent {
   std::size_t operation;
   std::uint64_t first = 0, blocks = 0;

@@ -60,8 +60,8 @@ class Horizon {
 class Timeline {
  public:
   /// Adds the next operation. A skipped operation makes nothing persistent. `keeps` is false for a
-  /// persistence point that makes no earlier operation persistent, that is, for a rest that is
-  /// shorter than the promised maximum age of changes.
+  /// persistence point that makes no earlier operation persistent. An example is a `rest` operation
+  /// that is shorter than the time within which the file system promises to write changes.
   void add(const workload::Operation& operation, bool skipped, bool keeps = true);
   std::size_t operations() const { return thread_of_.size(); }
 

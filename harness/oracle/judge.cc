@@ -419,7 +419,7 @@ void Judge::judge_inodes() {
               fmt::format("a different file from \"{}\"", first.path), "the same inode"});
       break;
     }
-    for (const std::size_t i : names) {  // from here on, only the common candidates remain
+    for (const std::size_t i : names) {  // keep only the candidates that all these names share
       std::erase_if(shown_[i].name.tokens, [&](TokenId token) {
         return !common.empty() && !common.contains(history_.tokens[token].object);
       });

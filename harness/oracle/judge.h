@@ -154,8 +154,8 @@ class Judge {
   std::set<std::string> twice_;  // paths that a directory lists more than once
   std::map<std::uint64_t, std::size_t> names_of_inode_;
 
-  /// Maps each inode with several names to the objects that it may be, according to the unambiguous
-  /// names.
+  /// For each inode with several names: the objects that the inode may represent, according to the
+  /// unambiguous names.
   std::map<std::uint64_t, std::set<ObjectId>> linked_;
   /// Number of findings below a directory if it is interpreted as this token and all directories
   /// below it are interpreted in the best way.

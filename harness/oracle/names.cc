@@ -131,9 +131,9 @@ class Promised {
   }
 
  private:
-  /// Finds the directories that can be reached by a reliable path, on which all names were
-  /// persistent and have not changed since. If a directory has been renamed, the rename may be
-  /// lost, so neither the directory nor its contents are promised.
+  /// Finds the directories that can be reached through reliable names. A name is reliable if it was
+  /// persistent and has not changed since. A directory that was renamed is not included: the rename
+  /// may be lost, so neither the directory nor its contents are promised.
   void find_reachable(ObjectId directory) {
     if (!reachable_.insert(directory).second) return;
     for (const auto& [name, slot] : history_.objects[directory].entries) {

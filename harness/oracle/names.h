@@ -17,7 +17,7 @@ struct PermittedName {
   /// then.
   std::vector<Binding> bindings;
   std::optional<Cover> cover;
-  bool kept_by_posix = false;  ///< a persistence point that POSIX promises covers the same binding
+  bool kept_by_posix = false;  ///< a point that covers the same binding is promised by POSIX
   bool rename_in_flight = false;
 
   bool absence() const;

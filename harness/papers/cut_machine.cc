@@ -14,7 +14,7 @@ constexpr std::uint64_t kPieceSectors = 128;
 // Maximum number of bytes that a cache may write back to one drive.
 constexpr std::uint64_t kKeptBytesMost = 1 << 30;
 
-/// Copies a range of `cache` to `store` and translates its addresses.
+/// Copies a range of sectors from `cache` to the same addresses of `store`.
 Result<void> copy_kept(const states::StateImage& cache, std::uint64_t lba, std::uint64_t sectors,
                        model::SectorStore& store) {
   std::vector<std::byte> bytes;

@@ -311,8 +311,8 @@ class LossRun {
   /// Cuts the power. All calls by users fail afterwards.
   LossSeen cut() {
     const TimeNs at = machine_.now();
-    // Must be set first. Otherwise, the user and the reader could continue without power, on data
-    // in the cache.
+    // Set `over_` first. Otherwise, the user and the reader would continue to work with cached data
+    // after the cut.
     over_ = true;
     machine_.modelled().cut();
     const auto recovered = machine_.modelled().recover(asked_.repair);

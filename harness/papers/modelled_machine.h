@@ -66,7 +66,7 @@ struct MachineImage {
   std::shared_ptr<const MachineImage> grown_from;
 };
 
-/// The state in which a power cut left another machine. An argument of found_cut().
+/// The media of a machine after a power cut. found_cut() starts a new machine from them.
 struct CutMachine {
   /// One medium per drive, in the order of the drives' ids. If a drive has a battery-backed cache
   /// in front of it, the medium includes the cache's content.
@@ -91,7 +91,8 @@ struct ModelledMachineOptions {
   /// contents, including promised data.
   bool flushes = true;
   std::vector<MachineDisk> more_disks = {};
-  /// The system to mount. Its description determines the driver's ordering and `block_copy`.
+  /// The system to mount. The driver uses the ordering and the `block_copy` in the system's
+  /// description.
   std::shared_ptr<const adapters::SystemUnderTest> system = {};
   adapters::Settings mkfs = {};  ///< override the mkfs settings in the system's description
   /// Creates a file system that wraps the mounted one and receives the users' calls. If empty,
@@ -123,7 +124,7 @@ struct ModelledMachineOptions {
   std::uint64_t metadata_bytes = 0;             ///< BufferCacheOptions::metadata_bytes
   bool structures_count = false;                ///< BufferCacheOptions::structures_count
   os::SyncerOptions syncer = {};  ///< ignored if the system's description specifies its own
-  /// Maximum request size of a repair, and of mkfs in model time.
+  /// Maximum request size, in sectors, of a repair and of mkfs in time_of_mkfs().
   std::uint32_t check_sectors = 128;
   os::CpuCosts costs = kI486At33Mhz;
   std::uint64_t seed = 1;  ///< seed for the devices; the workload has a separate seed
@@ -256,14 +257,15 @@ class ModelledMachine : private os::DiskTracer {
   explicit ModelledMachine(ModelledMachineOptions options) : options_(std::move(options)) {}
   enum class Contents : std::uint8_t {
     image,  ///< start with the image in the options, or with a new one
-    grown,  ///< create a new image, which extends the image in the options, if any
+    grown,  ///< create a new image; if the options contain an image, extend it
     blank,
   };
   Result<void> assemble(Contents contents = Contents::image);
   Result<void> open_stores(const profiles::Plan& plan);
   Result<void> make_image(model::SectorStore& image, std::uint64_t second_sectors);
   Result<void> load(std::size_t device, const media::PackedStore& image);
-  /// Calls `write` on the device. The duration of the requests does not count.
+  /// Calls `write` with a store that accesses the device. The duration of these requests is not
+  /// part of any result.
   Result<void> write_uncounted(std::size_t device,
                                const std::function<Result<void>(model::SectorStore&)>& write);
   os::SystemOptions system_options() const;

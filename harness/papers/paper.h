@@ -41,7 +41,7 @@ struct Context {
   /// The parameters of the part, including those with default values.
   std::map<std::string, double> parameters = {};
   std::function<bool()> interrupt_requested = {};
-  double modelled_s = 0;  ///< model time; each part adds the time of its runs that are not cells
+  double modelled_s = 0;  ///< model time of all runs except cells; each part adds its share
   std::shared_ptr<void> shared = {};  ///< data shared by the parts of a paper during one run
   /// True if the caller uses only the rules in the answer, to compare them with those for another
   /// seed. The part then omits counterfactual runs.
@@ -71,7 +71,7 @@ inline constexpr std::uint32_t kSeeds = 5;
 /// A number shown at the beginning of a paper's results.
 struct MainFigure {
   std::string name;  ///< understandable without knowledge of the claims
-  /// Claim id, cell and quantity of the number (ClaimAnswer, ClaimNumber)
+  /// Claim id, cell and quantity of the number (ClaimAnswer, ClaimNumber).
   std::string claim, cell, quantity;
 };
 

@@ -78,7 +78,7 @@ struct PhaseOutcome {
 
 struct WorkloadOutcome {
   std::string parameters;  ///< "files=535 users=4"
-  std::string operation;   ///< unit of the counts
+  std::string operation;   ///< the operation that is counted, in the plural, for example "files"
   std::vector<PhaseOutcome> phases;
   /// Model time of all phases; for a mean outcome, summed over all executions.
   double modelled_s = 0;

@@ -23,8 +23,9 @@ Result<void> parse_guest_kind(const base::StrictTable& guest, bool& virtual_time
 /// advances for each nanosecond of host processor time. If the key is absent, leaves `charge`
 /// unchanged.
 Result<void> parse_charge(const base::StrictTable& guest, bool virtual_time, double& charge);
-/// Returns the name of the clock, which is stored with a trial: "virtual" or "charged:K". Times
-/// under a charge are not reproducible.
+/// Returns the name of the clock, which is stored with a trial: "virtual", or "charged:K" if the
+/// guest's clock also advances with the host's processor time. In the latter case, times are not
+/// reproducible.
 std::string virtual_clock(double charge);
 inline constexpr double kChargeLeast = 0.001, kChargeMost = 1000;
 

@@ -27,7 +27,7 @@ enum class Kind : std::uint8_t {
   texts,    ///< a list of strings
   entries,  ///< the entries of a dump, which oracle::parse_entry() checks
   object,   ///< an object that has all the fields in `fields`
-  answer,   ///< an answer inside another answer
+  answer,   ///< an object that consists of fields of kAnswers
   buckets,  ///< a list of pairs of counts
 };
 

@@ -80,11 +80,12 @@ AcceleratorProbe probe_accelerator(const std::filesystem::path& cache);
 /// One of the guest's disks. The first one is /dev/vda, the second /dev/vdb, and so on.
 struct GuestDisk {
   std::filesystem::path socket;  ///< Unix socket of an NBD or vhost-user server
-  std::string export_name;       ///< "" for the first device, "mark" for the marks
+  /// NBD export: "" for the first device, "mark" for the disk that receives marks
+  std::string export_name;
   /// Size of the disk. It is part of the saved state's key, because a restored guest assumes the
   /// size that the disk had when the state was saved.
   std::uint64_t size_bytes = 0;
-  /// The disk's physical_block_size in the guest. It is also part of the key.
+  /// The disk's physical_block_size in the guest. Also part of the saved state's key.
   std::uint32_t physical_sector_bytes = 512;
 };
 

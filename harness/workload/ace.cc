@@ -127,7 +127,7 @@ Operation clone_of(const std::string& from, std::uint64_t offset, const std::str
   return clone;
 }
 
-/// Lists the operations that exist only in the second space.
+/// Lists the operations that were added later and exist only in the second space (ace.h).
 std::vector<Step> more_operations() {
   std::vector<Step> steps;
   const std::uint64_t middle = kPiece;
@@ -392,8 +392,9 @@ bool touched_by(const std::vector<const Step*>& steps, std::size_t count, const 
       });
 }
 
-/// Creates the list of operations for these steps. Prerequisites that no earlier step affects are
-/// created before the first step.
+/// Creates the list of operations for these steps. If no earlier step uses the names of a step, the
+/// prerequisites of this step are created before the first step; otherwise, directly before the
+/// step.
 std::vector<Operation> compose(const std::vector<const Step*>& steps) {
   Draft draft;
   for (std::size_t i = 0; i < steps.size(); ++i) {

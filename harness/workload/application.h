@@ -92,7 +92,8 @@ struct Application {
   std::vector<std::string> environment;
   /// Adds the packages, programs and root file system of this application to the parts of a guest.
   void add_to(adapters::GuestParts& parts) const {
-    // A package may already be there, because of a stack or because of an earlier call.
+    // A package may already be in the list, because a stack of block devices or an earlier call has
+    // added it.
     for (const std::string& package : packages)
       if (std::ranges::find(parts.packages, package) == parts.packages.end())
         parts.packages.push_back(package);

@@ -34,8 +34,8 @@
 
 namespace headcrash::experiment::compare {
 
-/// The data that a power cut may lose: any data, changes younger than the delay, or only changes
-/// whose call has not returned.
+/// The durability of changes without fsync: never guaranteed, guaranteed after the delay, or
+/// guaranteed when the call returns.
 enum class Durability : std::uint8_t { none, within_delay, each_call };
 const char* name(Durability durability);
 
@@ -76,8 +76,8 @@ struct MachineChoice {
   Device device = Device::drive;
   bool pentium = false;
   os::TimeNs delay_ns = 30 * model::kSecondNs;
-  /// Use the write times in each system's paper. Buffered data is then written by a sweep that
-  /// takes 30 s.
+  /// Use the write delays in each system's paper instead of `delay_ns`. Where the paper uses a
+  /// sweep, the sweep writes all buffered data within 30 s.
   bool own_times = false;
   std::optional<std::uint64_t> size_bytes = {};   ///< nullopt to use the whole device
   std::optional<std::uint64_t> cache_bytes = {};  ///< nullopt selects 36 MB

@@ -46,11 +46,12 @@ struct RecoveryCase {
   std::uint64_t files_mb = 250;
   int dirty_s = 10;
 };
-/// The recovery times of one row. Each sample has one value per seed.
+/// The recovery times of one row. Each sample has one value per seed. `mount_s` and `mount_cpu_s`
+/// are the elapsed time and the CPU time until the mount. `consistent_s` is the elapsed time of a
+/// full check and a mount.
 struct RowRecovery {
   std::size_t row = 0;
-  Sample mount_s, mount_cpu_s,
-      consistent_s;  ///< time until the mount, and until the end of a full check
+  Sample mount_s, mount_cpu_s, consistent_s;
   std::string error;
 };
 struct RecoveryTable {

@@ -1,5 +1,5 @@
-// Section 6: what a returned call promises, how long fsync takes after a burst of creations, and
-// how long the code is.
+// Section 6: the changes that are on the disk when a call returns, the duration of fsync after a
+// burst of creations, and the number of lines of code.
 #include "fs-adapters/ufs/format/image_reader.h"
 #include "harness/papers/ganger94/ganger94.h"
 #include "harness/papers/judge.h"

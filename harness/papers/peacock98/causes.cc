@@ -143,8 +143,8 @@ ClaimAnswer constant_of_fast_fsck(Context& context) {
   return answer;
 }
 
-/// For each change, adds the recovery time after a cut at this load. If `requests` is true, also
-/// adds the numbers of requests.
+/// For each change, adds the recovery time after a power cut at a load of `per_s` requests per
+/// second. If `requests` is true, also adds the number of requests that the recovery issues.
 void add_recoveries(Context& context, ClaimAnswer& answer, Figure paper_s, double per_s,
                     const std::vector<Change>& changes, bool requests = false) {
   std::vector<Cut> cuts;

@@ -414,7 +414,8 @@ std::vector<std::string> LaddisLoad::broken_promises() {
   if (!options_.keeps_history) return broken;
   Vfs& vfs = machine_.vfs();
   const auto judge = [&](const Used& file, std::uint64_t slot, std::uint64_t found) {
-    // Time at which the reply to the write of `found` was sent; 0 if this write preceded the load.
+    // Time of the reply to the write that produced `found`. INT64_MAX if there was no reply; 0 if
+    // the load did not write `found`.
     TimeNs until = 0;
     for (const Written& one : file.history)
       if (one.slot == slot && one.version == found)

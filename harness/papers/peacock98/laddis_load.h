@@ -69,7 +69,7 @@ struct LaddisOptions {
   std::array<std::uint64_t, timed::laddis_load::kPercentOfKind.size()> percent_of_kind = {};
   /// Percentage of writes that append.
   std::uint64_t append_percent = timed::laddis_load::kAppendPercent;
-  /// Required for broken_promises(); each write then needs additional memory.
+  /// Record all writes for broken_promises(). Needs additional memory for each write.
   bool keeps_history = false;
   /// If true, a saturated server drops requests while too many are waiting. If false, the load ends
   /// at saturation.

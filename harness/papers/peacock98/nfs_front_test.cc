@@ -83,7 +83,8 @@ TEST(NfsFront, GathersWritesOfOneFile) {
   }
   EXPECT_EQ(each.counters.commits, 8U);
   EXPECT_EQ(each.counters.gathered, 0U);
-  // A write that must first read its block may be too late for the first commit.
+  // Usually one commit covers all eight writes. A write that must first read its block may miss the
+  // first commit and need a second one.
   EXPECT_LE(together.counters.commits, 2U);
   EXPECT_EQ(together.counters.gathered, 8 - together.counters.commits);
   EXPECT_LT(together.writes, each.writes);

@@ -26,8 +26,8 @@ struct Load {
   LaddisOptions options = {};
   std::optional<std::uint64_t> seed = {};  ///< nullopt selects the run's seed
   /// True if only counts per request are needed. Warm-up is then limited to 30 s, and measurement
-  /// to 60 s. Such a load may consist only of writes, and its few files would otherwise grow to
-  /// more than twice their length.
+  /// to 60 s, because such a load may consist only of writes to few files. In a longer run, the
+  /// files would grow to more than twice their length.
   bool counts_only = false;
 };
 

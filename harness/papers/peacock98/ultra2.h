@@ -122,9 +122,10 @@ std::string image_of(const ServerChoice& choice);
 class Images {
  public:
   static constexpr double kSets[] = {25, 100, 800, 1600, 3200};
-  /// Returns the machine's options, including an image whose file set suffices for this request
-  /// rate; 0 selects an empty file system. With `exactly`, the set is made for exactly this rate.
-  /// Fails if the system is not built, or if mkfs or the file system fails.
+  /// Returns options for the machine, including an image with a file set. By default, the set is
+  /// the smallest one in kSets that suffices for this request rate, so that several rates share an
+  /// image. With `exactly`, it is the set for exactly this rate. For a rate of 0, the file system
+  /// is empty. Fails if the system is not built, or if mkfs or the file system fails.
   Result<ModelledMachineOptions> with_set(const ServerChoice& choice, double operations_per_s,
                                           bool exactly = false);
 

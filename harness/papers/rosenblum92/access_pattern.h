@@ -57,7 +57,7 @@ class AccessGenerator {
   /// REQUIRES: 1 <= files <= 2^31; if the pattern is hot-and-cold, both groups contain a file.
   AccessGenerator(const AccessPattern& pattern, std::uint32_t files, std::uint64_t seed);
 
-  /// Fills `out` with the numbers of the next files, which are below `files`.
+  /// Fills `out` with the numbers of the next files, from 0 to `files` - 1.
   void next(std::span<std::uint32_t> out);
 
   /// Returns the limit below which files are hot. In a hot-and-cold pattern, the hot files are

@@ -69,9 +69,10 @@ struct AgeingOptions {
   /// block by block in random order.
   std::uint32_t sparseness = 1;
   double in_place = 0;          ///< fraction of lives that end with a rewrite of blocks in place
-  double blocks_in_place = .5;  ///< probability that a given block is then rewritten in place
+  double blocks_in_place = .5;  ///< probability that such a rewrite includes a given block
   std::uint32_t block_bytes = 4096;
-  /// Period over which the load writes at exactly the mean rate; 0 if times are not scaled.
+  /// If not 0, the times are scaled so that the load writes exactly bytes_per_hour * hours in the
+  /// first `hours`.
   double hours = 0;
   std::uint64_t seed = 1;
 };

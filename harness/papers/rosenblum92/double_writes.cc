@@ -162,8 +162,8 @@ std::vector<ClaimAnswer> array_writes(Context& context) {
 namespace {
 
 struct SequentialWrite {
-  /// Kilobytes per second of disk activity. The activity is measured until all data has reached its
-  /// final place.
+  /// Kilobytes written by the user per second of disk activity. Includes the activity until all
+  /// data is in its final place.
   Figure kilobytes_per_busy_s;
   Figure written_for_each_byte;
   std::string remark;

@@ -72,7 +72,7 @@ struct ProductionRun {
   /// Element i is the fraction of the segments with a utilization from i / 20 to (i + 1) / 20. The
   /// first element also counts clean segments.
   std::array<double, 20> utilization = {};
-  /// Write costs in the first and in the second half of the period.
+  /// Write costs of the first and the second half of the measured period.
   std::array<double, 2> half_costs = {};
 
   bool good() const { return remark.empty(); }

@@ -8,8 +8,8 @@ namespace headcrash::experiment::soares03 {
 
 Paper paper();
 
-// Each part is in a file of the same name. Sections IV-B to IV-E on the modelled machine
-// (pentium4.h):
+// Each part is in a file of the same name. The following parts reproduce sections IV-B to IV-E on
+// the modelled machine (pentium4.h):
 std::vector<ClaimAnswer> empty_files(Context& context);  // MS-01
 std::vector<ClaimAnswer> postmark(Context& context);     // MS-02
 std::vector<ClaimAnswer> dbench(Context& context);       // MS-03 to MS-06

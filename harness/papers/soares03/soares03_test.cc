@@ -14,7 +14,7 @@ ExperimentOutcome run(const std::string& part) {
   return *std::move(outcome);
 }
 
-/// Returns the verdict on a rule whose text contains `words`.
+/// Returns the verdict on the first rule whose text contains `words`.
 Verdict verdict_of(const ExperimentOutcome& outcome, const std::string& words) {
   for (const ClaimAnswer& answer : outcome.answers)
     for (const ClaimRule& rule : answer.rules)
