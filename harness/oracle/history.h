@@ -86,7 +86,8 @@ struct BlockEvent {
   std::uint64_t first = 0, end = 0;  ///< block numbers
   std::uint32_t version = 0;
   std::uint32_t bytes = 0;  ///< number of bytes in the last block, 1 to 512
-  /// File number in the stamp; that of the other file if a clone shares the blocks.
+  /// File number in the stamp. If a clone shares the blocks, this is the number of the file that
+  /// wrote them.
   std::uint32_t file = 0;
   /// The block number in the stamp minus the block number in this file (block_content.h).
   std::int64_t displacement = 0;
@@ -169,7 +170,8 @@ struct TokenHistory {
   std::optional<std::size_t> removed_by;
   /// All names that the link has had, each as (directory, name). The last one is its current name.
   std::vector<std::pair<ObjectId, std::string>> slots;
-  /// Number of the link's only name, if that name can be judged independently.
+  /// If the link has only one name and this name can be judged independently: the number of the
+  /// name.
   LoneName lone = kNotLone;
 };
 

@@ -36,10 +36,9 @@ class Horizon {
 
   std::size_t threads() const { return reached_.size(); }
   std::uint8_t thread_of(std::size_t operation) const { return thread_of_[operation]; }
-  /// These functions return positions in the list, counted from its start: the end of the
-  /// operations that the thread must have executed, and the end of those that it may have executed.
-  /// The former include the thread's last known persistence point; the latter include the thread's
-  /// last operation that may have run.
+  /// Positions in the list. Before done_at_least(), the thread must have executed all its
+  /// operations, including its last known persistence point. From done_at_most() on, it cannot have
+  /// executed any operation.
   std::size_t done_at_least(std::size_t thread) const { return passed_[thread]; }
   std::size_t done_at_most(std::size_t thread) const {
     return thread_of_.empty() ? 0 : reached_[thread] + 1;

@@ -167,9 +167,9 @@ void Judge::judge_name(const SlotHistory& slot, const std::string& path,
           words({.kind = Expectation::Kind::no_name})});
 }
 
-/// Returns true if a name may be missing although it was persistent. If names are ordered, a
-/// directory may have two names while it is being renamed, and fsck then removes one of them. The
-/// name may have referred to this directory before the rename, or may refer to it afterwards.
+/// Returns true if a name may be missing although it was persistent. This may happen to the old or
+/// the new name of a directory that is being renamed: if names are ordered, the directory may have
+/// both names on the disk, and fsck then removes one of them.
 bool Judge::may_be_missing(const PermittedName& allowed) const {
   if (allowed.absence()) return true;
   const auto is_directory = [&](const Binding& binding) {
@@ -509,8 +509,8 @@ std::vector<ShownName> Judge::found_without_a_name() const {
     for (const TokenId token : promised_.adrift) {
       const ObjectHistory& object = object_of(token);
       if (object.type != observed->type) continue;
-      // Only a directory can lose its name in this way. Objects in the directory are found below it
-      // in lost+found.
+      // Of the objects below lost+found, only directories can have lost their names by a rename.
+      // Other objects are there because they are in such a directory.
       if (observed->type != FileType::directory &&
           split_path(observed->path).first == kLostAndFound)
         continue;

@@ -27,14 +27,14 @@ struct DirectoryReading {
     std::string path;
     /// The candidates that give the fewest findings below this directory.
     std::vector<TokenId> fitting;
-    /// Inodes of objects below this directory that have further names elsewhere.
+    /// Inodes of objects below this directory that also have names outside of it.
     std::set<std::uint64_t> linked;
     std::set<std::size_t> renamed_by;  ///< operations that may have changed the name
   };
   std::map<std::string, TokenId> of, forced;
   std::vector<Ambiguous> ambiguous;
-  /// Used if the whole tree must match one point: prefer the tokens that existed after this number
-  /// of operations.
+  /// Set only if the whole tree must match one point: the number of operations before this point.
+  /// Tokens that existed at the point are preferred.
   std::optional<std::size_t> point;
 };
 

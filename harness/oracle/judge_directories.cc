@@ -137,7 +137,7 @@ bool Judge::may_be_linked(const ObservedObject& observed,
          });
 }
 
-/// Uses the names in an unambiguous directory to reduce the candidates of inodes that have several
+/// Uses the names in an unambiguous directory to exclude candidates for inodes that have several
 /// names.
 void Judge::note_links(ObjectId directory, const std::string& path) {
   const auto children = children_.find(path);

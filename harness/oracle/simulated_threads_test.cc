@@ -56,7 +56,7 @@ class Scheduler {
  private:
   struct Thread {
     std::deque<std::size_t> left;
-    bool waits = false;  // the thread is waiting for the report of its point
+    bool waits = false;  // the thread is blocked until its persistence point has been reported
   };
 
   void report() {

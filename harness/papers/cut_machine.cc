@@ -92,7 +92,8 @@ Result<CutMachine> cut_machine_of(const std::shared_ptr<const states::RunHistory
     if (!devices[id].medium) continue;
     TRY(const auto image, run->image(state, id));
     auto drive = std::make_shared<states::OverlayStore>(image, kKeptBytesMost);
-    // Ids are assigned depth-first, so the cache's id immediately precedes its drive's.
+    // Ids are assigned depth-first. The id of a cache in front of a drive is therefore one less
+    // than the id of the drive.
     if (id > 0 && has_cache(id - 1)) {
       TRY(const auto kept, run->image(state, id - 1));
       TRY(copy_all_kept(kept, *drive));

@@ -88,7 +88,7 @@ struct FileLife {
   bool renamed = false, removal_begun = false;
 };
 
-/// Determines which changes have reached an image.
+/// Determines which changes are contained in an image of the file system.
 class Survivors {
  public:
   Survivors(const adapters::ImageReader& reader, const std::vector<FileLife>& files)

@@ -83,7 +83,7 @@ Result<void> write_what_differs(model::SectorStore& store, std::uint64_t lba,
   return {};
 }
 
-/// Returns the end of the range of packed pieces that begins at `lba` and has no gaps. The end is
+/// Returns the end of the packed pieces that follow each other without gaps from `lba`. The end is
 /// at most kLoadSectors after `lba`.
 std::uint64_t end_of_packed(const media::PackedStore& image, std::uint64_t lba) {
   const std::uint64_t last = std::min<std::uint64_t>(lba + kLoadSectors, image.sectors());
@@ -376,7 +376,7 @@ Result<void> ModelledMachine::mount() {
   return done;
 }
 
-/// Destroys the mounted system, because its memory is lost.
+/// Destroys the mounted file system without writing anything, as if the machine lost its memory.
 void ModelledMachine::end_system() {
   if (!system_) return;
   if (mounted_) system_->run_as(operator_, [this] { mounted_->abandon(); });

@@ -149,7 +149,8 @@ struct RecoveryStep {
   std::uint64_t requests = 0, sectors = 0;  ///< counted at the disk, after concatenation
 };
 struct Recovery {
-  /// `mount` excludes a failed mount, which reads only a few blocks.
+  /// If the first mount fails and a repair follows, `mount` contains only the second mount. The
+  /// failed mount reads only a few blocks.
   RecoveryStep repair, mount;
   std::uint64_t findings = 0;  ///< number of findings that the repair reported
 };
@@ -160,8 +161,9 @@ struct WriteHits {
   std::string_view kind;  ///< one of adapters::FileSystemType::block_kinds()
   std::uint64_t writes = 0;
   std::uint64_t block_hits = 0;  ///< writes to a block that was present and dirty
-  /// Number of writes in `block_hits` that overlap the block's dirty range and thus save a
-  /// write-back. An append to a log hits the block, but does not overlap its dirty range.
+  /// Writes in `block_hits` that overlap the dirty range of the block. Such a write replaces data
+  /// that otherwise would have been written back. An append to a log hits the block, but does not
+  /// overlap its dirty range.
   std::uint64_t dirty_hits = 0;
 };
 

@@ -49,12 +49,13 @@ struct PhaseOutcome {
   double longest_s = 0;    ///< elapsed time of the slowest user
   double quiescent_s = 0;  ///< time until the machine is idle; 0 if the run did not wait for this
   double user_cpu_s = 0;   ///< sum over all users; each user's time is counted until the user ends
-  /// Components of `user_cpu_s` according to the cost table, summed over all users.
+  /// The breakdown of `user_cpu_s` by the costs in the cost table, summed over all users.
   os::Charged user_charged = {};
   double user_wait_s = 0;
   double syncer_cpu_s = 0, interrupt_cpu_s = 0;  ///< measured until the machine is idle
-  double cpu_busy_s = 0;       ///< total until the machine is idle, including the other daemons
-  std::uint64_t requests = 0;  ///< counted at the disk, after concatenation
+  /// All processor time until the machine is idle, including that of other daemons.
+  double cpu_busy_s = 0;
+  std::uint64_t requests = 0;                ///< counted at the disk, after concatenation
   std::uint64_t requests_while_elapsed = 0;  ///< number of requests before the slowest user ended
   std::uint64_t issued_reads = 0, issued_writes = 0;
   std::uint64_t sectors = 0, queued_most = 0, lock_waits = 0;

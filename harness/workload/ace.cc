@@ -1,7 +1,7 @@
-// Enumerates bounded workloads (ace.h). First lists all steps with all names. Then counts, for each
-// set of names already in use, the possible continuations that take further names in order. With
-// these counts, a workload's number is decomposed into steps, and the prerequisites of each step
-// are added.
+// Enumerates bounded workloads (ace.h). First lists all possible steps. Then, for each set of names
+// already in use, counts the ways to continue a workload; new names must be taken in a fixed order.
+// These counts convert the number of a workload to its steps. Finally, the prerequisites of each
+// step are added.
 #include "harness/workload/ace.h"
 
 #include <fmt/format.h>
@@ -20,7 +20,7 @@
 
 namespace headcrash::workload {
 
-// This namespace has a name, because Ace::Space uses its types.
+// Not an unnamed namespace, because Ace::Space has members of these types.
 namespace ace {
 
 struct Step {
@@ -262,7 +262,7 @@ bool use_path(const std::string& path, NamesUsed& used) {
 }
 
 std::optional<NamesUsed> follow(const Step& step, NamesUsed used) {
-  // For a symbolic link, the target comes first in the order of names.
+  // For a symbolic link, the target takes the first free name, and the link takes the next one.
   const bool link = step.operation.kind == Kind::symlink;
   const bool node = step.operation.kind == Kind::mknod;
   const std::string& first = link ? step.operation.target : step.operation.path;

@@ -501,9 +501,9 @@ std::vector<std::byte> ReferenceModel::block_before(FileId file, std::uint64_t b
   return bytes;
 }
 
-/// Computes the contents from the last operation back to the first. If an operation in flight has
-/// moved the block, the earlier operations refer to another position. A random choice determines
-/// whether such an operation has moved the block.
+/// Computes the contents backwards, from the last operation to the first. An operation in flight
+/// may or may not have moved the block; a random choice decides. If it has moved the block, earlier
+/// operations wrote the block at another position.
 std::vector<std::byte> ReferenceModel::block_after(FileId file, std::uint64_t block, const Cut& cut,
                                                    std::mt19937_64& random) const {
   const auto& all = files_.at(file).operations;
@@ -670,9 +670,9 @@ std::vector<ReferenceModel::Pinned> ReferenceModel::pinned_names(const Cut& cut)
       last_change[slot] = i;
     }
   }
-  // A name is pinned only if a persistence point after its last change covers it. A dependency of
-  // another name on this name is not sufficient, because such dependencies exist only in this
-  // simulation.
+  // A name is pinned only if a persistence point after its last change covers the name itself. A
+  // persistent name may also depend on this name, but this is not sufficient, because such
+  // dependencies exist only in this simulation.
   const auto named = [&](const Slot& slot) {
     return std::any_of(persistence_.begin(), persistence_.end(), [&](const Persistence& point) {
       if (!cut.persisted || point.operation > *cut.persisted) return false;

@@ -34,7 +34,7 @@ std::string full_name(const Mounted& mounted) {
 struct LossPolicy {
   std::string name;
   os::SyncerOptions syncer;
-  Figure delay_s = {};  ///< set only for interval periodic update
+  Figure delay_s = {};  ///< set only if data is written at a fixed age ("interval periodic update")
 };
 const char* const kClassic = "periodic, 30 s";
 const char* const kInterval = "interval, 5 s";

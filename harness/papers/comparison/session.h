@@ -14,8 +14,7 @@
 
 namespace headcrash::experiment::compare {
 
-/// The cells for one kind of machine. The kinds differ in the device, or in the fill level of a
-/// used disk.
+/// The cells for one device, or for one fill level of a used disk.
 struct TimedTable {
   std::string name;  ///< for example "one drive" or "aged, 75 % full"
   std::vector<std::size_t> row_numbers;

@@ -107,8 +107,8 @@ void add_room_for_copies(ClaimAnswer& answer, Cells& cells, const Curves& remove
       "unknown.");
 }
 
-/// Adds the largest differences between schemes on several other machines. The paper may have used
-/// one of these machines.
+/// Appends rows with the largest differences between schemes on several other machines, one of
+/// which the paper may have used.
 void add_largest_elsewhere(ClaimAnswer& answer, Cells& cells) {
   const timed::Arguments four{{"users", 4}}, eight{{"users", 8}};
   const auto elapsed = [](const PhaseOutcome& each) { return each.elapsed_s; };

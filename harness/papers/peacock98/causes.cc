@@ -216,8 +216,8 @@ ClaimAnswer responses(Context& context) {
       labels.push_back(fmt::format("{}, {}", with, label));
       loads.push_back({choice, 600});
     }
-    // This case includes the processor and driver of a client from 1998, which take five
-    // milliseconds for 8 KiB.
+    // A network eight times slower also represents the processor and driver of a client from 1998,
+    // which take five milliseconds for 8 KiB.
     labels.push_back(fmt::format("{}, client and network eight times slower", with));
     loads.push_back({usual, 600, {.network_per_kib_ns = 8 * LaddisOptions().network_per_kib_ns}});
   }
@@ -263,8 +263,9 @@ ClaimAnswer fast_fsck_of_table1(Context& context) {
   return answer;
 }
 
-/// Compares the tunings without NVRAM near the limit of the drives. At 1 500 ops/s, the writes of
-/// one second fill less than a tenth of the NVRAM, so a limit of 40 % has no effect there.
+/// Compares the settings of the flusher near the limit of the drives, with and without NVRAM. At 1
+/// 500 ops/s, the load of figure 9, the writes of one second fill less than a tenth of the NVRAM,
+/// so the flusher's limit of 40 % has no effect.
 ClaimAnswer tunings_under_pressure(Context& context) {
   ClaimAnswer answer{
       .id = "PK-15, causes",

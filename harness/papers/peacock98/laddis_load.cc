@@ -406,9 +406,9 @@ LaddisOutcome LaddisLoad::run_and_cut(TimeNs for_ns) {
   return outcome();
 }
 
-/// Returns the broken promises. If a slot contains the version `found`, it may lack another
-/// acknowledged write only if that write arrived before the reply to the write of `found` was sent,
-/// so that the two writes may have overlapped.
+/// Returns the broken promises. A slot must contain an acknowledged write. It may also contain
+/// another write, `found`, if the acknowledged write arrived before the reply to the write of
+/// `found`, because the two writes may then have overlapped.
 std::vector<std::string> LaddisLoad::broken_promises() {
   std::vector<std::string> broken;
   if (!options_.keeps_history) return broken;

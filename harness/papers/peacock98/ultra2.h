@@ -96,7 +96,8 @@ struct ServerChoice {
   double processor = 1;                   ///< speed relative to the assumed processor
   std::optional<std::size_t> nfsds = {};  ///< nullopt selects the value of the parameter
   std::string group_size = "16M";
-  std::uint32_t check_sectors = kClusterSectors;  ///< maximum request size of fsck or mkfs
+  /// Maximum request size of fsck or mkfs, in sectors.
+  std::uint32_t check_sectors = kClusterSectors;
   /// Percentage of the load's writes that append.
   std::uint64_t append_percent = timed::laddis_load::kAppendPercent;
   std::string log_size = "0";  ///< size of the log of VxFS; "0" selects the default of mkfs

@@ -132,7 +132,7 @@ Random Ageing::drawn(std::uint32_t number, std::uint32_t life) const {
 }
 
 double Ageing::lifetime(std::uint32_t group, std::uint32_t life) const {
-  // Distinguishes the draws for a group from those for a file.
+  // Selects the random numbers for a group. Those for a file are selected without this bit.
   constexpr std::uint32_t kGroup = 1U << 31;
   Random random = drawn(group | kGroup, life);
   return median_lifetime_hours_ * std::exp(options_.lifetime_spread * normal_of(random));
@@ -240,7 +240,8 @@ VfsResult<void> Ageing::write_blocks(Vfs& vfs, std::uint32_t number,
 VfsResult<void> Ageing::begin_life(Vfs& vfs, std::uint32_t number, std::uint32_t life) {
   bytes_written_ += bytes_at_end(number, life);
   if (const auto blocks = blocks_in_place(number, life)) return write_blocks(vfs, number, *blocks);
-  // Distinguishes the draws for a file's name from those for its blocks.
+  // Selects the random numbers for the decision about the name. Those for the blocks are selected
+  // without this bit.
   constexpr std::uint32_t kName = 1U << 30;
   Random random = drawn(number | kName, life);
   const bool keeps_name = uniform_of(random.next()) < options_.overwritten;

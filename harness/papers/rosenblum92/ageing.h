@@ -50,7 +50,7 @@ struct ProductionDisk {
   std::string name;
   double megabytes = 0, in_use = 0, file_kilobytes = 0, megabytes_per_hour = 0;  ///< table 6-2
   double segments_cleaned = 0, empty = 0, utilization = 0,
-         write_cost = 0;  ///< from table 6-3; fractions, not percentages
+         write_cost = 0;  ///< from table 6-3, as fractions of 1
 };
 const std::vector<ProductionDisk>& production_disks();
 const ProductionDisk& production_disk(const std::string& name);
@@ -64,7 +64,8 @@ struct AgeingOptions {
   double overwritten = .5;
   std::uint32_t files_together = 1;  ///< number of files in a folder that live and die together
   std::uint32_t files_per_folder = 20;
-  double busy_share = 1;  ///< fraction of each hour in which all changes take place
+  /// All changes take place in this fraction of each hour, at its beginning.
+  double busy_share = 1;
   /// If the value is N, only one in N blocks of a file exists. If N exceeds 1, files are written
   /// block by block in random order.
   std::uint32_t sparseness = 1;

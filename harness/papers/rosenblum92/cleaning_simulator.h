@@ -51,7 +51,8 @@ enum class SegmentAge : std::uint8_t {
 enum class WriteSeparation : std::uint8_t {
   none,
   by_interval,  ///< by the time since the file was last written, which a real system knows
-  /// By the file's true write rate, which a real system does not know; an upper bound.
+  /// By the true write rate of the file. A real system does not know this rate, so the result is an
+  /// upper bound.
   known,
 };
 
@@ -254,7 +255,8 @@ class CleaningSimulator {
 
   SimulatorOptions options_;
   AccessGenerator generator_;
-  /// Each segment has 2^shift_ slot numbers. The last of these numbers may be unused.
+  /// Slots are numbered in such a way that each segment has 2^shift_ numbers. The last numbers of a
+  /// segment may be unused.
   std::uint32_t shift_ = 0;
   std::uint32_t now_ = 0;
   bool keeps_times_ = true;

@@ -49,7 +49,8 @@ MemberRequests raw_write(std::uint32_t sectors, std::uint32_t from_sector = 0) {
     os::FiberStore store((*machine)->system().queue, {.request_sectors_max = kSegmentSectors});
     const std::uint64_t lba = (store.sectors() / kStripeSectors - 6) * kStripeSectors + from_sector;
     const std::vector<std::byte> data(std::size_t{sectors} * model::kSectorBytes, std::byte{1});
-    // This write is not counted, because the first write may make the array mark itself in use.
+    // The first write to the array may also mark the array as in use, so perform one write before
+    // counting.
     Result<void> written = store.write(lba - 6 * kStripeSectors, data);
     const model::DeviceCounters before = (*machine)->device_counters();
     if (written) written = store.write(lba, data);
