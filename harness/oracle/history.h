@@ -45,7 +45,7 @@ struct Binding {
   std::size_t operation;         ///< the operation that created this binding
   std::optional<TokenId> token;  ///< nullopt if the operation removed the name
   bool by_rename = false;
-  bool replaced = false;  ///< before, the name referred to another file
+  bool replaced = false;  ///< the operation replaced a name that referred to another file
   bool by_exchange = false;
   /// True if names are not atomic and, during this exchange, the file had a third name in the
   /// directory.

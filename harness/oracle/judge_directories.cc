@@ -162,7 +162,7 @@ void Judge::note_links(ObjectId directory, const std::string& path) {
   }
 }
 
-/// Gives all names of an inode the same candidates. This matters because a directory may have two
+/// Makes the candidates equal for all names of an inode. Needed because a directory may have two
 /// names while a rename is in flight.
 void Judge::agree_by_inode(Level& level) {
   std::map<std::uint64_t, std::vector<TokenId>> common;

@@ -150,10 +150,11 @@ bool Follower::fsync_keeps(const SlotHistory& name) const {
          !name.bindings.back().by_exchange;
 }
 
-/// Returns true if an fsync of an object below `directory` may omit the last rename of `directory`.
-/// `named` is the operation that gave the object its current name. A rename after `named` is
-/// included only if fsync of this file system checks whether parents were moved. A rename before
-/// `named` is included only if all changes are logged in order.
+/// Returns true if an fsync of an object below `directory` need not write the last rename of
+/// `directory`. `named` is the operation that gave the object its current name. After a rename that
+/// is later than `named`, fsync writes the new path only if the file system checks whether parents
+/// were moved (fsync_keeps_moved_path). An earlier rename is written only if the file system logs
+/// all changes in order (fsync_keeps_renamed_parents).
 bool Follower::fsync_leaves_out(const SlotHistory& directory, std::size_t named) const {
   const Binding& last = directory.bindings.back();
   const bool covered =
@@ -163,8 +164,9 @@ bool Follower::fsync_leaves_out(const SlotHistory& directory, std::size_t named)
                                 : !promises_.fsync_keeps_renamed_parents;
 }
 
-/// Covers the name of the object and the names of its parents, up to the first rename that fsync
-/// may omit. Above that rename, it is unknown whether names were written.
+/// Covers the name of the object and the names of its parents, from the object upwards. Stops at
+/// the first renamed directory whose new name need not be part of the fsync. It is unknown whether
+/// the names above that directory were written.
 void Follower::cover_path(const std::string& path) {
   std::optional<std::size_t> named;
   for (std::string rest = path; !rest.empty();) {

@@ -1,5 +1,5 @@
-// Tests ranges that are removed, inserted and shared: the positions at which their blocks may be
-// found, and those at which they must be found.
+// Tests operations that remove, insert or share ranges. After a cut, moved blocks may be at their
+// old or new positions until the operation is persistent, and then only at the new ones.
 #include "harness/oracle/testing/judged_case.h"
 
 namespace headcrash::oracle {

@@ -292,7 +292,7 @@ class ModelledMachine : private os::DiskTracer {
   /// Indexed by device. Each element contains the ids of the drives and flash devices below that
   /// device.
   std::vector<std::vector<model::DeviceId>> leaves_;
-  /// Contents of MachineImage::arrays for an image that this object creates.
+  /// Contents of the arrays, collected while this object creates an image (MachineImage::arrays).
   std::vector<std::shared_ptr<const media::PackedStore>> arrays_;
   profiles::BuiltMachine built_;
   std::vector<model::DeviceId> host_devices_;  ///< devices that the driver uses; index i is disk(i)

@@ -12,7 +12,7 @@
 
 namespace headcrash::run {
 
-/// The name of the clock that a server in virtual time reports.
+/// Name of the clock that is reported by servers that run in virtual time.
 inline constexpr const char* kVirtualClock = "virtual";
 
 /// Parses the key `kind` of [guest]: "qemu" (real time, the default) or "virtual" (user-mode

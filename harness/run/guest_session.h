@@ -96,7 +96,7 @@ struct Inspection {
   std::string log;  ///< kernel log since the last inspection or call of kernel_log()
 };
 
-/// The kernel's text about the writes and flushes that it submitted, with stacks.
+/// A trace of the writes and flushes that the kernel submitted, with the stack of each one.
 struct WriteTrace {
   std::string text;  ///< harness/guest/block_trace.h
   /// Maps the name of a block device to its number, such as "vda" to "254,0".
@@ -169,9 +169,10 @@ class GuestSession {
                              const InspectOptions& options,
                              const std::optional<DiskIdentity>& meant = std::nullopt,
                              Pace pace = Pace::as_booted);
-  /// Like inspect(), but sends one request for each step. Needed for a file system that a program
-  /// mounts, and to know when the first mount is complete. After the first mount, calls `on_mount`
-  /// with true if the mount succeeded. An error from `on_mount` ends the inspection.
+  /// Like inspect(), but sends one request for each step. Needed if the file system is mounted by a
+  /// command, or if the caller must know when the first mount is complete. After the first mount,
+  /// calls `on_mount` with true if the mount succeeded. An error from `on_mount` ends the
+  /// inspection.
   Result<Inspection> inspect_in_steps(const adapters::LinuxAdapter& filesystem, bool again,
                                       const std::function<Result<void>(bool)>& on_mount = {});
   /// Starts a trace of the writes and flushes that the kernel submits. Fails with `unsupported` if

@@ -81,8 +81,8 @@ Result<void> Recovery::inspect() {
   }
   unusable_ = seen.unusable;
   ms(StepKind::use) += seen.use_ms;
-  // Almost all of the exchanged messages carry the dump, so the time for messages is added to the
-  // dump.
+  // The time for exchanging messages is counted as dump time, because the dump is almost all of
+  // their content.
   ms(StepKind::dump) += std::max(whole_ms - again_ms - seen.use_ms - seen.first.mount_ms -
                                      seen.first.dump_ms - seen.first.unmount_ms,
                                  0.0);

@@ -103,7 +103,7 @@ Result<std::unique_ptr<Machine>> Machine::launch(const GuestSpec& spec, const La
   }
   process.argv = qemu_command(spec, wiring);
   TRY(auto started, base::Process::start(process));
-  agent.second.reset();  // now only QEMU has this end open, so that its death causes an end of file
+  agent.second.reset();  // close our copy, so that the connection ends when QEMU dies
   qmp.second.reset();
   std::unique_ptr<Machine> machine(new Machine(std::move(started), std::move(agent.first),
                                                std::move(qmp.first), launch.scratch));

@@ -243,7 +243,8 @@ std::vector<Step> all_steps(Ace::Vocabulary words) {
 
 // ---- symmetry
 
-/// Marks a name as used. Returns false if an equivalent name must be used first.
+/// Marks a name as used. Returns false if `order` contains an earlier name that is not in use yet:
+/// names that differ only by symmetry must be used in order.
 bool use_name(const std::string& name, std::size_t place, std::array<const char*, 2> order,
               NamesUsed& used) {
   const std::size_t rank = name == order[0] ? 0 : 1;

@@ -552,7 +552,8 @@ std::vector<std::byte> ReferenceModel::block_after(FileId file, std::uint64_t bl
     }
     const bool torn = !surely[i] && operation.length >= kStampBytes && by_chance(random, 5);
     apply_to_block(operation, places[i], torn ? 30 + random() % 400 : kStampBytes, bytes);
-    // At most one write is torn, because the bytes in a dump cannot prove two tears.
+    // Tears at most one write. If two writes of a block were torn, the oracle could not tell from
+    // the contents in a dump whether the state is permitted.
     if (torn) break;
   }
   return bytes;

@@ -87,8 +87,8 @@ std::map<ReferenceModel::Slot, ReferenceModel::FileId> ReferenceModel::ordered_n
   return names;
 }
 
-/// Simulates the fsck of a directory with two names, of which one is removed. The third name of an
-/// exchange is removed first.
+/// Simulates fsck: if a directory has two names, removes one of them at random. If one of the names
+/// is the third name of an exchange, removes that name.
 void ReferenceModel::keep_one_name(std::mt19937_64& random, std::map<Slot, FileId>& names) const {
   std::map<FileId, std::vector<Slot>> of_directory;
   for (const auto& [slot, file] : names) {

@@ -27,7 +27,7 @@ constexpr os::TimeNs kWarmNs = 10 * model::kSecondNs, kMeasuredNs = 40 * model::
 constexpr std::uint64_t kReadBeforeBytes = 36 << 20;  // equals the memory that files may use
 
 struct RateOutcome {
-  /// One value for each seed for which the server was not saturated.
+  /// One value per seed. Seeds for which the server was saturated have no value.
   Sample response_ms, p99_ms, achieved;
   bool saturated = false;  ///< true if the server was saturated for some seed
   std::string error;

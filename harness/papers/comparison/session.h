@@ -38,7 +38,8 @@ struct RowLoss {
   std::string error, first_damage;
 };
 
-/// The size of a file system, and the work on it before the power cut from which it must recover.
+/// A case for which recovery times are measured: the size of the file system, and the duration of
+/// the work before the power cut.
 struct RecoveryCase {
   std::string name;  ///< for example "10 GB, 10 s of work"
   double gb = 1;
@@ -93,7 +94,7 @@ class Session {
   std::optional<std::vector<RecoveryTable>> recoveries_;
 };
 
-/// Returns one claim that contains the numbers and tables for `column`, or for all columns.
+/// Returns a claim with the numbers and the table of one column.
 ClaimAnswer answer_of(const TimedTable& table, std::size_t column, const std::string& part,
                       const std::string& id);
 

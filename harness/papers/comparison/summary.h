@@ -1,5 +1,6 @@
 #pragma once
-// Determines the best systems by ranking them within each group, cell by cell, over several tables.
+// Ranks the systems in each group separately for each cell of several tables, and determines the
+// best systems.
 
 #include <string>
 #include <vector>

@@ -83,8 +83,8 @@ VfsResult<void> FileSet::make(Vfs& vfs, const std::function<void()>& forget_data
   for (std::uint64_t process = 0; process < kProcesses && files_there == 0; ++process)
     TRY(vfs.mkdir(fmt::format("p{}", process), 0755));
   for (std::uint64_t file = files_there; file < files_of_process; ++file) {
-    // Limits the number of dirty blocks, because a full cache needs much time to find a block to
-    // write.
+    // Limits the number of dirty blocks. If the cache were full of dirty blocks, each replacement
+    // would search long for a block to write.
     if (file % kFilesBetweenSyncs == kFilesBetweenSyncs - 1) {
       if (forget_data) forget_data();
       TRY(vfs.syncfs());

@@ -210,7 +210,8 @@ TEST(LaddisLoad, EveryReplySurvivesACut) {
       EXPECT_TRUE(broken.empty()) << served.system << (gathers ? ", gathering: " : ": ")
                                   << broken.front();
     }
-  // Tests only create requests, because the fsyncs of other requests would share a journal commit.
+  // Tests a load that consists only of creations. In a mixed load, the fsyncs of other requests
+  // commit the journal, and would conceal that a creation is not synced.
   const auto broken = broken_after_cuts(kServed[2], false, Mix::creates);
   EXPECT_TRUE(broken.empty()) << "creates alone: " << broken.front();
 }

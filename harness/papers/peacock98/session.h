@@ -31,8 +31,8 @@ struct Load {
   bool counts_only = false;
 };
 
-/// The shared data. In scaled runs, the file system has one gigabyte, and loads are limited to 20
-/// requests per second.
+/// The data that all parts of a run share. In scaled runs, the size of the file system is 1 GiB,
+/// and loads are limited to 20 requests per second.
 class Session {
  public:
   static Session& of(Context& context);

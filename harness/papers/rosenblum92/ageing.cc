@@ -106,8 +106,9 @@ Ageing::Ageing(const AgeingOptions& options) : options_(options), sizes_(sizes_o
       static_cast<double>(bytes_in_use()) * written_each_time / options.bytes_per_hour;
   const double variance = options.lifetime_spread * options.lifetime_spread;
   median_lifetime_hours_ = mean_lifetime_hours_ * std::exp(-variance / 2);
-  // A life that is in progress at a random moment is likely to be long, and the moment is uniformly
-  // distributed within the life.
+  // Draws the life of each file that exists at the start. A long life is more likely to be in
+  // progress at a given moment than a short one. The file's age is uniformly distributed over its
+  // life.
   const auto files = static_cast<std::uint32_t>(sizes_.size());
   const std::uint32_t groups = (files + options.files_together - 1) / options.files_together;
   std::vector<double> ages(groups);

@@ -107,7 +107,7 @@ struct SimulatorOptions {
   WriteSeparation separation = WriteSeparation::none;
   std::uint32_t logs = 1;  ///< number of open segments for new data
   SpaceReuse reuse = SpaceReuse::cleaning;
-  Positioning positioning;  ///< used to select between the methods of adaptive reuse
+  Positioning positioning;  ///< used by adaptive reuse to calculate which method is cheaper
   /// Number of writes between two idle times. In an idle time, the disk cleans until
   /// `idle_clean_until` segments are clean. nullopt if the disk is never idle.
   std::optional<std::uint64_t> writes_between_idle_times;
