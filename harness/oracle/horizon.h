@@ -64,8 +64,8 @@ class Timeline {
   void add(const workload::Operation& operation, bool skipped, bool keeps = true);
   std::size_t operations() const { return thread_of_.size(); }
 
-  /// Returns the horizon after a power cut for which `persisted` is the last persistence point that
-  /// was reported; nullopt if no point was reported. The timeline must outlive the horizon.
+  /// Returns the horizon after a power cut. `persisted` is the last persistence point that was
+  /// reported before the cut, or nullopt if there was none. The timeline must outlive the horizon.
   Horizon at(std::optional<std::size_t> persisted) const;
   /// Returns the horizon if exactly the first `done` operations were executed. `done` must be at
   /// least 1. The timeline must outlive the horizon.

@@ -384,7 +384,7 @@ TEST(Oracle, AcceptsEveryPrefixAndFindsEveryLoss) {
                       << finding.expected << " " << finding.found;
       }
       if (!workload::is_persistence_point(list[done])) continue;
-      // Judges a tree without the object that the fsync covers. The oracle must report a finding.
+      // Removes the synced object from the tree. The oracle must report a finding.
       if (list[done].kind == Operation::Kind::fsync) {
         std::vector<ObservedObject> tree = perfect_tree(list, done + 1);
         std::erase_if(tree,

@@ -24,7 +24,8 @@ class Ownership {
   void act_as(std::uint8_t thread) { thread_ = thread; }
 
   // The following functions record that the current thread changes (claim) or looks up (pass) an
-  // object or a name. They return false if this conflicts with the use by another thread.
+  // object or a name. They return false if another thread's use of the object or name conflicts
+  // with this.
   bool claim(Object object);
   bool claim(const Name& name);
   bool pass(const Name& name);

@@ -682,8 +682,8 @@ TEST(Promises, AnUnreportedSyncKeepsNothing) {
 }
 
 TEST(Promises, RefusedOperationsNeedNotBeUndone) {
-  // The setxattr failed, so the attribute did not exist and the removexattr would also have failed.
-  // The power was cut before its result was reported.
+  // The setxattr failed, so the attribute did not exist, and the removexattr would also have
+  // failed. The power was cut before the result of the removexattr was reported.
   const Case refused{
       {"create a", "fsync a", "fsyncdir .", "setxattr a user.x v", "removexattr a user.x"},
       2,

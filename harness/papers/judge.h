@@ -66,8 +66,8 @@ inline void require_action(ClaimAnswer& answer, const Named& counter, double lea
 }
 
 /// Adds a rule about a quantity whose relative error is at most `precision`. `holds` evaluates the
-/// rule with the quantity multiplied by a given factor. The rule is undecided if the factors 1, 1 +
-/// precision and 1 - precision do not all give the same result.
+/// rule with the quantity multiplied by a given factor. The rule is undecided if the result differs
+/// for a factor of 1 + precision or 1 - precision.
 template <typename Holds>
 void add_rule_within(ClaimAnswer& answer, std::string text, const std::vector<Named>& values,
                      double precision, const Holds& holds) {

@@ -41,7 +41,7 @@ struct Context {
   /// The parameters of the part, including those with default values.
   std::map<std::string, double> parameters = {};
   std::function<bool()> interrupt_requested = {};
-  double modelled_s = 0;  ///< model time of all runs except cells; each part adds its share
+  double modelled_s = 0;  ///< model time of all runs that are not cells; parts add to it
   std::shared_ptr<void> shared = {};  ///< data shared by the parts of a paper during one run
   /// True if the caller uses only the rules in the answer, to compare them with those for another
   /// seed. The part then omits counterfactual runs.

@@ -195,10 +195,9 @@ class GuestSession {
   std::optional<base::Deadline> give_up_at_;
 };
 
-/// run_request() and failed_operation_of() are parts of run(), for callers that send the request
-/// themselves in order to handle other events as well (vm::Guest::send). run_request() returns the
-/// request to send. failed_operation_of() returns the skipped or partial operation that an event
-/// reports.
+/// The parts of run(), for callers that must handle other events as well (vm::Guest::send).
+/// run_request() returns the request to send. failed_operation_of() returns the skipped or partial
+/// operation that an event reports.
 nlohmann::json run_request(const std::vector<workload::Operation>& operations);
 std::optional<workload::FailedOperation> failed_operation_of(const nlohmann::json& event);
 /// If the event reports the operation that ended the run, returns that operation and its error.

@@ -33,8 +33,8 @@ bool is_kernels_attribute(std::string_view name);
 std::string reported_attribute_value(std::string_view value);
 
 // Limits for the attributes that a dump reports for one object. The limits for a workload are
-// lower, because the kernel may add attributes. A dump thus always reports all
-// attributes that the workload has set.
+// lower, because the kernel may add attributes. A dump thus always reports all attributes that the
+// workload has set.
 inline constexpr std::size_t kReportedAttributesMost = 4096;
 inline constexpr std::size_t kReportedAttributeBytesMost = 256 << 10;
 inline constexpr std::size_t kKernelsAttributesMost = 16, kKernelsAttributeBytesMost = 4 << 10;

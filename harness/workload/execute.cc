@@ -264,8 +264,8 @@ Outcome outcome_of(const Operation& operation, const Failure& failure) {
     default:
       break;
   }
-  // An earlier partial write left the file shorter than the list assumes, so the mapping extends
-  // beyond the end of the file.
+  // An earlier partial write left the file shorter than the list assumes. The mapping therefore
+  // extends beyond the end of the file.
   const bool mapped = operation.kind == Kind::write_mapped || operation.kind == Kind::store ||
                       operation.kind == Kind::msync;
   if (failure.error == EINVAL && failure.skipped_before && mapped) return Outcome::skipped;

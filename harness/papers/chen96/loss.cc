@@ -15,8 +15,8 @@ using Policy = os::SyncerOptions::Policy;
 
 struct Mounted {
   std::string type, system;
-  /// True if the syncer writes buffers. Only then can the age of data be counted from its last
-  /// change; in logs and commits, it is always counted from the first change.
+  /// True if the syncer writes buffers. In this case, the age of data may be counted from its last
+  /// change. In logs and commits, the age is always counted from the first change.
   bool by_buffers = false;
   bool in_stages = false;  ///< true if some writes must wait for other writes
 };

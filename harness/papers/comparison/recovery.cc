@@ -6,9 +6,9 @@
 // gigabyte. A user works for a few seconds after the mount (../loss_run.h, ten changes per second),
 // and then the power is cut.
 //
-// For the first time, the system uses the fastest recovery that the format permits: log replay, a
-// fast check, or, for an ordered system, a full check. For the second time, it uses a full check
-// and then mounts. Here, LFS has segments of 2 MB, and journals have 32 MB.
+// The time until the first mount includes the fastest recovery that the format permits: log replay,
+// a fast check, or, for an ordered system, a full check. The time until consistency is that of a
+// full check and a mount. Here, LFS has segments of 2 MB, and journals have 32 MB.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -109,7 +109,7 @@ std::vector<ClaimAnswer> block_dependencies(Context& context);
 std::vector<ClaimAnswer> work_items(Context& context);
 // future.cc: section 7.
 std::vector<ClaimAnswer> future_work(Context& context);
-// probes.cc: one parameter is changed at a time, in order to explain single numbers.
+// probes.cc: changes one parameter at a time to explain single numbers.
 std::vector<ClaimAnswer> counterfactuals(Context& context);
 
 }  // namespace headcrash::experiment::ganger94

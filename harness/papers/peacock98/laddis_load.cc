@@ -83,8 +83,8 @@ VfsResult<void> FileSet::make(Vfs& vfs, const std::function<void()>& forget_data
   for (std::uint64_t process = 0; process < kProcesses && files_there == 0; ++process)
     TRY(vfs.mkdir(fmt::format("p{}", process), 0755));
   for (std::uint64_t file = files_there; file < files_of_process; ++file) {
-    // Limits the number of dirty blocks. If the cache were full of dirty blocks, each replacement
-    // would search long for a block to write.
+    // Limits the number of dirty blocks. If the cache were full of dirty blocks, it would take long
+    // to find a block to write.
     if (file % kFilesBetweenSyncs == kFilesBetweenSyncs - 1) {
       if (forget_data) forget_data();
       TRY(vfs.syncfs());
@@ -406,9 +406,9 @@ LaddisOutcome LaddisLoad::run_and_cut(TimeNs for_ns) {
   return outcome();
 }
 
-/// Returns the broken promises. A slot must contain an acknowledged write. It may also contain
-/// another write, `found`, if the acknowledged write arrived before the reply to the write of
-/// `found`, because the two writes may then have overlapped.
+/// Returns the broken promises. If a slot contains the write `found`, no acknowledged write to this
+/// slot may have arrived after the reply to `found`. An acknowledged write that arrived earlier may
+/// be missing, because the two writes may have overlapped.
 std::vector<std::string> LaddisLoad::broken_promises() {
   std::vector<std::string> broken;
   if (!options_.keeps_history) return broken;

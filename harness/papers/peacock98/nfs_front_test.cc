@@ -179,7 +179,7 @@ std::vector<std::string> broken_after_cuts(const Served& served, bool gathers,
     };
     if (mix == Mix::creates) {
       set(NfsKind::create, 100);
-    } else {  // the other mix has more kinds of requests that modify data
+    } else {  // Mix::of_changes
       set(NfsKind::write, 40);
       set(NfsKind::create, 25);
       set(NfsKind::remove, 15);

@@ -28,7 +28,7 @@
 namespace headcrash::experiment::rosenblum92 {
 
 inline constexpr double kMeanAsPrinted = 0.02172;
-/// 0.02 / ln 10, for which 90 % of the references do go to 2 % of the data
+/// 0.02 / ln 10, for which 90 % of the references do go to 2 % of the data.
 inline constexpr double kMeanAsNamed = 0.0086859;
 
 struct AccessPattern {

@@ -106,9 +106,9 @@ Ageing::Ageing(const AgeingOptions& options) : options_(options), sizes_(sizes_o
       static_cast<double>(bytes_in_use()) * written_each_time / options.bytes_per_hour;
   const double variance = options.lifetime_spread * options.lifetime_spread;
   median_lifetime_hours_ = mean_lifetime_hours_ * std::exp(-variance / 2);
-  // Draws the life of each file that exists at the start. A long life is more likely to be in
-  // progress at a given moment than a short one. The file's age is uniformly distributed over its
-  // life.
+  // The initial files are in the middle of their lives. A long life is more likely to be in
+  // progress at a given moment than a short one, and the file's age is uniformly distributed over
+  // its life.
   const auto files = static_cast<std::uint32_t>(sizes_.size());
   const std::uint32_t groups = (files + options.files_together - 1) / options.files_together;
   std::vector<double> ages(groups);
@@ -133,7 +133,7 @@ Random Ageing::drawn(std::uint32_t number, std::uint32_t life) const {
 }
 
 double Ageing::lifetime(std::uint32_t group, std::uint32_t life) const {
-  // Selects the random numbers for a group. Those for a file are selected without this bit.
+  // This bit distinguishes the random numbers of a group from those of a file.
   constexpr std::uint32_t kGroup = 1U << 31;
   Random random = drawn(group | kGroup, life);
   return median_lifetime_hours_ * std::exp(options_.lifetime_spread * normal_of(random));
@@ -241,8 +241,8 @@ VfsResult<void> Ageing::write_blocks(Vfs& vfs, std::uint32_t number,
 VfsResult<void> Ageing::begin_life(Vfs& vfs, std::uint32_t number, std::uint32_t life) {
   bytes_written_ += bytes_at_end(number, life);
   if (const auto blocks = blocks_in_place(number, life)) return write_blocks(vfs, number, *blocks);
-  // Selects the random numbers for the decision about the name. Those for the blocks are selected
-  // without this bit.
+  // This bit distinguishes the random numbers for the decision about the name from those for the
+  // blocks.
   constexpr std::uint32_t kName = 1U << 30;
   Random random = drawn(number | kName, life);
   const bool keeps_name = uniform_of(random.next()) < options_.overwritten;

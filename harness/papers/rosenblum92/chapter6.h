@@ -18,7 +18,7 @@ std::vector<ClaimAnswer> recovery_times(Context& context);
 std::vector<ClaimAnswer> andrew(Context& context);
 /// Section 3.1.2.1: the cost of small writes to an array.
 std::vector<ClaimAnswer> array_writes(Context& context);
-/// Section 2.5.3: the additional cost of writing data to a log as well, for sequential writes.
+/// Section 2.5.3: sequential writes take longer if all data is also written to a log.
 std::vector<ClaimAnswer> logging(Context& context);
 /// Sections 6.3 to 6.6: tables 6-2 to 6-4, figure 6-6.
 std::vector<ClaimAnswer> production(Context& context);

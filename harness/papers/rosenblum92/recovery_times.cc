@@ -204,7 +204,7 @@ ClaimAnswer interval(Context& context) {
   }
   add(answer, "150 MB per hour: interval for one additional second", "interval", 70., interval_s,
       more.remark);
-  /// Seconds per megabyte, from the rows of table 6-1 for files of 10 KB
+  /// Seconds per megabyte, from the rows of table 6-1 for files of 10 KB.
   constexpr double kPrintedSlope = (17. - 3.) / 40;
   add(answer, "the same, computed from the printed table 6-1, files of 10 KB", "interval", 70.,
       3600 / 150. / kPrintedSlope, {});

@@ -1,5 +1,6 @@
 // Cleans segments (cleaning_simulator.h) in the three steps of section 4.4.2 of Rosenblum 1992. A
-// segment is marked clean as soon as its live data is in memory, before this data is written back.
+// segment is marked clean as soon as it has been read into memory, before its live data is written
+// back.
 #include <algorithm>
 #include <bit>
 
