@@ -36,9 +36,9 @@ using TokenId = std::size_t;   ///< index into WorkloadHistory::tokens
 inline constexpr ObjectId kRoot = 0;
 inline constexpr std::uint64_t kEndless = std::numeric_limits<std::uint64_t>::max();
 
-/// The source of the promise that a persistence point covers something. POSIX permits sync() to
-/// return before the writes are done. Linux documents that sync(), like syncfs(), waits for them
-/// (sync(2)).
+/// The document that promises that a persistence point makes a change persistent: POSIX, or the
+/// documentation of the system. An example is sync(): POSIX permits it to return before the writes
+/// are done, whereas Linux documents that it waits for them, like syncfs() (sync(2)).
 enum class CoverTier : std::uint8_t { posix, documented };
 
 struct Binding {
@@ -134,7 +134,8 @@ struct ObjectHistory {
   bool subvolume = false;  ///< the object is the root of a subvolume
   std::size_t made_by = 0;
   std::uint32_t file = 0;  ///< file number in stamps; 0 before the first write
-  /// File numbers in the stamps of blocks that are shared with clones.
+  /// Some blocks may be shared with clones. These are the file numbers in the stamps of such
+  /// blocks.
   std::set<std::uint32_t> shared_files;
   std::string link_target;
   std::vector<TokenId> tokens;

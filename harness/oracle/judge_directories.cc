@@ -157,7 +157,7 @@ void Judge::note_links(ObjectId directory, const std::string& path) {
     const auto [at, fresh] = linked_.try_emplace(observed.inode, objects);
     if (fresh) continue;
     std::erase_if(at->second, [&](ObjectId object) { return !objects.contains(object); });
-    // The names contradict each other. judge_inodes() reports this.
+    // No object can have all these names. judge_inodes() reports the contradiction.
     if (at->second.empty()) linked_.erase(at);
   }
 }

@@ -37,8 +37,7 @@ class Ownership {
 
  private:
   struct OwnerRecord {
-    // The section in which the following claims were made. Claims from an earlier section are
-    // invalid.
+    // The section in which the following members were set. They are ignored in later sections.
     std::size_t section = 0;
     bool owned = false;
     std::uint8_t owner = 0;

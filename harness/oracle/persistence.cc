@@ -27,9 +27,9 @@ Result<void> Follower::keep_open(const std::string& name, TokenId token) {
   return {};
 }
 
-/// Opens a file without a name (O_TMPFILE). The file has a link, but the link has no name. If the
-/// file is linked later, an fsync covers its names only on file systems where fsync covers all
-/// links.
+/// Opens a file without a name (O_TMPFILE). The token stands for a link that has no name. If the
+/// file gets a name later, an fsync covers this name only if the file system promises that fsync
+/// covers all links of a file.
 Result<void> Follower::make_nameless(const std::string& open_as) {
   const TokenId token = new_object({.type = FileType::regular});
   history_.tokens[token].removed_by = index_;

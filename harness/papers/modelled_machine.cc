@@ -207,9 +207,9 @@ Result<void> ModelledMachine::assemble(Contents contents) {
                 "needs a separate log device, but the machine has none",
                 "add the log device as the first of more_disks");
   TRY(open_stores(plan));
-  // An image is written directly to the medium of a drive, even if the drive has a cache in front
-  // of it, because the host sees the same contents. An array needs an additional medium, because
-  // each of its members holds only a part of what the host sees.
+  // An image for a drive is written to the medium of the drive, bypassing any cache, because the
+  // host sees the same contents through the cache. An image for an array needs an additional medium
+  // with the contents that the host sees, because each member holds only a part of them.
   arrays_.resize(used);
   if (makes_image) {
     std::vector<std::unique_ptr<model::SectorStore>> flat(used);

@@ -31,7 +31,8 @@ struct WorkloadRun {
   bool scaled = false;             ///< for tests: use the scaled-down parameters as defaults
   bool verify = true;              ///< run the verification phases; after a cut they always run
   std::uint64_t seed = 1;
-  /// Pause before the measurement, which varies the angle of the disk and the phase of the syncer.
+  /// Duration of a pause before the measurement. Different durations give different angles of the
+  /// disk and phases of the syncer.
   os::TimeNs begins_after_ns = 0;
   Repair repair = Repair::as_needed;  ///< repair after a cut
   /// Time from the start of the last phase before the cut until the power is cut. Calls of that
@@ -43,8 +44,8 @@ struct PhaseOutcome {
   std::string name;
   bool measured = true;
   std::size_t users = 1;
-  /// The time from the start of the phase until the last call of a user returns. This is the mean
-  /// over all users.
+  /// Mean over all users of the time from the start of the phase until the last call of the user
+  /// returns.
   double elapsed_s = 0;
   double longest_s = 0;    ///< elapsed time of the slowest user
   double quiescent_s = 0;  ///< time until the machine is idle; 0 if the run did not wait for this

@@ -30,7 +30,7 @@ constexpr std::uint64_t kModeSlot = ~std::uint64_t{0};
 /// Number of distinct modes that set_attributes uses, starting with 0400.
 constexpr std::uint32_t kModes = 0200;
 
-/// The first bytes of each block written by a request.
+/// A request writes these bytes at the start of each block.
 struct Stamp {
   std::uint64_t version = 0, file = 0, block = 0;
 };
@@ -257,7 +257,8 @@ NfsRequest LaddisLoad::draw() {
       request.name = file.name;
       break;
     case NfsKind::read:
-      // Uses the initial size of the file, because an earlier append may still be pending.
+      // Reads within the initial size of the file, because an earlier append may not have been
+      // executed yet.
       request.offset = below(kFileBlocks) * kTransferBytes;
       request.bytes = kTransferBytes;
       request.tag = at;

@@ -98,7 +98,7 @@ TEST_P(ProductionOf, CountersAgree) {
        {BlockType::data, BlockType::indirect, BlockType::inodes, BlockType::inode_map,
         BlockType::usage, BlockType::summary, BlockType::directory_log})
     EXPECT_GT(part(run.log, type), 0) << name(type);
-  // Segments to which the log has written become clean again.
+  // In the long run, as many segments become clean as the log fills.
   const auto cleaned =
       static_cast<double>((run.segments_cleaned + run.segments_emptied) * run.segment_bytes);
   EXPECT_NEAR(cleaned / run.log_bytes, 1, .2);

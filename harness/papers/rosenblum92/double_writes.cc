@@ -188,8 +188,8 @@ SequentialWrite sequential_write(const char* scheme, bool scaled) {
   setup.scheme = ufs::find_scheme_variant(scheme).value();
   setup.scheme.mount.allocation.gap_blocks = 0;
   ModelledMachineOptions options = setup.setup().machine;
-  options.mkfs["group-size"] =
-      "32M";  // a log must fit into one cylinder group; groups of 16 cylinders are too small
+  // The log must fit into one cylinder group. Groups of 16 cylinders are too small for that.
+  options.mkfs["group-size"] = "32M";
   const auto machine = ModelledMachine::start(options);
   if (!machine) return {{}, {}, machine.error().message()};
   const std::uint64_t bytes = (scaled ? 4U : 100U) * kMegabyte;

@@ -13,7 +13,8 @@
 
 namespace headcrash::experiment::rosenblum92 {
 
-/// Returns the numbers of runs and slots that are needed to write all dead slots of a segment.
+/// Counts the dead slots of a segment, the runs that they form, and the live slots between these
+/// runs.
 CleaningSimulator::PlugCounts CleaningSimulator::plug_counts(std::uint32_t segment) const {
   PlugCounts counts;
   const std::uint32_t first = first_slot(segment), end = first + options_.files_per_segment;
