@@ -179,7 +179,7 @@ Result<void> Follower::truncate(const Operation& operation) {
   return {};
 }
 
-/// Zeroes the whole blocks of a range, and the parts of the blocks at both ends.
+/// Zeroes a range: all blocks that are entirely in the range, and parts of the blocks at its ends.
 void Follower::zero_bytes(ObjectHistory& file, std::uint64_t first, std::uint64_t end) {
   const std::uint64_t whole = (first + kStampBytes - 1) / kStampBytes,
                       whole_end = end / kStampBytes;

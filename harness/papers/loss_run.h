@@ -9,7 +9,7 @@
 //             call had returned and the copy does not contain the change. The age of a change is
 //             the time since its call returned
 //
-// The age of the loss at an instant is the age of the oldest lost change, or 0 without loss. A
+// The age of the loss at an instant is the age of the oldest lost change, or 0 if none is lost. A
 // change does not count if the removal of its file had begun, because the change is then
 // irrelevant. A write in flight counts as missing from the medium, whereas a real cut would keep
 // the sectors that the head had already passed.
@@ -45,7 +45,8 @@ inline constexpr std::array<const char*, 6> kChangeKinds{"overwrite", "create", 
                                                          "append",    "rename", "remove"};
 
 struct LossSeen {
-  std::vector<double> oldest_s;  ///< age of the oldest lost change at each instant, 0 without loss
+  std::vector<double>
+      oldest_s;  ///< age of the oldest lost change at each instant; 0 if none is lost
   std::array<double, kChangeKinds.size()> oldest_of_kind_s = {};  ///< maximum over all instants
   /// Number of lost changes at each instant.
   std::vector<double> lost_changes;
@@ -63,7 +64,7 @@ struct LossSeen {
   std::string error;                      ///< empty if the run succeeded
 };
 
-/// Measures the loss. Equal arguments yield equal results.
+/// Measures the loss. The same arguments always yield the same results.
 LossSeen run_loss(const LossAsked& asked);
 
 /// Creates the files that the user and the reader use, 80 MB in total.

@@ -72,8 +72,8 @@ class Recovery {
   /// Runs the repair command if the check has found damage. If there is no repair command, the
   /// damage remains.
   Result<void> repair();
-  /// Mounts, dumps and unmounts the file system; the tree in the dump is judged. Repeats this as
-  /// the second recovery, unless replay() has already mounted the file system.
+  /// Mounts, dumps and unmounts the file system; the tree in the dump is judged. Repeats these
+  /// steps as the second recovery, unless replay() has already mounted and dumped the file system.
   Result<void> inspect();
   /// Replays and checks the file system again after the mounts. Neither the replay nor the check
   /// may find work to do.

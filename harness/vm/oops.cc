@@ -8,7 +8,7 @@
 namespace headcrash::vm {
 namespace {
 
-// Matches a line that contains both texts in this order.
+// Matches a line that contains `first` and, after it, `second`.
 struct Pattern {
   std::string_view first, second;
 };

@@ -32,8 +32,8 @@ struct FreeAligned {
   }
 };
 
-/// Calls `act` with a file handle. If the path is "%NAME", this is the handle of the open file.
-/// Otherwise, opens the file for this call.
+/// Calls `act` with a handle of the operation's file. A path "%NAME" means the open file NAME; any
+/// other file is opened for this call only.
 VfsResult<void> with_its_file(const Operation& operation, Vfs& vfs, OpenFiles& open_files,
                               auto&& act) {
   if (!is_open_file(operation.path)) return with_file(vfs, operation.path, {}, act);

@@ -356,7 +356,7 @@ std::vector<Operation> truncation(std::uint64_t number) {
 
 namespace {
 
-/// Offsets at which each level of indirect blocks begins if blocks have 512 bytes. The last offset
+/// Offsets at which each level of indirect blocks begins if blocks are 512 bytes. The last offset
 /// is beyond the first double indirect block.
 constexpr std::uint64_t kSingle = 12 * 512;
 constexpr std::uint64_t kDouble = (12 + 128) * 512;

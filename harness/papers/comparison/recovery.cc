@@ -8,7 +8,7 @@
 //
 // The time until the first mount includes the fastest recovery that the format permits: log replay,
 // a fast check, or, for an ordered system, a full check. The time until consistency is that of a
-// full check and a mount. Here, LFS has segments of 2 MB, and journals have 32 MB.
+// full check and a mount. In these runs, LFS segments are 2 MB, and journals are 32 MB.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -93,7 +93,7 @@ std::vector<ClaimAnswer> chains(Context& context);
 std::vector<ClaimAnswer> table_1(Context& context);
 std::vector<ClaimAnswer> table_2(Context& context);
 std::vector<ClaimAnswer> table_3(Context& context);
-// costs.cc: the breakdown of the CPU times in both tables.
+// costs.cc: the breakdown of the CPU times in tables 1 and 2.
 std::vector<ClaimAnswer> cpu_costs(Context& context);
 // throughput.cc: figures 5 and 6, and the abstract.
 std::vector<ClaimAnswer> figure_5(Context& context);

@@ -112,8 +112,8 @@ class LaddisLoad {
   /// Runs until the measurement has ended and all requests have been answered.
   LaddisOutcome run_out();
   LaddisOutcome run_and_cut(os::TimeNs for_ns);
-  /// Returns a description of each promise that was made by a reply and is broken by the recovered
-  /// machine. Empty without `keeps_history`.
+  /// Returns a description of each promise that a reply made and that the recovered machine breaks.
+  /// Empty if `keeps_history` is false.
   std::vector<std::string> broken_promises();
 
  private:

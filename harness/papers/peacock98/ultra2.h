@@ -28,7 +28,7 @@
 //   bmap           like UFS, with the bmap cache
 //   fast fsck      netra: busy marks, link tags, hot spot, flusher, lazy inodes. Only the flusher
 //                  writes by age: "periodic cache flushing disabled" (section 5.2)
-//   bmap + fast fsck    both: the commercial product
+//   bmap + fast fsck    combines the two: the commercial product
 //   VxFS           a data journal with group commits on the file system's device. Its groups are as
 //                  large as their headers permit, because the log must fit into one group. VxLD has
 //                  its log of 16 MB on the twelfth drive, with an eighth of the NVRAM (an

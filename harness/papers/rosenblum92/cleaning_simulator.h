@@ -18,8 +18,8 @@
 // (WriteSeparation), in the method of reclaiming space (SpaceReuse), and in the time at which space
 // is reclaimed (idle cleaning). The README of results/reference/rosenblum92 compares them.
 //
-// The simulation runs in virtual time (each write is one tick) on the calling thread. Equal seeds
-// yield equal counts.
+// The simulation runs in virtual time (each write is one tick) on the calling thread. The
+// same seed always yields the same counts.
 
 #include <array>
 #include <cstdint>
@@ -255,8 +255,8 @@ class CleaningSimulator {
 
   SimulatorOptions options_;
   AccessGenerator generator_;
-  /// Slots are numbered in such a way that each segment has 2^shift_ numbers. The last numbers of a
-  /// segment may be unused.
+  /// Each segment has 2^shift_ slot numbers. The last of these numbers are unused if the segment
+  /// has fewer slots.
   std::uint32_t shift_ = 0;
   std::uint32_t now_ = 0;
   bool keeps_times_ = true;

@@ -428,7 +428,7 @@ ClaimAnswer bandwidth(Context& context, const Runs& runs) {
   constexpr double kLeast = 65, kMost = 75;
   add_rule(answer, "the bandwidth for new data is 65 to 75 % on average", {in_unit(mean, "%")},
            [&] { return ours >= kLeast && ours <= kMost; });
-  // Runs the same load on both systems of section 6.2, on the disk used there.
+  // Runs the same load on SunOS and on Sprite LFS, both on the disk of section 6.2.
   ProductionOptions options =
       production_options(production_disk("/tmp"), context.seed, context.scaled);
   UfsSetup unix_ffs = sunos();
