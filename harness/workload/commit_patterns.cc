@@ -137,8 +137,9 @@ void unsynced_neighbours(Lines& lines, std::uint32_t rounds) {
         lines.create(a, 16384);
         break;
       case 1:
-        // A rename over an existing file starts to write the data of the new file. The following
-        // fsync must wait for these writes. A file system with a bug might not wait.
+        // When a file is renamed over an existing one, the file system starts to write the new
+        // file's data. The fsync that follows must wait for these writes, but a file system with a
+        // bug may not.
         lines.create(a, 4096);
         lines.say("fsync {}", a);
         lines.create(a + ".new", 16384);
