@@ -81,7 +81,7 @@ class Follower {
   }
   Result<void> act(const workload::Operation& operation);
 
-  // If a claim was not granted, another thread owns the object. Records the first such object, so
+  // `granted` is false if another thread uses the object or name. Records the first such path, so
   // that the current step fails.
   void need(bool granted, const std::string& path) {
     if (!granted && !conflict_) conflict_ = path;

@@ -181,7 +181,7 @@ Result<void> Follower::truncate(const Operation& operation) {
   return {};
 }
 
-/// Zeroes the whole blocks of a range, and the parts of the blocks at both ends.
+/// Zeroes a range: all blocks that are entirely in the range, and parts of the blocks at its ends.
 void Follower::zero_bytes(ObjectHistory& file, std::uint64_t first, std::uint64_t end) {
   const std::uint64_t whole = (first + kStampBytes - 1) / kStampBytes,
                       whole_end = end / kStampBytes;
@@ -336,8 +336,8 @@ Result<void> Follower::act(const Operation& operation) {
       return {};
     case Kind::evict:
     case Kind::
-        // An executor that cannot cut the power skips the crash. For any other executor, the list
-        // ends here, and the operations after the crash have a separate history.
+        // If the executor can cut the power, the list ends here, and the operations after the crash
+        // have a separate history. Otherwise, the executor skips the crash.
         crash:
       return {};
     case Kind::join:

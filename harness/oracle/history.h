@@ -36,16 +36,16 @@ using TokenId = std::size_t;   ///< index into WorkloadHistory::tokens
 inline constexpr ObjectId kRoot = 0;
 inline constexpr std::uint64_t kEndless = std::numeric_limits<std::uint64_t>::max();
 
-/// The source of the promise that a persistence point covers something. POSIX permits sync() to
-/// return before the writes are done. Linux documents that sync(), like syncfs(), waits for them
-/// (sync(2)).
+/// The document that promises that a persistence point makes a change persistent: POSIX, or the
+/// documentation of the system. An example is sync(): POSIX permits it to return before the writes
+/// are done, whereas Linux documents that it waits for them, like syncfs() (sync(2)).
 enum class CoverTier : std::uint8_t { posix, documented };
 
 struct Binding {
   std::size_t operation;         ///< the operation that created this binding
   std::optional<TokenId> token;  ///< nullopt if the operation removed the name
   bool by_rename = false;
-  bool replaced = false;  ///< before, the name referred to another file
+  bool replaced = false;  ///< the operation replaced a name that referred to another file
   bool by_exchange = false;
   /// True if names are not atomic and, during this exchange, the file had a third name in the
   /// directory.
@@ -86,7 +86,8 @@ struct BlockEvent {
   std::uint64_t first = 0, end = 0;  ///< block numbers
   std::uint32_t version = 0;
   std::uint32_t bytes = 0;  ///< number of bytes in the last block, 1 to 512
-  /// File number in the stamp; that of the other file if a clone shares the blocks.
+  /// File number in the stamp. If a clone shares the blocks, this is the number of the file that
+  /// wrote them.
   std::uint32_t file = 0;
   /// The block number in the stamp minus the block number in this file (block_content.h).
   std::int64_t displacement = 0;
@@ -96,8 +97,8 @@ struct BlockEvent {
   BlockHole hole = {};
   std::optional<BlockHead> mixed = {};  ///< for stamp only: BlockContent::mixed
 };
-/// The move of a collapse or insert. Separate BlockEvents hold the contents that each block has
-/// after the move. After a power cut, some blocks may still be at their old positions.
+/// Moves blocks, as collapse and insert do. The contents of each block after the move are in
+/// separate BlockEvents. After a power cut, some blocks may still be at their old positions.
 struct MoveEvent {
   std::size_t operation;
   std::uint64_t first = 0, blocks = 0;
@@ -120,8 +121,8 @@ struct DataCover {
   std::uint64_t end_bytes = kEndless;
 };
 
-/// An upper bound for the attributes that a dump reports for an object. It applies to all states of
-/// the object.
+/// Upper bounds for the size of the attributes that a dump reports for an object, over all states
+/// of the object.
 struct ReportedAttributes {
   /// For each attribute, the maximum length of its name and value together, in bytes.
   std::map<std::string, std::size_t> longest;
@@ -134,7 +135,8 @@ struct ObjectHistory {
   bool subvolume = false;  ///< the object is the root of a subvolume
   std::size_t made_by = 0;
   std::uint32_t file = 0;  ///< file number in stamps; 0 before the first write
-  /// File numbers in the stamps of blocks that are shared with clones.
+  /// Some blocks may be shared with clones. These are the file numbers in the stamps of such
+  /// blocks.
   std::set<std::uint32_t> shared_files;
   std::string link_target;
   std::vector<TokenId> tokens;
@@ -142,16 +144,16 @@ struct ObjectHistory {
   std::vector<MoveEvent> moves;
   std::vector<AllocationEvent> allocations;
   std::vector<std::pair<std::size_t, std::uint64_t>> sizes;  ///< (operation, bytes)
-  /// One pair for each change of the size: the operation, and the first block beyond the smaller of
-  /// the old and the new size.
+  /// One pair for each change of the file size: the operation, and the number of the first block
+  /// beyond the smaller of the old and the new size.
   std::vector<std::pair<std::size_t, std::uint64_t>> truncations;
   std::vector<DataCover> data_covers;
   std::map<std::string, std::vector<std::pair<std::size_t, std::optional<std::string>>>> attributes;
   ReportedAttributes reported_attributes;
   /// Attributes that the kernel may have changed by itself, at an unknown time.
   std::set<std::string> unclear_attributes;
-  // The other inode fields. Each pair has an operation and the value after it. Before the first
-  // pair, the value is unknown. A time of nullopt is unknown, too.
+  // The other inode fields. Each pair contains an operation and the field's value after this
+  // operation. Before the first pair, and where the value is nullopt, the field is unknown.
   std::vector<std::pair<std::size_t, std::uint32_t>> modes;
   /// Each pair has an operation and the (user, group) after it.
   std::vector<std::pair<std::size_t, std::pair<std::uint32_t, std::uint32_t>>> owners;
@@ -170,7 +172,8 @@ struct TokenHistory {
   std::optional<std::size_t> removed_by;
   /// All names that the link has had, each as (directory, name). The last one is its current name.
   std::vector<std::pair<ObjectId, std::string>> slots;
-  /// Number of the link's only name, if that name can be judged independently.
+  /// If the link has only one name and this name can be judged independently: the number of the
+  /// name.
   LoneName lone = kNotLone;
 };
 
@@ -188,7 +191,7 @@ struct WorkloadHistory {
 };
 
 /// Follows a list of operations and returns its history. Skipped operations are ignored. After a
-/// partial write, the contents of the file are unclear.
+/// write that failed with ENOSPC, the contents of the file are no longer judged.
 Result<WorkloadHistory> follow_operations(
     std::span<const workload::Operation> operations, const adapters::Promises& promises,
     std::span<const workload::FailedOperation> failed_operations = {},

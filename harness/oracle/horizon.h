@@ -36,10 +36,9 @@ class Horizon {
 
   std::size_t threads() const { return reached_.size(); }
   std::uint8_t thread_of(std::size_t operation) const { return thread_of_[operation]; }
-  /// These functions return positions in the list, counted from its start: the end of the
-  /// operations that the thread must have executed, and the end of those that it may have executed.
-  /// The former include the thread's last known persistence point; the latter include the thread's
-  /// last operation that may have run.
+  /// Positions in the list. Before done_at_least(), the thread must have executed all its
+  /// operations, including its last known persistence point. From done_at_most() on, it cannot have
+  /// executed any operation.
   std::size_t done_at_least(std::size_t thread) const { return passed_[thread]; }
   std::size_t done_at_most(std::size_t thread) const {
     return thread_of_.empty() ? 0 : reached_[thread] + 1;
@@ -60,13 +59,13 @@ class Horizon {
 class Timeline {
  public:
   /// Adds the next operation. A skipped operation makes nothing persistent. `keeps` is false for a
-  /// persistence point that makes no earlier operation persistent, that is, for a rest that is
-  /// shorter than the promised maximum age of changes.
+  /// persistence point that makes no earlier operation persistent. An example is a `rest` operation
+  /// that is shorter than the time within which the file system promises to write changes.
   void add(const workload::Operation& operation, bool skipped, bool keeps = true);
   std::size_t operations() const { return thread_of_.size(); }
 
-  /// Returns the horizon if `persisted` is the last persistence point that was reported. The
-  /// timeline must outlive the horizon.
+  /// Returns the horizon after a power cut. `persisted` is the last persistence point that was
+  /// reported before the cut, or nullopt if there was none. The timeline must outlive the horizon.
   Horizon at(std::optional<std::size_t> persisted) const;
   /// Returns the horizon if exactly the first `done` operations were executed. `done` must be at
   /// least 1. The timeline must outlive the horizon.

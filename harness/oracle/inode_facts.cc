@@ -80,9 +80,9 @@ void judge_time(const Times& times, const AttributeCovers& covers, const Horizon
       [&](const auto& time) { return fmt::format("{} at {}", what, time.value_or(0)); }, findings);
 }
 
-/// Judges the creation time. No operation sets it, and the host does not know the guest's clock. If
-/// a file system stores creation times, they must at least not be older than the first such file
-/// systems.
+/// Judges the creation time. Its exact value is unknown, because no operation sets it and the host
+/// does not know the guest's clock. Therefore only checks that the time is not earlier than
+/// kEarliestSeconds (1980).
 void judge_birth(const AttributeCovers& covers, const ObservedObject& observed,
                  std::vector<Finding>& findings) {
   if (!covers.any || !observed.born_seconds || *observed.born_seconds >= workload::kEarliestSeconds)
@@ -121,8 +121,8 @@ void remove(Intervals& set, std::uint64_t first, std::uint64_t end) {
   }
 }
 
-/// Returns how many of the blocks that fallocate had allocated at the persistence point cannot have
-/// been freed since then.
+/// Returns the number of blocks that are certainly still allocated by fallocate: they were
+/// allocated at the persistence point, and no later operation can have freed them.
 std::uint64_t blocks_kept(const ObjectHistory& object, std::size_t cover, const Horizon& horizon) {
   struct Change {
     std::size_t operation;

@@ -11,8 +11,8 @@ namespace {
 const Found kFine;
 const Found kLostByFsync{{Verdict::lost_synced_data, Tier::posix}};
 
-/// Judges a file. The last operation of the list is a persistence point that does not cover this
-/// file.
+/// Judges a file after a list of operations. The last operation must be a persistence point that
+/// does not cover the judged file.
 Found judge_file(Lines lines, std::size_t persisted, const ObservedObject& observed,
                  const adapters::Promises& promises = {.keeps_allocation = true}) {
   return Case{std::move(lines), persisted}.judge({observed}, promises);

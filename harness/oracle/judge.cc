@@ -167,9 +167,9 @@ void Judge::judge_name(const SlotHistory& slot, const std::string& path,
           words({.kind = Expectation::Kind::no_name})});
 }
 
-/// Returns true if a name may be missing although it was persistent. If names are ordered, a
-/// directory may have two names while it is being renamed, and fsck then removes one of them. The
-/// name may have referred to this directory before the rename, or may refer to it afterwards.
+/// Returns true if a name may be missing although it was persistent. This may happen to the old or
+/// the new name of a directory that is being renamed: if names are ordered, the directory may have
+/// both names on the disk, and fsck then removes one of them.
 bool Judge::may_be_missing(const PermittedName& allowed) const {
   if (allowed.absence()) return true;
   const auto is_directory = [&](const Binding& binding) {
@@ -183,8 +183,8 @@ bool Judge::may_be_missing(const PermittedName& allowed) const {
 /// name on the disk. Sets `exchanged` to null if there was no exchange.
 PermittedName Judge::third_names(ObjectId directory, const SlotHistory*& exchanged) const {
   const auto& written = history_.objects[directory].attribute_covers;
-  // Returns true if the third name must be gone, because a known persistence point after the
-  // exchange covers the name and the directory.
+  // Returns true if the third name cannot exist any more. This is the case if a persistence point
+  // after the exchange covers both the name and the directory, and is known to have succeeded.
   const auto gone = [&](const SlotHistory& slot, std::size_t exchange) {
     return std::ranges::any_of(slot.covers, [&](const Cover& cover) {
       return cover.operation > exchange && horizon_.knows(cover.operation) &&
@@ -419,7 +419,7 @@ void Judge::judge_inodes() {
               fmt::format("a different file from \"{}\"", first.path), "the same inode"});
       break;
     }
-    for (const std::size_t i : names) {  // from here on, only the common candidates remain
+    for (const std::size_t i : names) {  // keep only the candidates that all these names share
       std::erase_if(shown_[i].name.tokens, [&](TokenId token) {
         return !common.empty() && !common.contains(history_.tokens[token].object);
       });
@@ -476,9 +476,9 @@ void Judge::judge_one_point() {
     report(std::move(*finding));
 }
 
-/// Returns true if the link's only name was a third name that an exchange in flight had added, and
-/// the file has other links. fsck removes such a name, because it looks like a leftover of an
-/// exchange.
+/// Returns true if an exchange in flight gave the link its only name on the disk, a third name, and
+/// the file also has other links. fsck removes such a name, because an interrupted exchange may
+/// have left it behind.
 bool Judge::lost_its_third_name(TokenId token) const {
   const ObjectId object = history_.tokens[token].object;
   const auto in_flight = [&](const auto& at) {
@@ -509,8 +509,8 @@ std::vector<ShownName> Judge::found_without_a_name() const {
     for (const TokenId token : promised_.adrift) {
       const ObjectHistory& object = object_of(token);
       if (object.type != observed->type) continue;
-      // Only a directory can lose its name in this way. Objects in the directory are found below it
-      // in lost+found.
+      // Only a directory can be directly in lost+found because of an unfinished rename. Other
+      // objects with adrift links are below such a directory.
       if (observed->type != FileType::directory &&
           split_path(observed->path).first == kLostAndFound)
         continue;

@@ -27,14 +27,14 @@ struct DirectoryReading {
     std::string path;
     /// The candidates that give the fewest findings below this directory.
     std::vector<TokenId> fitting;
-    /// Inodes of objects below this directory that have further names elsewhere.
+    /// Inodes of objects below this directory that also have names outside of it.
     std::set<std::uint64_t> linked;
     std::set<std::size_t> renamed_by;  ///< operations that may have changed the name
   };
   std::map<std::string, TokenId> of, forced;
   std::vector<Ambiguous> ambiguous;
-  /// Used if the whole tree must match one point: prefer the tokens that existed after this number
-  /// of operations.
+  /// Set only if the whole tree must match one point: the number of operations before this point.
+  /// Tokens that existed at the point are preferred.
   std::optional<std::size_t> point;
 };
 
@@ -154,8 +154,8 @@ class Judge {
   std::set<std::string> twice_;  // paths that a directory lists more than once
   std::map<std::uint64_t, std::size_t> names_of_inode_;
 
-  /// Maps each inode with several names to the objects that it may be, according to the unambiguous
-  /// names.
+  /// For each inode with several names: the objects that the inode may represent, according to the
+  /// unambiguous names.
   std::map<std::uint64_t, std::set<ObjectId>> linked_;
   /// Number of findings below a directory if it is interpreted as this token and all directories
   /// below it are interpreted in the best way.

@@ -137,7 +137,7 @@ bool Judge::may_be_linked(const ObservedObject& observed,
          });
 }
 
-/// Uses the names in an unambiguous directory to reduce the candidates of inodes that have several
+/// Uses the names in an unambiguous directory to exclude candidates for inodes that have several
 /// names.
 void Judge::note_links(ObjectId directory, const std::string& path) {
   const auto children = children_.find(path);
@@ -157,12 +157,12 @@ void Judge::note_links(ObjectId directory, const std::string& path) {
     const auto [at, fresh] = linked_.try_emplace(observed.inode, objects);
     if (fresh) continue;
     std::erase_if(at->second, [&](ObjectId object) { return !objects.contains(object); });
-    // The names contradict each other. judge_inodes() reports this.
+    // No object can have all these names. judge_inodes() reports the contradiction.
     if (at->second.empty()) linked_.erase(at);
   }
 }
 
-/// Gives all names of an inode the same candidates. This matters because a directory may have two
+/// Makes the candidates equal for all names of an inode. Needed because a directory may have two
 /// names while a rename is in flight.
 void Judge::agree_by_inode(Level& level) {
   std::map<std::uint64_t, std::vector<TokenId>> common;
@@ -227,7 +227,8 @@ void Judge::read_level(Level& level, DirectoryReading& reading) {
   level.children.clear();
 }
 
-/// Interprets the tree repeatedly, because each round may reduce the candidates of more inodes.
+/// Interprets the tree repeatedly. Each round may exclude candidates for inodes with several names,
+/// and the next round then uses the remaining candidates.
 void Judge::read_directories(DirectoryReading& reading) {
   for (std::size_t round = 0; round < kLinkRoundsMost; ++round) {
     const auto linked = linked_;

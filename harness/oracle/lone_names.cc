@@ -1,4 +1,4 @@
-// Finds lone names, which are in directories that never move (lone_names.h).
+// Finds the names that can be judged independently of all others (lone_names.h).
 #include "harness/oracle/lone_names.h"
 
 namespace headcrash::oracle {

@@ -131,9 +131,9 @@ class Promised {
   }
 
  private:
-  /// Finds the directories that can be reached by a reliable path, on which all names were
-  /// persistent and have not changed since. If a directory has been renamed, the rename may be
-  /// lost, so neither the directory nor its contents are promised.
+  /// Finds the directories that can be reached through reliable names. A name is reliable if it was
+  /// persistent and has not changed since. A directory that was renamed is not included: the rename
+  /// may be lost, so neither the directory nor its contents are promised.
   void find_reachable(ObjectId directory) {
     if (!reachable_.insert(directory).second) return;
     for (const auto& [name, slot] : history_.objects[directory].entries) {
@@ -188,9 +188,9 @@ class OrderedPromised {
   }
 
  private:
-  /// Finds the directories that were persistent at some point, together with all their parents. If
-  /// a directory may have been removed since, it was empty by then, so its former contents have
-  /// names elsewhere.
+  /// Starting at the root, finds the newest cover of each link in every directory that was
+  /// persistent at some point. If a directory may have been removed since, it was empty before
+  /// that, so its former contents have newer names elsewhere.
   void find_known(ObjectId directory) {
     if (!known_.insert(directory).second) return;
     LastCovers here;
@@ -203,8 +203,8 @@ class OrderedPromised {
     }
   }
 
-  /// Finds further directories that are reachable under every name that they may have on the disk.
-  /// Returns true if there are any.
+  /// Finds further anchored directories: those that can be reached whether their old or their new
+  /// names are on the disk. Returns true if there are any.
   bool anchor_more() {
     const std::size_t before = anchored_.size();
     for (const auto& [token, cover] : last_) {

@@ -13,10 +13,11 @@ namespace headcrash::oracle {
 /// The permitted states of one name: its state at the last persistence point that covers it, and
 /// all later states.
 struct PermittedName {
-  /// bindings[0] is the binding at the covering point, or the absence of one.
+  /// bindings[0] is the state at the covering point. Its token is nullopt if the name did not exist
+  /// then.
   std::vector<Binding> bindings;
   std::optional<Cover> cover;
-  bool kept_by_posix = false;  ///< a persistence point that POSIX promises covers the same binding
+  bool kept_by_posix = false;  ///< a point that covers the same binding is promised by POSIX
   bool rename_in_flight = false;
 
   bool absence() const;
@@ -33,10 +34,10 @@ PermittedName permitted_name(const SlotHistory& slot, const Horizon& horizon);
 bool may_show_anything(const WorkloadHistory& history, const PermittedName& name,
                        const Horizon& horizon, const adapters::Promises& promises);
 
-/// Returns the file that a name must show although may_show_anything() is true: a regular file that
-/// was created under this name and synced, if the name has not changed or been removed since. No
-/// other file can have the inode of this file, so the name, if present, refers to it. Returns
-/// nullopt if there is no such file.
+/// Returns the only file to which a name can refer, even if may_show_anything() is true. Such a
+/// file is a regular file that was created under this name after the name was last covered, and
+/// then synced; nothing else has happened to the name. The inode of a synced file cannot belong to
+/// another file. Returns nullopt if there is no such file.
 std::optional<TokenId> only_file(const WorkloadHistory& history, const PermittedName& name,
                                  const Horizon& horizon);
 

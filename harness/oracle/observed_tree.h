@@ -16,7 +16,7 @@
 
 namespace headcrash::oracle {
 
-/// Adjacent 512-byte blocks of the same kind.
+/// A series of adjacent 512-byte blocks of the same kind.
 struct ContentRun {
   enum class Kind : std::uint8_t {
     stamp,

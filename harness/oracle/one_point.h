@@ -6,9 +6,9 @@
 // it is considered alone, a tree may match no point: one name may show that an operation was
 // executed, and another name that an earlier operation was not.
 //
-// Between two joins, concurrent users do not share names (ownership.h). Each name then depends on
-// only one thread, and each thread has its own point. A tree therefore matches if all points are
-// between the same two joins, and if the point of each thread explains all names of that thread.
+// Between two joins, concurrent users do not share names (ownership.h), so each name depends on
+// only one thread. Each thread then has its own point. A tree matches if the point of each thread
+// explains all names of that thread, and if all these points are between the same two joins.
 
 #include <optional>
 #include <span>
@@ -29,8 +29,8 @@ struct SeenName {
   std::vector<TokenId> tokens;               ///< candidate tokens
 };
 
-/// Searches for a point that matches a tree. No point is inside a transaction
-/// (fs-adapters/transactions.h).
+/// Searches for a point in the list of operations after which the state matches the observed tree.
+/// Points inside a transaction (fs-adapters/transactions.h) are not considered.
 class OnePointJudge {
  public:
   /// All arguments must outlive this object.

@@ -40,7 +40,7 @@ TEST(OnePoint, TheLastPersistencePointIsTheEarliest) {
   EXPECT_EQ(two.judge({a, b}, point), kNoFinding);
 }
 
-/// A rest makes persistent only those changes that are old enough. If the rest itself is shorter
+/// A `rest` operation makes only those changes persistent that are old enough. If it is shorter
 /// than the required age, it makes nothing persistent.
 TEST(OnePoint, MayPrecedeARestThatIsTooShort) {
   const adapters::Promises eight{.keeps_after_s = 8, .one_point = OnePoint::metadata};

@@ -53,8 +53,8 @@ std::vector<Verdict> kinds(const std::vector<std::string>& lines,
 }
 using Kinds = std::vector<Verdict>;
 
-/// A stamp begins with a zero byte. A write of one byte therefore looks like no write, even after
-/// the file has been extended.
+/// The first byte of a stamp is zero. If only this byte of a stamp remains, the block is
+/// indistinguishable from a block that was never written, even after the file has been extended.
 TEST(Oracle, OneByteLeavesNoTrace) {
   const std::vector<std::string> list{"create a", "append a 0 1 1 1", "truncate a 1024", "sync"};
   EXPECT_EQ(kinds(list, 3, {file_with("a", {zero(0, 2)})}), Kinds{});
@@ -384,7 +384,7 @@ TEST(Oracle, AcceptsEveryPrefixAndFindsEveryLoss) {
                       << finding.expected << " " << finding.found;
       }
       if (!workload::is_persistence_point(list[done])) continue;
-      // If an object that a sync or fsync has covered is missing, there must be a finding.
+      // Removes the synced object from the tree. The oracle must report a finding.
       if (list[done].kind == Operation::Kind::fsync) {
         std::vector<ObservedObject> tree = perfect_tree(list, done + 1);
         std::erase_if(tree,

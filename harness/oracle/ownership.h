@@ -23,8 +23,9 @@ class Ownership {
   void join() { ++section_; }
   void act_as(std::uint8_t thread) { thread_ = thread; }
 
-  // The following functions claim something for the current thread. They return false if another
-  // thread owns it.
+  // The following functions record that the current thread changes (claim) or looks up (pass) an
+  // object or a name. They return false if another thread's use of the object or name conflicts
+  // with this.
   bool claim(Object object);
   bool claim(const Name& name);
   bool pass(const Name& name);
@@ -36,8 +37,7 @@ class Ownership {
 
  private:
   struct OwnerRecord {
-    // The section in which the following claims were made. Claims from an earlier section are
-    // invalid.
+    // The section in which the following members were set. They are ignored in later sections.
     std::size_t section = 0;
     bool owned = false;
     std::uint8_t owner = 0;

@@ -27,9 +27,9 @@ Result<void> Follower::keep_open(const std::string& name, TokenId token) {
   return {};
 }
 
-/// Opens a file without a name (O_TMPFILE). The file has a link, but the link has no name. If the
-/// file is linked later, an fsync covers its names only on file systems where fsync covers all
-/// links.
+/// Opens a file without a name (O_TMPFILE). The token stands for a link that has no name. If the
+/// file gets a name later, an fsync covers this name only if the file system promises that fsync
+/// covers all links of a file.
 Result<void> Follower::make_nameless(const std::string& open_as) {
   const TokenId token = new_object({.type = FileType::regular});
   history_.tokens[token].removed_by = index_;
@@ -154,10 +154,11 @@ bool Follower::fsync_keeps(const SlotHistory& name) const {
          !name.bindings.back().by_exchange;
 }
 
-/// Returns true if an fsync of an object below `directory` may omit the last rename of `directory`.
-/// `named` is the operation that gave the object its current name. A rename after `named` is
-/// included only if fsync of this file system checks whether parents were moved. A rename before
-/// `named` is included only if all changes are logged in order.
+/// Returns true if an fsync of an object below `directory` need not write the last rename of
+/// `directory`. `named` is the operation that gave the object its current name. After a rename that
+/// is later than `named`, fsync writes the new path only if the file system checks whether parents
+/// were moved (fsync_keeps_moved_path). An earlier rename is written only if the file system logs
+/// all changes in order (fsync_keeps_renamed_parents).
 bool Follower::fsync_leaves_out(const SlotHistory& directory, std::size_t named) const {
   const Binding& last = directory.bindings.back();
   const bool covered =
@@ -167,8 +168,9 @@ bool Follower::fsync_leaves_out(const SlotHistory& directory, std::size_t named)
                                 : !promises_.fsync_keeps_renamed_parents;
 }
 
-/// Covers the name of the object and the names of its parents, up to the first rename that fsync
-/// may omit. Above that rename, it is unknown whether names were written.
+/// Covers the name of the object and the names of its parents, from the object upwards. Stops at
+/// the first renamed directory whose new name need not be part of the fsync. It is unknown whether
+/// the names above that directory were written.
 void Follower::cover_path(const std::string& path) {
   std::optional<std::size_t> named;
   for (std::string rest = path; !rest.empty();) {
@@ -183,9 +185,9 @@ void Follower::cover_path(const std::string& path) {
   }
 }
 
-/// Covers names from the object upwards, as long as each object has only the name under which it
-/// was created. Stops at an object that was moved or linked, because it is unknown whether names
-/// above it were written.
+/// Covers the name of the object and the names of its parents, from the object upwards. Stops at
+/// the first object that was moved or has several links, because it is unknown whether the file
+/// system wrote the names above that object.
 void Follower::cover_new_path(const std::string& path) {
   std::vector<SlotHistory*> names;
   std::vector<ObjectHistory*> parents;

@@ -18,14 +18,15 @@ inline constexpr std::string_view kCapability = "security.capability";
 
 class PosixAcl {
  public:
-  /// Parses a list. Returns nullopt if the kernel would reject the value with EINVAL.
+  /// Parses the value of an extended attribute that contains an access control list. Returns
+  /// nullopt if the kernel would reject the value with EINVAL.
   static std::optional<PosixAcl> parse(std::string_view value);
   std::string value() const;
 
   bool empty() const { return entries_.empty(); }
   /// Returns true if the list has only the three entries that a mode can express.
   bool is_a_mode() const;
-  /// Returns the permission bits that a file with this list shows.
+  /// Returns the permission bits in the mode of a file that has this access control list.
   std::uint32_t mode() const;
   /// Returns the list that results from chmod to `mode`.
   PosixAcl with_mode(std::uint32_t mode) const;

@@ -147,8 +147,8 @@ TEST(Promises, AWriteInsideABlockKeepsPartOfThePreviousVersion) {
   const Case alone{{"create a", "write a 28 484 1 2", "fsync a", "fsyncdir ."}, 3};
   EXPECT_EQ(alone.judge({in_parts(0, 2, 28, 512)}, kPlain), kNothing);
   EXPECT_NE(alone.judge({file("a", 1, 0, 0, 1)}, kPlain), kNothing) << "zeroes";
-  // The magic number and the file number are the same in both stamps. If the newer write starts
-  // after them, the block is a complete stamp of the newer version.
+  // The first 12 bytes of both stamps, the magic number and the file number, are equal. The second
+  // write replaces all bytes after them, so the block is a complete stamp of version 2.
   const Case same{{"create a", "write a 0 512 1 1", "write a 12 500 1 2", "fsync a", "fsyncdir ."},
                   4};
   EXPECT_EQ(same.judge({file("a", 1, 1, 2, 1)}, kPlain), kNothing);
@@ -682,8 +682,8 @@ TEST(Promises, AnUnreportedSyncKeepsNothing) {
 }
 
 TEST(Promises, RefusedOperationsNeedNotBeUndone) {
-  // The power was cut before the result of the removal was reported. Because the setxattr was
-  // refused, the removal would have been refused, too.
+  // The setxattr failed, so the attribute did not exist, and the removexattr would also have
+  // failed. The power was cut before the result of the removexattr was reported.
   const Case refused{
       {"create a", "fsync a", "fsyncdir .", "setxattr a user.x v", "removexattr a user.x"},
       2,

@@ -1,5 +1,5 @@
-// Tests ranges that are removed, inserted and shared: the positions at which their blocks may be
-// found, and those at which they must be found.
+// Tests operations that remove, insert or share ranges. After a cut, moved blocks may be at their
+// old or new positions until the operation is persistent, and then only at the new ones.
 #include "harness/oracle/testing/judged_case.h"
 
 namespace headcrash::oracle {
@@ -69,8 +69,8 @@ TEST(Ranges, AWriteAfterAMoveInFlightMayShowAtTheOldPlace) {
                   "write a 0 4096 1 2", "fsync a"},
                  2};
   ObservedObject in_place = units("a", {0, 1, 2, 3});
-  for (std::uint64_t i = 0; i < kUnit;
-       ++i) {  // the block that moved to the beginning is also found at its old position
+  // The write after the collapse is found where its blocks were before the collapse.
+  for (std::uint64_t i = 0; i < kUnit; ++i) {
     ContentRun& run = in_place.runs[kUnit + i];
     run.kind = ContentRun::Kind::moved;
     run.version = 2, run.stamped_block = i;

@@ -103,7 +103,8 @@ const std::vector<Finding>& RepeatedJudge::judge(std::optional<std::size_t> pers
   if (at.trees.size() >= kTreesMax) at.trees.clear();
   omitted_.clear();
   rest_.clear();
-  // If the whole tree must match one point, no name can be judged independently.
+  // If the whole tree must match one point, the names depend on each other and cannot be judged
+  // independently.
   const bool by_itself = oracle_->history_->promises.one_point == adapters::OnePoint::none;
   const auto alone = [&](const SeenObject& seen) {
     return by_itself && seen.lone != kNotLone && seen.object->links == 1;

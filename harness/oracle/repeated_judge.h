@@ -24,7 +24,7 @@ namespace headcrash::oracle {
 struct SeenObject {
   const ObservedObject* object = nullptr;
   std::uint64_t digest = 0;  ///< digest_of(*object)
-  LoneName lone = kNotLone;  ///< RepeatedJudge::lone_name() of the object's path
+  LoneName lone = kNotLone;  ///< number of the lone name (RepeatedJudge::lone_name()), or kNotLone
 };
 
 /// Returns a digest of all values of the object, including its path and inode. Equal objects have
@@ -37,8 +37,8 @@ class RepeatedJudge {
   explicit RepeatedJudge(const Oracle& oracle) : oracle_(&oracle) {}
 
   LoneName lone_name(const std::string& path) const;
-  /// Does the same as Oracle::judge(). The image must have passed fsck without errors, so that each
-  /// link count equals the number of names.
+  /// Returns the same findings as Oracle::judge(). The tree must come from an image that fsck has
+  /// found free of errors, so that each link count equals the number of names.
   const std::vector<Finding>& judge(std::optional<std::size_t> persisted,
                                     std::span<const SeenObject> tree);
 

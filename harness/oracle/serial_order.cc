@@ -299,8 +299,8 @@ class SerialSearch {
     return all_done && described(objects(state.model)) == final_;
   }
 
-  /// Returns false if some call returned before this one began but is not complete in the current
-  /// state.
+  /// Returns false if, in the real execution, some other call ended before this call began, but the
+  /// search has not completed that other call in `state`.
   bool may_begin(const SearchedState& state, std::size_t user) const {
     const SharedCall& call = *calls_[user][state.users[user].next];
     for (std::size_t other = 0; other < calls_.size(); ++other) {

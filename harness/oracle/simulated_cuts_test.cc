@@ -176,8 +176,8 @@ void remove_below(Tree& tree, const std::string& path) {
   });
 }
 
-/// Returns an object that must be found under its name. With `with_content`, no change to its
-/// contents is in flight either.
+/// Returns a random object that must be found under its name. With `with_content`, the contents of
+/// the object must be determined, too. Returns null if there is no such object.
 ObservedObject* pinned_file(Laboratory& lab, const ReferenceModel::Cut& cut, Tree& tree,
                             FileType type, bool with_content) {
   std::vector<ObservedObject*> found;

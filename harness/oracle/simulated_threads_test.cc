@@ -21,7 +21,7 @@ using Trees = std::vector<ObservedObject>;
 
 constexpr std::uint8_t kThreads = 3;
 
-/// A random execution of a list that ends with the power cut.
+/// An execution of the list in a random order, up to the power cut.
 struct Execution {
   std::vector<Operation> ran;  ///< executed operations, in the order in which they took effect
   /// Index in `ran` of the last persistence point that has succeeded.
@@ -56,7 +56,7 @@ class Scheduler {
  private:
   struct Thread {
     std::deque<std::size_t> left;
-    bool waits = false;  // the thread is waiting for the report of its point
+    bool waits = false;  // the thread is blocked until its persistence point has been reported
   };
 
   void report() {
@@ -204,8 +204,8 @@ std::optional<OwnView> view_of(const ThreadedLaboratory& lab, std::uint8_t threa
     held |= i > section && i > reported && is_point;
     if (ended || (i > section && operation.thread != thread)) continue;
     ended = i > reported && is_point;
-    // Points before the section may belong to other threads, so replace them. Within the section,
-    // only the thread's own points are known to have succeeded.
+    // Before the section, a persistence point may belong to another thread, so replace each point
+    // with a join. In the section, all remaining points belong to this thread.
     if (i < section && is_point) operation = {.kind = Operation::Kind::join};
     view.operations.push_back(operation);
     if (i == *point) view.cut.persisted = view.operations.size() - 1;

@@ -26,7 +26,8 @@ struct ClaimNumber {
   std::string unit;      ///< for example "s" or "%"; may be empty
   Figure paper, ours;
   std::string remark;  ///< the reason if there is no number: "not built", or the error message
-  /// Lowest and highest value over all executions. In `compare`, the 95 % interval of the mean.
+  /// The lowest and the highest value over all executions. In the experiment `compare`, the limits
+  /// of the 95 % interval of the mean.
   Figure low = {}, high = {};
 
   Figure ratio() const {

@@ -14,7 +14,7 @@ constexpr std::uint64_t kPieceSectors = 128;
 // Maximum number of bytes that a cache may write back to one drive.
 constexpr std::uint64_t kKeptBytesMost = 1 << 30;
 
-/// Copies a range of `cache` to `store` and translates its addresses.
+/// Copies a range of sectors from `cache` to the same addresses of `store`.
 Result<void> copy_kept(const states::StateImage& cache, std::uint64_t lba, std::uint64_t sectors,
                        model::SectorStore& store) {
   std::vector<std::byte> bytes;
@@ -92,7 +92,8 @@ Result<CutMachine> cut_machine_of(const std::shared_ptr<const states::RunHistory
     if (!devices[id].medium) continue;
     TRY(const auto image, run->image(state, id));
     auto drive = std::make_shared<states::OverlayStore>(image, kKeptBytesMost);
-    // Ids are assigned depth-first, so the cache's id immediately precedes its drive's.
+    // Ids are assigned depth-first. The id of a cache in front of a drive is therefore one less
+    // than the id of the drive.
     if (id > 0 && has_cache(id - 1)) {
       TRY(const auto kept, run->image(state, id - 1));
       TRY(copy_all_kept(kept, *drive));

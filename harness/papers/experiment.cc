@@ -208,8 +208,8 @@ ClaimAnswer in_short(const Paper& paper, const std::vector<ClaimAnswer>& answers
   return {.id = kInShort, .part = "", .title = paper.title, .tables = {std::move(table)}};
 }
 
-/// All executions of an experiment, one for each seed. Except for the first, they run only the
-/// parts whose rules are compared over several seeds.
+/// All executions of an experiment, one for each seed. The first execution runs all parts. The
+/// others run only the parts whose rules are compared over several seeds.
 class Executions {
  public:
   Executions(const ExperimentOptions& options, const std::vector<const Part*>& parts)
@@ -243,7 +243,7 @@ class Executions {
     return answers;
   }
 
-  /// Returns the model time of all runs except the cells of the first execution.
+  /// Returns the model time of all runs. Cells of the first execution are not included.
   double modelled_s() const {
     double sum = 0;
     for (const auto& each : all_) {

@@ -51,7 +51,8 @@ const char* columns_of(const ExperimentOutcome& outcome) {
   return any_interval(outcome) ? "means over seeds" : "";
 }
 
-/// Returns the text that marks a rule if the rule does not compare a run with the paper.
+/// Returns a prefix for the rule: empty if the rule compares a run with the paper, otherwise its
+/// class.
 std::string mark_of(const ClaimRule& rule) {
   return rule.kind == RuleClass::paper ? "" : fmt::format("({}) ", name(rule.kind));
 }

@@ -6,8 +6,8 @@
 // SVR4 MP. It uses two of the 14 CPU times in the paper. The experiment on that paper has a
 // separate table, which is fitted to all 14 times (ganger94/ncr3433.h). All other machines use this
 // table: none of them is an NCR 3433, their factors were chosen for this table, and their numbers
-// remain comparable with earlier ones. The counts (thousands, four users) were measured on our own
-// runs with one cost at a time:
+// remain comparable with earlier ones. We measured the following counts in simulations with four
+// users. Counts are in thousands:
 //
 //            system calls  components  blocks asked  inodes  allocations  requests  KiB    CPU time
 //   copy         30.1         26.5        107.5        6.6      17.7        15.7    111.7    68.4 s

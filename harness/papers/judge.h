@@ -65,9 +65,9 @@ inline void require_action(ClaimAnswer& answer, const Named& counter, double lea
   rule.detail += "; " + text_of(counter);
 }
 
-/// Adds a rule about a quantity that is known only to within the fraction `precision`. `holds`
-/// receives a factor by which the quantity is multiplied. The rule is undecided if some factor
-/// within the precision changes the result.
+/// Adds a rule about a quantity whose relative error is at most `precision`. `holds` evaluates the
+/// rule with the quantity multiplied by a given factor. The rule is undecided if the result differs
+/// for a factor of 1 + precision or 1 - precision.
 template <typename Holds>
 void add_rule_within(ClaimAnswer& answer, std::string text, const std::vector<Named>& values,
                      double precision, const Holds& holds) {
@@ -110,8 +110,8 @@ inline Figure part_of(const Figure& value, const Figure& whole, double times = 1
   return *value / *whole * times;
 }
 
-/// Adds a row for a number that does not belong to a cell. If we have no number, `remark` gives the
-/// reason.
+/// Adds a row with a number that was not measured by a cell. If `ours` is nullopt, `remark` gives
+/// the reason.
 inline void add_row(ClaimAnswer& answer, std::string cell, std::string quantity, std::string unit,
                     Figure paper, Figure ours, const std::string& remark = {}) {
   answer.numbers.push_back({.cell = std::move(cell),

@@ -88,7 +88,7 @@ struct FileLife {
   bool renamed = false, removal_begun = false;
 };
 
-/// Determines which changes have reached an image.
+/// Determines which changes are contained in an image of the file system.
 class Survivors {
  public:
   Survivors(const adapters::ImageReader& reader, const std::vector<FileLife>& files)
@@ -311,8 +311,8 @@ class LossRun {
   /// Cuts the power. All calls by users fail afterwards.
   LossSeen cut() {
     const TimeNs at = machine_.now();
-    // Must be set first. Otherwise, the user and the reader could continue without power, on data
-    // in the cache.
+    // Set `over_` first. Otherwise, the user and the reader would continue to work with cached data
+    // after the cut.
     over_ = true;
     machine_.modelled().cut();
     const auto recovered = machine_.modelled().recover(asked_.repair);

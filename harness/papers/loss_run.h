@@ -9,7 +9,7 @@
 //             call had returned and the copy does not contain the change. The age of a change is
 //             the time since its call returned
 //
-// The age of the loss at an instant is the age of the oldest lost change, or 0 without loss. A
+// The age of the loss at an instant is the age of the oldest lost change, or 0 if none is lost. A
 // change does not count if the removal of its file had begun, because the change is then
 // irrelevant. A write in flight counts as missing from the medium, whereas a real cut would keep
 // the sectors that the head had already passed.
@@ -25,9 +25,9 @@
 namespace headcrash::experiment {
 
 struct LossAsked {
-  /// The machine. It must have a single drive, because its medium is examined at each instant; if
-  /// `instants` is 0, any device is permitted. If the machine has no image, the run creates the
-  /// files of make_loss_files(); an image must already contain them.
+  /// The machine. If `instants` is not 0, its device must be a single drive, because the medium of
+  /// the drive is examined at each instant. If the machine has an image, the image must contain the
+  /// files of make_loss_files(); otherwise, the run creates these files.
   ModelledMachineOptions machine;
   os::TimeNs warm_ns = 70 * model::kSecondNs;  ///< no measurements before this time
   os::TimeNs measured_ns = 120 * model::kSecondNs;
@@ -45,7 +45,8 @@ inline constexpr std::array<const char*, 6> kChangeKinds{"overwrite", "create", 
                                                          "append",    "rename", "remove"};
 
 struct LossSeen {
-  std::vector<double> oldest_s;  ///< age of the oldest lost change at each instant, 0 without loss
+  std::vector<double>
+      oldest_s;  ///< age of the oldest lost change at each instant; 0 if none is lost
   std::array<double, kChangeKinds.size()> oldest_of_kind_s = {};  ///< maximum over all instants
   /// Number of lost changes at each instant.
   std::vector<double> lost_changes;
@@ -63,7 +64,7 @@ struct LossSeen {
   std::string error;                      ///< empty if the run succeeded
 };
 
-/// Measures the loss. Equal arguments yield equal results.
+/// Measures the loss. The same arguments always yield the same results.
 LossSeen run_loss(const LossAsked& asked);
 
 /// Creates the files that the user and the reader use, 80 MB in total.

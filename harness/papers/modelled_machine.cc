@@ -23,7 +23,7 @@ namespace headcrash::experiment {
 namespace {
 
 constexpr std::uint32_t kLoadSectors = 2048, kLoadPieceSectors = 16;
-// One block kind is stored for each range of this size, which is the smallest fragment in any
+// Granularity at which block kinds are recorded: the size of the smallest fragment in any
 // experiment.
 constexpr std::uint64_t kPlaceSectors = 2;
 
@@ -83,7 +83,7 @@ Result<void> write_what_differs(model::SectorStore& store, std::uint64_t lba,
   return {};
 }
 
-/// Returns the end of the range of packed pieces that begins at `lba` and has no gaps. The end is
+/// Returns the end of the packed pieces that follow each other without gaps from `lba`. The end is
 /// at most kLoadSectors after `lba`.
 std::uint64_t end_of_packed(const media::PackedStore& image, std::uint64_t lba) {
   const std::uint64_t last = std::min<std::uint64_t>(lba + kLoadSectors, image.sectors());
@@ -92,8 +92,8 @@ std::uint64_t end_of_packed(const media::PackedStore& image, std::uint64_t lba) 
   return std::min(end, last);
 }
 
-/// Returns the contents of a medium in packed form. The medium is one on which an image was
-/// created, and may be an overlay over the medium of another image.
+/// Packs the contents of a medium. `medium` must be a MemoryStore, or a MemoryOverlay over the
+/// medium of another image.
 std::shared_ptr<const media::PackedStore> packed(const model::SectorStore& medium) {
   if (const auto* const overlay = dynamic_cast<const media::MemoryOverlay*>(&medium))
     return media::PackedStore::of(*overlay);
@@ -207,9 +207,9 @@ Result<void> ModelledMachine::assemble(Contents contents) {
                 "needs a separate log device, but the machine has none",
                 "add the log device as the first of more_disks");
   TRY(open_stores(plan));
-  // An image is written directly to the medium of a drive, even if the drive has a cache in front
-  // of it, because the host sees the same contents. An array needs an additional medium, because
-  // each of its members holds only a part of what the host sees.
+  // An image for a drive is written to the medium of the drive, bypassing any cache, because the
+  // host sees the same contents through the cache. An image for an array needs an additional medium
+  // with the contents that the host sees, because each member holds only a part of them.
   arrays_.resize(used);
   if (makes_image) {
     std::vector<std::unique_ptr<model::SectorStore>> flat(used);
@@ -376,7 +376,7 @@ Result<void> ModelledMachine::mount() {
   return done;
 }
 
-/// Destroys the mounted system, because its memory is lost.
+/// Destroys the mounted file system without writing anything, as if the machine lost its memory.
 void ModelledMachine::end_system() {
   if (!system_) return;
   if (mounted_) system_->run_as(operator_, [this] { mounted_->abandon(); });

@@ -66,13 +66,13 @@ struct MachineImage {
   std::shared_ptr<const MachineImage> grown_from;
 };
 
-/// The state in which a power cut left another machine. An argument of found_cut().
+/// The media of a machine after a power cut. found_cut() starts a new machine from them.
 struct CutMachine {
   /// One medium per drive, in the order of the drives' ids. If a drive has a battery-backed cache
   /// in front of it, the medium includes the cache's content.
   MachineImage media = {};
-  /// Rewrites the contents of the battery-backed cache above the first device; empty if there is no
-  /// such cache. The time of these writes does not count.
+  /// Writes the contents of the battery-backed cache above the first device back to `device`. An
+  /// empty function if there is no such cache. The time of these writes does not count.
   std::function<Result<void>(model::SectorStore& device)> write_back = {};
   /// Model time between power-on and recover(). Data written back during this time is not part of
   /// the recovery.
@@ -91,7 +91,8 @@ struct ModelledMachineOptions {
   /// contents, including promised data.
   bool flushes = true;
   std::vector<MachineDisk> more_disks = {};
-  /// The system to mount. Its description determines the driver's ordering and `block_copy`.
+  /// The system to mount. The driver uses the ordering and the `block_copy` in the system's
+  /// description.
   std::shared_ptr<const adapters::SystemUnderTest> system = {};
   adapters::Settings mkfs = {};  ///< override the mkfs settings in the system's description
   /// Creates a file system that wraps the mounted one and receives the users' calls. If empty,
@@ -123,7 +124,7 @@ struct ModelledMachineOptions {
   std::uint64_t metadata_bytes = 0;             ///< BufferCacheOptions::metadata_bytes
   bool structures_count = false;                ///< BufferCacheOptions::structures_count
   os::SyncerOptions syncer = {};  ///< ignored if the system's description specifies its own
-  /// Maximum request size of a repair, and of mkfs in model time.
+  /// Maximum request size, in sectors, of a repair and of mkfs in time_of_mkfs().
   std::uint32_t check_sectors = 128;
   os::CpuCosts costs = kI486At33Mhz;
   std::uint64_t seed = 1;  ///< seed for the devices; the workload has a separate seed
@@ -148,7 +149,8 @@ struct RecoveryStep {
   std::uint64_t requests = 0, sectors = 0;  ///< counted at the disk, after concatenation
 };
 struct Recovery {
-  /// `mount` excludes a failed mount, which reads only a few blocks.
+  /// If the first mount fails and a repair follows, `mount` contains only the second mount. The
+  /// failed mount reads only a few blocks.
   RecoveryStep repair, mount;
   std::uint64_t findings = 0;  ///< number of findings that the repair reported
 };
@@ -159,8 +161,9 @@ struct WriteHits {
   std::string_view kind;  ///< one of adapters::FileSystemType::block_kinds()
   std::uint64_t writes = 0;
   std::uint64_t block_hits = 0;  ///< writes to a block that was present and dirty
-  /// Number of writes in `block_hits` that overlap the block's dirty range and thus save a
-  /// write-back. An append to a log hits the block, but does not overlap its dirty range.
+  /// Writes in `block_hits` that overlap the dirty range of the block. Such a write replaces data
+  /// that otherwise would have been written back. An append to a log hits the block, but does not
+  /// overlap its dirty range.
   std::uint64_t dirty_hits = 0;
 };
 
@@ -176,10 +179,10 @@ class ModelledMachine : private os::DiskTracer {
   /// Starts a machine. `options.system` must be set. Fails if the profile is invalid, or if mkfs,
   /// `populate` or the mount fails.
   static Result<std::unique_ptr<ModelledMachine>> start(const ModelledMachineOptions& options);
-  /// Creates, populates and shuts down a machine, and returns its image. If `options.image` matches
-  /// the device and file system, this function extends that image: the result stores only the
-  /// differences and keeps the other image alive. Fails under the same conditions as start(),
-  /// except that nothing is mounted.
+  /// Creates and populates a machine, shuts it down, and returns its image. If `options.image`
+  /// matches the device and file system, this function extends that image: the result stores only
+  /// the differences and keeps the other image alive. Fails if the profile is invalid, or if mkfs
+  /// or `populate` fails.
   static Result<std::shared_ptr<const MachineImage>> image_of(
       const ModelledMachineOptions& options);
   /// Powers on a machine with these media, without mounting a file system. Call recover() next.
@@ -225,7 +228,8 @@ class ModelledMachine : private os::DiskTracer {
   /// Returns the contents of the first device if it is a drive. Returns null for an array, whose
   /// contents are distributed over its members.
   const model::SectorStore* medium() const;
-  /// Returns the sums of the counters over all drives and flash devices, which are below any cache.
+  /// Returns the sums of the counters over all drives and flash devices. Requests that a
+  /// battery-backed cache absorbs do not reach these devices and are not counted.
   model::DeviceCounters device_counters() const;
 
   /// Returns the sums of the counters over all NVRAM in the given position since the start.
@@ -255,14 +259,15 @@ class ModelledMachine : private os::DiskTracer {
   explicit ModelledMachine(ModelledMachineOptions options) : options_(std::move(options)) {}
   enum class Contents : std::uint8_t {
     image,  ///< start with the image in the options, or with a new one
-    grown,  ///< create a new image, which extends the image in the options, if any
+    grown,  ///< create a new image; if the options contain an image, extend it
     blank,
   };
   Result<void> assemble(Contents contents = Contents::image);
   Result<void> open_stores(const profiles::Plan& plan);
   Result<void> make_image(model::SectorStore& image, std::uint64_t second_sectors);
   Result<void> load(std::size_t device, const media::PackedStore& image);
-  /// Calls `write` on the device. The duration of the requests does not count.
+  /// Calls `write` with a store that accesses the device. The duration of these requests is not
+  /// part of any result.
   Result<void> write_uncounted(std::size_t device,
                                const std::function<Result<void>(model::SectorStore&)>& write);
   os::SystemOptions system_options() const;
@@ -287,7 +292,7 @@ class ModelledMachine : private os::DiskTracer {
   /// Indexed by device. Each element contains the ids of the drives and flash devices below that
   /// device.
   std::vector<std::vector<model::DeviceId>> leaves_;
-  /// Contents of MachineImage::arrays for an image that this object creates.
+  /// Contents of the arrays, collected while this object creates an image (MachineImage::arrays).
   std::vector<std::shared_ptr<const media::PackedStore>> arrays_;
   profiles::BuiltMachine built_;
   std::vector<model::DeviceId> host_devices_;  ///< devices that the driver uses; index i is disk(i)

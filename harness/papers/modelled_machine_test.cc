@@ -232,7 +232,8 @@ std::vector<WriteHits> hits_of(const char* system, const char* profile, const ch
     sum += hits[i].dirty_hits;
     hits[i].writes -= before[i].writes, hits[i].dirty_hits -= before[i].dirty_hits;
   }
-  // The caches' own counters also include writes that load an array's image.
+  // The counters of the caches may be higher, because they include the writes that load an array's
+  // image.
   EXPECT_LE(sum, machine->nvram_counters(NvramPlace::above).dirty_hits);
   return hits;
 }
@@ -244,8 +245,8 @@ double share(const std::vector<WriteHits>& hits, std::string_view kind) {
   return -1;
 }
 
-/// Peacock 1998, section 4: metadata that is repeatedly written in place remains in the cache, but
-/// the blocks of a circular log do not.
+/// Tests a statement in section 4 of Peacock 1998: the cache still contains metadata when the
+/// metadata is written again in place, but no longer contains the blocks of a circular log.
 TEST(ModelledMachine, CountsNvramHitsByKindOfBlock) {
   const auto in_place = hits_of("conventional", "netra-raid0-presto", nullptr);
   EXPECT_GT(share(in_place, "inodes"), 0.9);

@@ -41,7 +41,7 @@ struct Context {
   /// The parameters of the part, including those with default values.
   std::map<std::string, double> parameters = {};
   std::function<bool()> interrupt_requested = {};
-  double modelled_s = 0;  ///< model time; each part adds the time of its runs that are not cells
+  double modelled_s = 0;  ///< model time of all runs that are not cells; parts add to it
   std::shared_ptr<void> shared = {};  ///< data shared by the parts of a paper during one run
   /// True if the caller uses only the rules in the answer, to compare them with those for another
   /// seed. The part then omits counterfactual runs.
@@ -65,13 +65,14 @@ struct Part {
   /// executions. 0 if the answer does not depend on the seed.
   std::uint32_t seeds = 1;
 };
-/// Number of executions of a part whose rules are compared over several seeds.
+/// The value of Part::seeds for a part that is executed with several seeds.
 inline constexpr std::uint32_t kSeeds = 5;
 
 /// A number shown at the beginning of a paper's results.
 struct MainFigure {
-  std::string name;                   ///< understandable without knowledge of the claims
-  std::string claim, cell, quantity;  ///< identify the number, as in ClaimAnswer and ClaimNumber
+  std::string name;  ///< understandable without knowledge of the claims
+  /// Claim id, cell and quantity of the number (ClaimAnswer, ClaimNumber).
+  std::string claim, cell, quantity;
 };
 
 struct Paper {

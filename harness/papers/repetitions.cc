@@ -16,7 +16,8 @@ const Element* find_in(const std::vector<Element>& all, const Matches& matches) 
   return found == all.end() ? nullptr : &*found;
 }
 
-/// Returns the corresponding claim of each of the other executions.
+/// Returns the answers to the same claim in the other executions. Executions without this claim are
+/// skipped.
 std::vector<const ClaimAnswer*> same_claims(const ClaimAnswer& answer,
                                             const std::vector<std::vector<ClaimAnswer>>& others) {
   std::vector<const ClaimAnswer*> found;

@@ -257,7 +257,7 @@ Result<WorkloadOutcome> run_workload(ModelledMachine& machine, const WorkloadRun
     outcome.parameters +=
         fmt::format("{}{}={}", outcome.parameters.empty() ? "" : " ", name, value);
   std::vector<timed::Phase> phases = workload->phases(arguments);
-  // The purpose of a workload with a power cut is the phases after the cut, so these must not be
+  // A workload with a power cut exists for the sake of the phases after the cut, so those are never
   // skipped.
   if (!run.verify && std::ranges::none_of(phases, &timed::Phase::after_cut)) {
     while (!phases.empty() && !phases.back().measured) phases.pop_back();

@@ -27,11 +27,12 @@ inline constexpr os::TimeNs kBetweenBeginnings = 377'123'457;
 
 struct WorkloadRun {
   std::string workload;
-  timed::Arguments replaced = {};  ///< override the workload's exact parameters
+  timed::Arguments replaced = {};  ///< parameter values that replace the workload's defaults
   bool scaled = false;             ///< for tests: use the scaled-down parameters as defaults
   bool verify = true;              ///< run the verification phases; after a cut they always run
   std::uint64_t seed = 1;
-  /// Pause before the measurement, which varies the angle of the disk and the phase of the syncer.
+  /// Duration of a pause before the measurement. Different durations give different angles of the
+  /// disk and phases of the syncer.
   os::TimeNs begins_after_ns = 0;
   Repair repair = Repair::as_needed;  ///< repair after a cut
   /// Time from the start of the last phase before the cut until the power is cut. Calls of that
@@ -43,18 +44,19 @@ struct PhaseOutcome {
   std::string name;
   bool measured = true;
   std::size_t users = 1;
-  /// The time from the start of the phase until the last call of a user returns. This is the mean
-  /// over all users.
+  /// Mean over all users of the time from the start of the phase until the last call of the user
+  /// returns.
   double elapsed_s = 0;
   double longest_s = 0;    ///< elapsed time of the slowest user
   double quiescent_s = 0;  ///< time until the machine is idle; 0 if the run did not wait for this
   double user_cpu_s = 0;   ///< sum over all users; each user's time is counted until the user ends
-  /// Components of `user_cpu_s` according to the cost table, summed over all users.
+  /// The breakdown of `user_cpu_s` by the costs in the cost table, summed over all users.
   os::Charged user_charged = {};
   double user_wait_s = 0;
   double syncer_cpu_s = 0, interrupt_cpu_s = 0;  ///< measured until the machine is idle
-  double cpu_busy_s = 0;       ///< total until the machine is idle, including the other daemons
-  std::uint64_t requests = 0;  ///< counted at the disk, after concatenation
+  /// All processor time until the machine is idle, including that of other daemons.
+  double cpu_busy_s = 0;
+  std::uint64_t requests = 0;                ///< counted at the disk, after concatenation
   std::uint64_t requests_while_elapsed = 0;  ///< number of requests before the slowest user ended
   std::uint64_t issued_reads = 0, issued_writes = 0;
   std::uint64_t sectors = 0, queued_most = 0, lock_waits = 0;
@@ -78,7 +80,7 @@ struct PhaseOutcome {
 
 struct WorkloadOutcome {
   std::string parameters;  ///< "files=535 users=4"
-  std::string operation;   ///< unit of the counts
+  std::string operation;   ///< the operation that is counted, in the plural, for example "files"
   std::vector<PhaseOutcome> phases;
   /// Model time of all phases; for a mean outcome, summed over all executions.
   double modelled_s = 0;

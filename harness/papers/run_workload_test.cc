@@ -1,4 +1,5 @@
-// Tests that small cells end and are reproducible, and that they rank the schemes correctly.
+// Tests that small runs complete and are reproducible, and that the measured times rank the schemes
+// correctly.
 #include "harness/papers/run_workload.h"
 
 #include <gtest/gtest.h>

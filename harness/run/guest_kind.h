@@ -12,7 +12,7 @@
 
 namespace headcrash::run {
 
-/// The name of the clock that a server in virtual time reports.
+/// Name of the clock that is reported by servers that run in virtual time.
 inline constexpr const char* kVirtualClock = "virtual";
 
 /// Parses the key `kind` of [guest]: "qemu" (real time, the default) or "virtual" (user-mode
@@ -23,8 +23,9 @@ Result<void> parse_guest_kind(const base::StrictTable& guest, bool& virtual_time
 /// advances for each nanosecond of host processor time. If the key is absent, leaves `charge`
 /// unchanged.
 Result<void> parse_charge(const base::StrictTable& guest, bool virtual_time, double& charge);
-/// Returns the name of the clock, which is stored with a trial: "virtual" or "charged:K". Times
-/// under a charge are not reproducible.
+/// Returns the name of the clock, which is stored with a trial: "virtual", or "charged:K" if the
+/// guest's clock also advances with the host's processor time. In the latter case, times are not
+/// reproducible.
 std::string virtual_clock(double charge);
 inline constexpr double kChargeLeast = 0.001, kChargeMost = 1000;
 

@@ -96,7 +96,7 @@ struct Inspection {
   std::string log;  ///< kernel log since the last inspection or call of kernel_log()
 };
 
-/// The kernel's text about the writes and flushes that it submitted, with stacks.
+/// A trace of the writes and flushes that the kernel submitted, with the stack of each one.
 struct WriteTrace {
   std::string text;  ///< harness/guest/block_trace.h
   /// Maps the name of a block device to its number, such as "vda" to "254,0".
@@ -106,7 +106,7 @@ struct WriteTrace {
 struct InspectOptions {
   bool again = false;  ///< repeat the mount cycle
   /// After the last dump, create new names and remove everything (harness/guest/use.h). Not
-  /// possible for file systems that a program mounts.
+  /// supported for file systems that are mounted by a command, such as FUSE file systems.
   bool use = false;
 };
 
@@ -169,16 +169,18 @@ class GuestSession {
                              const InspectOptions& options,
                              const std::optional<DiskIdentity>& meant = std::nullopt,
                              Pace pace = Pace::as_booted);
-  /// Like inspect(), but sends one request for each step. Needed for a file system that a program
-  /// mounts, and to know when the first mount is complete. After the first mount, calls `on_mount`
-  /// with true if the mount succeeded. An error from `on_mount` ends the inspection.
+  /// Like inspect(), but sends one request for each step. Needed if the file system is mounted by a
+  /// command, or if the caller must know when the first mount is complete. After the first mount,
+  /// calls `on_mount` with true if the mount succeeded. An error from `on_mount` ends the
+  /// inspection.
   Result<Inspection> inspect_in_steps(const adapters::LinuxAdapter& filesystem, bool again,
                                       const std::function<Result<void>(bool)>& on_mount = {});
   /// Starts a trace of the writes and flushes that the kernel submits. Fails with `unsupported` if
   /// the kernel cannot trace them.
   Result<void> start_trace();
   Result<WriteTrace> stop_trace();
-  /// Returns the kernel log since the last call or inspection, at all levels.
+  /// Returns the messages of all levels that the kernel has logged since the last kernel_log() or
+  /// inspect().
   Result<std::string> kernel_log();
 
  private:
@@ -193,16 +195,16 @@ class GuestSession {
   std::optional<base::Deadline> give_up_at_;
 };
 
-/// Two parts of run(), for callers that also handle other events (vm::Guest::send). run_request()
-/// returns the request to send. failed_operation_of() returns the skipped or partial operation that
-/// an event reports.
+/// The parts of run(), for callers that must handle other events as well (vm::Guest::send).
+/// run_request() returns the request to send. failed_operation_of() returns the skipped or partial
+/// operation that an event reports.
 nlohmann::json run_request(const std::vector<workload::Operation>& operations);
 std::optional<workload::FailedOperation> failed_operation_of(const nlohmann::json& event);
 /// If the event reports the operation that ended the run, returns that operation and its error.
 std::optional<std::string> failure_of(const nlohmann::json& event,
                                       std::span<const workload::Operation> operations);
 
-/// Returns 32 hexadecimal digits that are derived from `seed`. set_clock() takes such digits.
+/// Derives 32 hexadecimal digits from `seed`, for use with set_clock().
 std::string seed_digits(std::uint64_t seed);
 
 }  // namespace headcrash::run

@@ -50,7 +50,8 @@ std::vector<db::LoadRecord> load_of(const json& load) {
   return list;
 }
 
-/// Reads the counters that a phase stores once for the machine and once for each member.
+/// Reads one set of counters of a phase. A phase has one set for the machine and one for each
+/// member.
 template <typename Record>
 void read_counters(const json& counters, Record& into) {
   const auto count = [&](const char* key) { return counters.at(key).get<std::int64_t>(); };

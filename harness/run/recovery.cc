@@ -55,7 +55,7 @@ Result<void> Recovery::check() {
 
 Result<void> Recovery::repair() {
   if (!state_.check_found_damage) return {};
-  state_.repaired = false;  // unless the repair succeeds
+  state_.repaired = false;  // until the repair has succeeded
   if (filesystem_.repair.argv.empty()) return {};
   TRY(const auto repaired, exec(filesystem_.repair, StepKind::repair));
   state_.repaired = filesystem_.repair.good(repaired.exit_code);
@@ -81,8 +81,8 @@ Result<void> Recovery::inspect() {
   }
   unusable_ = seen.unusable;
   ms(StepKind::use) += seen.use_ms;
-  // Almost all of the exchanged messages carry the dump, so the time for messages is added to the
-  // dump.
+  // The time for exchanging messages is counted as dump time, because the dump is almost all of
+  // their content.
   ms(StepKind::dump) += std::max(whole_ms - again_ms - seen.use_ms - seen.first.mount_ms -
                                      seen.first.dump_ms - seen.first.unmount_ms,
                                  0.0);

@@ -37,15 +37,15 @@ enum class StepKind : std::uint8_t {
 inline constexpr std::size_t kStepKinds = 10;
 std::string_view name(StepKind step);
 
-/// The guest in which a recovery is executed. If a function fails, its error ends the recovery and
-/// determines the verdict.
+/// The guest in which a recovery is executed. If one of its functions fails, the recovery ends. The
+/// verdict is then derived from this error.
 class RecoveryGuest {
  public:
   virtual ~RecoveryGuest() = default;
   /// Runs a command. Logs the command line and the output.
   virtual Result<GuestOutcome> exec(const std::vector<std::string>& argv) = 0;
-  /// Mounts, dumps and unmounts the file system; does all this twice if `again` is true. May then
-  /// also write to the file system and delete everything in it.
+  /// Mounts, dumps and unmounts the file system. If `again` is true, repeats these three steps. May
+  /// then also write to the file system and delete everything in it.
   virtual Result<Inspection> inspect(const adapters::LinuxAdapter& filesystem, bool again) = 0;
   /// The result of a replay by mount. `tree` is nullopt if the guest measures the time of the
   /// replay and therefore makes no dump.
@@ -72,8 +72,8 @@ class Recovery {
   /// Runs the repair command if the check has found damage. If there is no repair command, the
   /// damage remains.
   Result<void> repair();
-  /// Performs the mount whose tree is judged. If replay() has not mounted already, this function
-  /// mounts twice.
+  /// Mounts, dumps and unmounts the file system; the tree in the dump is judged. Repeats these
+  /// steps as the second recovery, unless replay() has already mounted and dumped the file system.
   Result<void> inspect();
   /// Replays and checks the file system again after the mounts. Neither the replay nor the check
   /// may find work to do.

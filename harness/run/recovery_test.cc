@@ -82,7 +82,7 @@ TEST(Recovery, ReplayByMountAddsOneMount) {
   EXPECT_FALSE(guest.inspected_again) << "the replay was the first mount";
 }
 
-/// A trial that measures the time of the replay makes no dump in the same mount.
+/// If the trial measures the replay, the mount that replays the log is not followed by a dump.
 TEST(Recovery, ReplayByMountWithoutATreeAddsTwoMounts) {
   ScriptedGuest guest;
   guest.mount_replay.tree.reset();

@@ -24,7 +24,7 @@ class RunLock {
   /// Locks the run. Fails if the run is being executed by another process or by another thread of
   /// this process.
   Result<void> take(std::int64_t run);
-  /// Lets another process return from open().
+  /// Ends the interval in which other processes wait in open().
   void opened();
 
   ~RunLock();

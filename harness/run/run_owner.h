@@ -1,5 +1,5 @@
 #pragma once
-// Names the process that executes a run, without locking it.
+// Finds out which process is executing a run, without locking the run.
 
 #include <cstdint>
 #include <filesystem>

@@ -10,7 +10,7 @@
 namespace headcrash::run {
 namespace {
 
-/// Records the items in the order in which they start, and calls `act` for each.
+/// Calls `act` for each item, and records the order in which the items start.
 struct Begun {
   std::mutex mutex;
   std::vector<std::size_t> items;

@@ -29,7 +29,7 @@ Result<std::int64_t> begin(db::Database& database, const RunPlan& plan, const st
 }
 
 /// Deletes the trials that ended with harness-error. If there were any, marks the locked run as
-/// unfinished. Fails if the run then has no trial to repeat.
+/// unfinished. Fails if there were none and the run is already finished.
 Result<void> forget_errors(db::Database& database, const std::string& digest, std::int64_t run) {
   TRY(database.forget_trials(run, std::string(oracle::name(oracle::Verdict::harness_error))));
   TRY(const auto unfinished, database.unfinished_run(digest));

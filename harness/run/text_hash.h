@@ -1,5 +1,5 @@
 #pragma once
-// Hashes a text to a number that is the same on every machine and with every library. Used for the
+// Hashes text to a number that is the same on every machine and with every library. Used for the
 // seeds of trials and for digests of configurations.
 
 #include <cstdint>

@@ -62,8 +62,9 @@ Result<void> meet(run::GuestSession& session, const TrialGuestSpec& spec,
                   device::ServedDevice& device, const adapters::LinuxAdapter& filesystem) {
   TRY(session.set_clock(spec.seed));
   TRY(const auto stats, device.control().request({{"stats", "read"}}));
-  // The size of an array is rounded down to whole stripes, and a guest in user mode sees this size.
-  // A QEMU guest is restored from a saved state, in which the disk has the requested size.
+  // A guest in user mode sees the actual size of the device. For an array, this is the requested
+  // size rounded down to whole stripes. A QEMU guest is restored from a saved state, so it sees the
+  // requested size.
   const std::uint64_t bytes =
       spec.accelerator == vm::Accelerator::user_mode
           ? stats.at("devices").at(0).at("sectors").get<std::uint64_t>() * model::kSectorBytes

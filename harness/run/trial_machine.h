@@ -50,7 +50,7 @@ struct TrialGuest {
   /// of this machine, and its page cache holds no stale pages.
   Result<void> met;
 };
-/// Restores a guest that uses the machine. Fails if no guest can be started.
+/// Restores a guest and connects it to the machine's disks. Fails if no guest can be started.
 Result<TrialGuest> start_trial_guest(const TrialGuestSpec& spec, device::ServedDevice& device,
                                      const adapters::LinuxAdapter& filesystem);
 

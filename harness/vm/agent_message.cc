@@ -27,7 +27,7 @@ enum class Kind : std::uint8_t {
   texts,    ///< a list of strings
   entries,  ///< the entries of a dump, which oracle::parse_entry() checks
   object,   ///< an object that has all the fields in `fields`
-  answer,   ///< an answer inside another answer
+  answer,   ///< an object that consists of fields of kAnswers
   buckets,  ///< a list of pairs of counts
 };
 
@@ -111,7 +111,7 @@ constexpr std::array kRequired{Required{"disk", {"bytes", "nonce", "flush"}},
                                Required{"inspect", {"mounted"}},
                                Required{"log", {"text"}},
                                Required{"stop-trace", {"devices"}}};
-/// Events that report a single operation.
+/// Events for an operation that did not succeed.
 constexpr std::array<std::string_view, 3> kOperationEvents{"skipped", "partial", "failed"};
 
 tl::unexpected<Error> wrong(const std::string& field) {

@@ -166,7 +166,7 @@ Result<json> Guest::call(const json& request, milliseconds timeout, const EventH
       return fail(ErrorKind::timeout, "", fmt::format("no answer within {} ms", timeout.count()));
     }
     const auto about = answer->find("id");
-    // This answer belongs to an earlier call, which timed out.
+    // Ignore late answers to earlier calls that timed out.
     if (about == answer->end() || *about != id) continue;
     if (answer->contains("event")) {
       if (on_event) on_event(*answer);

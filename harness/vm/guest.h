@@ -80,11 +80,12 @@ AcceleratorProbe probe_accelerator(const std::filesystem::path& cache);
 /// One of the guest's disks. The first one is /dev/vda, the second /dev/vdb, and so on.
 struct GuestDisk {
   std::filesystem::path socket;  ///< Unix socket of an NBD or vhost-user server
-  std::string export_name;       ///< "" for the first device, "mark" for the marks
+  /// NBD export: "" for the first device, "mark" for the disk that receives marks
+  std::string export_name;
   /// Size of the disk. It is part of the saved state's key, because a restored guest assumes the
   /// size that the disk had when the state was saved.
   std::uint64_t size_bytes = 0;
-  /// The disk's physical_block_size in the guest. It is also part of the key.
+  /// The disk's physical_block_size in the guest. Also part of the saved state's key.
   std::uint32_t physical_sector_bytes = 512;
 };
 
@@ -96,9 +97,9 @@ struct GuestSpec {
   /// Used only with user_mode: the sockets of the clock, of the disk through which the agent
   /// communicates, and of the agent.
   std::filesystem::path time_socket{}, port_socket{}, agent_socket{};
-  /// Used only with user_mode: the guest notifies disks of new requests only once, when it becomes
-  /// idle. This is possible only if disks complete requests in zero time, because a disk with its
-  /// own timing would start requests a few nanoseconds late.
+  /// Used only with user_mode. If true, the guest does not notify a disk of each request, but only
+  /// once, when the guest becomes idle. Must be false if a disk has its own timing: the disk would
+  /// start requests a few nanoseconds late.
   bool late_kicks = false;
 };
 
@@ -141,7 +142,8 @@ class Guest {
                               const EventHandler& on_event = {},
                               const std::function<bool()>& give_up = {});
 
-  /// The two halves of call(), for callers that must handle other events while they wait.
+  /// send() and receive() are the two steps of call(), for callers that must handle other events
+  /// while they wait.
   Result<void> send(const nlohmann::json& request);
   /// Waits for the next message. Returns nullopt if the timeout has passed, if the guest has died
   /// (see alive()), or if a message was malformed (see malformed()).

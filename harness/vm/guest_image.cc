@@ -25,8 +25,8 @@ constexpr std::chrono::minutes kBuildLimit{15};  // long enough to download 70 M
 constexpr std::chrono::minutes kUserModeLimit{
     120};  // long enough to compile a kernel, possibly after waiting for another build
 
-/// Edits that the source of a user-mode kernel requires (scripts/build-uml). For each edit, a text
-/// describes the consequence of its absence.
+/// Edits that must have been applied to the source of a user-mode kernel (scripts/build-uml).
+/// `otherwise` is the consequence if the edit is missing.
 struct Edit {
   std::string_view name, otherwise;
 };
@@ -63,7 +63,7 @@ Result<Built> build_guest(const fs::path& cache, const adapters::GuestParts& par
                 "set TMPDIR to a folder with free space");
   std::vector<std::string> argv{script.string(), "--agent", own.agent.string()};
   if (accelerator == Accelerator::user_mode) argv.emplace_back("--uml");
-  // Debian's kernel always supports stacks.
+  // Debian's kernel can record the stacks of writes without this option.
   if (parts.stacks && accelerator == Accelerator::user_mode) argv.emplace_back("--stacks");
   argv.insert(argv.end(), more.begin(), more.end());
   const auto add = [&](const char* option, const std::string& value) {

@@ -103,7 +103,7 @@ Result<std::unique_ptr<Machine>> Machine::launch(const GuestSpec& spec, const La
   }
   process.argv = qemu_command(spec, wiring);
   TRY(auto started, base::Process::start(process));
-  agent.second.reset();  // now only QEMU has this end open, so that its death causes an end of file
+  agent.second.reset();  // close our copy, so that the connection ends when QEMU dies
   qmp.second.reset();
   std::unique_ptr<Machine> machine(new Machine(std::move(started), std::move(agent.first),
                                                std::move(qmp.first), launch.scratch));
@@ -129,8 +129,8 @@ std::string GuestProcess::log() const {
 bool GuestProcess::says_hello(std::chrono::milliseconds timeout) {
   const base::Deadline deadline = base::after(timeout);
   if (!agent_.send({{"id", kHelloId}, {"do", "hello"}}, deadline)) return false;
-  // Sends only one request. In virtual time, the guest would process every further request as well,
-  // and this would take virtual time.
+  // Sends only one request. If it were repeated, the guest would process each copy, and in virtual
+  // time this would take virtual time.
   while (std::chrono::steady_clock::now() < deadline) {
     auto message = agent_.receive(std::min(deadline, base::after(kHelloLook)));
     if (message && !check_message(*message)) return false;

@@ -8,7 +8,7 @@
 namespace headcrash::vm {
 namespace {
 
-// Matches a line that contains both texts in this order.
+// Matches a line that contains `first` and, after it, `second`.
 struct Pattern {
   std::string_view first, second;
 };
@@ -68,7 +68,8 @@ constexpr std::array kDamageMessages{
 
 // Lines that look like damage messages but are expected after a cut or an injected error.
 constexpr std::array kNormal{
-    Pattern{"BTRFS error (", " errs: wr "},  // counts plain I/O errors
+    // btrfs prints its counts of I/O errors after each I/O error.
+    Pattern{"BTRFS error (", " errs: wr "},
 };
 
 bool matches(std::string_view line, const Pattern& pattern) {

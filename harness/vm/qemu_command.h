@@ -22,7 +22,7 @@ enum class Disks {
   blank,
 };
 
-/// The endpoints of a QEMU process. Descriptors are numbers in that process.
+/// The disks, sockets and console of a QEMU process. Descriptors are numbers in the QEMU process.
 struct Wiring {
   Disks disks = Disks::blank;
   int agent_socket = -1;
@@ -33,7 +33,7 @@ struct Wiring {
 
 std::vector<std::string> qemu_command(const GuestSpec& spec, const Wiring& wiring);
 
-/// Returns a text that contains everything on which a saved state depends.
+/// Returns text that contains everything on which a saved state depends.
 Result<std::string> saved_state_key(const GuestSpec& spec);
 
 }  // namespace headcrash::vm

@@ -1,9 +1,9 @@
 // Starts user-mode Linux (user_mode.h).
 //
-// `stderr=1 console=stderr` writes console output to the program's standard error at once. panic=-1
-// would restart the kernel in the same process, so it is not used; a panic ends the process
-// instead. With `seccomp=auto`, a kernel of version 6.16 or newer traps its programs' system calls
-// with seccomp instead of ptrace, which takes a fifth less time. Older kernels ignore this option.
+// `stderr=1 console=stderr` writes console output to the program's standard error at once. A panic
+// ends the process; panic=-1 is not used, because it would restart the kernel in the same process.
+// With `seccomp=auto`, a kernel of version 6.16 or newer traps the system calls of its programs
+// with seccomp instead of ptrace. This saves a fifth of the time. Older kernels ignore the option.
 #include "harness/vm/user_mode.h"
 
 #include <fcntl.h>

@@ -1,7 +1,7 @@
-// Enumerates bounded workloads (ace.h). First lists all steps with all names. Then counts, for each
-// set of names already in use, the possible continuations that take further names in order. With
-// these counts, a workload's number is decomposed into steps, and the prerequisites of each step
-// are added.
+// Enumerates bounded workloads (ace.h). First lists all possible steps. Then, for each set of names
+// already in use, counts the ways to continue a workload; new names must be taken in a fixed order.
+// These counts convert the number of a workload to its steps. Finally, the prerequisites of each
+// step are added.
 #include "harness/workload/ace.h"
 
 #include <fmt/format.h>
@@ -20,7 +20,7 @@
 
 namespace headcrash::workload {
 
-// This namespace has a name, because Ace::Space uses its types.
+// Not an unnamed namespace, because Ace::Space has members of these types.
 namespace ace {
 
 struct Step {
@@ -127,7 +127,7 @@ Operation clone_of(const std::string& from, std::uint64_t offset, const std::str
   return clone;
 }
 
-/// Lists the operations that exist only in the second space.
+/// Lists the operations that were added later and exist only in the second space (ace.h).
 std::vector<Step> more_operations() {
   std::vector<Step> steps;
   const std::uint64_t middle = kPiece;
@@ -243,7 +243,8 @@ std::vector<Step> all_steps(Ace::Vocabulary words) {
 
 // ---- symmetry
 
-/// Marks a name as used. Returns false if an equivalent name must be used first.
+/// Marks a name as used. Returns false if `order` contains an earlier name that is not in use yet:
+/// names that differ only by symmetry must be used in order.
 bool use_name(const std::string& name, std::size_t place, std::array<const char*, 2> order,
               NamesUsed& used) {
   const std::size_t rank = name == order[0] ? 0 : 1;
@@ -262,7 +263,7 @@ bool use_path(const std::string& path, NamesUsed& used) {
 }
 
 std::optional<NamesUsed> follow(const Step& step, NamesUsed used) {
-  // For a symbolic link, the target comes first in the order of names.
+  // For a symbolic link, the target takes the first free name, and the link takes the next one.
   const bool link = step.operation.kind == Kind::symlink;
   const bool node = step.operation.kind == Kind::mknod;
   const std::string& first = link ? step.operation.target : step.operation.path;
@@ -392,8 +393,9 @@ bool touched_by(const std::vector<const Step*>& steps, std::size_t count, const 
       });
 }
 
-/// Creates the list of operations for these steps. Prerequisites that no earlier step affects are
-/// created before the first step.
+/// Creates the list of operations for these steps. If no earlier step uses the names of a step, the
+/// prerequisites of this step are created before the first step; otherwise, directly before the
+/// step.
 std::vector<Operation> compose(const std::vector<const Step*>& steps) {
   Draft draft;
   for (std::size_t i = 0; i < steps.size(); ++i) {
@@ -417,8 +419,8 @@ std::vector<Operation> compose(const std::vector<const Step*>& steps) {
 
 struct Ace::Space {
   std::vector<Step> steps;
-  /// Numbers of continuations. The index is the number of remaining steps, and the key is the names
-  /// in use.
+  /// Cached results of count(): the number of ways to continue a workload, by the number of
+  /// remaining steps (the index) and the names in use (the key).
   std::array<std::map<NamesUsed, std::uint64_t>, kLongest + 1> counts;
 
   bool only_more_end;

@@ -159,7 +159,8 @@ Result<void> read_commands(const StrictTable& root, const std::string& key,
   return {};
 }
 
-/// Fails if the application uses something that needs `rootfs`.
+/// Fails if the application has no `rootfs` but uses a feature that needs one: `folder`,
+/// `environment`, or a command given as a list of words.
 Result<void> check_needs_rootfs(const StrictTable& root, const Application& application) {
   if (!application.rootfs.empty()) return {};
   for (const char* key : {"folder", "environment"})

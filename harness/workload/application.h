@@ -17,10 +17,10 @@
 // The application prints a line when the data is persistent, and the mark is written after that.
 // Each TEXT that the verifier receives was therefore promised before the cut. (TEXT is 1 to 200
 // printable ASCII characters.) Effects after the last mark may be present or absent. A verifier
-// must require the data that its list names, and must reject only states that never existed during
-// the run. If data is missing, but the application's documentation does not promise it, the
-// verifier reports this in lines "permitted: ...". These lines are stored with the state and are
-// not findings.
+// must require the data that its list names. Apart from that, it must accept every state that
+// existed during the run. If data is missing that the application's documentation does not promise,
+// the verifier reports it on lines of the form "permitted: ...". These lines are stored with the
+// state and are not findings.
 //
 // An application that has settings ([settings.NAME] in its file) runs under one of them:
 // "sqlite+wal-normal". The setting's text replaces {setting} in prepare, run and verify.
@@ -37,7 +37,8 @@
 namespace headcrash::workload {
 
 inline constexpr const char* kApplicationFolder = "/run/application";  ///< in the guest's memory
-/// Path of the file system under test for a program in its own root file system (`rootfs`).
+/// An application with its own root file system (`rootfs`) finds the file system under test at this
+/// path.
 inline constexpr const char* kInsideDisk = "/.headcrash/disk";
 /// Path of the program that runs shell commands in an application's root file system.
 inline constexpr const char* kInsideBusybox = "/.headcrash/busybox";
@@ -92,7 +93,8 @@ struct Application {
   std::vector<std::string> environment;
   /// Adds the packages, programs and root file system of this application to the parts of a guest.
   void add_to(adapters::GuestParts& parts) const {
-    // A package may already be there, because of a stack or because of an earlier call.
+    // A package may already be in the list, because a stack of block devices or an earlier call has
+    // added it.
     for (const std::string& package : packages)
       if (std::ranges::find(parts.packages, package) == parts.packages.end())
         parts.packages.push_back(package);

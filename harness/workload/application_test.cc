@@ -213,8 +213,8 @@ std::string said_by(const std::string& command, const std::string& input,
 struct Held {
   const char* promised;
   const char*
-      /// The parts that each transaction left, in order: '-' for a missing part, 'x' for an
-      /// unexpected one.
+      /// One character per transaction: the number of its parts that are found. '-' if there are
+      /// none, 'x' if their contents are wrong.
       there;
   const char* says;  ///< expected output if three transactions were reported
 };

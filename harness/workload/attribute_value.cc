@@ -54,8 +54,8 @@ std::optional<std::string> parse_hex(std::string_view digits) {
   return value;
 }
 
-/// Returns true if the value can be written as a plain word, and this word would not be parsed as
-/// another form.
+/// Returns true if the value can be written as plain text, that is, if parse_attribute_value() does
+/// not interpret this text as hexadecimal digits or as a fill pattern.
 bool is_plain(std::string_view value) {
   return !value.empty() && !value.starts_with(kHexPrefix) && !value.starts_with(kFillPrefix) &&
          std::ranges::all_of(value, [](char c) { return c > ' ' && c <= '~'; });
@@ -99,7 +99,8 @@ bool is_kernels_attribute(std::string_view name) {
 
 std::string reported_attribute_value(std::string_view value) {
   if (value.size() <= kShortBytes) return std::string(value);
-  // Because of the NUL, the result differs from every value that a list can contain.
+  // The result begins with a NUL, which no value in a list can contain, so it differs from all
+  // short values.
   return std::string(1, '\0') +
          fmt::format("{} bytes, checksum {:016x}", value.size(), base::fnv1a(value));
 }

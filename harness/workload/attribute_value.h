@@ -32,9 +32,9 @@ bool is_kernels_attribute(std::string_view name);
 /// its length and checksum. Equal values give equal results.
 std::string reported_attribute_value(std::string_view value);
 
-// Limits for the attributes that a dump reports for one object. Lists have lower limits, because
-// the kernel may set further attributes. A dump can therefore report all attributes that a list has
-// set.
+// Limits for the attributes that a dump reports for one object. The limits for a workload are
+// lower, because the kernel may add attributes. A dump thus always reports all attributes that the
+// workload has set.
 inline constexpr std::size_t kReportedAttributesMost = 4096;
 inline constexpr std::size_t kReportedAttributeBytesMost = 256 << 10;
 inline constexpr std::size_t kKernelsAttributesMost = 16, kKernelsAttributeBytesMost = 4 << 10;

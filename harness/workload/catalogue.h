@@ -34,8 +34,9 @@ struct WorkloadRequest {
 /// number is too large, or if the list has no persistence point.
 Result<std::vector<Operation>> make_workload(const WorkloadRequest& request);
 
-/// If the trial determines the number of the workload, returns the name with this number, for
-/// example "ace-seq2/17". Returns any other name unchanged.
+/// If the name has no workload number, but the workloads are numbered, the trial selects the
+/// number. In this case, returns the name with that number, for example "ace-seq2/17". Returns any
+/// other name unchanged.
 std::string numbered_name(const WorkloadRequest& request);
 
 struct WorkloadSummary {

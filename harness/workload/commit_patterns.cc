@@ -137,8 +137,9 @@ void unsynced_neighbours(Lines& lines, std::uint32_t rounds) {
         lines.create(a, 16384);
         break;
       case 1:
-        // A rename over an existing file starts to write the data of the new file. The following
-        // fsync must wait for these writes. A file system with a bug might not wait.
+        // When a file is renamed over an existing one, the file system starts to write the new
+        // file's data. The fsync that follows must wait for these writes, but a file system with a
+        // bug may not.
         lines.create(a, 4096);
         lines.say("fsync {}", a);
         lines.create(a + ".new", 16384);
@@ -198,7 +199,8 @@ void revoked_blocks(Lines& lines, std::uint32_t rounds) {
   }
 }
 
-/// There is no sync, because it would checkpoint the journal, which would then never fill.
+/// Only the directories are synced: a sync in each round would write the journal's changes to their
+/// final places, so that the journal would never fill.
 void wrap_journal(Lines& lines, std::uint32_t rounds) {
   constexpr std::uint32_t kFolders = 8, kTouched = 12;
   for (std::uint32_t i = 0; i < kFolders; ++i) lines.say("mkdir d{}", i);

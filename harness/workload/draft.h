@@ -22,7 +22,8 @@ class Draft {
   void add(Operation operation);
   /// Appends the operation if it is possible. Returns true if it was appended.
   bool try_add(const Operation& operation);
-  bool try_add(const std::string& line);  ///< like the function above; the text must be valid
+  /// Parses `line`, which must be valid, and calls try_add() above.
+  bool try_add(const std::string& line);
 
   bool exists(const std::string& path) const { return path.empty() || names_.contains(path); }
   std::optional<FileType> type(const std::string& path) const;

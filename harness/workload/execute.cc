@@ -32,8 +32,8 @@ struct FreeAligned {
   }
 };
 
-/// Calls `act` with a file handle. If the path is "%NAME", this is the handle of the open file.
-/// Otherwise, opens the file for this call.
+/// Calls `act` with a handle of the operation's file. A path "%NAME" means the open file NAME; any
+/// other file is opened for this call only.
 VfsResult<void> with_its_file(const Operation& operation, Vfs& vfs, OpenFiles& open_files,
                               auto&& act) {
   if (!is_open_file(operation.path)) return with_file(vfs, operation.path, {}, act);
@@ -264,7 +264,8 @@ Outcome outcome_of(const Operation& operation, const Failure& failure) {
     default:
       break;
   }
-  // The mapping extends beyond the end of the file, because an earlier write was partial.
+  // An earlier partial write left the file shorter than the list assumes. The mapping therefore
+  // extends beyond the end of the file.
   const bool mapped = operation.kind == Kind::write_mapped || operation.kind == Kind::store ||
                       operation.kind == Kind::msync;
   if (failure.error == EINVAL && failure.skipped_before && mapped) return Outcome::skipped;

@@ -128,7 +128,7 @@ std::vector<Operation> exchanges(std::uint64_t number) {
   for (int round = 0; round < 9; ++round) {
     const std::string one = list.any_of(places);
     list.rename(one, list.any_of(list.one_in(4) ? parents : places), Kind::rename_exchange);
-    if (list.one_in(3)) continue;  // exchange again, before anything is made persistent
+    if (list.one_in(3)) continue;  // makes no change persistent before the next exchange
     const std::string file = list.any_file();
     if (list.one_in(2)) list.write(file, 0, kStampBytes);
     list.maybe_persist(file);

@@ -335,11 +335,11 @@ std::vector<Operation> full_users(std::uint64_t number) {
   return list.take();
 }
 
-/// On a nearly full disk, fills holes below indirect blocks while other pointers are freed. Other
-/// users reuse the space that is freed.
+/// The disk is nearly full. Users write into holes that are addressed by indirect blocks, while
+/// other pointers in these blocks are freed. Other users reuse the freed space.
 std::vector<Operation> holes(std::uint64_t number) {
-  // kFirst is the number of direct pointers. Each leads to one stamp, because blocks have 512
-  // bytes.
+  // kFirst is the number of direct pointers. Blocks are 512 bytes, so each direct pointer refers to
+  // a block with exactly one stamp.
   constexpr std::uint64_t kUsers = 3, kFirst = 12;
   Drawing list(number);
   const std::vector<std::string> sparse{"s0", "s1"};
@@ -424,7 +424,7 @@ std::vector<Operation> truncation(std::uint64_t number) {
 
 namespace {
 
-/// Offsets at which each level of indirect blocks begins if blocks have 512 bytes. The last offset
+/// Offsets at which each level of indirect blocks begins if blocks are 512 bytes. The last offset
 /// is beyond the first double indirect block.
 constexpr std::uint64_t kSingle = 12 * 512;
 constexpr std::uint64_t kDouble = (12 + 128) * 512;

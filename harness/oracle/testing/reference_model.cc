@@ -111,7 +111,8 @@ bool is_fallocate(const Operation& operation) {
   return operation.kind == Kind::allocate || operation.kind == Kind::allocate_keep;
 }
 
-/// Updates the set of allocated blocks after an operation. `size` is the size of the file in bytes.
+/// Updates `room`, the numbers of the allocated blocks of a file, for an operation on the file.
+/// `size` is the file size in bytes before the operation.
 void apply_to_room(const Operation& operation, std::uint64_t size, std::set<std::uint64_t>& room) {
   const std::uint64_t end = operation.offset + operation.length;
   if (is_fallocate(operation) || workload::is_write(operation.kind))
@@ -506,9 +507,9 @@ std::vector<std::byte> ReferenceModel::block_before(FileId file, std::uint64_t b
   return bytes;
 }
 
-/// Computes the contents from the last operation back to the first. If an operation in flight has
-/// moved the block, the earlier operations refer to another position. A random choice determines
-/// whether such an operation has moved the block.
+/// Computes the contents backwards, from the last operation to the first. An operation in flight
+/// may or may not have moved the block; a random choice decides. If it has moved the block, earlier
+/// operations wrote the block at another position.
 std::vector<std::byte> ReferenceModel::block_after(FileId file, std::uint64_t block, const Cut& cut,
                                                    std::mt19937_64& random) const {
   const auto& all = files_.at(file).operations;
@@ -557,7 +558,8 @@ std::vector<std::byte> ReferenceModel::block_after(FileId file, std::uint64_t bl
     }
     const bool torn = !surely[i] && operation.length >= kStampBytes && by_chance(random, 5);
     apply_to_block(operation, places[i], torn ? 30 + random() % 400 : kStampBytes, bytes);
-    // At most one write is torn, because the bytes in a dump cannot prove two tears.
+    // Tears at most one write. If two writes of a block were torn, the oracle could not tell from
+    // the contents in a dump whether the state is permitted.
     if (torn) break;
   }
   return bytes;
@@ -675,9 +677,9 @@ std::vector<ReferenceModel::Pinned> ReferenceModel::pinned_names(const Cut& cut)
       last_change[slot] = i;
     }
   }
-  // A name is pinned only if a persistence point after its last change covers it. A dependency of
-  // another name on this name is not sufficient, because such dependencies exist only in this
-  // simulation.
+  // A name is pinned only if a persistence point after its last change covers the name itself. A
+  // persistent name may also depend on this name, but this is not sufficient, because such
+  // dependencies exist only in this simulation.
   const auto named = [&](const Slot& slot) {
     return std::any_of(persistence_.begin(), persistence_.end(), [&](const Persistence& point) {
       if (!cut.persisted || point.operation > *cut.persisted) return false;
@@ -728,8 +730,9 @@ bool ReferenceModel::attributes_are_pinned(FileId file, const Cut& cut) const {
 std::uint64_t ReferenceModel::bytes_that_stay_allocated(FileId file, const Cut& cut) const {
   const auto until = covered_until(file, std::nullopt, cut, false);
   if (!until) return 0;
-  // Computes a lower bound. Counts every operation that frees blocks, even if it may not have
-  // reached the disk, but counts an allocation only if it must have reached the disk.
+  // The result must not exceed the space that is allocated on the disk. So subtract the space freed
+  // by every operation that may have reached the disk, but count an allocation only if it must have
+  // reached the disk.
   return allocated_by(file, cut, [&](std::size_t index) {
     const Operation& operation = operations_[index];
     return is_fallocate(operation) ? index <= *until : !workload::is_write(operation.kind);

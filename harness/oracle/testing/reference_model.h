@@ -90,7 +90,7 @@ class ReferenceModel {
     std::optional<FileId> links_of;
   };
 
-  // If names are ordered: a change of a single name.
+  // A change of a single name. Used only if names are ordered.
   struct NameStep {
     std::size_t operation;
     Change change;

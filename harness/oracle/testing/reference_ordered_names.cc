@@ -30,7 +30,8 @@ std::vector<ReferenceModel::NameStep> ReferenceModel::name_steps(std::size_t rea
       add(one, true);
       add({third, std::nullopt}, true);
     } else {
-      // The last change of a rename adds the new name, so the changes are reversed.
+      // In `changes`, the last change of a rename adds the new name. On the disk, the new name is
+      // written first, so reverse the order.
       for (std::size_t i = each.changes.size(); i-- > 0;)
         add(each.changes[i], i + 1 < each.changes.size());
     }
@@ -55,8 +56,8 @@ std::map<ReferenceModel::Slot, ReferenceModel::FileId> ReferenceModel::ordered_n
         kept[i] = true;
     }
   }
-  // A directory may have two names, and it is unknown which of them fsck will remove. Therefore
-  // fsync of the directory also removes its old names.
+  // If a directory has two names, fsck may remove either of them. So if the new name of a renamed
+  // directory must be kept, the removal of its old name is kept as well.
   std::set<FileId> arrived;
   for (std::size_t i = steps.size(); i-- > 0;) {
     const auto& file = steps[i].change.second;
@@ -86,8 +87,8 @@ std::map<ReferenceModel::Slot, ReferenceModel::FileId> ReferenceModel::ordered_n
   return names;
 }
 
-/// Simulates the fsck of a directory with two names, of which one is removed. The third name of an
-/// exchange is removed first.
+/// Simulates fsck: if a directory has two names, removes one of them at random. If one of the names
+/// is the third name of an exchange, removes that name.
 void ReferenceModel::keep_one_name(std::mt19937_64& random, std::map<Slot, FileId>& names) const {
   std::map<FileId, std::vector<Slot>> of_directory;
   for (const auto& [slot, file] : names) {

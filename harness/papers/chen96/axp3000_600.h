@@ -3,7 +3,7 @@
 //
 //   processor   the paper does not print the costs of single operations. The table is that of the
 //               i486 at 33 MHz (../i486_33.h), divided by one factor for all cells
-//   memory      128 MB. The file cache has 85 MB, because "the file cache can grow as large as
+//   memory      128 MB. The file cache is 85 MB, because "the file cache can grow as large as
 //               80-90 MB"
 //   drive       dec-rz26l, without a write cache; one request at a time; C-LOOK in the driver
 //   requests    adjacent blocks form one request of up to 64 KiB, like the clusters of UFS at the

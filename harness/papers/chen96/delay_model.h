@@ -36,7 +36,7 @@ OptimalDelay optimal_delay(double file_set_mb, double write_mb_s, double cache_m
 struct Traffic {
   double write_cache = 0;  ///< rate of writes into the file cache
   double read_cache = 0;   ///< rate of reads from the file cache
-  double read_disk = 0;    ///< rate of reads from the disk: those reads of the file cache that miss
+  double read_disk = 0;    ///< rate of reads from the disk, caused by cache misses
 };
 /// Equation 2: the part of the cache that is available for writes, divided by the disk rate that
 /// remains after reads. Returns nullopt if reads need the whole disk rate.
@@ -46,8 +46,8 @@ std::optional<double> delay_with_reads_s(const Traffic& traffic, double cache_mb
 /// disk, because the rate is then unlimited.
 std::optional<double> most_writes_mb_s(const Traffic& traffic, double disk_mb_s);
 
-/// Equation 5: the throughput of writes, in MB/s. Each write has `size_mb` megabytes and needs one
-/// positioning operation.
+/// Equation 5: the throughput of writes, in MB/s. Each write is `size_mb` megabytes long and
+/// requires one positioning operation.
 double effective_throughput_mb_s(double size_mb, double positioning_s, double disk_mb_s);
 /// Equation 6: the throughput of equation 5 as a fraction of the disk's rate, between 0 and 1.
 double efficiency(double size_mb, double positioning_s, double disk_mb_s);
@@ -57,8 +57,8 @@ double size_for_efficiency_mb(double share, double positioning_s, double disk_mb
 /// the workload writes at least as fast as the disk.
 std::optional<double> least_delay_s(double write_mb_s, double positioning_s, double disk_mb_s);
 
-/// Section 4: the latest time after the beginning of a burst at which the disk must start to write
-/// it, so that the whole burst is on the disk within `longest_s`. Never negative.
+/// Section 4: the maximum time between the beginning of a burst and its first write to the disk, if
+/// the whole burst must be on the disk within `longest_s`. Never negative.
 double burst_start_s(double burst_mb, double longest_s, double disk_mb_s);
 
 }  // namespace headcrash::experiment::chen96

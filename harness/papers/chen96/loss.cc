@@ -15,8 +15,8 @@ using Policy = os::SyncerOptions::Policy;
 
 struct Mounted {
   std::string type, system;
-  /// True if data is written from buffers, whose age may count from their last change. In logs and
-  /// commits, age always counts from the first change.
+  /// True if the syncer writes buffers. In this case, the age of data may be counted from its last
+  /// change. In logs and commits, the age is always counted from the first change.
   bool by_buffers = false;
   bool in_stages = false;  ///< true if some writes must wait for other writes
 };
@@ -34,7 +34,7 @@ std::string full_name(const Mounted& mounted) {
 struct LossPolicy {
   std::string name;
   os::SyncerOptions syncer;
-  Figure delay_s = {};  ///< set only for interval periodic update
+  Figure delay_s = {};  ///< set only if data is written at a fixed age ("interval periodic update")
 };
 const char* const kClassic = "periodic, 30 s";
 const char* const kInterval = "interval, 5 s";

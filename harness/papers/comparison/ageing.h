@@ -6,11 +6,11 @@
 // whole blocks instead of fragments, fewer files are therefore needed to reach the same level.
 // Sizes are those of rosenblum92/ageing.h: log-normal with a mean of 23 KB, half of the files below
 // 2 KB (Irlam 1993), and no file above a megabyte. In rosenblum92/ageing.h, a new file has the size
-// and the folder of the file that it replaces. Here, both are different, so that the new file does
-// not fit into the hole. Half of the removed files are among the youngest twentieth, because most
-// files are deleted soon (Ousterhout et al. 1985); the others are random. A tenth of a second
-// passes between two files. Contents are zeroes, which the host need not store; reads are only
-// timed, and their data is not verified.
+// and the folder of the file that it replaces. Here, its size and folder are different, so that the
+// new file does not fit into the hole. Half of the removed files are among the youngest twentieth,
+// because most files are deleted soon (Ousterhout et al. 1985); the others are random. A tenth of a
+// second passes between two files. Contents are zeroes, which the host need not store; reads are
+// only timed, and their data is not verified.
 
 #include <cstdint>
 

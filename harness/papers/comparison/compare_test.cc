@@ -100,7 +100,7 @@ TEST(Ageing, FillsAndTurnsOver) {
   }
 }
 
-/// Part `aged` requires three turnovers with nine tenths of the reported space in use.
+/// Part `aged` uses nine tenths of the reported space and rewrites the contents three times.
 TEST(Ageing, NineTenthsOfTheReportedSpaceCanBeUsed) {
   for (const char* its_name : {"LFS", "Netra UFS", "Conventional", "Snapshots"}) {
     const auto row = std::ranges::find(rows(), its_name, &Row::name);

@@ -3,7 +3,7 @@
 //
 // Requests arrive at a fixed rate, even if earlier requests are not complete. A reply promises that
 // the request's changes are on the disk. The front end (../peacock98/nfs_front.h) calls the
-// system's fsync, as synchronous_vfs.h does for the other workloads. The file set has 5 MB for each
+// system's fsync, as synchronous_vfs.h does for the other workloads. The file set is 5 MB for each
 // request per second, and the load uses a fifth of the set; each image contains the largest set.
 // The CPU time of a request is that of the paper's server, scaled to the slower processor.
 #include <fmt/format.h>
@@ -27,7 +27,7 @@ constexpr os::TimeNs kWarmNs = 10 * model::kSecondNs, kMeasuredNs = 40 * model::
 constexpr std::uint64_t kReadBeforeBytes = 36 << 20;  // equals the memory that files may use
 
 struct RateOutcome {
-  /// One value for each seed for which the server was not saturated.
+  /// One value per seed. Seeds for which the server was saturated have no value.
   Sample response_ms, p99_ms, achieved;
   bool saturated = false;  ///< true if the server was saturated for some seed
   std::string error;

@@ -1,12 +1,14 @@
-// Measures the time from a power cut until the first mount and until the file system is fully
-// consistent. The size of the file system and the amount of work before the cut vary.
+// Measures two times after a power cut: the time until the first mount, and the time until the file
+// system is known to be consistent. The size of the file system and the amount of work before the
+// cut vary.
 //
 // Uses the Pentium with its drive of 60 GB, because the drive of the other machine has only one
 // gigabyte. A user works for a few seconds after the mount (../loss_run.h, ten changes per second),
-// and then the power is cut. Before the first mount, the system uses the fastest recovery that the
-// format permits: log replay, a fast check, or, for an ordered system, a full check. The second
-// time is that of a full check and a mount. Here, LFS has segments of 2 MB, and journals have 32
-// MB.
+// and then the power is cut.
+//
+// The time until the first mount includes the fastest recovery that the format permits: log replay,
+// a fast check, or, for an ordered system, a full check. The time until consistency is that of a
+// full check and a mount. In these runs, LFS segments are 2 MB, and journals are 32 MB.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -59,7 +61,7 @@ ModelledMachineOptions recovery_machine(const Row& row, const MachineChoice& cho
   return machine;
 }
 
-/// Creates files of zeroes, and the files that the user needs.
+/// Creates `megabytes` of files that contain zeroes, and the files that the load changes.
 VfsResult<void> fill_for_recovery(Vfs& vfs, std::uint64_t megabytes) {
   constexpr std::uint64_t kFileBytes = 50'000, kPerFolder = 100;
   for (std::uint64_t i = 0; i < megabytes * 1'000'000 / kFileBytes; ++i) {
@@ -101,7 +103,7 @@ RowRecovery recover_row(const Context& context, std::size_t number, const Recove
     result.mount_cpu_s.push_back(
         seconds_of(first.recovery->repair.cpu_ns + first.recovery->mount.cpu_ns));
     if (first.recovery->repair.done &&
-        row.first_mount != Repair::fast) {  // the repair was a full check
+        row.first_mount != Repair::fast) {  // the first recovery already included a full check
       result.consistent_s.push_back(result.mount_s.back());
       continue;
     }

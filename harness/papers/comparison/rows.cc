@@ -48,8 +48,8 @@ Row journal_row(std::string its_name, Durability durability, const char* system)
   return made;
 }
 
-/// Returns a row for LFS. Regions of the log are written in requests of the same size as the
-/// requests of other systems.
+/// Returns a row for LFS. LFS divides writes of the log into requests of the size that the other
+/// systems use.
 Row lfs_row(std::string its_name, Durability durability, const char* system, bool roll_forward) {
   Row made = row(std::move(its_name), durability, "lfs", system, "lfs-schemes");
   made.system = lfs::system_of(

@@ -34,8 +34,8 @@
 
 namespace headcrash::experiment::compare {
 
-/// The data that a power cut may lose: any data, changes younger than the delay, or only changes
-/// whose call has not returned.
+/// The durability of changes without fsync: never guaranteed, guaranteed after the delay, or
+/// guaranteed when the call returns.
 enum class Durability : std::uint8_t { none, within_delay, each_call };
 const char* name(Durability durability);
 
@@ -59,14 +59,14 @@ struct Row {
 /// is unique in all groups.
 const std::vector<Row>& rows();
 std::string full_name(const Row& row);
-/// Returns the numbers of the rows in a group.
+/// Returns the indices in rows() of the rows of a group.
 std::vector<std::size_t> rows_of(Durability durability);
-/// Groups the positions in `numbers` by the keys of their rows. The order within each group does
-/// not change.
+/// Groups the elements of `numbers` whose rows have the same key. Each group contains indices in
+/// `numbers`, in ascending order.
 std::vector<std::vector<std::size_t>> grouped(const std::vector<std::size_t>& numbers,
                                               const std::function<std::string(const Row&)>& key);
-/// Returns the numbers of all rows. In scaled runs (for tests), returns the number of one row per
-/// group and of one additional row.
+/// Returns the indices in rows() of the rows to measure: all rows or, in scaled runs (for tests),
+/// one row of each group and one additional row.
 std::vector<std::size_t> rows_of(const Context& context);
 
 enum class Device : std::uint8_t { drive, drive_cache, fast_drive, raid5, raid5_nvram };
@@ -76,8 +76,8 @@ struct MachineChoice {
   Device device = Device::drive;
   bool pentium = false;
   os::TimeNs delay_ns = 30 * model::kSecondNs;
-  /// Use the write times in each system's paper. Buffered data is then written by a sweep that
-  /// takes 30 s.
+  /// Use the write delays in each system's paper instead of `delay_ns`. Where the paper uses a
+  /// sweep, the sweep writes all buffered data within 30 s.
   bool own_times = false;
   std::optional<std::uint64_t> size_bytes = {};   ///< nullopt to use the whole device
   std::optional<std::uint64_t> cache_bytes = {};  ///< nullopt selects 36 MB

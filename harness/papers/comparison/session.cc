@@ -111,7 +111,8 @@ const TimedTable* Session::aged(Context& context, const AgedOn& on) {
     MachineChoice choice = choice_of(context, on.device);
     choice.size_bytes =
         static_cast<std::uint64_t>(context.scaled ? 32 : context.parameter("aged-mib")) << 20U;
-    // If a small disk had the same fill level as a large one, the cleaner would have no space.
+    // A scaled run uses a lower fill level. At the usual level, its small disk would leave the
+    // cleaner too little space.
     const double full = on.percent_full / 100. * (context.scaled ? .8 : 1);
     const double turnovers = context.scaled ? 1 : context.parameter("turnovers");
     Images images;

@@ -14,8 +14,7 @@
 
 namespace headcrash::experiment::compare {
 
-/// The cells for one kind of machine. The kinds differ in the device, or in the fill level of a
-/// used disk.
+/// The cells for one device, or for one fill level of a used disk.
 struct TimedTable {
   std::string name;  ///< for example "one drive" or "aged, 75 % full"
   std::vector<std::size_t> row_numbers;
@@ -39,18 +38,20 @@ struct RowLoss {
   std::string error, first_damage;
 };
 
-/// The size of a file system, and the work on it before the power cut from which it must recover.
+/// A case for which recovery times are measured: the size of the file system, and the duration of
+/// the work before the power cut.
 struct RecoveryCase {
   std::string name;  ///< for example "10 GB, 10 s of work"
   double gb = 1;
   std::uint64_t files_mb = 250;
   int dirty_s = 10;
 };
-/// The recovery times of one row. Each sample has one value per seed.
+/// The recovery times of one row. Each sample has one value per seed. `mount_s` and `mount_cpu_s`
+/// are the elapsed time and the CPU time until the mount. `consistent_s` is the elapsed time of a
+/// full check and a mount.
 struct RowRecovery {
   std::size_t row = 0;
-  Sample mount_s, mount_cpu_s,
-      consistent_s;  ///< time until the mount, and until the end of a full check
+  Sample mount_s, mount_cpu_s, consistent_s;
   std::string error;
 };
 struct RecoveryTable {
@@ -93,7 +94,7 @@ class Session {
   std::optional<std::vector<RecoveryTable>> recoveries_;
 };
 
-/// Returns one claim that contains the numbers and tables for `column`, or for all columns.
+/// Returns a claim with the numbers and the table of one column.
 ClaimAnswer answer_of(const TimedTable& table, std::size_t column, const std::string& part,
                       const std::string& id);
 

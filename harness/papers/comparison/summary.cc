@@ -129,8 +129,8 @@ Table price(const std::vector<const TimedTable*>& tables) {
   return shown;
 }
 
-/// Returns a table with one row per system: how often the system is the best, its loss, and its
-/// recovery time.
+/// Returns a table with one row per system. The row shows how often the system is the best, how
+/// much it loses, and how long its recovery takes.
 Table one_line_each(const std::vector<const TimedTable*>& tables,
                     const std::vector<RowLoss>& losses,
                     const std::vector<RecoveryTable>& recoveries) {

@@ -1,5 +1,6 @@
 #pragma once
-// Determines the best systems by ranking them within each group, cell by cell, over several tables.
+// Ranks the systems in each group separately for each cell of several tables, and determines the
+// best systems.
 
 #include <string>
 #include <vector>
@@ -19,7 +20,7 @@ struct Contest {
         samples(std::move(took)),
         ranking(samples) {}
   std::string machine, workload;
-  /// One sample per contender. All contests have the same order of contenders.
+  /// The samples of the contenders, which are in the same order in all contests.
   std::vector<const Sample*> samples;
   Ranking ranking;
 };

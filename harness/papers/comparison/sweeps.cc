@@ -1,11 +1,11 @@
 // Measures every system at each setting of a sweep, and finds the best settings. The sweeps were
 // chosen before the measurements.
 //
-//   delays   the systems with the times of their papers, and with a common delay of 5, 10 and 30 s.
-//            The times of the papers: a sweep writes a thirtieth of the cache every second; a
+//   delays   each system with the delay in its paper, and all systems with a common delay of 5, 10
+//            and 30 s. In the papers, the syncer writes a thirtieth of the cache every second; a
 //            journal commits 5 s after its first change; LFS writes data that is 30 s old and makes
-//            a checkpoint every minute; a generation is spawned after 10 s
-//   memory   half and twice the file cache of the other parts
+//            a checkpoint every minute; snapfs spawns a generation every 10 s
+//   memory   each system with a file cache of half and of twice the size used in the other parts
 #include <fmt/format.h>
 
 #include <functional>

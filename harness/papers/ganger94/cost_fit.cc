@@ -25,8 +25,8 @@ class NormalEquations {
   }
 
   std::vector<double> solve() && {
-    // Pivots below this value are treated as 0, because the factors in the equations are at least
-    // about 1.
+    // Rounding errors leave small pivots where the exact result is 0. Real pivots are much larger,
+    // because the coefficients of the equations are about 1 or more.
     constexpr double kNothing = 1e-9;
     const std::size_t count = right_.size();
     std::vector<double> x(count);

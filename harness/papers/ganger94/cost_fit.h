@@ -22,7 +22,8 @@ struct PrintedTime {
 
 struct FittedCost {
   double estimate_s = 0;
-  bool is_known = true;  ///< if false, the estimate is only a typical value, which adds no equation
+  /// If false, `estimate_s` is used only where the times do not determine the cost.
+  bool is_known = true;
 };
 
 struct FitSpread {

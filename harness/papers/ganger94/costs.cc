@@ -27,8 +27,8 @@ constexpr struct {
   Cost cost;
   const char* name;
   double estimate_us;
-  /// False if the cost cannot be estimated, because it includes work that the program itself does
-  /// for the name.
+  /// False if the cost cannot be estimated. An example is a cost that includes the program's own
+  /// work for a name.
   bool is_known;
 } kFittedCosts[] = {
     {Cost::system_call, "system call", 100,
@@ -36,7 +36,7 @@ constexpr struct {
     {Cost::copy_per_kib, "KiB copied", 66, true},  // memory in 1993 copied 15 MB per second
     {Cost::transfer_per_kib, "KiB for a process", 190,
      true},  // a copy, and 500 us to map a page and handle its fault
-    // 1 300 cycles for the hash chain, the lock and the list.
+    // 1 300 cycles to find a block: hash chain, lock and list.
     {Cost::buffer_found, "block asked for", 40, true},
     // The driver, two context switches, and a share of the interrupts.
     {Cost::request_issued, "request", 1000, true},

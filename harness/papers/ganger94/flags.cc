@@ -162,7 +162,7 @@ std::vector<ClaimAnswer> figure_1(Context& context) {
     add_falling(elapsed, with + " is at most " + name,
                 column(bars, "copy", elapsed_of, {name, with.c_str()}), 0.005);
   }
-  // This rule includes -NR, because the paper says "this trend" and makes no exception for -NR.
+  // The paper says "this trend" without an exception for -NR, so the rule also applies with -NR.
   add_falling(elapsed, "also with -NR: Full-NR > Back-NR > Part-NR > Ignore",
               column(bars, "copy", elapsed_of, {"Full-NR", "Back-NR", "Part-NR", "Ignore"}));
   elapsed.remarks.push_back(

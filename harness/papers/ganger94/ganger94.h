@@ -78,8 +78,8 @@ inline constexpr std::int64_t kScriptsEach = 5;
 
 /// Returns the default setup of a scheme. Only Soft Updates uses allocation initialization.
 UfsSetup usual(ComparedScheme scheme);
-/// Returns Scheduler Flag with that meaning of the flag, with or without -NR (`reads_bypass`) and
-/// -CB (`block_copy`).
+/// Returns the setup of Scheduler Flag in which the flag has the given meaning. `reads_bypass` adds
+/// -NR, and `block_copy` adds -CB.
 UfsSetup flag_setup(os::FlagMeaning meaning, bool reads_bypass, bool block_copy);
 UfsSetup chains_setup(ufs::Deallocation deallocation, bool block_copy, bool reads_bypass = false);
 
@@ -93,7 +93,7 @@ std::vector<ClaimAnswer> chains(Context& context);
 std::vector<ClaimAnswer> table_1(Context& context);
 std::vector<ClaimAnswer> table_2(Context& context);
 std::vector<ClaimAnswer> table_3(Context& context);
-// costs.cc: the breakdown of the CPU times in both tables.
+// costs.cc: the breakdown of the CPU times in tables 1 and 2.
 std::vector<ClaimAnswer> cpu_costs(Context& context);
 // throughput.cc: figures 5 and 6, and the abstract.
 std::vector<ClaimAnswer> figure_5(Context& context);
@@ -109,7 +109,7 @@ std::vector<ClaimAnswer> block_dependencies(Context& context);
 std::vector<ClaimAnswer> work_items(Context& context);
 // future.cc: section 7.
 std::vector<ClaimAnswer> future_work(Context& context);
-// probes.cc: explanations of single numbers.
+// probes.cc: changes one parameter at a time to explain single numbers.
 std::vector<ClaimAnswer> counterfactuals(Context& context);
 
 }  // namespace headcrash::experiment::ganger94

@@ -1,5 +1,5 @@
-// Section 6: what a returned call promises, how long fsync takes after a burst of creations, and
-// how long the code is.
+// Section 6: the changes that are on the disk when a call returns, the duration of fsync after a
+// burst of creations, and the number of lines of code.
 #include "fs-adapters/ufs/format/image_reader.h"
 #include "harness/papers/ganger94/ganger94.h"
 #include "harness/papers/judge.h"
@@ -14,7 +14,8 @@ const char* scheme_name(ComparedScheme scheme) {
   return kNames[static_cast<std::size_t>(scheme)];
 }
 
-/// Flags that describe the medium and the allocator when a call returns: 1 for yes, 0 for no.
+/// The state of the medium and of the allocator when a call returns. Each value is 1 for yes or 0
+/// for no.
 struct AtReturn {
   Figure created_is_permanent, removed_is_permanent, freed_is_reusable;
   std::string remark;

@@ -121,7 +121,7 @@ UfsSetup ufs_setup(const char* variant) {
 
 namespace {
 
-/// Returns a setup that handles the last write in a series in the same way as the paper.
+/// Returns a setup in which the last write of a series is asynchronous, as in the paper.
 UfsSetup paper_setup(const char* variant) {
   UfsSetup setup = ufs_setup(variant);
   setup.scheme.mount.options.last_write = ufs::LastWrite::asynchronous;

@@ -31,7 +31,7 @@ double quiescent_seconds(const PhaseOutcome& phase) {
 
 using enum Initialization;
 
-/// One of the two tables, with our numbers next to the paper's.
+/// Table 1 or table 2 of the paper, next to our numbers.
 class Table {
  public:
   Table(Cells& cells, std::span<const PrintedRow> paper, const char* workload, const char* phase)
@@ -195,7 +195,8 @@ class MemorySweep {
                            "Chains (requests)", "remove-1k (%)"},
                .rows = {{"paper", "25.0", "31.0", "36.9", "4618", "> 200"}}} {}
 
-  /// Adds a row for one memory size. `change` sets this memory size and the name of a setup.
+  /// Adds a row for one memory size. `change` returns a setup with that memory size and a matching
+  /// name.
   void add(const std::string& room, const std::function<UfsSetup(UfsSetup)>& change) {
     const UfsSetup chains = change(usual(ComparedScheme::chains));
     const Cell& removal = cells_.get(chains.setup(), "n-user-remove", kFour, executions_);
@@ -491,7 +492,8 @@ constexpr struct {
     {ComparedScheme::no_order, "No Order", {.37, 2.74, 4.14, 5.84, 276.6, 289.7}}};
 constexpr std::size_t kCopyPhase = 1;
 
-/// Adds the time of phase 2 if the copied files are read from the disk rather than from the cache.
+/// Adds the time of phase 2 (copy) as it would be if the source files were read from the disk
+/// rather than from the cache.
 void add_cold_copy(ClaimAnswer& times, Cells& cells) {
   timed::Arguments arguments = andrew_arguments(cells);
   arguments["cold"] = 1;

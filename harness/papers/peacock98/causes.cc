@@ -16,8 +16,7 @@ struct Change {
   ServerChoice choice;
 };
 
-/// The changes for one tuning. The knee of this tuning is measured on the unchanged server and
-/// after each change.
+/// The tuning's knee is measured on the unchanged server and with each of the changes.
 struct Knees {
   const char* id;
   const char* title;
@@ -144,8 +143,8 @@ ClaimAnswer constant_of_fast_fsck(Context& context) {
   return answer;
 }
 
-/// For each change, adds the recovery time after a cut at this load. If `requests` is true, also
-/// adds the numbers of requests.
+/// For each change, adds the recovery time after a power cut at a load of `per_s` requests per
+/// second. If `requests` is true, also adds the number of requests that the recovery issues.
 void add_recoveries(Context& context, ClaimAnswer& answer, Figure paper_s, double per_s,
                     const std::vector<Change>& changes, bool requests = false) {
   std::vector<Cut> cuts;
@@ -198,7 +197,7 @@ ClaimAnswer requests_of_mkfs(Context& context) {
   return answer;
 }
 
-/// Breaks down a response time at the load of PK-15 and PK-18 into its parts.
+/// Breaks down the response time at 600 operations/s, the load of PK-15 and PK-18, into its parts.
 ClaimAnswer responses(Context& context) {
   ClaimAnswer answer{.id = "PK-18, causes",
                      .part = "causes",
@@ -217,8 +216,8 @@ ClaimAnswer responses(Context& context) {
       labels.push_back(fmt::format("{}, {}", with, label));
       loads.push_back({choice, 600});
     }
-    // This case includes the processor and driver of a client from 1998, which take five
-    // milliseconds for 8 KiB.
+    // A network eight times slower also represents the processor and driver of a client from 1998,
+    // which take five milliseconds for 8 KiB.
     labels.push_back(fmt::format("{}, client and network eight times slower", with));
     loads.push_back({usual, 600, {.network_per_kib_ns = 8 * LaddisOptions().network_per_kib_ns}});
   }
@@ -264,8 +263,9 @@ ClaimAnswer fast_fsck_of_table1(Context& context) {
   return answer;
 }
 
-/// Compares the tunings without NVRAM near the limit of the drives. At 1 500 ops/s, the writes of
-/// one second fill less than a tenth of the NVRAM, so a limit of 40 % has no effect there.
+/// Compares the settings of the flusher near the limit of the drives, with and without NVRAM. The
+/// load of figure 9, 1 500 ops/s, is too low for this comparison: the writes of one second fill
+/// less than a tenth of the NVRAM, so the flusher's limit of 40 % has no effect.
 ClaimAnswer tunings_under_pressure(Context& context) {
   ClaimAnswer answer{
       .id = "PK-15, causes",

@@ -14,8 +14,8 @@ namespace {
 
 constexpr std::uint64_t kBlockSectors = 16;
 
-/// The numbers of reads and of writes at the drives for each write of a random block. The random
-/// writes are issued one after another, without a file system.
+/// The number of requests to the drives (`ios`) and the time (`ms`) for each write of a random
+/// block. The writes are issued one after another, without a file system.
 struct BlockWrites {
   Figure ios, ms;
   std::string remark;
@@ -42,7 +42,8 @@ BlockWrites block_writes(Context& context, const char* profile) {
     const auto write = [&] {
       return store.write(random() % (store.sectors() / kBlockSectors) * kBlockSectors, block);
     };
-    // This write is not counted, because it makes the array mark itself in use on its members.
+    // The first write also makes the array mark itself as in use on its members, so it is not
+    // counted.
     done = write();
     before = (*machine)->device_counters();
     const os::TimeNs begun_at = (*machine)->now();

@@ -8,8 +8,8 @@ namespace headcrash::experiment::peacock98 {
 const CurvePoint* Curve::knee() const {
   const CurvePoint* best = nullptr;
   for (const CurvePoint& each : points) {
-    // Once a load is not sustained, ignore all higher loads: if one of them is sustained, this is a
-    // coincidence.
+    // The knee is the last load before the first one that is not sustained. If a higher load is
+    // sustained, it is sustained by chance.
     if (!each.sustained) break;
     best = &each;
   }

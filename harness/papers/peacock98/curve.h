@@ -25,7 +25,7 @@ struct CurveOptions {
   /// fraction of that load.
   double precision = .08;
   double limit_ms = kResponseLimitMs;
-  /// Minimum ratio of replies to arrivals for which a load is sustained.
+  /// A load is sustained only if the ratio of replies to arrivals is at least this value.
   double sustained = .95;
 };
 

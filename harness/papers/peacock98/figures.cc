@@ -10,7 +10,8 @@
 namespace headcrash::experiment::peacock98 {
 namespace {
 
-/// The reason for a missing ratio. The rows contain the details.
+/// Remark if the ratio of two knees cannot be calculated. The rows for the knees give the exact
+/// reason.
 constexpr const char* kNoKnee =
     "one of the systems has no load with a response time of 50 ms, or is not modelled";
 

@@ -30,7 +30,7 @@ constexpr std::uint64_t kModeSlot = ~std::uint64_t{0};
 /// Number of distinct modes that set_attributes uses, starting with 0400.
 constexpr std::uint32_t kModes = 0200;
 
-/// The first bytes of each block written by a request.
+/// A request writes these bytes at the start of each block.
 struct Stamp {
   std::uint64_t version = 0, file = 0, block = 0;
 };
@@ -83,8 +83,8 @@ VfsResult<void> FileSet::make(Vfs& vfs, const std::function<void()>& forget_data
   for (std::uint64_t process = 0; process < kProcesses && files_there == 0; ++process)
     TRY(vfs.mkdir(fmt::format("p{}", process), 0755));
   for (std::uint64_t file = files_there; file < files_of_process; ++file) {
-    // Limits the number of dirty blocks, because a full cache needs much time to find a block to
-    // write.
+    // Limits the number of dirty blocks. If the cache were full of dirty blocks, it would take long
+    // to find a block to write.
     if (file % kFilesBetweenSyncs == kFilesBetweenSyncs - 1) {
       if (forget_data) forget_data();
       TRY(vfs.syncfs());
@@ -257,7 +257,8 @@ NfsRequest LaddisLoad::draw() {
       request.name = file.name;
       break;
     case NfsKind::read:
-      // Uses the initial size of the file, because an earlier append may still be pending.
+      // Reads within the initial size of the file, because an earlier append may not have been
+      // executed yet.
       request.offset = below(kFileBlocks) * kTransferBytes;
       request.bytes = kTransferBytes;
       request.tag = at;
@@ -406,15 +407,16 @@ LaddisOutcome LaddisLoad::run_and_cut(TimeNs for_ns) {
   return outcome();
 }
 
-/// Returns the broken promises. If a slot contains the version `found`, it may lack another
-/// acknowledged write only if that write arrived before the reply to the write of `found` was sent,
-/// so that the two writes may have overlapped.
+/// Returns the broken promises. If a slot contains the write `found`, no acknowledged write to this
+/// slot may have arrived after the reply to `found`. An acknowledged write that arrived earlier may
+/// be missing, because the two writes may have overlapped.
 std::vector<std::string> LaddisLoad::broken_promises() {
   std::vector<std::string> broken;
   if (!options_.keeps_history) return broken;
   Vfs& vfs = machine_.vfs();
   const auto judge = [&](const Used& file, std::uint64_t slot, std::uint64_t found) {
-    // Time at which the reply to the write of `found` was sent; 0 if this write preceded the load.
+    // Time of the reply to the write that produced `found`. INT64_MAX if there was no reply; 0 if
+    // the load did not write `found`.
     TimeNs until = 0;
     for (const Written& one : file.history)
       if (one.slot == slot && one.version == found)

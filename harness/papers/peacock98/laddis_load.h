@@ -39,8 +39,8 @@ struct FileSet {
 
   static FileSet of(double operations_per_s);
   std::uint64_t used_of_process() const;  ///< returns a fifth of the files, at least one
-  /// Returns the number of the used file with index `used`. All files of a process are numbered,
-  /// and every fifth one is used.
+  /// Returns the number, among all files of a process, of its used file `used`. The load uses every
+  /// fifth file.
   static std::uint64_t file_of_used(std::uint64_t used) {
     return used * timed::laddis_load::kUsedShare;
   }
@@ -69,7 +69,7 @@ struct LaddisOptions {
   std::array<std::uint64_t, timed::laddis_load::kPercentOfKind.size()> percent_of_kind = {};
   /// Percentage of writes that append.
   std::uint64_t append_percent = timed::laddis_load::kAppendPercent;
-  /// Required for broken_promises(); each write then needs additional memory.
+  /// Record all writes for broken_promises(). Needs additional memory for each write.
   bool keeps_history = false;
   /// If true, a saturated server drops requests while too many are waiting. If false, the load ends
   /// at saturation.
@@ -106,14 +106,14 @@ class LaddisLoad {
   LaddisLoad(ModelledMachine& machine, const LaddisOptions& options, std::uint64_t seed);
   ~LaddisLoad();
 
-  /// Reads data, looks up handles, and starts the load. Returns true if the load has begun.
-  /// Otherwise, the outcome contains the error.
+  /// Looks up the handles of the used files, reads up to `read_before_bytes` of these files into
+  /// the cache, and starts the load. Returns false on an error, which is stored in the outcome.
   bool begin();
   /// Runs until the measurement has ended and all requests have been answered.
   LaddisOutcome run_out();
   LaddisOutcome run_and_cut(os::TimeNs for_ns);
-  /// Returns a description of each promise that was made by a reply and is broken by the recovered
-  /// machine. Empty without `keeps_history`.
+  /// Returns a description of each promise that a reply made and that the recovered machine breaks.
+  /// Empty if `keeps_history` is false.
   std::vector<std::string> broken_promises();
 
  private:

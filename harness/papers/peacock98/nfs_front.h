@@ -96,7 +96,7 @@ class NfsFront {
   bool submit(NfsRequest request);
   /// Ends the input of requests. The nfsds end when the queue is empty.
   void close();
-  /// Does the same as close(), but also drops the queued requests.
+  /// Like close(), but drops the requests in the queue.
   void abort();
 
   const NfsCounters& counters() const { return counters_; }

@@ -83,7 +83,8 @@ TEST(NfsFront, GathersWritesOfOneFile) {
   }
   EXPECT_EQ(each.counters.commits, 8U);
   EXPECT_EQ(each.counters.gathered, 0U);
-  // A write that must first read its block may be too late for the first commit.
+  // Usually one commit covers all eight writes. A write that must first read its block may miss the
+  // first commit and need a second one.
   EXPECT_LE(together.counters.commits, 2U);
   EXPECT_EQ(together.counters.gathered, 8 - together.counters.commits);
   EXPECT_LT(together.writes, each.writes);
@@ -178,7 +179,7 @@ std::vector<std::string> broken_after_cuts(const Served& served, bool gathers,
     };
     if (mix == Mix::creates) {
       set(NfsKind::create, 100);
-    } else {  // other mixes contain more requests that modify data
+    } else {  // Mix::of_changes
       set(NfsKind::write, 40);
       set(NfsKind::create, 25);
       set(NfsKind::remove, 15);
@@ -209,7 +210,8 @@ TEST(LaddisLoad, EveryReplySurvivesACut) {
       EXPECT_TRUE(broken.empty()) << served.system << (gathers ? ", gathering: " : ": ")
                                   << broken.front();
     }
-  // Tests only create requests, because the fsyncs of other requests would share a journal commit.
+  // Tests a load that consists only of creations. In a mixed load, the fsyncs of other requests
+  // commit the journal, and would conceal that a creation is not synced.
   const auto broken = broken_after_cuts(kServed[2], false, Mix::creates);
   EXPECT_TRUE(broken.empty()) << "creates alone: " << broken.front();
 }

@@ -21,7 +21,9 @@ std::vector<ServerChoice> curves_of_batching();
 std::vector<ServerChoice> curves_of_causes();
 std::vector<ServerChoice> curves_of_soft_updates();
 
-// Each part is in the file named after the part or its subject. Section 6.2, LADDIS (figures.cc):
+// Each part is in the file named after the part or its subject.
+//
+// Section 6.2, LADDIS (figures.cc):
 std::vector<ClaimAnswer> raid0(Context& context);         // PK-09
 std::vector<ClaimAnswer> raid0_presto(Context& context);  // PK-09
 std::vector<ClaimAnswer> raid5(Context& context);         // PK-07

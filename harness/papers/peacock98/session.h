@@ -26,13 +26,13 @@ struct Load {
   LaddisOptions options = {};
   std::optional<std::uint64_t> seed = {};  ///< nullopt selects the run's seed
   /// True if only counts per request are needed. Warm-up is then limited to 30 s, and measurement
-  /// to 60 s. Such a load may consist only of writes, and its few files would otherwise grow to
-  /// more than twice their length.
+  /// to 60 s, because such a load may consist only of writes to few files. In a longer run, the
+  /// files would grow to more than twice their length.
   bool counts_only = false;
 };
 
-/// The shared data. In scaled runs, the file system has one gigabyte, and loads are limited to 20
-/// requests per second.
+/// The data that all parts of a run share. In scaled runs, the size of the file system is 1 GiB,
+/// and loads are limited to 20 requests per second.
 class Session {
  public:
   static Session& of(Context& context);
@@ -43,13 +43,14 @@ class Session {
   /// Returns a curve, which must be one of curves_of() of the current part. The curve is empty if
   /// prepare() was not called.
   const Curve& curve(const Context& context, ServerChoice choice) const;
-  /// Permission to keep a machine in memory. It ends when the object is destroyed.
+  /// A permit to keep a machine in memory. Destroying the object returns the permit.
   using Turn = std::shared_ptr<void>;
   static constexpr std::ptrdiff_t kMachines = 2;
-  /// Waits until there is memory for a machine. `requests` is the total number of requests in the
-  /// load. Usually two machines fit at the same time. If the writes of a load need all the memory,
-  /// the function waits until there is no other machine, and later callers wait in turn.
-  /// Thread-safe; a thread may hold only one permission.
+  /// Waits until there is enough memory for another machine, and returns a permit. Usually two
+  /// machines fit at the same time. If the load has so many requests that its writes need all the
+  /// memory, waits until no other machine is running. `requests` is the total number of requests in
+  /// the load. Callers are served one after the other. Thread-safe; a thread may hold only one
+  /// permit.
   Turn turn(double requests);
   /// Runs loads without storing the outcomes. Returns an empty vector if interrupted.
   std::vector<LaddisOutcome> loads(Context& context, const std::vector<Load>& loads);

@@ -22,8 +22,8 @@ void add_load(ClaimAnswer& answer, const std::string& cell, const LaddisOutcome&
 
 constexpr double kTuningsPerS = 1500;
 
-/// Percentage of the time. If the drives are busy for less than this, the rules about the tunings
-/// are vacuous, because additional writes then delay hardly any requests.
+/// If the drives are busy for a smaller percentage of the time, additional writes delay hardly any
+/// requests, so the rules that compare tunings would prove nothing.
 constexpr double kMostlyBusy = 50;
 Named drives_busy(const LaddisOutcome& outcome) {
   constexpr double kDrives = 11;

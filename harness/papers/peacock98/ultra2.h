@@ -28,7 +28,7 @@
 //   bmap           like UFS, with the bmap cache
 //   fast fsck      netra: busy marks, link tags, hot spot, flusher, lazy inodes. Only the flusher
 //                  writes by age: "periodic cache flushing disabled" (section 5.2)
-//   bmap + fast fsck    both: the commercial product
+//   bmap + fast fsck    combines the two: the commercial product
 //   VxFS           a data journal with group commits on the file system's device. Its groups are as
 //                  large as their headers permit, because the log must fit into one group. VxLD has
 //                  its log of 16 MB on the twelfth drive, with an eighth of the NVRAM (an
@@ -96,7 +96,8 @@ struct ServerChoice {
   double processor = 1;                   ///< speed relative to the assumed processor
   std::optional<std::size_t> nfsds = {};  ///< nullopt selects the value of the parameter
   std::string group_size = "16M";
-  std::uint32_t check_sectors = kClusterSectors;  ///< maximum request size of fsck or mkfs
+  /// Maximum request size of fsck or mkfs, in sectors.
+  std::uint32_t check_sectors = kClusterSectors;
   /// Percentage of the load's writes that append.
   std::uint64_t append_percent = timed::laddis_load::kAppendPercent;
   std::string log_size = "0";  ///< size of the log of VxFS; "0" selects the default of mkfs
@@ -122,9 +123,10 @@ std::string image_of(const ServerChoice& choice);
 class Images {
  public:
   static constexpr double kSets[] = {25, 100, 800, 1600, 3200};
-  /// Returns the machine's options, including an image whose file set suffices for this request
-  /// rate; 0 selects an empty file system. With `exactly`, the set is made for exactly this rate.
-  /// Fails if the system is not built, or if mkfs or the file system fails.
+  /// Returns options for the machine, including an image with a file set. By default, the set is
+  /// the smallest one in kSets that suffices for this request rate, so that several rates share an
+  /// image. With `exactly`, it is the set for exactly this rate. For a rate of 0, the file system
+  /// is empty. Fails if the system is not built, or if mkfs or the file system fails.
   Result<ModelledMachineOptions> with_set(const ServerChoice& choice, double operations_per_s,
                                           bool exactly = false);
 

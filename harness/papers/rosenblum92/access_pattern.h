@@ -28,7 +28,8 @@
 namespace headcrash::experiment::rosenblum92 {
 
 inline constexpr double kMeanAsPrinted = 0.02172;
-inline constexpr double kMeanAsNamed = 0.0086859;  ///< 0.02 / ln 10
+/// 0.02 / ln 10, for which 90 % of the references do go to 2 % of the data.
+inline constexpr double kMeanAsNamed = 0.0086859;
 
 struct AccessPattern {
   enum class Kind : std::uint8_t { uniform, hot_and_cold, exponential };
@@ -56,7 +57,7 @@ class AccessGenerator {
   /// REQUIRES: 1 <= files <= 2^31; if the pattern is hot-and-cold, both groups contain a file.
   AccessGenerator(const AccessPattern& pattern, std::uint32_t files, std::uint64_t seed);
 
-  /// Fills `out` with the numbers of the next files, which are below `files`.
+  /// Fills `out` with the numbers of the next files, from 0 to `files` - 1.
   void next(std::span<std::uint32_t> out);
 
   /// Returns the limit below which files are hot. In a hot-and-cold pattern, the hot files are
@@ -73,8 +74,8 @@ class AccessGenerator {
   std::uint64_t hot_threshold_ = 0;  ///< compared with 32 random bits
   /// Median of the exponential distribution, converted to a file number.
   double median_ = 0;
-  /// Inverse of the exponential distribution for probabilities from 0 to 1/2, converted to file
-  /// numbers.
+  /// A table of file numbers: the inverse of the exponential distribution at evenly spaced
+  /// probabilities from 0 to 1/2.
   std::vector<double> inverse_;
   Random random_;
 };

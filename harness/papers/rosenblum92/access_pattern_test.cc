@@ -52,8 +52,8 @@ TEST(AccessPattern, ExponentialHasItsDistributionFunction) {
   }
 }
 
-// The dissertation states that a mean of 0.02172 "causes 90% of the references to go to 2% of the
-// data".
+// The dissertation states that an exponential distribution with a mean of 0.02172 "causes 90% of
+// the references to go to 2% of the data".
 TEST(AccessPattern, ThePrintedMeanDiffersFromTheDescribedOne) {
   EXPECT_NEAR(share_below(drawn(kExponentialAsPrinted), .02 * kFiles), .60, .003);
   EXPECT_NEAR(share_below(drawn(kExponentialAsPrinted), .05 * kFiles), .90, .003);

@@ -106,8 +106,9 @@ Ageing::Ageing(const AgeingOptions& options) : options_(options), sizes_(sizes_o
       static_cast<double>(bytes_in_use()) * written_each_time / options.bytes_per_hour;
   const double variance = options.lifetime_spread * options.lifetime_spread;
   median_lifetime_hours_ = mean_lifetime_hours_ * std::exp(-variance / 2);
-  // A life that is in progress at a random moment is likely to be long, and the moment is uniformly
-  // distributed within the life.
+  // The initial files are in the middle of their lives. A long life is more likely to be in
+  // progress at a given moment than a short one, and the file's age is uniformly distributed over
+  // its life.
   const auto files = static_cast<std::uint32_t>(sizes_.size());
   const std::uint32_t groups = (files + options.files_together - 1) / options.files_together;
   std::vector<double> ages(groups);
@@ -132,7 +133,7 @@ Random Ageing::drawn(std::uint32_t number, std::uint32_t life) const {
 }
 
 double Ageing::lifetime(std::uint32_t group, std::uint32_t life) const {
-  // Distinguishes the draws for a group from those for a file.
+  // This bit distinguishes the random numbers of a group from those of a file.
   constexpr std::uint32_t kGroup = 1U << 31;
   Random random = drawn(group | kGroup, life);
   return median_lifetime_hours_ * std::exp(options_.lifetime_spread * normal_of(random));
@@ -240,7 +241,8 @@ VfsResult<void> Ageing::write_blocks(Vfs& vfs, std::uint32_t number,
 VfsResult<void> Ageing::begin_life(Vfs& vfs, std::uint32_t number, std::uint32_t life) {
   bytes_written_ += bytes_at_end(number, life);
   if (const auto blocks = blocks_in_place(number, life)) return write_blocks(vfs, number, *blocks);
-  // Distinguishes the draws for a file's name from those for its blocks.
+  // This bit distinguishes the random numbers for the decision about the name from those for the
+  // blocks.
   constexpr std::uint32_t kName = 1U << 30;
   Random random = drawn(number | kName, life);
   const bool keeps_name = uniform_of(random.next()) < options_.overwritten;

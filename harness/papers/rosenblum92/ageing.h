@@ -1,6 +1,6 @@
 #pragma once
-// The load that ages a file system as months of use would, based on the description of a production
-// file system in table 6-2.
+// A load that has the same effect on a file system as months of use. It is based on the description
+// of a production file system in table 6-2.
 //
 // The table prints the disk's size, the fraction in use, the mean file size, and the megabytes
 // written per hour, and the load has exactly these values. They determine the mean life of a byte:
@@ -14,8 +14,9 @@
 //               Berkeley (Ousterhout et al. 1985: a quarter below 30 s, half below 5 minutes). Each
 //               life is drawn independently. Most written data thus dies soon, and most data on the
 //               disk is rarely written
-//   end of      half of the files are rewritten from the beginning under the same name; the others
-//   a life      are removed and replaced by new files of the same size. Files die independently
+//   end of      in half of the cases, the file is rewritten from the beginning under the same name.
+//   a life      In the other half, the file is removed, and a new file of the same size is created.
+//               Files die independently
 //   hours       the load is the same by day and by night
 //   folders     20 files per folder
 //   /swap1      "large, sparse, and accessed non-sequentially": one in four blocks of a file
@@ -25,8 +26,9 @@
 // The used space is constant, because the sizes of files do not change. There are few large files,
 // so the amount written in a period may differ greatly from its expectation. All times are
 // therefore scaled by one factor, so that the load writes the printed amount in `hours`
-// (AgeingOptions). The initial disk is the one that an infinite run would leave in a log without
-// waste: each file has an age and a remaining life, and files are in order of age.
+// (AgeingOptions). The initial disk is in the state that an infinite run would leave if the log
+// contained only live data: each file has an age and a remaining life, and files are in order of
+// age.
 
 #include <cstdint>
 #include <optional>
@@ -48,7 +50,7 @@ struct ProductionDisk {
   std::string name;
   double megabytes = 0, in_use = 0, file_kilobytes = 0, megabytes_per_hour = 0;  ///< table 6-2
   double segments_cleaned = 0, empty = 0, utilization = 0,
-         write_cost = 0;  ///< from table 6-3; fractions, not percentages
+         write_cost = 0;  ///< from table 6-3, as fractions of 1
 };
 const std::vector<ProductionDisk>& production_disks();
 const ProductionDisk& production_disk(const std::string& name);
@@ -62,14 +64,16 @@ struct AgeingOptions {
   double overwritten = .5;
   std::uint32_t files_together = 1;  ///< number of files in a folder that live and die together
   std::uint32_t files_per_folder = 20;
-  double busy_share = 1;  ///< fraction of each hour in which all changes take place
+  /// All changes take place in this fraction of each hour, at its beginning.
+  double busy_share = 1;
   /// If the value is N, only one in N blocks of a file exists. If N exceeds 1, files are written
   /// block by block in random order.
   std::uint32_t sparseness = 1;
   double in_place = 0;          ///< fraction of lives that end with a rewrite of blocks in place
-  double blocks_in_place = .5;  ///< probability that a given block is then rewritten in place
+  double blocks_in_place = .5;  ///< probability that such a rewrite includes a given block
   std::uint32_t block_bytes = 4096;
-  /// Period over which the load writes at exactly the mean rate; 0 if times are not scaled.
+  /// If not 0, the times are scaled so that the load writes exactly bytes_per_hour * hours in the
+  /// first `hours`.
   double hours = 0;
   std::uint64_t seed = 1;
 };

@@ -82,8 +82,8 @@ std::vector<Variant> variants(const SimulatorFigures& figures, const AccessPatte
        })},
   };
   const std::size_t plain = all.size();
-  for (std::size_t i = 0; i < plain;
-       ++i) {  // repeats the variant with the other assumption about the cost of dead slots
+  // Repeats each variant with a separate access for each run of dead slots.
+  for (std::size_t i = 0; i < plain; ++i) {
     if (all[i].options.reuse == SpaceReuse::cleaning) continue;
     Variant other = all[i];
     other.name += "; an access a run";

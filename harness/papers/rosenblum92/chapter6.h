@@ -12,13 +12,13 @@ std::vector<ClaimAnswer> small_files(Context& context);
 /// Section 6.2.1.2: figure 6-4. Section 6.7: the phases of both benchmarks in which LFS is slower
 /// than SunOS.
 std::vector<ClaimAnswer> large_file(Context& context);
-/// Section 6.2.1.3: table 6-1; sections 2.5.2 and 4.5.2.2.
+/// Section 6.2.1.3, table 6-1, and the statements about recovery in sections 2.5.2 and 4.5.2.2.
 std::vector<ClaimAnswer> recovery_times(Context& context);
 /// Section 6.2.2: figure 6-5.
 std::vector<ClaimAnswer> andrew(Context& context);
 /// Section 3.1.2.1: the cost of small writes to an array.
 std::vector<ClaimAnswer> array_writes(Context& context);
-/// Section 2.5.3: the cost of a data log for sequential writes.
+/// Section 2.5.3: sequential writes take longer if all data is also written to a log.
 std::vector<ClaimAnswer> logging(Context& context);
 /// Sections 6.3 to 6.6: tables 6-2 to 6-4, figure 6-6.
 std::vector<ClaimAnswer> production(Context& context);

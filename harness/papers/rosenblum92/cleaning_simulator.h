@@ -18,8 +18,8 @@
 // (WriteSeparation), in the method of reclaiming space (SpaceReuse), and in the time at which space
 // is reclaimed (idle cleaning). The README of results/reference/rosenblum92 compares them.
 //
-// The simulation runs in virtual time (each write is one tick) on the calling thread. Equal seeds
-// yield equal counts.
+// The simulation runs in virtual time (each write is one tick) on the calling thread. The
+// same seed always yields the same counts.
 
 #include <array>
 #include <cstdint>
@@ -51,7 +51,8 @@ enum class SegmentAge : std::uint8_t {
 enum class WriteSeparation : std::uint8_t {
   none,
   by_interval,  ///< by the time since the file was last written, which a real system knows
-  /// By the file's true write rate, which a real system does not know; an upper bound.
+  /// By the true write rate of the file. A real system does not know this rate, so the result is an
+  /// upper bound.
   known,
 };
 
@@ -72,9 +73,10 @@ struct Positioning {
   double access = 0;      ///< seek and latency before a transfer
   double revolution = 0;  ///< one revolution
   double request = 0;     ///< overhead between two requests, during which the disk rotates
-  /// Write each run of dead slots with a separate access. If false, the cheaper alternative is
-  /// used: separate accesses, or one pass over the segment. A pass moves over live slots, and loses
-  /// a revolution wherever it passes over a range of live slots in less time than `request`.
+  /// If true, each run of dead slots is written with a separate access. If false, the cheaper of
+  /// two methods is used: separate accesses, or one pass over the whole segment. During a pass, the
+  /// head crosses live slots without writing. If it crosses a range of live slots in less time than
+  /// `request`, the next write comes too late and the pass loses a revolution.
   bool access_each_run = false;
 
   bool operator==(const Positioning&) const = default;
@@ -105,7 +107,7 @@ struct SimulatorOptions {
   WriteSeparation separation = WriteSeparation::none;
   std::uint32_t logs = 1;  ///< number of open segments for new data
   SpaceReuse reuse = SpaceReuse::cleaning;
-  Positioning positioning;  ///< used to select between the methods of adaptive reuse
+  Positioning positioning;  ///< used by adaptive reuse to calculate which method is cheaper
   /// Number of writes between two idle times. In an idle time, the disk cleans until
   /// `idle_clean_until` segments are clean. nullopt if the disk is never idle.
   std::optional<std::uint64_t> writes_between_idle_times;
@@ -131,7 +133,7 @@ struct SimulatorCounts {
   /// Number of live slots over which the passes counted in `passes_over` moved.
   std::uint64_t slots_passed = 0;
   /// Number of revolutions lost in these passes. A pass loses one revolution at each range of live
-  /// slots that is too short.
+  /// slots that the head passes in less time than Positioning::request.
   std::uint64_t revolutions_lost = 0;
   /// Number of segments in `segments_read` that were read while the disk was idle.
   std::uint64_t idle_segments_read = 0;
@@ -253,7 +255,8 @@ class CleaningSimulator {
 
   SimulatorOptions options_;
   AccessGenerator generator_;
-  /// Each segment has 2^shift_ slot numbers. The last of these numbers may be unused.
+  /// Each segment has 2^shift_ slot numbers. The last of these numbers are unused if the segment
+  /// has fewer slots.
   std::uint32_t shift_ = 0;
   std::uint32_t now_ = 0;
   bool keeps_times_ = true;
@@ -266,7 +269,8 @@ class CleaningSimulator {
   std::size_t drawn_used_ = kBatch;  ///< number of used elements of `batch_`
 
   std::vector<std::uint32_t> where_, owner_;
-  /// Indexed by slot. The time at which the file was last modified before it was placed there.
+  /// Indexed by slot: the time at which the file in the slot was last modified before it was
+  /// written there.
   std::vector<std::uint32_t> modified_;
   std::vector<std::uint64_t> live_;
   std::vector<Usage> usage_;

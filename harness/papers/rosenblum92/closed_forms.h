@@ -30,7 +30,8 @@ double uniform_steady_state(double overall_u);
 /// cleaners. Assumes that accesses within each group are uniform, and that the free space is
 /// divided optimally between the groups. Only for hot-and-cold patterns.
 double hot_cold_apart_cost(const AccessPattern& pattern, double overall_u);
-/// Returns the fraction of the free space that the hot group receives in the optimal division.
+/// Returns the fraction of the free space that the hot group receives if the division is optimal,
+/// as in hot_cold_apart_cost().
 double hot_cold_apart_division(const AccessPattern& pattern, double overall_u);
 
 }  // namespace headcrash::experiment::rosenblum92

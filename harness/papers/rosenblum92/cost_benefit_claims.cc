@@ -104,8 +104,8 @@ ClaimAnswer up_to_half(SimulatorFigures& figures) {
   return answer;
 }
 
-/// Returns runs at a utilization of 95 %. They vary the parameters that the text does not specify,
-/// because these parameters change the number in figure 5-7.
+/// Returns runs at a utilization of 95 %, one for each choice of the parameters that the text does
+/// not specify. These parameters affect the cost in figure 5-7.
 std::vector<Curve> at_95(const SimulatorFigures& figures, lfs::WriteBackOrder order) {
   std::vector<Curve> all;
   for (const AgeReading& reading : age_readings())

@@ -49,7 +49,8 @@ MemberRequests raw_write(std::uint32_t sectors, std::uint32_t from_sector = 0) {
     os::FiberStore store((*machine)->system().queue, {.request_sectors_max = kSegmentSectors});
     const std::uint64_t lba = (store.sectors() / kStripeSectors - 6) * kStripeSectors + from_sector;
     const std::vector<std::byte> data(std::size_t{sectors} * model::kSectorBytes, std::byte{1});
-    // This write is not counted, because the first write may make the array mark itself in use.
+    // The first write to the array may also mark the array as in use, so perform one write before
+    // counting.
     Result<void> written = store.write(lba - 6 * kStripeSectors, data);
     const model::DeviceCounters before = (*machine)->device_counters();
     if (written) written = store.write(lba, data);
@@ -162,8 +163,8 @@ std::vector<ClaimAnswer> array_writes(Context& context) {
 namespace {
 
 struct SequentialWrite {
-  /// Kilobytes per second of disk activity. The activity is measured until all data has reached its
-  /// final place.
+  /// Kilobytes written by the user per second of disk activity. Includes the activity until all
+  /// data is in its final place.
   Figure kilobytes_per_busy_s;
   Figure written_for_each_byte;
   std::string remark;
@@ -187,8 +188,8 @@ SequentialWrite sequential_write(const char* scheme, bool scaled) {
   setup.scheme = ufs::find_scheme_variant(scheme).value();
   setup.scheme.mount.allocation.gap_blocks = 0;
   ModelledMachineOptions options = setup.setup().machine;
-  options.mkfs["group-size"] =
-      "32M";  // a log must fit into one cylinder group; groups of 16 cylinders are too small
+  // The log must fit into one cylinder group. Groups of 16 cylinders are too small for that.
+  options.mkfs["group-size"] = "32M";
   const auto machine = ModelledMachine::start(options);
   if (!machine) return {{}, {}, machine.error().message()};
   const std::uint64_t bytes = (scaled ? 4U : 100U) * kMegabyte;

@@ -1,5 +1,5 @@
 // LFS-19 and LFS-20: the number of segments cleaned at a time, and the segment size (figures 5-8
-// and 5-9). Both are for the cost-benefit policy with age sort at a utilization of 75 %.
+// and 5-9). Both figures show the cost-benefit policy with age sort at a utilization of 75 %.
 #include <algorithm>
 
 #include "harness/papers/judge.h"

@@ -292,7 +292,8 @@ struct Printed {
 const std::array<Printed, 3>& table_6_4() {
   static const std::array<Printed, 3> kTable{
       {{kUser6, "/user6", {72.5, .9, .1, .1, 0, .6, 0}, {85.7, 1.8, 2.5, 7.2, 2.1, .6, 0}},
-       // In the first row, 1.1 is printed, although the column then sums to 101.0.
+       // In the first row, the dissertation prints 1.1, although the percentages in that column
+       // then add up to 101.0.
        {"/src/kernel", "/kernel", {80.0, 1.1, .1, .1, 0, .3, 0}, {90.8, 1.5, 1.1, 5.3, 1.0, .3, 0}},
        {"/swap1", "/swap1", {37.7, .5, 0, .1, 0, .4, 0}, {85.1, 4.3, 3.1, 4.6, 1.8, .6, 0}}}};
   return kTable;
@@ -427,7 +428,7 @@ ClaimAnswer bandwidth(Context& context, const Runs& runs) {
   constexpr double kLeast = 65, kMost = 75;
   add_rule(answer, "the bandwidth for new data is 65 to 75 % on average", {in_unit(mean, "%")},
            [&] { return ours >= kLeast && ours <= kMost; });
-  // Runs the same load on both systems of section 6.2, on the disk used there.
+  // Runs the same load on SunOS and on Sprite LFS, both on the disk of section 6.2.
   ProductionOptions options =
       production_options(production_disk("/tmp"), context.seed, context.scaled);
   UfsSetup unix_ffs = sunos();

@@ -10,7 +10,7 @@
 //
 // The machine is that of chapter 6 except for its disk, because a Wren IV holds only 300 MB. The
 // text does not name the disks of Sprite's file systems; the model uses a part of a
-// seagate-st41601n that has the size in the table. Segments have 512 KB, as in Sprite; data has no
+// seagate-st41601n that has the size in the table. Segments are 512 KB, as in Sprite; data has no
 // checksums; the cleaner's thresholds are 20 and 50 clean segments ("a few tens", "50-100"). All
 // files initially have age 0, because creating the image takes no time. The age of a cold segment
 // is thus the time since the start of the run.
@@ -72,7 +72,7 @@ struct ProductionRun {
   /// Element i is the fraction of the segments with a utilization from i / 20 to (i + 1) / 20. The
   /// first element also counts clean segments.
   std::array<double, 20> utilization = {};
-  /// Write costs in the first and in the second half of the period.
+  /// Write costs of the first and the second half of the measured period.
   std::array<double, 2> half_costs = {};
 
   bool good() const { return remark.empty(); }

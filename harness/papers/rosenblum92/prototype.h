@@ -22,7 +22,7 @@ namespace headcrash::experiment::rosenblum92 {
 
 inline constexpr std::uint64_t kMegabyte = 1 << 20;
 
-/// Returns the machine without a file system.
+/// Returns the options of the machine, without `system` and `mkfs`.
 ModelledMachineOptions sun4_machine();
 
 /// An LFS with the changes that a part needs.

@@ -204,7 +204,8 @@ ClaimAnswer interval(Context& context) {
   }
   add(answer, "150 MB per hour: interval for one additional second", "interval", 70., interval_s,
       more.remark);
-  constexpr double kPrintedSlope = (17. - 3.) / 40;  ///< from the rows of table 6-1 for 10 KB files
+  /// Seconds per megabyte, from the rows of table 6-1 for files of 10 KB.
+  constexpr double kPrintedSlope = (17. - 3.) / 40;
   add(answer, "the same, computed from the printed table 6-1, files of 10 KB", "interval", 70.,
       3600 / 150. / kPrintedSlope, {});
   add_rule(answer, "one additional second for each 70 s of interval (a factor of 1.5)",

@@ -1,6 +1,6 @@
-// Cleans segments (cleaning_simulator.h) in the three steps of section 4.4.2 of Rosenblum 1992.
-// Segments become clean before their data is written back, because the data that was read is in
-// memory.
+// Cleans segments (cleaning_simulator.h) in the three steps of section 4.4.2 of Rosenblum 1992. A
+// segment is marked clean as soon as it has been read into memory, before its live data is written
+// back.
 #include <algorithm>
 #include <bit>
 

@@ -39,7 +39,7 @@ class SimulatorFigures {
     options.utilization = utilization;
     return options;
   }
-  /// Scales a number of files from the dissertation, whose segments have 512 files, to the segment
+  /// Converts a number of files in the dissertation, where segments have 512 files, to the segment
   /// size of this run.
   std::uint32_t scaled_files(std::uint32_t files) const;
 

@@ -13,7 +13,8 @@
 
 namespace headcrash::experiment::rosenblum92 {
 
-/// Returns the numbers of runs and slots that are needed to write all dead slots of a segment.
+/// Counts the dead slots of a segment, the runs that they form, and the live slots between these
+/// runs.
 CleaningSimulator::PlugCounts CleaningSimulator::plug_counts(std::uint32_t segment) const {
   PlugCounts counts;
   const std::uint32_t first = first_slot(segment), end = first + options_.files_per_segment;
@@ -39,7 +40,7 @@ CleaningSimulator::PlugCounts CleaningSimulator::plug_counts(std::uint32_t segme
   return counts;
 }
 
-/// Returns the duration of one pass over a segment, excluding the transfers.
+/// Returns the duration of one pass over a segment, without the time for the transfers.
 double CleaningSimulator::pass_over_time(const PlugCounts& counts) const {
   const Positioning& disk = options_.positioning;
   return disk.access + static_cast<double>(counts.passed) +
@@ -84,8 +85,8 @@ bool CleaningSimulator::next_run(Log& log) {
   return log.next < log.end;
 }
 
-/// Returns the best candidate. If a segment opened by the same log still has a dead slot, only such
-/// segments are candidates.
+/// Returns the best candidate. Considers other segments only if no segment that this log opened
+/// earlier has a dead slot.
 std::optional<std::uint32_t> CleaningSimulator::segment_to_recycle(std::uint32_t log) {
   std::vector<lfs::Candidate> own;
   for (const lfs::Candidate& each : candidates_) {
@@ -156,7 +157,8 @@ double CleaningSimulator::plugging_time_a_slot(std::span<const lfs::Candidate> v
   return time / freed;
 }
 
-/// Runs a pass. Returns false, without any changes, if the other segments have too few dead slots.
+/// Runs a pass that plugs dead slots. If the segments other than the victims have too few dead
+/// slots, changes nothing and returns false.
 bool CleaningSimulator::plug_pass(std::span<const lfs::Candidate> victims) {
   const std::vector<std::uint32_t> targets = plug_targets(victims);
   if (targets.empty()) return false;

@@ -85,8 +85,9 @@ TEST(SimulatorVariants, PluggingReadsLessAtACost) {
   EXPECT_GT(plugged.runs_plugged, plugged.segments_plugged);
 }
 
-// Each pass minimises the cost of that pass, which need not minimise the long-term cost. A segment
-// whose dead slots were plugged has more live data when it is cleaned.
+// For each pass, the adaptive policy selects the cheaper method. This need not minimise the total
+// cost: after a segment's dead slots have been plugged, the segment contains more live data when it
+// is cleaned.
 TEST(SimulatorVariants, AdaptiveSelectsTheCheaperMethodInEachPass) {
   SimulatorOptions options = hot_cold(.9);
   options.reuse = SpaceReuse::plugging;

@@ -57,7 +57,7 @@ inline constexpr System kPrintedSystems[] = {System::ext2, System::ext3, System:
 const char* name(System system);
 
 enum class WriteCache : std::uint8_t { believed, off, flushed };
-/// The settings of the write cache that differ from the paper's assumed setting.
+/// The settings of the write cache other than the one that the paper is assumed to use.
 inline constexpr WriteCache kOtherWriteCaches[] = {WriteCache::off, WriteCache::flushed};
 
 struct MachineChoice {
@@ -76,7 +76,8 @@ Setup setup_of(System system, const MachineChoice& choice = {});
 Setup snapfs_setup(std::string name, const snapfs::MountOptions& mount,
                    const MachineChoice& choice = {});
 
-/// Returns the snapfs store that is mounted on such a machine, or null if the machine uses ufs.
+/// Returns the snapfs store that is mounted on a machine of this paper, or null if the machine uses
+/// ufs.
 const snapfs::Store* snapshots_of(ModelledMachine& machine);
 
 }  // namespace headcrash::experiment::soares03

@@ -1,5 +1,5 @@
-// Lists the parts of the paper (soares03.h). Parts whose results are far from the limits of their
-// rules run only once.
+// Lists the parts of the paper (soares03.h). A part runs with only one seed if its results are so
+// far from the limits in its rules that other seeds would not change the verdicts.
 #include "harness/papers/soares03/soares03.h"
 
 namespace headcrash::experiment::soares03 {

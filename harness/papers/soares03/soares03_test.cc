@@ -14,7 +14,7 @@ ExperimentOutcome run(const std::string& part) {
   return *std::move(outcome);
 }
 
-/// Returns the verdict on a rule whose text contains `words`.
+/// Returns the verdict on the first rule whose text contains `words`.
 Verdict verdict_of(const ExperimentOutcome& outcome, const std::string& words) {
   for (const ClaimAnswer& answer : outcome.answers)
     for (const ClaimRule& rule : answer.rules)
@@ -75,7 +75,8 @@ SteadyOutcome steady(snapfs::Spawn spawn) {
       snapfs_setup("any", {.commit_interval_ns = 5 * model::kSecondNs, .spawn = spawn}), load, 1);
 }
 
-/// The load must detect that users wait while a generation is written to the disk.
+/// The measured load must show the difference between users who wait until a generation is on the
+/// disk and users who continue while it is written.
 TEST(SteadyLoad, DetectsABarrier) {
   const SteadyOutcome beside = steady(snapfs::Spawn::concurrent),
                       behind = steady(snapfs::Spawn::barrier_until_committed);
