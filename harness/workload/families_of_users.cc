@@ -104,8 +104,8 @@ std::vector<Operation> syncs(std::uint64_t number) {
 }
 
 /// Two users each change a file beyond its direct pointers (blocks have 512 bytes) and fsync it,
-/// while a third user calls sync. When a user calls fsync, the data that it promises may already
-/// have been written by another user's call.
+/// while a third user calls sync. The data that an fsync promises may therefore already have been
+/// written by another user's call.
 std::vector<Operation> fsyncs(std::uint64_t number) {
   constexpr std::uint8_t kUsers = 3, kWhoSyncs = 0;
   constexpr std::uint64_t kBlocks = 40;
@@ -160,7 +160,8 @@ std::vector<Operation> appends(std::uint64_t number) {
   list.sync();
   for (int round = 0; round < 16; ++round) {
     Open& file = files[list.below(files.size())];
-    if (list.one_in(6)) {  // the write is inside the file, so that only times change
+    // Overwrites bytes inside the file, so that only the times in the inode change.
+    if (list.one_in(6)) {
       list.write(file.name, 0, std::min<std::uint64_t>(list.size(file.name), 100));
     } else {
       if (file.filled == kStampBytes) ++file.last, file.filled = 0;

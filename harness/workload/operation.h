@@ -262,20 +262,21 @@ std::size_t threads_of(std::span<const Operation> operations);
 bool is_open_file(std::string_view path);
 
 /// Executes an operation. A write opens the file, writes to it and closes it; only the operation
-/// `open` keeps a file open, in `open_files`. For a crash, returns ENOTSUP, because only the
-/// process that owns the disk can cut its power (harness/explorer/guests/record_workload.h). Other
-/// callers skip a crash because it is unsupported.
+/// `open` leaves a file open, in `open_files`. Returns ENOTSUP for a crash, because only the
+/// process that owns the disk can cut its power (harness/explorer/guests/record_workload.h). All
+/// other callers therefore skip crashes as unsupported.
 VfsResult<void> execute(const Operation& operation, Vfs& vfs, OpenFiles& open_files);
 
 /// The outcome of an operation that did not succeed.
 enum class Outcome : std::uint8_t {
-  failed,   ///< the operation failed although it must not, so the workload ends
+  failed,   ///< the operation must not fail, so the workload ends
   skipped,  ///< the file system does not support the operation, so it had no effect
   partial,  ///< ENOSPC: a write may have been executed in part; any other operation had no effect
 };
 
 /// The error of an operation. If an earlier operation was skipped or partial (`skipped_before`),
-/// names and attributes may be missing, so that this operation may count as skipped, too.
+/// this operation may have failed because a name or an attribute is missing. The failure may then
+/// count as skipped, too.
 struct Failure {
   int error = 0;  ///< errno
   bool skipped_before = false;

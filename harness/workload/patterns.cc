@@ -24,7 +24,7 @@ constexpr std::uint64_t kDatabasePages = 32;
 constexpr std::uint64_t kPagesMost = 6;  // maximum number of pages in one transaction
 constexpr std::uint64_t kLogBytesMost = 64 << 10;
 
-/// A draft with the operations that the patterns use.
+/// A Draft with a function for each operation that the patterns use.
 class Script {
  public:
   explicit Script(std::uint64_t seed) : random_(seed) {}
@@ -259,8 +259,8 @@ void append_fsync(Script& script, std::uint32_t rounds) {
   }
 }
 
-/// Removes the last name of a persistent file that is open, and syncs the file again, as in
-/// generic/764 of xfstests. Every second file is written or truncated between the two steps.
+/// Makes a file persistent, opens it, removes its last name, and syncs the open file, as in
+/// generic/764 of xfstests. Every second file is written or truncated before the second sync.
 void fsync_unlinked(Script& script, std::uint32_t rounds) {
   for (std::uint32_t round = 0; round < rounds; ++round) {
     const std::string path = fmt::format("victim{}", round), open = "%victim";

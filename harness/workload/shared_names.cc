@@ -114,7 +114,8 @@ class SharedDrawing {
     change_any(user, most);
   }
 
-  /// Removes or creates the directory d, or a name in it. The first user mostly removes.
+  /// Adds an operation that removes or creates the directory d or a name in it. Most operations of
+  /// user 0 remove or create d itself.
   void use_vanishing(std::uint8_t user) {
     const std::string file(one_in(2) ? "a" : "b"), inside = "d/" + file;
     if (user == 0 && !one_in(3))
@@ -141,7 +142,7 @@ class SharedDrawing {
     add({.kind = Kind::fsync, .path = path(), .thread = user});
   }
 
-  /// Adds one operation or several, but at most `most`.
+  /// Adds between one and `most` operations.
   void change_any(std::uint8_t user, std::size_t most) {
     const bool directories = shape_ != Shape::one_directory;
     switch (below(16)) {

@@ -257,7 +257,7 @@ class Builder {
     model::ArrayOptions o{own, simulation(), observer()};
     for (const auto& member : stack.below) {
       const auto member_phase = static_cast<std::uint32_t>(mixed(options_.seed, next_, kPhase) %
-                                                           kPhasesPpm);  // next_ is the member's id
+                                                           kPhasesPpm);  // next_: the member's id
       auto made = make(*member, own.volatile_cache,
                        profile.synchronised_spindles ? phase_ppm : member_phase);
       if (!made) return made;

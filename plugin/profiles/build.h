@@ -77,7 +77,7 @@ struct BuiltMachine {
 /// Builds the machine. By default, a drive's write cache has its factory setting, but is off below
 /// NVRAM and below arrays that disable it. If an array's spindles are not synchronised, its members
 /// start at angles derived from the seed; all other drives start at angle 0. Fails if a member
-/// belongs to another array, or for the same reasons as add_fault().
+/// belongs to another array, or if add_fault() fails for a fault in `options`.
 Result<BuiltMachine> build(const Plan& plan, model::MachineObserver& observer,
                            const BuildOptions& options);
 

@@ -53,7 +53,8 @@ struct MachineDevice {
   /// Whether the drives below this device use their write caches; nullopt for the profile's
   /// setting.
   std::optional<bool> write_cache = {};
-  /// Kind of tearing of the drives below this device; nullopt for the profile's setting.
+  /// How the drives below this device tear a write at a power cut; nullopt for the profile's
+  /// setting.
   std::optional<model::Tear> tear = {};
 };
 

@@ -119,8 +119,8 @@ struct RecordingHeader {
     std::optional<std::uint64_t> fingerprint;
   };
   std::optional<Base> base;
-  /// Returns true if the device that the host sees is not a medium but an array, or a cache over an
-  /// array.
+  /// Returns true if the host's device is an array, or a cache above an array, and so has no
+  /// medium.
   bool of_array() const { return !devices.empty() && !devices.front().medium; }
   /// Returns the recording's origin as text that is appended to its name in errors.
   std::string provenance() const {

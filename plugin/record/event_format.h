@@ -25,7 +25,8 @@ inline constexpr std::size_t kEventAlignment = 8;
 /// Twice the maximum size of an NBD request.
 inline constexpr std::uint32_t kPayloadBytesMax = 128U << 20;
 inline constexpr std::uint32_t kHeaderTextBytesMax = 1U << 20;
-/// Maximum time in a valid event. It leaves room for the times of a server that continues the log.
+/// Maximum time in a valid event. Limited so that a server that continues the log can add its own
+/// time without overflow.
 inline constexpr std::int64_t kTimeMax = std::int64_t{1} << 62;
 inline constexpr std::uint64_t kRequestIdMax = std::uint64_t{1} << 62;  ///< likewise
 inline constexpr std::uint8_t kFlagOpMask = 0x07;

@@ -360,7 +360,8 @@ TEST_F(FormatsTest, UncountedEntriesAreImported) {
     /// the data of the second entry is incomplete
     expect(super(1) + write + later.substr(0, unit + 40), 1, 0, false);
     expect(super(1) + write + later.substr(0, 20), 1, 0, false);
-    expect(super(1) + write + none + later, 1, 0, false);  // the length of the hole is unknown
+    // After a hole of unknown length, the next entry cannot be found.
+    expect(super(1) + write + none + later, 1, 0, false);
     expect(super(1) + write + entry(9, 1, 64) + later, 1, 0, false);
     expect(super(2) + write + end_mark + later, 1, 0,
            false);  // an entry from an earlier log on the same device

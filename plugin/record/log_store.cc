@@ -60,7 +60,7 @@ struct LogStore::State {
     model::DeviceId device = 0;
     std::uint64_t lba = 0;
     std::uint64_t sectors = 0;
-    /// Owned by the drive, and valid until the drive has reported the run.
+    /// The drive owns these bytes. They are valid until the drive has reported the run.
     std::span<const std::byte> bytes;
   };
 
@@ -263,8 +263,8 @@ void LogStore::State::write_media(model::DeviceId device, model::TimeNs at,
   if (has(device, run.lba, run.sectors)) apply_media(indexes[device], run.lba, run.sectors, *bytes);
 }
 
-/// Appends the held run as a MEDIA event that has no source, because the drive has never reported
-/// the run to the observer.
+/// Appends the held run as a MEDIA event without a source request, because the drive has not
+/// reported the run to the observer.
 void LogStore::State::append_held() {
   if (held.kind == HeldRun::Kind::none) return;
   const HeldRun run = std::exchange(held, {});
@@ -320,7 +320,8 @@ void LogStore::acknowledged(model::DeviceId device, const model::Completion& com
 }
 
 void LogStore::incident(model::DeviceId device, model::TimeNs at, std::string_view text) {
-  // A run may be held here: a fault can fire between a store's write and its event.
+  // A run may be held at this point, because a fault can fire after a run has been stored and
+  // before its MEDIA event.
   state_->log->incident(device, at, text);
   ++state_->events;
 }

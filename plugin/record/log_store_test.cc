@@ -78,7 +78,7 @@ std::uint64_t count_events(const fs::path& path) {
 }
 
 TEST_F(LogStoreTest, EqualsAPlainStore) {
-  constexpr std::uint64_t kSectors = 5000;  // three chunks of the index
+  constexpr std::uint64_t kSectors = 5000;  // the extent index then has three chunks
   for (unsigned seed = 1; seed <= 6; ++seed) {
     SCOPED_TRACE(testing::Message() << "seed " << seed);
     fs::remove(path_);

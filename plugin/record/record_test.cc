@@ -198,7 +198,7 @@ TEST_F(RecordTest, KeepsAFullDiskAsAnError) {
   auto writer = create();
   ASSERT_FALSE(writer->error());
   const int full = ::open("/dev/full", O_WRONLY | O_CLOEXEC);
-  // Redirects every descriptor that refers to the file, among them the writer's, to the full disk.
+  // Replaces every descriptor of the file, including the writer's, with one of /dev/full.
   for (int fd = 3; fd < 64; ++fd) {
     std::error_code none;
     if (fs::read_symlink("/proc/self/fd/" + std::to_string(fd), none) == path_) {
@@ -401,8 +401,9 @@ TEST_F(RecordTest, TheBaseRoundTrips) {
   EXPECT_EQ(reader->header().base->fingerprint, 0xfedc'ba98'7654'3210);
 }
 
-// A simple drive with a write cache: writes are acknowledged at once and destaged in any order, in
-// pieces, some zeroed. The cut tears one sector and drops all others.
+// A simple drive with a write cache. Writes are acknowledged at once. They are destaged in any
+// order and in pieces; some pieces are destaged as zeroes. The cut tears one sector, and all other
+// cached data is lost.
 TEST_F(RecordTest, RebuiltMediumEqualsTheStore) {
   constexpr std::uint64_t kSectors = 64;
   for (unsigned seed = 1; seed <= 40; ++seed) {

@@ -24,7 +24,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Mutations may give a device any size. The test builds indexes only for small devices.
+/// A mutated recording may give a device any size. Indexes are built only for devices of at most
+/// this size.
 constexpr std::uint64_t kSectorsMax = 1 << 20;
 
 std::string short_run(const TemporaryFolder& folder, unsigned seed, int steps) {

@@ -29,7 +29,7 @@ namespace headcrash::record {
 class SourceRing {
  public:
   static constexpr std::size_t kRequests =
-      1 << 17;  ///< 5 MiB; a drive with a 64 MB cache holds 16384 blocks of 4 KiB
+      1 << 17;  ///< 5 MiB of entries, more than the 16384 blocks of 4 KiB in a 64 MB cache
 
   struct Source {
     model::RequestId id = 0;

@@ -153,7 +153,7 @@ class Compiler {
         [&] { return run({source(i)}, {temp("ctm4")}); },                   // cpp
         [&] { return run({temp("ctm4")}, {temp("ctm1"), temp("ctm2")}); },  // c0
         [&] { return run({temp("ctm1"), temp("ctm2")}, {temp("ctm5")}); },  // c1
-        [&] { return run({temp("ctm5")}, {temp("ctm3")}); },                // c2, the optimiser
+        [&] { return run({temp("ctm5")}, {temp("ctm3")}); },                // c2
         [&] { return remove({temp("ctm5"), temp("ctm1"), temp("ctm2"), temp("ctm4")}); },
         [&] { return run({temp("ctm3")}, {temp("atm1"), temp("atm2"), temp("atm3")}); },  // as
         [&] { return assemble(i); },

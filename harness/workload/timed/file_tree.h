@@ -1,6 +1,7 @@
 #pragma once
 // A directory tree that resembles a home directory. Each folder above the lowest level has a few
-// subfolders. The sizes of the files have a log-normal distribution, and their sum is exact.
+// subfolders. The sizes of the files have a log-normal distribution and add up to exactly the given
+// total.
 //
 //   folder k is in folder (k-1)/3: 27 folders are on four levels of 1, 3, 9 and 14
 //   sizes are e^(1.5 z), scaled to the total; z is the sum of twelve uniform numbers, minus six

@@ -327,8 +327,8 @@ TEST(TimedWorkloads, SdetStartsAProgramForEachCommand) {
   EXPECT_EQ(run.vfs.programs_started, 2 * (96U + 2 * 3U)) << "plus three for each of two makes";
 }
 
-/// Runs some weeks, and tests what office.h says about a day: the hours, the weekends, the amounts,
-/// and the files in the evening.
+/// Simulates three weeks and checks the rules of a day in office.h: working hours, weekends,
+/// amounts written, and the files that are left in the evening.
 TEST(TimedWorkloads, OfficeWorkKeepsHoursAndWeekends) {
   constexpr std::int64_t kHour = 3600 * kNsPerSecond;
   const Arguments weeks{{"users", 1},         {"days", 21},         {"every-days", 1},

@@ -352,7 +352,8 @@ Task ArrayController::check_chunk(std::uint64_t stripe, std::uint32_t stripes, b
   members_failed(repairs.dead);
   if (repairs.store_error) status = Status::store_error;
   unlock(stripe);
-  // A failed member is not an error here, because any_lost() then ends the check.
+  // The failure of a member is not reported as an error: the caller calls any_lost(), which ends
+  // the check.
   co_return status == Status::device_failed ? Status::ok : status;
 }
 

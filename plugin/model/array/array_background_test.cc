@@ -128,8 +128,8 @@ TEST(ArrayRebuild, FlushCoversTheNewMirror) {
   }
 }
 
-/// The superblock that is written at power-on must not contain the progress of the drive that has
-/// been replaced.
+/// At power-on, the array finds a new drive in place of the one that was being rebuilt. The
+/// superblock that it then writes must not contain the progress of the old drive.
 TEST(ArrayRebuild, StartsOverOnADriveReplacedDuringACut) {
   for (int events = 0; events < 60; ++events) {
     SCOPED_TRACE(events);

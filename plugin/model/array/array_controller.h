@@ -226,7 +226,7 @@ class ArrayController final : private EventTarget, private FinishedRequests {
     std::uint32_t stripes = 0;
     AlignedBuffer bytes;  ///< the members' data, one member after the other
     AlignedBuffer right;  ///< the correct parity, one unit for each parity role
-    /// For each stripe: rows that are lost on some member and cannot be reconstructed.
+    /// For each stripe: the rows that a member has lost and that cannot be reconstructed.
     std::vector<UnknownRows> unknown;
   };
   std::byte* place_in(CheckedChunk& chunk, std::uint32_t member, std::uint32_t i) const;

@@ -19,8 +19,8 @@ constexpr std::uint32_t kLogReadSectors = 2048;
 
 }  // namespace
 
-/// Logs an update. Fails if the remaining members cannot compensate for those that were lost before
-/// or during the logging.
+/// Writes an update to the log. Fails if the lost members, including those lost during the call,
+/// exceed the array's redundancy.
 Task ArrayController::log_update(const LogParts& parts, std::uint64_t stripe,
                                  std::uint64_t& sequence, Breakdown& breakdown) {
   std::array<std::uint32_t, kArrayMembersMax> sectors{};
@@ -77,9 +77,9 @@ void ArrayController::update_is_home(std::uint64_t sequence) {
 
 // ---- power-on
 
-/// Reads a member's whole log area, and lists the sectors that are unreadable because the last cut
-/// tore them. These must not be replaced by zeroes, because a record whose payload is zeroes would
-/// then seem intact.
+/// Reads a member's whole log area. Lists the sectors that the last cut tore and made unreadable.
+/// The caller must not treat these sectors as zeroes: a record whose payload is zeroes would then
+/// seem intact.
 Task ArrayController::read_log(std::uint32_t member, std::byte* bytes,
                                std::vector<bool>& unreadable) {
   const std::uint64_t first = kSuperblockSectors * kSuperblockSlots;

@@ -163,8 +163,8 @@ TEST(PrewriteRecords, UnreadableRecordsAreNotWrittenHome) {
   EXPECT_GT(failed, 0U);
 }
 
-/// A member is missing at power-on, so superblocks are written before the roll-forward. The power
-/// is cut again at some point during this start.
+/// Because a member is missing at power-on, the array writes superblocks before the roll-forward.
+/// The test cuts the power a second time, at each of several points of this start.
 TEST(PrewriteRecords, SurviveACutDuringRollForward) {
   for (TimeNs at = kMillisecondNs / 2; at < 12 * kMillisecondNs; at += kMillisecondNs / 2) {
     SCOPED_TRACE(at);

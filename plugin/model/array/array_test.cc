@@ -440,7 +440,7 @@ TEST(WriteHole, PrewriteLogClosesTheWriteHole) {
   b.run_for(0);
   EXPECT_EQ(b.wrong_stripes(), 1U);
   for (auto* drive : b.drives) drive->stall_writes = false;
-  // The member with the other block is missing at power-on.
+  // The other member that the write changed its block on is missing at power-on.
   b.drives[l.member_of(9, 1)]->dead = true;
   b.array->power_on();
   auto expected = numbered(l.stripe_sectors(), 1);

@@ -102,7 +102,8 @@ struct MediaWrite {
   enum class Outcome : std::uint8_t {
     written,
     torn,  ///< part of the bytes are old, part are new; reads succeed
-    /// Interrupted by a power cut or a fault; reads return medium_error until the next write.
+    /// A power cut or a fault interrupted the write. Reads return medium_error until the next
+    /// write.
     unreadable,
     misdirected,  ///< the bytes belong to another LBA
     corrupted,    ///< the bytes differ from those sent

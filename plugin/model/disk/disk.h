@@ -124,8 +124,8 @@ class Disk final : public Device, private EventTarget {
   WriteCache cache_;
   Platter platter_;
 
-  /// The first command is the current one. The next ones are those that the scheduler may choose
-  /// from, in the order of candidates_. The last ones have not been accepted yet.
+  /// The current command, then the commands from which the scheduler may choose (in the order of
+  /// candidates_), then the commands that have not been accepted yet.
   std::list<Command> queue_;
   std::list<Command> free_commands_;  ///< reusable commands, to avoid allocations
   std::vector<Candidate> candidates_;

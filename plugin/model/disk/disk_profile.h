@@ -52,7 +52,7 @@ struct SeekProfile {
   /// For the square root: root_base + root_factor * sqrt(d).
   TimeNs root_base_ns = 0;
   TimeNs root_factor_ns = 0;
-  TimeNs linear_base_ns = 0;  ///< for the line: linear_base + linear_per_cylinder * d
+  TimeNs linear_base_ns = 0;  ///< for the linear part: linear_base + linear_per_cylinder * d
   TimeNs linear_per_cylinder_ns = 0;
   TimeNs head_switch_ns = 0;  ///< time to switch to another head of the same cylinder
   /// Time added to a seek or head switch before a write. In data extracted from drives, it may be

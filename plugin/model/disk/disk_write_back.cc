@@ -5,9 +5,9 @@
 //
 // A host command that needs the mechanism gets it at the end of the current media write (disk.cc).
 //
-// A stream of sequential writes is written as it arrives. The destage does not wait for the host to
-// become idle, takes all adjoining extents, and continues without losing a revolution if the next
-// sectors are available at the end of a media write.
+// A sequential stream is destaged as it arrives, without waiting until the host is idle. Each media
+// write includes all adjoining extents. If the next sectors of the stream are available at the end
+// of a media write, the next write begins without losing a revolution.
 #include "plugin/model/disk/disk.h"
 
 namespace headcrash::model {

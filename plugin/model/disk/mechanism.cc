@@ -65,9 +65,9 @@ OffsetPs Mechanism::plan_track(const TrackTransfer& track, const BufferedData& b
   const std::int64_t revolution_ps = rotation_.revolution_ps();
   TrackTransfer rest = track;
   for (;;) {
-    // The arrival times of data and the times of slots are both linear in i. If any sector is late,
-    // the first late one is either the first of the transfer, or the one at which a bus that is
-    // slower than the medium falls behind.
+    // Both the time at which data arrives and the time at which its slot passes are linear in i.
+    // Therefore, if sector 0 is not late, the late sectors are those from some sector on, where a
+    // bus slower than the medium has fallen behind.
     std::uint32_t in_time = rest.sectors;
     const auto late = [&](std::uint32_t i) {
       return buffered_data.first_ps + buffered_data.sector_ps * (rest.first + i) >

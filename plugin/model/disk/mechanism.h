@@ -146,8 +146,8 @@ class Mechanism {
   /// so that a revolution is lost.
   OffsetPs plan_track(const TrackTransfer& track, const BufferedData& buffered_data,
                       MediaAccess& planned) const;
-  /// Plans zero-latency access to a track. The head reaches the track at `on_track_ps`, while the
-  /// slots of `track` are passing. The first of these slots contains `lbn` and begins to pass at
+  /// Plans zero-latency access to a track. The head reaches the track at `on_track_ps`, after the
+  /// first slot of `track` has begun to pass. That slot contains `lbn` and begins to pass at
   /// `track.start_ps`. Returns nullopt if zero-latency access saves no time.
   std::optional<OffsetPs> plan_from_middle(const TrackTransfer& track, std::uint64_t lbn,
                                            OffsetPs on_track_ps, const BufferedData& buffered_data,

@@ -19,8 +19,8 @@
 
 namespace headcrash::model {
 
-/// Reserves the LUN's channel for the transfer of another `sectors` sectors. Returns the time at
-/// which they have been transferred.
+/// Occupies the LUN's channel for the transfer of `sectors` sectors, after the transfers that
+/// already occupy it. Returns the time at which the transfer ends.
 TimeNs Flash::State::over_channel(std::uint32_t lun, std::uint32_t sectors) {
   TimeNs& free_at = channel_free_at[lun % profile.channels];
   free_at = std::max(free_at, simulation.now()) + profile.channel_sector_ns * sectors;

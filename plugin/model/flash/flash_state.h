@@ -30,7 +30,7 @@ struct Flash::State final : EventTarget {
     bool active = false;
     Status status = Status::ok;
     bool lies = false;  ///< a flush or FUA is acknowledged but not executed
-    /// Read: number of pages (and buffered parts) that have not been delivered yet.
+    /// Read: number of parts (pages, and ranges in the buffer) that have not been delivered yet.
     std::uint32_t parts_left = 0;
     std::uint32_t admitted = 0;  ///< write: number of sectors that are in the buffer
     /// Write, flush: the command waits until the buffer's oldest sequence number exceeds this one.

@@ -40,7 +40,7 @@ struct Nvram::State final : EventTarget {
     SectorRange hull;   ///< read: the range that is requested from the device below
     /// Read: the cached parts of the hull, whose bytes are in `bytes`.
     std::vector<SectorRange> kept;
-    bool in_pieces = false;  ///< read: the hull could not be read as a whole
+    bool in_pieces = false;  ///< read: the read of the whole hull gave medium_error
     /// Read, if in_pieces: the uncached parts that have not been read yet.
     std::deque<SectorRange> gaps;
     std::vector<std::byte> bytes;

@@ -141,7 +141,7 @@ TEST(Nvram, AbsorbsRewritesOfAHotBlock) {
 
 TEST(Nvram, CountsHitsByKind) {
   NvramFixture b;
-  b.write(0, 8, 1);  // kinds are not counted yet
+  b.write(0, 8, 1);  // not counted, because count_kinds() has not been called yet
   b.nvram->count_kinds([](std::uint64_t lba) { return static_cast<std::uint8_t>(lba / 80); });
   b.write(0, 8, 2);                                    // kind 0; the block is dirty
   b.write(4, 16, 3);                                   // three blocks, one of which was present
@@ -236,8 +236,8 @@ TEST(Nvram, AReadFromBelowDoesNotReturnStaleData) {
   p.idle_delay_ns = 1;
   NvramFixture b(p);
   b.write(100, 8, 4);
-  // Sector 104 is cached but sector 99 is not, so the read of 99..104 goes to the device below,
-  // while the block with 104 is in flight.
+  // Sector 104 is cached, but sector 99 is not. The read of 99..104 therefore goes to the device
+  // below while the write-back of sector 104 is in flight.
   EXPECT_EQ(b.read(99, 6).back(), std::byte{4});
 }
 
@@ -402,7 +402,7 @@ TEST(Nvram, AFailedWriteBackKeepsItsContents) {
   NvramFixture b;
   b.write(50, 8, 1);
   b.add(b.drive_faults, FaultKind::dead);
-  b.off_for(kSecondNs);  // the write-back then fails
+  b.off_for(kSecondNs);  // the write-back fails after the power returns
   b.drain();
   EXPECT_EQ(b.nvram->state(), NvramState::error);
   EXPECT_EQ(b.counters().failed_destages, 1U);

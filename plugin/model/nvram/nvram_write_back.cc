@@ -131,8 +131,8 @@ void Nvram::State::power_cut() {
     line->clear();
   }
   for (const BackendRequest& backend : backend_requests) {
-    // Requests to the device below that were sent in an earlier power cycle have already been
-    // answered.
+    // A request that was sent to the device below before an earlier power cut may still be busy.
+    // Its command was lost at that cut and must not be answered again.
     if (backend.busy && backend.job != Job::destage &&
         backend.generation + 1 == intake.generation())
       intake.lose(backend.command);

@@ -122,8 +122,8 @@ class HistoryCheck final : public Initiator {
     std::vector<std::byte> buffer;
     Instant submitted = 0;
     std::uint64_t cuts_before = 0;
-    /// For each sector of a read: the read must not return a version that was acknowledged before
-    /// this instant.
+    /// For a read, one instant per sector. A version that was acknowledged before this instant must
+    /// not be returned.
     std::vector<Instant> barriers;
   };
 
@@ -411,8 +411,7 @@ class HistoryCheck final : public Initiator {
     for (std::size_t i = 0; i < sectors_.size(); ++i)
       open_[i] = std::any_of(sectors_[i].versions.begin(), sectors_[i].versions.end(),
                              [](const Version& v) { return !v.durable; });
-    // Number of sectors that are read together. Reads of single sectors would cause most of the
-    // events of a history.
+    // Number of sectors in each read. Reads of single sectors would use up most of the event limit.
     constexpr std::uint64_t kTogether = 16;
     std::vector<std::byte> bytes(kTogether * kSectorBytes);
     for (std::uint64_t i = 0; i < sectors_.size() && may_continue(); i += kTogether) {
