@@ -42,8 +42,8 @@ std::vector<Operation> paths(std::uint64_t number) {
     for (const std::string& directory : {home, home + "/a", home + "/b", home + "/a/in"})
       list.mkdir(directory);
     for (const std::string& directory : {home + "/a", home + "/b", home + "/a/in"}) {
-      // Because of this file, the following inodes are in a different block from the inode of their
-      // directory.
+      // This file's inode precedes those of the following files, which are therefore in a different
+      // block from the inode of their directory.
       const std::string file = list.new_file({}, 1, 3);
       list.rename(file, fmt::format("{}/{}", directory, file));
     }
@@ -79,7 +79,7 @@ std::vector<Operation> paths(std::uint64_t number) {
   return list.take();
 }
 
-/// Three users call sync concurrently. Each has little to write.
+/// Three users call sync concurrently, with only a few changes to write.
 std::vector<Operation> syncs(std::uint64_t number) {
   constexpr std::uint64_t kUsers = 3;
   Drawing list(number);
@@ -142,7 +142,7 @@ std::vector<Operation> fsyncs(std::uint64_t number) {
   return list.take();
 }
 
-/// Open files that keep their names grow within their last fragment and are synced.
+/// Appends to open files, which keep their names, within the last fragment, and syncs the files.
 std::vector<Operation> appends(std::uint64_t number) {
   Drawing list(number);
   struct Open {

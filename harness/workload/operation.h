@@ -283,7 +283,8 @@ struct Failure {
 };
 Outcome outcome_of(const Operation& operation, const Failure& failure);
 
-/// An operation that was not executed completely. The oracle must know of it.
+/// An operation that was skipped or executed only in part. The oracle needs this information to
+/// predict the tree.
 struct FailedOperation {
   std::size_t operation = 0;
   Outcome outcome = Outcome::skipped;  ///< either skipped or partial

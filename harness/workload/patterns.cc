@@ -290,7 +290,8 @@ void fsync_renamed_symlink(Script& script, std::uint32_t rounds) {
 }
 
 /// Executes the operations that overlayfs executes on its upper layer. Renames a file, in half of
-/// the cases over another file. A whiteout at the old name hides the file of the lower layer.
+/// the cases over another file, and leaves a whiteout at the old name. The whiteout hides the file
+/// of that name in the lower layer.
 void whiteouts(Script& script, std::uint32_t rounds) {
   for (std::uint32_t round = 0; round < rounds; ++round) {
     const std::string folder = fmt::format("d{}", round);

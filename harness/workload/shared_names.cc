@@ -21,10 +21,10 @@ using Kind = Operation::Kind;
 enum class Shape : std::uint8_t {
   one_directory,
   two_directories,
-  any_names,  ///< names that may be files or directories
+  any_names,  ///< the same name may be a file at one time and a directory at another
   /// A directory that is removed while others create, link or move names into it.
   vanishing_targets,
-  commits,     ///< files; every second call makes one of them persistent
+  commits,     ///< files; half of the operations make something persistent
   cold_inodes  ///< files that are evicted and read again
 };
 constexpr std::array kShapes{Shape::one_directory,     Shape::two_directories, Shape::any_names,
@@ -211,7 +211,7 @@ constexpr std::array<std::string_view, kShortSharedLists> kShortLists{
     // Removing the replaced file takes a long time. During this time, a commit ends and the moved
     // file loses its name.
     "create a, create b | rename a b | sync | unlink b",
-    // Several commits without changes follow each other while users wait for them.
+    // Users wait for several commits in succession that contain no changes.
     "create a | create a, create b | sync, sync | create c | create a, mkdir d",
     "create a | mkdir d, create d/a | mkdir e, create e/a | mkdir f, create f/a",
     // Creates enough files that a block of inodes is used for the first time on the disk `tiny`.
@@ -230,7 +230,7 @@ std::string lines_of(const std::string& operation) {
   return lines;
 }
 
-/// Returns the parts of a text without the blanks around them.
+/// Splits a text at the separator and removes the blanks around each part.
 std::vector<std::string> parts_of(std::string_view text, char separator) {
   std::vector<std::string> parts;
   while (!text.empty()) {

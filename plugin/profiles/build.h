@@ -51,8 +51,8 @@ struct BuildOptions {
   /// These faults are added before the first power-on, so that they already affect an array when it
   /// assembles its members.
   std::vector<model::FaultSpec> faults;
-  /// Marks the sectors that a power cut made unreadable. Called for each leaf, before the devices
-  /// above it start. May be empty.
+  /// Called for each leaf before the devices above it start. The function marks the sectors that a
+  /// power cut has made unreadable. May be empty.
   std::function<void(model::DeviceId, model::DeviceFaults&)> mark_unreadable;
 };
 

@@ -21,7 +21,7 @@ namespace headcrash::profiles {
 
 /// The first error in a profile, shared by the profile's tables.
 struct ReadErrors {
-  /// "file: ", followed by the table's path if the profile is nested in another
+  /// "file: ". For a profile nested in another, the path of its table follows.
   std::string place;
   std::optional<Error> first;
   /// Records an error. `key` is relative to the profile's top table.

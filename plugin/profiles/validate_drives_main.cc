@@ -51,7 +51,8 @@ int complain(const Error& error) {
 
 struct Validated {
   Agreement whole;
-  /// Agreement in each half of the trace. Constants were fitted to the first half.
+  /// Agreement in each half of the trace. The constants of the profile were fitted to the first
+  /// half.
   Agreement first, second;
 };
 

@@ -56,7 +56,8 @@ namespace headcrash::record {
 enum class Kind : std::uint8_t {
   submit = 1,  ///< flags: op in bits 0-2, fua in bit 7; payload: the data of a write
   ack = 2,     ///< detail: Status
-  /// request: the source write, or 0; flags: Bytes in bits 0-1, moved in bit 2; detail: Outcome
+  /// request: id of the source write, or 0; flags: Bytes in bits 0-1, moved in bit 2; detail:
+  /// Outcome
   media = 3,
   mark = 4,    ///< payload: text
   fault = 5,   ///< payload: one line of text (Observer::incident)

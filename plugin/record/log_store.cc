@@ -16,8 +16,8 @@ namespace {
 
 /// Chunks with fewer extents are not moved in the first scan.
 constexpr std::size_t kFragmentedExtents = 32;
-/// After a scan in which no move helped, the next scan begins when the index has grown by its limit
-/// divided by this number.
+/// If no move helps in a scan, the next scan begins after the index has grown by a fraction of its
+/// limit: 1/kIndexBytesPerTry.
 constexpr std::size_t kIndexBytesPerTry = 64;
 
 Result<void> same_devices(const std::filesystem::path& path, const RecordingHeader& found,

@@ -360,7 +360,7 @@ TEST_F(LogStoreTest, KeepsBytesNotReportedToTheObserver) {
     auto log = open(machine(64));
     const auto data = block(2, 1);
     ASSERT_TRUE(log->store(0)->write(3, data));
-    ASSERT_TRUE(log->store(0)->write_zeroes(4, 1));  // the first write is now appended to the log
+    ASSERT_TRUE(log->store(0)->write_zeroes(4, 1));  // this call appends the first write to the log
     ASSERT_TRUE(log->store(0)->write_zeroes(40, 0));
   }
   auto log = open(machine(64));

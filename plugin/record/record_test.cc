@@ -257,7 +257,7 @@ TEST_F(RecordTest, ReadingADamagedPayloadIsAnError) {
   const std::string good = contents();
   const std::size_t submit = header_bytes_of(good);
   std::string bad = good;
-  // Damages the second sector of the payload.
+  // Flips a bit in the second sector of the payload.
   bad[submit + kEventHeaderBytes + kSectorBytes + 17] ^= 4;
   set_contents(bad);
   auto reader = RecordingReader::open(path_);
@@ -270,7 +270,7 @@ TEST_F(RecordTest, ReadingADamagedPayloadIsAnError) {
   EXPECT_EQ(reader->tail(), Tail::whole);
   std::vector<std::byte> sector(kSectorBytes);
   const auto damage = fmt::format("offset {} do not match", submit);
-  // The error also occurs for undamaged bytes of the payload, and at every read.
+  // A read of the undamaged part of the payload fails with the same error, at every attempt.
   for (int i = 0; i < 2; ++i) {
     const auto read = reader->read_bytes(events[0], 0, sector);
     ASSERT_FALSE(read);

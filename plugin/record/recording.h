@@ -85,7 +85,7 @@ enum class PayloadUse : std::uint8_t {
 
 /// The reason why the readable part of a recording ends.
 enum class Tail : std::uint8_t {
-  whole,       ///< the file ends after a complete event
+  whole,       ///< the whole file is readable
   incomplete,  ///< the file ends within an event: the writer was killed, or its disk was full
   damaged,     ///< a wrong checksum or an invalid event
 };

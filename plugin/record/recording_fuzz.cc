@@ -1,6 +1,6 @@
 // Fuzzes all parsers of untrusted files: every reader of recordings, and the reader of
-// dm-log-writes logs. In half of the mutated recordings, the checksums are corrected, because the
-// code behind the checksum test would not be reached otherwise.
+// dm-log-writes logs. In half of the mutated recordings, the checksums are corrected. Otherwise,
+// the readers would reject every mutation at the checksum test.
 #include <gtest/gtest.h>
 #include <unistd.h>
 

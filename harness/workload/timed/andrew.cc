@@ -41,7 +41,7 @@ class Compiler {
   PhaseResult compile_all() {
     const std::size_t count = compiled();
     if (by_programs()) {
-      work_.start_program();  // make, which stats all files that it knows about
+      work_.start_program();  // make, which calls stat for every file of the tree
       for (std::size_t i = 0; i < tree_.files(); ++i) {
         TRY(work_.stat(source(i).path));
       }
@@ -212,8 +212,9 @@ std::vector<Phase> andrew_phases(const Arguments& arguments) {
   return {phase("prepare", false,
                 [tree](User&, FileWork& work) -> PhaseResult {
                   TRY(tree->create(work, kSource, 0));
-                  // The authors of the source ran the benchmark a hundred times, so the groups and
-                  // inodes had been used before.
+                  // The authors of the source ran the benchmark a hundred times, so the target's
+                  // groups and inodes had been used before. Therefore, create the target's folders
+                  // and remove them again.
                   TRY(tree->make_folders(work, kTarget));
                   for (std::size_t i = tree->folders(); i-- > 0;) {
                     TRY(work.remove_folder(tree->folder(kTarget, i)));

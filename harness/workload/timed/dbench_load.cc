@@ -154,8 +154,9 @@ class Generator {
       add(DbenchKind::rename, file);
       ++file.renames;
     }
-    // The newest large file must not be removed, because later sessions read it. If there is no
-    // other file, the removal is postponed.
+    // The newest large file must not be removed, because later sessions read it; a neighbour is
+    // removed instead. If only kKept files are left (in the last step: one), removals are
+    // postponed.
     for (waiting_unlinks_ += unlinks_.due(step, steps); waiting_unlinks_ > 0; --waiting_unlinks_) {
       const bool last = step + 1 == steps;
       const std::size_t keep = last ? 1 : kKept;

@@ -35,7 +35,7 @@ class FileTree {
   std::string folder(const std::string& root, std::size_t number) const;
   const std::vector<std::size_t>& files_in(std::size_t folder) const { return content_[folder]; }
   std::size_t entries_in(std::size_t folder) const;
-  /// Returns file `number` of the tree at `root`. `owner` determines its contents.
+  /// Returns file `number` of the tree at `root`. The contents of the file depend on `owner`.
   TimedFile file(const std::string& root, std::size_t number, std::size_t owner) const;
 
   PhaseResult make_folders(FileWork& work, const std::string& root,

@@ -14,10 +14,10 @@
 //
 //   0 ......... recorded ........ rebuilt .......... end     the part in between is rebuilt again
 //
-// A prewrite log is replayed onto the other members and also onto the recorded part of the new one.
-// Without a log, an array with parity restarts its rebuild if a write was in progress at the cut,
-// because updates that the cut interrupted would otherwise stay inconsistent. A mirror resumes its
-// rebuild, and its copies are compared afterwards.
+// A prewrite log is replayed onto the other members and onto the recorded part of the new one. If a
+// write was in progress at the cut, an array with parity but without a log restarts its rebuild
+// from the beginning: a resumed rebuild would not correct stripes that the cut left half updated. A
+// mirror resumes its rebuild and then compares its copies.
 #include <fmt/core.h>
 
 #include <algorithm>

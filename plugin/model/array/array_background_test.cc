@@ -101,8 +101,8 @@ TEST(ArrayRebuild, DataIsOnTheMediumBeforeTheMemberIsActive) {
   }
 }
 
-/// Flushed data must also be on the new mirror. After a cut, the rebuild resumes. Then the copies
-/// are compared, and the comparison cannot know which of two different copies is newer.
+/// A flush must also cover the new mirror. After a cut, the rebuild resumes, and the copies are
+/// then compared. If two copies differ, the comparison has no way to determine the newer one.
 TEST(ArrayRebuild, FlushCoversTheNewMirror) {
   for (std::uint64_t seed = 1; seed <= 12; ++seed) {
     SCOPED_TRACE(seed);
@@ -379,7 +379,8 @@ TEST(ArrayResync, StaysUncleanUntilItEnds) {
     for (auto* drive : b.drives) drive->stall_writes = false;
     EXPECT_EQ(b.wrong_stripes(), 1U);
     b.array->power_on();
-    // The array has been idle long enough, but the resync has not reached the stripe.
+    // The array has been idle long enough to be marked clean. It must stay dirty, because the
+    // resync has not yet reached the stripe.
     b.run_for(kSecondNs);
     EXPECT_EQ(b.array->status().background, "resync");
     EXPECT_TRUE(b.array->status().dirty);

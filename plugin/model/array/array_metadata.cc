@@ -51,7 +51,8 @@ const Superblock* newest_of(const std::vector<std::optional<Superblock>>& found,
 }
 
 /// Returns the rebuild progress that is recorded for a member, or 0 if another drive has taken the
-/// member's place. If the newest superblock is lost, the result is too low, which is safe.
+/// member's place. If the newest superblock is lost, the result is too low, and the rebuild repeats
+/// some stripes.
 std::uint64_t progress_of(const std::optional<Superblock>& own, const Superblock& newest,
                           std::uint32_t member) {
   if (!own || own->array_id != newest.array_id || own->member != member ||
@@ -403,8 +404,8 @@ Task ArrayController::recover() {
       refuse("the host's storage failed while prewrites were read");
     unclean_ = status == Status::store_error;
   } else if (any_lost() && !layout.mirrored()) {
-    // The rebuild must start over: wrong parity in rebuilt stripes would never be corrected,
-    // because a degraded array is not checked.
+    // Rebuild from the beginning. If the cut left wrong parity in stripes that have been rebuilt,
+    // nothing else would correct it, because a degraded array is not checked.
     rebuilt_stripes_ = noted_stripes_ = 0;
     if (!profile.accept_dirty_degraded) {
       refuse(

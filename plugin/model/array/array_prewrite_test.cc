@@ -73,7 +73,7 @@ TEST(PrewriteRoom, CountsTheSkippedEndOfTheRingAsUsed) {
   EXPECT_EQ(place->at[0], 16U);
 }
 
-/// Returns the newest tail that would be found if the array were started now.
+/// Returns the newest tail on the members, which the array would use if it were started now.
 std::uint64_t tail_on_members(const ArrayFixture& b) {
   std::uint64_t tail = 0;
   for (std::uint32_t m = 0; m < b.profile.members; ++m) {
@@ -218,7 +218,8 @@ TEST(PrewriteRecords, AreKeptUntilRolledForwardDataIsDurable) {
       b.array->power_cut();
       b.run_for(0);
       b.array->power_on();
-      b.run_for(50 * kMillisecondNs);  // rolled forward, but not yet idle long enough for a flush
+      // Rolled forward, but not idle long enough to flush the members.
+      b.run_for(50 * kMillisecondNs);
     }
     EXPECT_EQ(b.read(24, 12), fresh);
     EXPECT_EQ(b.array->array_counters().rolled_forward, 1U);

@@ -1,6 +1,7 @@
 // Tests the order in which metadata is written, and how a start after a cut uses the metadata. Also
-// tests lost members and stripe locks. Region maps are tested in array_regions_test.cc, and the log
-// in array_prewrite_test.cc. Each test detects a seeded defect that no earlier test detects.
+// tests lost members and stripe locks. See array_regions_test.cc for the region maps, and
+// array_prewrite_test.cc for the log. Each test was written for a seeded defect that no other test
+// detected.
 #include <gtest/gtest.h>
 
 #include "plugin/model/array/prewrite_log.h"
@@ -208,8 +209,8 @@ TEST(ArrayTrim, ConflictsWithWritesOnlyAtTheLocks) {
   }
 }
 
-/// The controller's cache must be empty after a cut: the stripes in it may have been lost with the
-/// members' volatile caches.
+/// After a cut, the controller's cache must be empty. The cached stripes may be newer than the
+/// media, because the members' volatile caches were lost.
 TEST(ArrayStripeCache, IsEmptyAfterACut) {
   ArrayProfile p = array_profile(RaidLevel::raid5, 4);
   p.stripe_cache_stripes = 4;

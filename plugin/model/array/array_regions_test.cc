@@ -26,8 +26,8 @@ void leave_a_hole(ArrayFixture& b, std::uint64_t stripe) {
   const RaidLayout l = b.layout();
   const auto fresh = counted(l.unit, 2);
   b.drives[l.member_of(stripe, l.data)]->stall_writes = true;
-  // REQUIRES: the region's bit is already set. Otherwise, the stalled member would delay the write
-  // of the bit.
+  // REQUIRES: the region's bit is already set. If it is not set, the array first writes the bit,
+  // and this write stalls on the stalled member.
   b.submit_write(stripe * l.stripe_sectors(), fresh);
   b.run_for(50 * kMillisecondNs);
   b.array->power_cut();
@@ -45,8 +45,7 @@ TEST(ArrayRegions, AreOnEveryMemberBeforeTheFirstWrite) {
   b.observer.log.clear();
   // The write covers a whole stripe, so nothing is read first.
   ASSERT_EQ(b.write(300, counted(12, 1)), Status::ok);
-  // The writes of the map that are in flight. Each is represented by a text with its device and its
-  // request id.
+  // The writes of the map that are in flight, each as a text of its device and its request id.
   std::set<std::string> map_writes;
   std::size_t maps = 0;
   std::size_t writes = 0;
@@ -103,7 +102,7 @@ TEST(ArrayRegions, SurviveTheReplacementOfAMember) {
     *b.stores[replaced] = bench::MemoryStore(kSectorsOfADrive);
     ASSERT_TRUE(b.array->rebuild(replaced));
     b.finish_background();
-    // Long enough for the superblocks to record the change as well.
+    // Also lets the array record the new state of the member in the superblocks.
     b.run_for(20 * kMillisecondNs);
     ASSERT_EQ(b.array->status().members[replaced], MemberState::active);
     leave_a_hole(b, 9);

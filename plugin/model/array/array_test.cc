@@ -113,8 +113,8 @@ TEST(ArrayCommands, TimesAreTheSameWithoutBytes) {
        {array_profile(RaidLevel::raid5, 5), with_log(array_profile(RaidLevel::raid5, 5))}) {
     std::vector<TimeNs> took[2];
     for (const bool bytes : {false, true}) {
-      // Jitter is off, because assembly sends commands only if the members store bytes, and these
-      // commands would change the random delays of later ones.
+      // Without jitter, delays do not depend on the number of earlier commands. (During assembly,
+      // commands are sent only if the members store bytes.)
       ArrayFixture b(p, kMemberSectors, 1, {.delay_ns = 3 * kMillisecondNs});
       const auto opened = b.open([](ArrayFixture&) {}, bytes);
       ASSERT_TRUE(opened);
@@ -433,7 +433,8 @@ TEST(WriteHole, PrewriteLogClosesTheWriteHole) {
   ASSERT_EQ(b.write(lba, numbered(l.stripe_sectors(), 1)), Status::ok);
   b.run_for(50 * kMillisecondNs);
   const auto fresh = numbered(l.unit, 2);
-  ASSERT_EQ(b.write(lba, fresh), Status::ok);  // logged; the in-place writes are now in flight
+  // The update is logged, and its in-place writes are in flight.
+  ASSERT_EQ(b.write(lba, fresh), Status::ok);
   b.drives[l.member_of(9, l.data)]->stall_writes = true;
   b.run_for(100 * kMillisecondNs);
   b.array->power_cut();

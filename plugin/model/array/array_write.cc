@@ -5,8 +5,9 @@
 //
 // Before the first write after an idle period, the members are marked dirty. With a prewrite log, a
 // write is acknowledged when it has been logged, and its stripes stay locked until it has been
-// written to its home location. If a member fails during a write, a new plan is made, and its reads
-// start over. The write succeeds as long as the other members can compensate for the loss.
+// written to its home location. If a member fails during a write, the write is planned again for
+// the remaining members, and its reads are repeated. The write succeeds unless the array has lost
+// more members than its redundancy allows.
 #include <algorithm>
 #include <bit>
 #include <cstring>
@@ -175,7 +176,8 @@ Task ArrayController::write_stripes(HostRequest& host) {
   co_return join.status;
 }
 
-/// Copies the data and parity of a run of full stripes into a buffer that is ordered by member.
+/// Copies the data of a run of full stripes into `bytes`, one member after the other, and computes
+/// the parity there.
 void ArrayController::gather_full(const Request& request, const Segment& segment,
                                   std::byte* bytes) const {
   const std::size_t unit_bytes = std::size_t{layout.unit} * kSectorBytes;
@@ -219,8 +221,8 @@ Detached ArrayController::write_full(Join& join, Request request, Segment segmen
     expect_marked(request);
     array_counters.full_stripe_writes += segment.stripes;
     if (any_lost()) array_counters.degraded_writes += segment.stripes;
-    // If the rebuild has reached only a part of the run, it will write the remaining stripes again
-    // later.
+    // A rebuilding member is written if the rebuild has reached the first stripe of the run. The
+    // rebuild later writes the run's other stripes again.
     LogParts parts{};
     for (std::uint32_t m = 0; m < layout.members; ++m) {
       if (!alive(m, segment.stripe)) continue;

@@ -36,8 +36,8 @@ class DirtyRegions {
     changed_.clear();
     uses_.clear();
   }
-  /// Begins a write to the data sectors [first, last]. Returns true if a page must be written
-  /// first.
+  /// Begins a write to the data sectors [first, last]. Returns true if pages of the map must be
+  /// written before the data.
   bool begin(std::uint64_t first, std::uint64_t last) {
     bool any = false;
     for (std::uint64_t r = first / region_sectors_; r <= last / region_sectors_; ++r) {
@@ -69,8 +69,8 @@ class DirtyRegions {
     }
     return unused;
   }
-  /// Clears the bits of `unused`, except for regions that have been written to since the given
-  /// times.
+  /// Clears the bits of `unused`, which maps regions to the times at which their last writes ended.
+  /// Skips regions that have been written to since then.
   void forget(const std::map<std::uint64_t, TimeNs>& unused) {
     for (const auto& [region, ended_at] : unused) {
       const auto use = uses_.find(region);

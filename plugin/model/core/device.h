@@ -83,7 +83,8 @@ struct Completion {
   RequestId id = 0;
   Status status = Status::ok;
   TimeNs submitted_at = 0;
-  TimeNs completed_at = 0;  ///< a model time; the server waits until its clock reaches it
+  /// Model time; the server delays its answer until its clock reaches this time.
+  TimeNs completed_at = 0;
   Breakdown breakdown;
 };
 

@@ -64,7 +64,7 @@ struct Machine::State {
     const bool is_write = pending.is_write && completion.status == Status::ok;
     const bool is_answer = completion.status != Status::power_lost;
     free_pending.push_back(&pending);
-    // Checks the trigger before the callback, because the callback may arm a new trigger, which
+    // Counts the request before the callback. If the callback arms a new trigger, the new trigger
     // must not count this request.
     const bool fires = (is_write && count_down(CutTrigger::Kind::after_writes)) ||
                        (is_answer && count_down(CutTrigger::Kind::after_requests));

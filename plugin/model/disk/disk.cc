@@ -184,7 +184,7 @@ void Disk::finish() {
     write_segments_.keep(request.lba, request.lba + request.sectors);
   }
   if (command.breakdown.cache_hit) ++intake_.counters().cache_hits;
-  // The command is removed first, because the host may submit requests from its callback.
+  // Removes the command before the host's callback, which may submit requests.
   std::list<Command> finished;
   finished.splice(finished.begin(), queue_, queue_.begin());
   stage_ = Stage::idle;
@@ -279,7 +279,7 @@ void Disk::begin_flush() {
     consider_destage();
     return;
   }
-  // The flush was decoded while it waited, so only the completion time remains.
+  // The flush was decoded while it waited for the cache, so only its completion still takes time.
   const TimeNs decoded = command.begun_at + write_command_ns();
   command.breakdown.overhead_ns = write_command_ns() + o.write_completion_ns;
   finish_at(std::max(simulation_.now(), decoded) + o.write_completion_ns);

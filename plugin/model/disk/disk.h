@@ -136,7 +136,7 @@ class Disk final : public Device, private EventTarget {
   Stage stage_ = Stage::idle;
   MediaUser media_user_ = MediaUser::none;
   MediaAccess planned_;  ///< the media operation in flight
-  Extent through_;       ///< the write in flight that bypasses the cache
+  Extent through_;       ///< extent of a write in flight that bypasses the cache
   TimeNs arm_free_at_ = 0;
   std::uint64_t last_lbn_ = 0;  ///< C-LOOK continues upwards from this LBN
   bool last_was_write_ = false;

@@ -102,8 +102,8 @@ struct ReadBufferProfile {
   std::uint32_t segment_sectors = 0;
   /// Maximum read-ahead beyond the end of the request; 0 for no read-ahead.
   std::uint32_t read_ahead_sectors_max = 0;
-  std::uint32_t segments = 1;  ///< number of segments for read data
-  /// Number of segments that hold written data, from which reads can be served.
+  std::uint32_t segments = 1;  ///< number of segments that hold read data
+  /// Number of segments that keep written data. Reads of this data are served from the buffer.
   std::uint32_t write_segments = 0;
   ReadAheadEnd read_ahead_end = ReadAheadEnd::segment_full;
   /// If true, data that has been sent can be read from the buffer again. If false, only data of the
@@ -118,7 +118,8 @@ struct ReadBufferProfile {
   /// If true, a read joins the read-ahead if its first sector is just arriving under the head. If
   /// false, such a read is a miss: it stops the read-ahead and waits for a revolution.
   bool joins_at_head = false;
-  /// If true, the arm returns after a hit and resumes the read-ahead that was interrupted.
+  /// If true, a hit resumes a read-ahead that another command has interrupted: the arm returns to
+  /// the position where the read-ahead stopped.
   bool resumes_on_hit = true;
 };
 

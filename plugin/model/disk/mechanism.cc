@@ -26,8 +26,8 @@ MediaAccess::Progress MediaAccess::progress_at(OffsetPs now_ps, std::int64_t rev
       progress.passed += pass.sectors;
       continue;
     }
-    // Sector i ends at floor(revolution * (i + 1) / track). The loop counts the sectors that have
-    // ended.
+    // Counts the sectors of this pass that have ended. Sector i ends at floor(revolution * (i + 1)
+    // / track).
     std::uint32_t over = 0;
     while (pass.after_ps(over + 1, revolution_ps) <= now_ps) ++over;
     progress.passed += over;
@@ -98,9 +98,8 @@ std::optional<OffsetPs> Mechanism::plan_from_middle(const TrackTransfer& track, 
                                                     const BufferedData& buffered_data,
                                                     MediaAccess& planned) const {
   const std::int64_t revolution_ps = rotation_.revolution_ps();
-  // The first slot of this track last passed the head one revolution before `track.start_ps`.
-  // `gone` is the number of slots that have passed since then; the other slots are transferred
-  // first.
+  // `gone` is the number of slots of this track that have passed the head since track.start_ps -
+  // revolution_ps, when the first slot last began to pass. The other slots are transferred first.
   const OffsetPs passed_ps = on_track_ps - (track.start_ps - revolution_ps);
   auto gone = static_cast<std::uint32_t>(passed_ps * track.track_sectors / revolution_ps + 1);
   // A physical sector is written as a whole, so the transfer begins at the next one.

@@ -115,7 +115,8 @@ struct Transfer {
   TimeNs base = 0;
   OffsetPs ready_ps = 0;            ///< time at which the arm starts moving, relative to base
   OffsetPs positioning_min_ps = 0;  ///< minimum time from ready_ps until the first sector passes
-  BufferedData buffered_data;       ///< for writes: all 0 if the data has already arrived
+  /// Arrival of the data of a write; all 0 if it has already arrived.
+  BufferedData buffered_data;
 };
 
 class Mechanism {
@@ -142,8 +143,8 @@ class Mechanism {
                          std::uint32_t track_sectors) const;
 
  private:
-  /// Appends the transfers for one track. There are several if data arrives too late over the bus,
-  /// so that a revolution is lost.
+  /// Appends the transfers for one track to `planned`. There is more than one transfer if data
+  /// arrives over the bus too late for its slot, which costs a revolution.
   OffsetPs plan_track(const TrackTransfer& track, const BufferedData& buffered_data,
                       MediaAccess& planned) const;
   /// Plans zero-latency access to a track. The head reaches the track at `on_track_ps`, after the

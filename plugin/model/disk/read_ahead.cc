@@ -61,8 +61,8 @@ std::uint64_t ReadAhead::track_before(std::uint64_t lbn, std::uint64_t most) con
   return least;
 }
 
-/// Keeps the sectors that passed under the head while the drive waited for `lbn`. The start of the
-/// track becomes available after a full revolution.
+/// Keeps the sectors that passed under the head while the drive waited for `lbn`. After a full
+/// revolution, all sectors from the start of the track on are in the buffer.
 void ReadAhead::keep_track(const MediaAccess& planned, std::uint64_t lbn, std::uint64_t end) {
   const std::int64_t revolution_ps = mechanism_.rotation().revolution_ps();
   const auto waited = static_cast<std::uint64_t>(

@@ -81,8 +81,8 @@ Extent Flash::State::extent_of(const Request& request) const {
   return extent;
 }
 
-/// Reserves the host link for the transfer of another `sectors` sectors. Returns the time at which
-/// they have been transferred.
+/// Occupies the host link for the transfer of `sectors` sectors, after the transfers that already
+/// occupy it. Returns the time at which the transfer ends.
 TimeNs Flash::State::over_host_link(std::uint64_t sectors) {
   host_free_at = std::max(host_free_at, simulation.now()) +
                  profile.host_sector_ns * static_cast<TimeNs>(sectors);

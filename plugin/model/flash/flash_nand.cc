@@ -36,7 +36,7 @@ void Flash::State::start_lun(std::uint32_t index) {
   if (work != Lun::kProgram)
     return schedule(simulation.now() + profile.read_ns, Event::sensed, work);
   lun.program_begins = over_channel(index, lun.program->sectors);
-  // If only part of a physical sector is to be programmed, the rest is read from its old location.
+  // Before part of a physical sector is programmed, the rest of it is read from its old location.
   const TimeNs fill_ns = lun.program->partial ? profile.read_ns : 0;
   schedule(lun.program_begins + fill_ns + program_ns, Event::programmed, index);
 }

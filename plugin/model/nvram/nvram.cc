@@ -149,7 +149,8 @@ void Nvram::State::serve(Command command) {
     case Route::read:
       return read(command);
     case Route::cache:
-      // If the command has waited, it is the first in the queue.
+      // A command that has waited is the first of the waiting ones and need not wait for the
+      // others.
       if (!may_start(command) || (!command.waited && !waiting.empty()))
         return wait(command, command.waited);
       copy_in(command, command.request.sectors);

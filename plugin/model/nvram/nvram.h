@@ -58,7 +58,7 @@ struct NvramOptions {
   std::unique_ptr<Device> below;
   bool bytes = true;  ///< false if only timing matters
   DeviceId device = 0;
-  /// Determines whether a power cut keeps the sector that is being copied.
+  /// Determines whether the sector that is being copied at a power cut is kept.
   std::uint64_t seed = 0;
   /// The faults battery_low and battery_dead; null if the battery is always ok.
   DeviceFaults* battery = nullptr;
@@ -98,7 +98,7 @@ inline constexpr std::size_t kNvramKindsMax = 16;
 /// Counters for one kind of data; compare NvramCounters.
 struct NvramKindCounters {
   std::uint64_t cached_writes = 0;
-  std::uint64_t block_hits = 0;  ///< writes to blocks in which at least one sector was dirty
+  std::uint64_t block_hits = 0;  ///< writes to blocks that had at least one dirty sector
   /// Writes to blocks in which at least one written sector was dirty.
   std::uint64_t dirty_hits = 0;
 };
@@ -116,9 +116,9 @@ class Nvram final : public Device {
   void power_on() override;
 
   NvramCounters nvram_counters() const;
-  /// Starts counting written blocks by kind. At the end of each copy, the cache calls `kind_of` for
-  /// the first written sector of each block. `kind_of` must be valid until after the cache's last
-  /// event. An empty function ends the counting.
+  /// Starts counting written blocks by kind. After data has been copied into the cache, the cache
+  /// calls `kind_of` with the first written sector of each block. The function must remain valid
+  /// until after the cache's last event. An empty function ends the counting.
   void count_kinds(NvramKindOf kind_of);
   const NvramKinds& kinds() const;
   /// Returns the time at which the cache became idle; nullopt while busy. If the profile has no

@@ -191,7 +191,7 @@ std::uint32_t NvramBlocks::take_slot(std::uint64_t index) {
 NvramBlocks::Hits NvramBlocks::write(const SectorRange& range, std::span<const std::byte> data,
                                      const Seen& seen) {
   Hits hits;
-  renew(range);  // prevents the range's blocks from being reused below
+  renew(range);  // so that take_slot() does not reuse the range's blocks
   for (std::uint64_t at = range.lba; at < range.end();) {
     const std::uint64_t index = index_of(at);
     const std::uint64_t first = origin_ + index * block_sectors_;

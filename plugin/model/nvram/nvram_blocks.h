@@ -98,7 +98,7 @@ class NvramBlocks {
 
  private:
   struct Block {
-    std::uint64_t index = 0;  ///< the block's first sector is origin + index * block_sectors
+    std::uint64_t index = 0;  ///< the block begins at LBA origin + index * block_sectors
     SectorMask present = 0;   ///< sectors whose newest version is in this block
     /// Subset of `present`: sectors that are newer than those of the device below.
     SectorMask dirty = 0;

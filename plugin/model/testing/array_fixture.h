@@ -28,7 +28,8 @@ struct MemberTraits {
   TimeNs delay_ns = kMillisecondNs;
   TimeNs jitter_ns = 0;                ///< maximum additional delay, drawn from the seed
   bool cut_leaves_unreadable = false;  ///< a power cut makes some torn sectors unreadable
-  std::uint32_t physical_sectors = 1;  ///< size of the unit that becomes unreadable
+  /// Size of a physical sector, which becomes unreadable as a whole.
+  std::uint32_t physical_sectors = 1;
 };
 
 /// An array member that serves requests concurrently. In a power cut, the first sectors of each

@@ -404,7 +404,7 @@ class HistoryCheck final : public Initiator {
     read_back();
   }
 
-  /// Reads all sectors. From then on, their contents are the reference.
+  /// Reads all sectors. Later reads are checked against the contents that this function has read.
   void read_back() {
     if (options_.before_read_back) options_.before_read_back();
     open_.assign(sectors_.size(), false);
@@ -521,7 +521,8 @@ class HistoryCheck final : public Initiator {
   std::vector<Sector> sectors_;
   std::map<RequestId, std::unique_ptr<Pending>> pending_;
   std::vector<std::unique_ptr<Initiator>> waiters_;
-  /// For each sector: true if, before the last power-on, it had versions that were not durable.
+  /// For each sector: true if it had versions that were not durable when the last read_back()
+  /// began.
   std::vector<bool> open_;
   Instant clock_ = 0;
   std::uint64_t last_stamp_ = 0;

@@ -237,7 +237,7 @@ class MemoryVfs : public Vfs {
 
   std::map<std::string, std::vector<std::byte>> files_;
   std::map<std::string, std::string> links_;
-  // Each folder, with its entries.
+  // The entries of each folder, as paths.
   std::map<std::string, std::vector<std::string>> folders_{{"", {}}};
   std::vector<std::string> handles_;
 };
