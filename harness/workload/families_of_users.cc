@@ -176,9 +176,10 @@ std::vector<Operation> appends(std::uint64_t number) {
   return list.take();
 }
 
-/// A user creates, overwrites, extends, renames and removes files in a directory, and rests. If the
-/// number is odd, one file stays open, which keeps its inode in memory, and a second user works in
-/// another directory. A rest is about as long as the write delay of file systems.
+/// A user creates, overwrites, extends, renames and removes files in a directory, and rests at
+/// times. Rests are about as long as the write delays of file systems. If the number is odd, a
+/// second user works in another directory, and one file stays open, so that its inode stays in
+/// memory.
 std::vector<Operation> rests(std::uint64_t number) {
   constexpr std::array<std::int64_t, 3> kRests{8, 15, 40};
   Drawing list(number);

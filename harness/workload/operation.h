@@ -198,7 +198,7 @@ struct Operation {
   bool operator==(const Operation&) const = default;
 };
 inline constexpr std::size_t kOperationKinds = 61;
-/// The largest number that every file system can store.
+/// The largest user, group or project ID that every file system can store.
 inline constexpr std::uint32_t kLargestOwner = 65534;
 inline constexpr std::int64_t kEarliestSeconds = 315532800, kLatestSeconds = 2147483646;
 inline constexpr std::int64_t kLongestRestSeconds = 3600;
@@ -230,8 +230,8 @@ Result<std::vector<Operation>> parse_operations(std::string_view text,
 /// Returns "FILE:LINE" for each operation of a list that parse_operations() parses.
 std::vector<std::string> subjects_of(std::string_view text, const std::string& file_name);
 
-/// Returns true if the success of this operation can promise that data or metadata survives a power
-/// cut.
+/// Returns true for an operation that, if it succeeds, may promise that data or metadata survives a
+/// power cut. What it promises depends on the file system.
 bool is_persistence_point(const Operation& operation);
 
 /// Returns nullopt if the remounts and crashes of this list are permitted. Otherwise, returns the

@@ -27,7 +27,7 @@ constexpr std::uint32_t kDrawsMost = 200;
 constexpr std::uint64_t kLargestBytes = 1 << 20;
 constexpr std::uint64_t kModes = 01000;  // number of different values of the permission bits
 constexpr std::uint64_t kOwners = 1000;
-/// Flags that do not prevent later operations.
+/// Inode flags that do not make later operations fail.
 constexpr std::array kHarmlessFlags{0, FS_NODUMP_FL, FS_NOATIME_FL, FS_NODUMP_FL | FS_NOATIME_FL};
 // Number of different timestamps that a list may set. They are even numbers of seconds, starting at
 // kEarliestSeconds.

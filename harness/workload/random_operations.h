@@ -42,13 +42,13 @@ struct RandomOptions {
       2, 1, 6, 3, 6, 1, 1, 1, 1, 4, 3, 1, 1, 2, 1, 1, 3, 1, 5, 1, 1, 0, 2, 1, 6, 2, 4, 1, 1};
 };
 
-/// Adds the operations that the language gained later: modes, owners, flags and times, persistent
-/// direct writes, ranges in bytes, moved, shared and mapped ranges, fifos, remounts (with a single
-/// thread), freeze and evict.
+/// Also permits the operations that were added to the language later: changes of modes, owners,
+/// flags and times; persistent direct writes; ranges that begin and end at any byte; operations
+/// that move, share or map ranges; fifos; remounts (only with a single thread); freeze; evict.
 RandomOptions with_later_words(RandomOptions options);
 
-/// Adds crashes to the list, each after a sync. The recovered tree is then known in advance, so the
-/// list can continue.
+/// Permits crashes in the list, each of them after a sync. The recovered tree is then known when
+/// the list is generated, so the list can continue after the crash.
 RandomOptions with_crashes(RandomOptions options);
 
 /// Returns a list of random operations. The same options always give the same list.

@@ -216,7 +216,7 @@ constexpr std::array<std::string_view, kShortSharedLists> kShortLists{
     "create a | mkdir d, create d/a | mkdir e, create e/a | mkdir f, create f/a",
     // Creates enough files that a block of inodes is used for the first time on the disk `tiny`.
     "files 28 | create a, create b | create c, create d | mkdir e, create e/a",
-    // A file without a name is read again and removed by a commit.
+    // The inode of a file without a name is evicted and read again, and a commit removes it.
     "create a | open a %f, unlink a, close %f | sync, evict | create a, sync",
 };
 

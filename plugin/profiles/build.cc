@@ -31,7 +31,8 @@ using model::NvramProfile;
 constexpr std::size_t kDevicesMax = 4096;
 constexpr std::uint32_t kPhasesPpm = 1'000'000;
 
-/// Derives a number from the seed. Each pair of device and purpose has a different number.
+/// Derives a random number from the seed. The numbers for different devices or purposes are
+/// independent.
 std::uint64_t mixed(std::uint64_t seed, std::uint64_t device, std::uint64_t purpose) {
   return Random(seed + 0x9e3779b97f4a7c15U * (device * 4 + purpose)).next();
 }

@@ -20,8 +20,8 @@
 namespace headcrash::profiles {
 namespace {
 
-/// DiskSim's figures for whole traces, as printed by its own validation. It prints no figures
-/// for some drives.
+/// The figures that DiskSim's own validation prints for a whole trace. It prints none for some
+/// drives.
 struct DiskSimFigures {
   double demerit_percent;
   double within_1ms_percent;

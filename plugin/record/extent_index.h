@@ -23,7 +23,7 @@
 
 namespace headcrash::record {
 
-/// The location and the flags of some bytes, in 8 bytes.
+/// The location of a run of bytes, with flags, packed into 8 bytes.
 class ExtentLocation {
  public:
   static constexpr ExtentLocation zeroes() { return ExtentLocation(0); }

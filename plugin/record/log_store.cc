@@ -14,7 +14,7 @@ using model::kSectorBytes;
 
 namespace {
 
-/// Chunks with fewer extents are not moved in the first scan.
+/// The first scan moves only chunks with at least this many extents.
 constexpr std::size_t kFragmentedExtents = 32;
 /// If no move helps in a scan, the next scan begins after the index has grown by a fraction of its
 /// limit: 1/kIndexBytesPerTry.

@@ -83,7 +83,7 @@ TEST_F(LogStoreTest, EqualsAPlainStore) {
     SCOPED_TRACE(testing::Message() << "seed " << seed);
     fs::remove(path_);
     LogStoreOptions options;
-    /// with the smaller limit, bytes must be moved
+    /// With the smaller limit, the log store must move bytes to keep the index small.
     options.index_bytes_max = seed % 3 == 0 ? 9000 : 1 << 20;
     options.checkpoint_log_bytes = seed % 2 == 0 ? 100000 : 1 << 30;
     auto memory = media::MemoryStore::create(kSectors);
@@ -132,7 +132,7 @@ TEST_F(LogStoreTest, EveryEventOfATimelineIsAPrefix) {
     ASSERT_TRUE(rebuild_medium(path_, 0, Until{.events = events}, **rebuilt));
     ASSERT_EQ(medium_of((*line)->at_event(events)), all_of(**rebuilt)) << events;
   }
-  // A state is an independent value, so changing a copy must not change the original.
+  // A copy of a state is independent: changing the copy must not change the original.
   MediumState state = (*line)->at_event(all);
   const auto before = medium_of(state);
   MediumState other = state;
@@ -202,7 +202,7 @@ TEST_F(LogStoreTest, ContinuesFromACheckpoint) {
     EXPECT_EQ(log->events_read(), 0U);
     EXPECT_EQ(all_of(*log->store(0)), expected);
   }
-  // If no slot is readable, the same result is derived from the events.
+  // If neither checkpoint slot is readable, the log store computes the same result from the events.
   std::string broken = whole;
   std::fill_n(broken.begin() + kSlotsAt, kTextAt - kSlotsAt, 'x');
   set_contents(broken);
@@ -335,7 +335,7 @@ TEST_F(LogStoreTest, AFullDiskIsAnErrorWithoutDamage) {
     }
     ASSERT_TRUE(log->error());
     message = log->error()->message();
-    // Old contents must stay readable, and new writes must fail.
+    // After the error, old contents must stay readable, and new writes must fail.
     std::vector<std::byte> sector(kSector);
     EXPECT_TRUE(store.read(0, sector));
     EXPECT_EQ(sector, block(1, 1));
@@ -451,8 +451,8 @@ TEST_F(LogStoreTest, AKilledServerLosesNothingThatAFlushPromised) {
       ASSERT_TRUE(found == 0 || found % 128 == lba / 8);
       ASSERT_GE(found, promised[lba / 8]) << "life " << life << " sector " << lba;
     }
-    // The next process must begin with larger numbers than those of the unflushed blocks of this
-    // process.
+    // Some unflushed blocks of this process may be in the log. The numbers of the next process must
+    // be larger than theirs.
     next += 10000;
     next -= next % 128;
   }

@@ -55,8 +55,9 @@ class RecordingWriter : public model::MachineObserver {
 
   // ---- for a log that is also the store (log_store.h)
 
-  /// Like media_written(), but returns the location of the bytes; nullopt if the log has failed. If
-  /// `zeroes` is true, the store must zero these sectors.
+  /// Like media_written(), but returns where the log has the bytes of these sectors; nullopt if the
+  /// log has failed. With `zeroes`, a write without bytes is recorded as zeroes, and the store must
+  /// zero the sectors.
   std::optional<MediaBytes> write_media(model::DeviceId device, model::TimeNs at,
                                         const model::MediaWrite& media, bool zeroes);
   /// Appends a copy of bytes that the medium already holds, to move them within the log.

@@ -140,9 +140,9 @@ class Compiler {
     return {};
   }
 
-  /// Runs the shell that make starts, and then cc -O -c. The passes of cc are cpp, c0, c1, c2 and
-  /// as. The names of the temporary files are derived from ctm0. Between the two passes of the
-  /// assembler there are three files.
+  /// Runs the shell that make starts, and then cc -O -c with its passes cpp, c0, c1, c2 and as. The
+  /// names of the temporary files are derived from ctm0. The first pass of the assembler passes
+  /// three files to the second.
   PhaseResult compile_by_programs(std::size_t i) {
     const auto temp = [&](const char* name) { return temporary(i, name); };
     const TimedFile name{.path = temp("ctm0").path, .number = temp("ctm0").number};

@@ -108,8 +108,8 @@ struct TimedWorkload {
   std::string_view operation;  ///< unit of Tally::operations, in the plural, for example "files"
   std::vector<Parameter> parameters;
   std::function<std::vector<Phase>(const Arguments&)> phases;
-  /// True if the boot after the cut, up to the mount, is measured as one step. The file system is
-  /// checked afterwards.
+  /// If true, the time from the power-on after the cut to the mount is measured as one step, the
+  /// boot. The file system is checked after this step.
   bool boots = false;
   /// Returns the number of seconds for which the users of a phase sleep, independently of the file
   /// system's speed. Null if they do not sleep.

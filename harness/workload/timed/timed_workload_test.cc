@@ -87,7 +87,7 @@ TEST(TimedWorkloads, HaveDescriptionsWithinBounds) {
     bool measured = false;
     for (const Phase& phase : each.phases(arguments_of(each, true, {}, "test").value())) {
       EXPECT_TRUE(names.insert(phase.name).second) << phase.name;
-      // After a cut, the driver measures the recovery.
+      // A phase after a cut counts as measured, because the driver measures the recovery.
       measured = measured || phase.measured || phase.after_cut;
     }
     EXPECT_TRUE(measured);
@@ -524,8 +524,8 @@ TEST(TimedWorkloads, ARewrittenFileHoldsAtMostTwoPasses) {
   const PhaseResult intact = run.phase(3);
   ASSERT_TRUE(intact) << intact.error().what;
 
-  // If a unit of the second pass is lost, the previous contents appear there. The file then has
-  // three changes between old and new contents, where only one is permitted.
+  // Simulates the loss of a unit of the second pass, in whose place the previous contents appear.
+  // The file then has three changes between old and new contents, where only one is permitted.
   auto& content = run.vfs.files()["output"];
   std::copy_n(content.begin() + (4 << 20), 1 << 20, content.begin() + (1 << 20));
   EXPECT_FALSE(run.phase(3));

@@ -72,7 +72,7 @@ TEST(ArrayRebuild, TheChunkInProgressIsNotYetReadable) {
     // one member and takes no lock.
     const RaidLayout l = r.b.layout();
     while (r.may_continue()) {
-      // The block is near the chunk in progress.
+      // The stripe is in or shortly after the chunk in progress.
       const std::uint64_t done = r.b.array->status().background_done / l.unit;
       const std::uint64_t stripe = std::min(done + random() % 32, l.stripes - 1);
       const std::uint32_t role = l.role_of(stripe, r.member);
@@ -109,7 +109,7 @@ TEST(ArrayRebuild, FlushCoversTheNewMirror) {
     ArrayProfile p = array_profile(RaidLevel::raid1, 3);
     p.recovery = ArrayRecovery::resync;
     p.rebuild_bytes_per_second = 100 * kSectorBytes;
-    // Where the copies differ, the comparison uses that of member 0.
+    // Where the copies differ, the comparison copies member 0 to the others.
     Rebuilding r(p, seed * 3, {.volatile_cache = true});
     while (r.b.array->status().background_done < 256) ASSERT_TRUE(r.b.simulation->run_next());
     r.b.run_for(kSecondNs / 2);
@@ -246,8 +246,8 @@ TEST(ArrayRebuild, StartsOverOnAnotherDrive) {
   }
 }
 
-/// The drive is replaced by a copy of the same member from an earlier rebuild. The copy's
-/// superblock records more rebuilt stripes, but its data is older.
+/// A copy of the member from an earlier rebuild takes the place of the drive. The copy's superblock
+/// records more rebuilt stripes, but its data is older.
 TEST(ArrayRebuild, StartsOverOnACopyFromAnEarlierRebuild) {
   ArrayProfile p = array_profile(RaidLevel::raid5, 4);
   p.rebuild_bytes_per_second = 100 * kSectorBytes;
@@ -281,11 +281,11 @@ TEST(ArrayRebuild, StartsOverAfterInterruptedUpdates) {
   const RaidLayout l = r.b.layout();
   const std::uint64_t stripe = l.member_of(0, l.data) == r.member ? 1 : 0;
   ASSERT_EQ(r.b.write(stripe * l.stripe_sectors(), stamped(1, 8)),
-            Status::ok);  // the array is now dirty and recorded as dirty
+            Status::ok);  // this also marks the array dirty in the superblocks
   r.b.drives[l.member_of(stripe, l.data)]->stall_writes = true;
   const auto fresh = stamped(1, 9);
   r.b.submit_write(stripe * l.stripe_sectors(),
-                   fresh);  // the data's member is active or being rebuilt
+                   fresh);  // to an active member or the one being rebuilt
   r.b.run_for(20 * kMillisecondNs);
   r.b.array->power_cut();
   r.b.run_for(0);

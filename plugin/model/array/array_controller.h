@@ -42,7 +42,8 @@ class ArrayController final : private EventTarget, private FinishedRequests {
   /// Member functions are coroutines that this runner executes.
   operator CoroutineScope&() { return runner_; }  // NOLINT(google-explicit-constructor)
 
-  /// Reads or writes superblocks, and runs the simulation as long as that takes.
+  /// Reads the superblocks, or writes them to blank members. Runs the simulation until the array is
+  /// assembled.
   Result<void> assemble_now();
 
   void submit(const Request& request, Initiator& initiator);
@@ -289,8 +290,8 @@ class ArrayController final : private EventTarget, private FinishedRequests {
 
   PrewriteLog log_;
   std::uint64_t adopted_tail_ = 0;  ///< log tail recorded in the superblocks at power-on
-  /// While this is true, superblocks must keep adopted_tail_, because the roll-forward is not
-  /// complete.
+  /// True until the roll-forward is complete. While this is true, superblocks must contain
+  /// adopted_tail_ as the log's tail.
   bool before_roll_forward_ = false;
   ArrayRunner::Waiters log_waiters_;
 

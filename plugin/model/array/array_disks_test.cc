@@ -84,8 +84,8 @@ TEST(ArrayOfDisks, TimesAreTheSameWithoutBytes) {
     std::vector<TimeNs> took[2];
     for (const bool bytes : {false, true}) {
       DisksFixture b(level, 4, bytes);
-      // Assembly moves the arms only if there are superblocks, so the arms are first brought to the
-      // same position at the same time.
+      // Only if the members store bytes does assembly read superblocks and thereby move the arms.
+      // Therefore, bring the arms to the same positions at the same time in both runs.
       std::vector<std::byte> all(16 * kSectorBytes * 4);
       b.run_until(kSecondNs);
       b.write(0, DiskFixture::pattern(1, 1));

@@ -333,7 +333,7 @@ void ArrayController::adopt(const Slots& found, std::uint64_t dead, const Superb
   settled_events_ = newest.settled;
   want_dirty_ = dirty_durable_ = unclean_ = newest.dirty && layout.parity > 0;
   lost_members_ = 0;
-  // If two members were being rebuilt, neither of them can be trusted.
+  // If two members were being rebuilt, neither of them can be trusted, so both count as failed.
   bool news = (newest.rebuilding & (newest.rebuilding - 1)) != 0;
   for (std::uint32_t m = 0; m < layout.members; ++m) {
     const bool gone = (dead >> m & 1) != 0 && layout.parity > 0;

@@ -32,7 +32,7 @@ Task ArrayController::log_update(const LogParts& parts, std::uint64_t stripe,
   auto place = log_.reserve(mask, std::span(sectors.data(), layout.members));
   while (!place) {
     if (log_.needs_durable_tail()) {
-      // This also stores the tail, because superblocks contain it.
+      // Superblocks contain the log's tail, so this write also makes the current tail durable.
       if (metadata_settled()) write_metadata_soon();
       co_await settle_metadata();
     } else {

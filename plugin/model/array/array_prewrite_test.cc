@@ -90,9 +90,9 @@ std::uint64_t tail_on_members(const ArrayFixture& b) {
   return tail;
 }
 
-/// A record may be overwritten only if the tail stored on the members is after it. Otherwise, an
-/// older complete record of the same stripe could be rolled forward and would undo the overwritten
-/// one.
+/// A record may be overwritten only if the members store a tail that is after this record.
+/// Otherwise, an older complete record of the same stripe could be rolled forward and would undo
+/// the update.
 TEST(PrewriteRoom, IsReusedOnlyForRecordsBelowTheStoredTail) {
   std::uint64_t overwritten = 0;
   for (std::uint64_t seed = 1; seed <= 6; ++seed) {
@@ -132,8 +132,8 @@ TEST(PrewriteRoom, IsReusedOnlyForRecordsBelowTheStoredTail) {
   EXPECT_GT(overwritten, 300U);
 }
 
-/// At some point during a start, a member's log becomes unreadable while the member's home
-/// locations still hold old bytes.
+/// During a start, a member's log becomes unreadable before its records have been written to their
+/// home locations, which still hold old bytes.
 TEST(PrewriteRecords, UnreadableRecordsAreNotWrittenHome) {
   std::uint64_t failed = 0;
   for (int events = 0; events < 60; ++events) {

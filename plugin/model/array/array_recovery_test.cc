@@ -140,7 +140,8 @@ TEST(ArrayLoss, SecondMemberWhileLoggingFailsTheWrite) {
       ASSERT_TRUE(b.array->fail_member(0));
     }
     ASSERT_EQ(b.write(0, counted(12, 2)), Status::ok);
-    // By then, the data and the superblocks have been written, but the array is not yet clean.
+    // After this time, the data and the superblocks have been written, but the array is not yet
+    // clean.
     b.run_for(50 * kMillisecondNs);
     b.drives[1]->dead = true;
     EXPECT_EQ(b.write(0, counted(12, 3)), second ? Status::device_failed : Status::ok);
@@ -225,7 +226,8 @@ TEST(ArrayStripeCache, IsEmptyAfterACut) {
     b.array->power_cut();
     b.run_for(0);
     b.power_on_and_resync();
-    /// Writes another column, so that the result depends only on the parity.
+    /// Writes another column. The new parity is computed from the old one, so it is right only if
+    /// the old one was.
     ASSERT_EQ(b.write(4, counted(1, 3)), Status::ok);
     b.drain();
     EXPECT_EQ(b.wrong_stripes(), 0U);

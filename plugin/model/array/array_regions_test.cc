@@ -141,7 +141,7 @@ TEST(ArrayRegions, AgeOut) {
       EXPECT_EQ(bits_on(b, m) & std::byte{0b11}, std::byte{0b01}) << m;
     keep_writing(b, 5 * kSecondNs);
     EXPECT_EQ(bits_on(b, 0), std::byte{0b01});
-    ASSERT_EQ(b.write(40, counted(1, 1)), Status::ok);  // region 1 again
+    ASSERT_EQ(b.write(40, counted(1, 1)), Status::ok);  // marks region 1 again
     EXPECT_EQ(bits_on(b, 0), std::byte{0b11});
     b.drain();
     EXPECT_EQ(bits_on(b, 0), std::byte{0}) << "the whole array is idle";

@@ -197,8 +197,8 @@ TEST(ArrayDegraded, FailsRequestsAfterTooManyLosses) {
   EXPECT_FALSE(c.array->fail_member(1)) << "an operator must not be able to break the array";
 }
 
-/// Like a drive, an array counts requests whatever their outcome, except for requests lost in a
-/// power cut.
+/// An array counts requests that it has answered, including failed ones. Like a drive, it does not
+/// count requests that were lost in a power cut.
 TEST(ArrayDegraded, FailedRequestsAreCounted) {
   ArrayFixture b(array_profile(RaidLevel::raid5, 4), kMemberSectors);
   open_dirty(b);
@@ -378,7 +378,7 @@ struct WriteHole {
     b.run_for(0);
     for (auto* drive : b.drives) drive->stall_writes = false;
   }
-  /// Returns true if the other block is correct after the member that holds it is lost.
+  /// Returns true if the block that was not rewritten is still correct after its member has failed.
   bool other_block_is_intact() {
     b.drives[l.member_of(stripe, 1)]->dead = true;
     const auto all = numbered(l.stripe_sectors(), 1);

@@ -1,5 +1,5 @@
 // Tests unreadable sectors of members during scrub, resync and rebuild. Sectors that cannot be
-// reconstructed must stay unreadable, and parity must not be computed from them.
+// reconstructed must stay unreadable, and no parity must be computed from their contents.
 #include <gtest/gtest.h>
 
 #include "plugin/model/testing/array_fixture.h"

@@ -23,7 +23,8 @@ constexpr std::uint32_t kFullRunSectorsMax =
     2048;  // sectors of a member: 1 MiB, which is the limit for one command
 // Maximum number of segments of one request that are in progress at the same time.
 constexpr std::uint32_t kSegmentsMax = 8;
-/// maximum number of plans for one update; each failure needs a new plan
+/// Maximum number of plans for one update. Each failure of a member during the update requires a
+/// new plan.
 constexpr std::uint32_t kPlansMax = 8;
 
 }  // namespace
@@ -93,8 +94,8 @@ Task ArrayController::write_striped(HostRequest& host) {
   co_return write_outcome(batch, 0);
 }
 
-/// Writes to all mirrors, including one that is being rebuilt. Data beyond the position of the
-/// rebuild is copied again later.
+/// Writes to all mirrors, including one that is being rebuilt. If the rebuild has not reached the
+/// data yet, the rebuild copies it again.
 Task ArrayController::write_mirrors(HostRequest& host) {
   const Request& r = host.request;
   const std::uint64_t first = r.lba / layout.unit;

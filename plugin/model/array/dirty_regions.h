@@ -49,8 +49,8 @@ class DirtyRegions {
     }
     return any;
   }
-  /// Ends a write. The sectors must be those that were passed to begin(). The data is now on the
-  /// members or in their caches. REQUIRES: called exactly once for each begin().
+  /// Ends a write, whose data is now on the members or in their caches. REQUIRES: called exactly
+  /// once for each begin(), with the same sectors.
   void end(std::uint64_t first, std::uint64_t last, TimeNs now) {
     for (std::uint64_t r = first / region_sectors_; r <= last / region_sectors_; ++r) {
       RegionUse& use = uses_[r];
@@ -83,8 +83,8 @@ class DirtyRegions {
   }
   /// Drops all writes in flight, after a power cut.
   void forget_writes() { uses_.clear(); }
-  /// Treats the regions whose bits were found on the members as if they had been written at `now`,
-  /// so that these bits are cleared later. REQUIRES: parity is consistent everywhere.
+  /// For each region whose bit was found on the members, sets the time of the last write to `now`,
+  /// so that the bit is cleared later. REQUIRES: parity is consistent everywhere.
   void adopt_bits(TimeNs now) {
     for (std::uint64_t r = 0; r < bits_.size() * 8; ++r) {
       if (marked(r)) uses_.try_emplace(r, RegionUse{0, now});

@@ -21,7 +21,7 @@ class MemberRuns {
     std::uint32_t member = 0;
     RowRange rows;
     std::uint64_t offset = 0;  ///< offset in the host's data, in sectors
-    /// Offset in the buffer in which each member's sectors are contiguous.
+    /// Offset of the piece in a buffer that holds the sectors of each member contiguously.
     std::uint64_t buffer_sector = 0;
   };
   struct Run {

@@ -23,7 +23,7 @@
 namespace headcrash::model {
 
 struct Machine::State {
-  /// The initiator of one request, as seen by the device.
+  /// The initiator that the device sees for one request. It passes the completion on to the host.
   struct PendingRequest final : Initiator {
     explicit PendingRequest(State& owner) : state(owner) {}
     void completed(const Completion& completion) override { state.completed(*this, completion); }

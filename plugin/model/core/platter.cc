@@ -140,7 +140,7 @@ void Platter::store_corrupted(TimeNs at, const Extent& extent, const WriteFault&
 
 Platter::Left Platter::draw_left() {
   const std::uint64_t eighth = random_.below(8);
-  // If there is no DeviceFaults object, the sector cannot be marked as unreadable.
+  // Without a DeviceFaults object, a sector cannot be marked as unreadable, so it is torn silently.
   const Tear tear = faults_ == nullptr ? Tear::silent : tear_;
   switch (tear) {
     case Tear::silent:

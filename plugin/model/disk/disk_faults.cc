@@ -20,8 +20,8 @@ constexpr TimeNs kSelectionNs = kMillisecondNs;
 
 }  // namespace
 
-/// Applies faults to the command. Returns true if a fault answers or delays the command. The
-/// command's work must then not begin now.
+/// Applies faults to the command. If a fault answers or delays the command, returns true, and the
+/// caller must not begin the command's work.
 bool Disk::meets_fault(Command& command) {
   const TimeNs now = simulation_.now();
   Request& request = command.request;

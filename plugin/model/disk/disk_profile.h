@@ -67,7 +67,7 @@ struct ByPrevious {
   bool operator==(const ByPrevious&) const = default;
 };
 
-/// Fixed costs of a command. Their order is shown in disk.cc.
+/// Fixed costs of a command. The diagram in disk.cc shows when each of them arises.
 struct OverheadProfile {
   ByPrevious read_miss_command;  ///< time from arrival until the arm may move
   ByPrevious read_hit_command;   ///< time from arrival until the buffer is searched
@@ -94,7 +94,7 @@ struct OverheadProfile {
   std::uint32_t read_tail_sectors = 0;
 };
 
-/// An additional condition that ends read-ahead, besides the limits in sectors.
+/// The condition that ends read-ahead, in addition to the limits in sectors.
 enum class ReadAheadEnd : std::uint8_t { segment_full, track_end };
 
 struct ReadBufferProfile {

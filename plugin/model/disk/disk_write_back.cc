@@ -52,7 +52,8 @@ void Disk::start_destage() {
   transfer.sectors = static_cast<std::uint32_t>(extents.back().end() - transfer.lbn);
   transfer.access = Access::write;
   if (media_write_ended_at_ == simulation_.now() && transfer.lbn == last_lbn_) {
-    // The write continues exactly where the head is, so no time is rounded to nanoseconds.
+    // The write begins exactly where the previous one ended. Keep the previous base, so that no
+    // time is rounded to nanoseconds.
     transfer.base = planned_.base;
     transfer.ready_ps = planned_.end_ps;
   } else {

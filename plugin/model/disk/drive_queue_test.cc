@@ -56,7 +56,7 @@ TEST(DriveQueue, EachPolicyHasItsOrder) {
 }
 
 TEST(DriveQueue, KeepsTheHostsOrderBeyondTheDepth) {
-  // The drive holds three commands: the current one, and two among which it can choose.
+  // At depth 3, the drive holds the current command and two others, among which it can choose.
   const std::vector<std::uint64_t> lbas = {at_cylinder(10), at_cylinder(18), at_cylinder(17),
                                            at_cylinder(11), at_cylinder(10) + 1};
   const auto order = order_of(QueuePolicy::sstf, 3, lbas);

@@ -48,8 +48,8 @@ class Rotation {
   /// Returns the angle at time `at`, as the time that has passed since the index mark was under the
   /// heads.
   std::int64_t angle_ps(TimeNs at) const {
-    // 1000 revolutions take exactly revolution_ps nanoseconds. `at` is reduced first, so that all
-    // products fit into 64 bits.
+    // `at` can be reduced modulo revolution_ps, because this number of nanoseconds is exactly 1000
+    // revolutions. All products then fit into 64 bits.
     return (at % revolution_ps_ * kPicosecondsPerNs + shift_ps_) % revolution_ps_;
   }
   std::int64_t slot_angle_ps(std::uint32_t slot, std::uint32_t track_sectors) const {

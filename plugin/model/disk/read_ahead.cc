@@ -120,8 +120,8 @@ void ReadAhead::plan_to(std::uint64_t lbn) {
 void ReadAhead::settle(TimeNs now) {
   if (!running_) return;
   if (now - base_ > kLongAgoNs) {
-    // All sectors were read long ago. The base is set to the current time, so that the picoseconds
-    // fit into 64 bits.
+    // The read-ahead ended long ago. Set the base to the current time, so that offsets in
+    // picoseconds fit into 64 bits.
     plan_to(goal_);
     read_ = goal_;
     begin_ = track_begin_;
@@ -151,7 +151,8 @@ void ReadAhead::settle(TimeNs now) {
 
 bool ReadAhead::holds_start(TimeNs now, std::uint64_t lbn, std::uint32_t sectors) {
   settle(now);
-  // True for the next read of a sequential stream, if the bus is faster than the medium.
+  // True if the read begins at the sector that passes under the head next. The next read of a
+  // sequential stream does so if the bus is faster than the medium.
   const bool next = profile_.joins_at_head && running_ && lbn == read_ && read_ < goal_;
   if (lbn < begin_ || (lbn >= read_ && !next)) return false;
   return running_ || profile_.resumes_on_hit || lbn + sectors <= read_;

@@ -83,8 +83,8 @@ bool WriteCache::covers(std::uint64_t lba, std::uint32_t sectors) const {
       return e.lba <= lba && lba < e.end();
     });
     if (going == in_flight_.end()) return false;
-    // A newer extent may begin inside this extent. This does not matter here, since only the
-    // coverage is checked.
+    // A newer extent may begin inside `going`. It can be ignored here, because only the coverage is
+    // checked.
     lba = going->end();
   }
   return true;

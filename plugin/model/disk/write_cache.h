@@ -20,7 +20,7 @@ struct Extent {
   bool zeroes = false;
   TimeNs since = 0;                  ///< time at which the write was acknowledged
   std::span<const std::byte> bytes;  ///< empty for zeroes, or if only timing matters
-  /// Keeps the memory of `bytes` allocated; null if the memory does not belong to the cache.
+  /// Owner of the memory of `bytes`; null if the cache does not own this memory.
   std::shared_ptr<const std::vector<std::byte>> keeps;
 
   std::uint64_t end() const { return lba + sectors; }

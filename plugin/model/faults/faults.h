@@ -117,7 +117,8 @@ class DeviceFaults {
   /// Removes all faults, or those of one kind. Sectors that a power cut has made unreadable stay
   /// unreadable.
   void clear(std::optional<FaultKind> kind = std::nullopt);
-  bool any() const { return any_; }  ///< if false, no other function needs to be called
+  /// False if there are no faults; calls of the other functions are then unnecessary.
+  bool any() const { return any_; }
 
   /// Returns true if the device is dead. Must be called exactly once for each command, because
   /// calls are counted.

@@ -114,7 +114,7 @@ struct Flash::State final : EventTarget {
   std::uint32_t next_lun = 0;  ///< the next LUN to program, in turn
   std::uint32_t programs = 0;  ///< number of programs that are running or queued on LUNs
 
-  /// True if there was no write for a while. Partial pages are then programmed, too.
+  /// True after some time without a write. Partial pages are then programmed, as well as full ones.
   bool quiet = false;
   std::uint64_t idle_epoch = 0;  ///< increases with each write, which invalidates older idle timers
   std::uint64_t armed_for = ~std::uint64_t{0};

@@ -369,8 +369,8 @@ void Nvram::State::send_flush(Command command) {
 
 void Nvram::State::backend_request_done(BackendRequest& backend, const Completion& completion) {
   if (backend.generation !=
-      // The power has been cut since the request was sent, and the host has already received its
-      // answer.
+      // The power was cut after the request had been sent. The host's request has already been
+      // answered.
       intake.generation()) {
     backend.busy = false;
     free_backend_requests.push_back(&backend);

@@ -84,7 +84,7 @@ class NvramBlocks {
 
   // ---- power
   void cut();          ///< sectors in flight become dirty again; clean sectors are dropped
-  void mark_replay();  ///< marks all dirty sectors as dirty at power-on; failed blocks are retried
+  void mark_replay();  ///< sets `replay` for all dirty sectors; failed blocks are retried
   void clear();
 
   std::uint32_t blocks() const { return static_cast<std::uint32_t>(blocks_.size()); }
@@ -102,7 +102,8 @@ class NvramBlocks {
     SectorMask present = 0;   ///< sectors whose newest version is in this block
     /// Subset of `present`: sectors that are newer than those of the device below.
     SectorMask dirty = 0;
-    /// Subset of `present`: sectors of which an older or equal version is in flight.
+    /// Subset of `present`: sectors that are being written back, in their newest version or an
+    /// older one.
     SectorMask leaving = 0;
     /// Subset of `dirty` or `leaving`: sectors that were dirty at the last power-on.
     SectorMask replay = 0;

@@ -166,7 +166,7 @@ TEST(Nvram, KeepsHotBlocksAndWritesBackColdOnes) {
   NvramFixture b;
   for (std::uint64_t i = 0; i < 60; ++i) {
     b.write(0, 8, 7);                      // rewritten often
-    b.write(100 + (i * 16) % 1500, 8, 9);  // each block is written once
+    b.write(100 + (i * 16) % 1500, 8, 9);  // another block each time
     b.run_for(30 * kMillisecondNs);
   }
   EXPECT_EQ(b.counters().dirty_hits, 59U);

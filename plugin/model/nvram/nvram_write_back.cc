@@ -3,10 +3,11 @@
 //   dirty blocks / all   0 ....... low ............. high ....... 1000
 //                        |  idle   | continues, if begun | writes back |
 //
-// The write-back runs until nothing is dirty if the host has been idle for idle_delay_ns, if the
-// battery is not ok, or for data that was dirty at power-on. If a write is waiting for room, the
-// write-back runs until there is enough. The least recently written block is written first,
-// together with adjacent blocks. A frequently rewritten block is written last, or ideally never.
+// If the host has been idle for idle_delay_ns, or if the battery is not ok, the write-back
+// continues until nothing is dirty. It also continues until all data that was dirty at power-on has
+// been written, and until a waiting write has enough room. The least recently written block is
+// written first, together with adjacent blocks. A frequently rewritten block is written last, or
+// ideally never.
 //
 // A write-back sends a copy. Its sectors stay in the cache, marked as leaving. If a power cut
 // tears these sectors in the device below, they are written again at power-on.

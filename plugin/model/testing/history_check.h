@@ -494,7 +494,7 @@ class HistoryCheck final : public Initiator {
       return;
     if (!options_.may_tear) return violation(fmt::format("a cut tore sector {}", lba));
     std::vector<std::vector<std::byte>> allowed;
-    // Anything may follow the torn prefix, if the sector was unreadable before.
+    // If the sector was unreadable before the write, any bytes may follow the new prefix.
     bool anything = false;
     for (const Version& v : s.versions) {
       if (v.acknowledged < barrier) continue;
