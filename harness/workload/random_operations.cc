@@ -79,8 +79,8 @@ class RandomHistory {
     draft_.add({.kind = Kind::join});
     ++turn_;
   }
-  /// Returns a unique target for a symbolic link. Its length follows from its number, because a
-  /// further random number would change existing lists.
+  /// Returns a unique target for a symbolic link. The length of the target is computed from its
+  /// number. Drawing it at random would change the lists of existing seeds.
   std::string target() {
     const std::uint32_t number = next_text_++;
     std::string text = fmt::format("somewhere/{}", number);

@@ -214,7 +214,7 @@ constexpr std::array<std::string_view, kShortSharedLists> kShortLists{
     // Users wait for several commits in succession that contain no changes.
     "create a | create a, create b | sync, sync | create c | create a, mkdir d",
     "create a | mkdir d, create d/a | mkdir e, create e/a | mkdir f, create f/a",
-    // Creates enough files that a block of inodes is used for the first time on the disk `tiny`.
+    // Creates enough files that, on the disk `tiny`, inodes in a new block of inodes are used.
     "files 28 | create a, create b | create c, create d | mkdir e, create e/a",
     // The inode of a file without a name is evicted and read again, and a commit removes it.
     "create a | open a %f, unlink a, close %f | sync, evict | create a, sync",

@@ -55,7 +55,8 @@ class PackedStore : public model::SectorStore {
   std::vector<std::uint32_t> kept_of_groups_;
   std::vector<std::byte> kept_;  ///< the stored sectors, in ascending order
   std::shared_ptr<const model::SectorStore> base_;
-  /// For each page: true if the page is stored here. Empty if there is no base.
+  /// For each page, true if the page is stored in this object and not in the base. Empty if there
+  /// is no base.
   std::vector<bool> changed_;
 };
 

@@ -45,8 +45,8 @@ Result<model::DeviceId> device_of(const Plan& plan, const model::FaultSpec& faul
 
 struct BuildOptions {
   std::uint64_t seed = 1;
-  /// Returns the store of a leaf. If this function is empty, no bytes are stored, and only times
-  /// are modelled.
+  /// Returns the store of a leaf. If this function is empty, no bytes are stored; only times are
+  /// modelled.
   std::function<model::SectorStore*(model::DeviceId)> store;
   /// These faults are added before the first power-on, so that they already affect an array when it
   /// assembles its members.

@@ -46,9 +46,9 @@ class DmLog {
     number_ = 0;
     closed_ = false;
   }
-  /// Returns the next entry, validated, in units of 512 bytes; the entry's data begins at
-  /// data_at(). Returns nullopt at the end of the log. An invalid entry is an error if it is one of
-  /// those that the super block counts; otherwise it ends the log.
+  /// Returns the next entry, or nullopt at the end of the log. The entry has been validated and
+  /// converted to units of 512 bytes; its data begins at data_at(). If an entry that the super
+  /// block counts is invalid, returns an error. Any other invalid entry ends the log.
   Result<std::optional<dm_log::Entry>> next();
   bool without_super() const { return without_super_; }
   /// Returns the number of entries that have been read beyond those that the super block counts.

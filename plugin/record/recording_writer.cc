@@ -65,8 +65,9 @@ struct RecordingWriter::State {
   /// True if the payload of at least one write was recorded, so the recording contains data and not
   /// only timestamps.
   bool has_data = false;
-  /// The latest flushes and FUA writes in flight, limited in number. If the oldest one is dropped,
-  /// its acknowledgement will not flush the log.
+  /// The latest flushes and FUA writes in flight, at most kDurableRequestsMax. If there are more,
+  /// the oldest one is dropped, and its acknowledgement does not write the log's buffer to the
+  /// kernel.
   std::vector<model::RequestId> durable_requests;
   model::TimeNs time_base = 0;
   model::RequestId request_base = 0;

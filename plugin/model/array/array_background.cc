@@ -88,9 +88,9 @@ Result<void> ArrayController::scrub(bool repair_it) {
 
 // ---- rebuild
 
-/// Records the progress of a rebuild in the superblocks. The rebuilt stripes must already be on the
-/// medium. If host writes are still in a volatile cache, the array remains dirty, and the recorded
-/// progress is not trusted after a cut.
+/// Records the progress of a rebuild in the superblocks, after flushing the rebuilt stripes to the
+/// medium. If host writes are still in a volatile cache, the array remains dirty, and a start after
+/// a cut does not use the recorded progress.
 Task ArrayController::note_progress(std::uint32_t member) {
   const std::uint64_t reached = rebuilt_stripes_;
   const std::uint64_t step =

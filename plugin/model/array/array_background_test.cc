@@ -68,8 +68,8 @@ TEST(ArrayRebuild, TheChunkInProgressIsNotYetReadable) {
     Rebuilding r(array_profile(RaidLevel::raid5, 4), seed,
                  {.delay_ns = kMillisecondNs / 10, .jitter_ns = 6 * kMillisecondNs});
     std::mt19937_64 random(seed);
-    // Reads single blocks of the member that is being rebuilt, because such a read goes directly to
-    // one member and takes no lock.
+    // Reads single blocks of the member that is being rebuilt. Such a read is sent directly to one
+    // member, without a lock.
     const RaidLayout l = r.b.layout();
     while (r.may_continue()) {
       // The stripe is in or shortly after the chunk in progress.
@@ -90,7 +90,7 @@ TEST(ArrayRebuild, DataIsOnTheMediumBeforeTheMemberIsActive) {
     r.b.finish(r.b.submit(Op::flush));
     while (r.b.array->status().members[r.member] != MemberState::active)
       ASSERT_TRUE(r.b.simulation->run_next());
-    /// Long enough for the superblocks to record the progress as well.
+    /// Also lets the array record the progress in the superblocks.
     r.b.run_for(5 * kMillisecondNs);
     r.b.array->power_cut();
     r.b.run_for(0);

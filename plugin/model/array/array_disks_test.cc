@@ -108,9 +108,9 @@ TEST(ArrayOfDisks, SmallWriteWaitsARevolutionAfterItsReads) {
   b.write(0, DiskFixture::pattern(1, 1));
   for (std::uint64_t i = 1; i < 20; ++i) {
     const Completion c = b.write(i * 37, DiskFixture::pattern(1, 2));
-    // A small write reads a sector and, after a full revolution, writes it. It therefore takes at
-    // least one revolution. Because it never waits in a queue, it takes at most three revolutions
-    // plus the longest seek.
+    // A small write reads a sector and, after a full revolution, writes it. The duration is thus at
+    // least one revolution. It is at most three revolutions plus the longest seek, because the
+    // write never waits in a queue.
     EXPECT_GT(c.completed_at - c.submitted_at, kRevolutionNs);
     EXPECT_LT(c.completed_at - c.submitted_at, 3 * kRevolutionNs + 6 * kMillisecondNs);
   }

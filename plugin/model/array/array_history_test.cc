@@ -224,7 +224,8 @@ class ArrayHistory final : public Initiator {
                   << f.allowed[i][0];
   }
 
-  /// Injects another failure that the redundancy tolerates, or starts a rebuild.
+  /// Makes another member or sector fail, if the redundancy still tolerates it, or starts a
+  /// rebuild.
   void disturb() {
     const RaidLayout l = bench_.layout();
     const ArrayStatus status = bench_.array->status();

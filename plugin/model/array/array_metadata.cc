@@ -33,9 +33,8 @@ std::uint64_t new_array_id(std::uint64_t seed, std::uint64_t device, const RaidL
   return id;
 }
 
-/// Returns the first sequence number to use after a start. Each start uses a new range of numbers,
-/// because a member that was absent may still hold records with numbers that the other members do
-/// not know.
+/// Returns the first sequence number to use after a start. Each start uses a new range of numbers:
+/// a member that was absent may still hold records whose numbers are unknown to the other members.
 std::uint64_t first_sequence_of(std::uint64_t events) {
   return (events + 1) << 32;
 }

@@ -50,8 +50,9 @@ TEST(PrewriteRoom, ReusesSpaceOnlyAfterALaterTailIsOnTheMedium) {
   EXPECT_FALSE(log.reserve(0b11, payload).has_value());
 }
 
-/// At the front, two sectors of an old record are free, and the next record does not fit at the end
-/// of the ring. The new record must not overlap records that are still in use.
+/// Two sectors at the front of the ring are free again, and the next record does not fit at the
+/// end. The record must not be placed at the front, where it would overlap records that are still
+/// in use.
 TEST(PrewriteRoom, CountsTheSkippedEndOfTheRingAsUsed) {
   PrewriteLog log;
   log.open(1, 16, 24, 1, 5);

@@ -52,7 +52,7 @@ class FramePool {
     new (frame) Header{this, step};
     return static_cast<std::byte*>(frame) + kHeaderBytes;
   }
-  /// Returns the pool that a frame belongs to.
+  /// Returns the pool from which a frame was allocated.
   static FramePool& of(void* memory) {
     return *static_cast<Header*>(static_cast<void*>(static_cast<std::byte*>(memory) - kHeaderBytes))
                 ->pool;

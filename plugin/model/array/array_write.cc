@@ -298,8 +298,8 @@ Task ArrayController::read_for_plan(std::uint64_t stripe, const StripePlan& plan
   co_return Status::medium_error;
 }
 
-/// Applies the host's data to the columns and updates parity. `bytes` has one column of `plan.rows`
-/// for each role, followed by two scratch columns.
+/// Applies the host's data to the columns and updates parity. `bytes` has one column for each role,
+/// followed by two scratch columns; each column has room for `plan.rows`.
 void ArrayController::apply_plan(const Request& request, const Segment& segment,
                                  const StripePlan& plan, std::uint64_t lost,
                                  std::byte* bytes) const {

@@ -35,7 +35,7 @@ OffsetPs read_sent_ps(const OverheadProfile& overhead, const MediaAccess& planne
       sent_ps = std::max(sent_ps, on_bus_ps + bus_ps * sectors);
     }
     done += pass.sectors;
-    // Number of sectors that remain to be sent, including the first sector of this transfer.
+    // Number of sectors in the request from the first sector of this transfer on.
     const std::uint32_t behind = sectors - pass.first;
     const OffsetPs first_ps = pass.after_ps(1, revolution_ps) + bus_ps * behind;
     const OffsetPs last_ps =

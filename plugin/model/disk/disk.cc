@@ -251,8 +251,8 @@ void Disk::begin_write() {
   if (cache_.held_sectors() + request.sectors > profile_.write_cache.capacity_sectors) {
     stage_ = Stage::room;
     consider_destage();
-    // If the media write in flight will make enough room, the data can arrive before that write
-    // ends.
+    // If the media write in flight will make enough room, the data of this write can arrive before
+    // the media write ends.
     if (media_user_ != MediaUser::destage ||
         cache_.dirty_sectors() + request.sectors > profile_.write_cache.capacity_sectors)
       return;
@@ -343,8 +343,8 @@ void Disk::plan_access(const Transfer& transfer) {
   if (planned_.seek_cylinders > 0) ++intake_.counters().seeks;
 }
 
-/// Fills in the breakdown of a command that ends at `done`. Time during which the command waited
-/// for the mechanism is not included.
+/// Fills in the breakdown of a command that ends at `done`, without the time that the command spent
+/// waiting for the mechanism.
 void Disk::account(Command& command, TimeNs done, OffsetPs ready_ps, TimeNs command_ns) const {
   Breakdown& b = command.breakdown;
   b.seek_ns = planned_.seek_ps / kPicosecondsPerNs;

@@ -14,8 +14,8 @@
 namespace headcrash::model {
 namespace {
 
-/// Time that a drive takes to answer a command if only its interface still works. Origin: estimate.
-/// SCSI allows a target 250 ms to answer a selection, but dead electronics return an error at once.
+/// Time after which a dead drive answers a command with an error. Origin: estimate, for a drive
+/// whose interface still works. (SCSI allows 250 ms for the answer to a selection.)
 constexpr TimeNs kSelectionNs = kMillisecondNs;
 
 }  // namespace

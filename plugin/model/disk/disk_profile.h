@@ -106,8 +106,8 @@ struct ReadBufferProfile {
   /// Number of segments that keep written data. Reads of this data are served from the buffer.
   std::uint32_t write_segments = 0;
   ReadAheadEnd read_ahead_end = ReadAheadEnd::segment_full;
-  /// If true, data that has been sent can be read from the buffer again. If false, only data of the
-  /// read-ahead can be read from the buffer.
+  /// If true, the buffer keeps data that has been sent to the host, and later reads can be served
+  /// from it. If false, later reads can be served only from data that was read ahead.
   bool keeps_requested = true;
   bool writes_take_over = false;  ///< a write uses the whole buffer, and read data is discarded
   /// If true, only a read that begins where the previous one ended is followed by read-ahead.

@@ -177,8 +177,8 @@ OffsetPs ReadAhead::send(TimeNs now, std::uint64_t lbn, std::uint32_t sectors,
   if (!profile_.keeps_requested) begin_ = track_begin_ = std::max(begin_, lbn);
   OffsetPs sent_ps = bus_start_ps + bus_sector_ps * sectors;
   for (const Stretch& s : stretches_) {
-    // The bus may have to wait for the first sector of this read or, if the bus is faster than the
-    // medium, for the last one. It never has to wait for the sectors in between.
+    // The bus can be held up only by the first sector of this read or, if the bus is faster than
+    // the medium, by the last one. The sectors in between never hold it up.
     const std::uint64_t first = std::max({s.lbn, lbn, read_});
     const std::uint64_t last = std::min(s.lbn + s.pass.sectors, end);
     if (first >= last) continue;

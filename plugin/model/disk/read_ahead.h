@@ -73,7 +73,7 @@ class ReadAhead {
   std::uint64_t track_begin_ = 0;  ///< value of begin_ from whole_track_ps_ on
   OffsetPs whole_track_ps_ = 0;
   std::uint64_t read_ = 0;      ///< all sectors before this LBN had been read at the last settle()
-  std::uint64_t planned_ = 0;   ///< end of the planned reads
+  std::uint64_t planned_ = 0;   ///< LBN at which the planned reads end
   std::uint64_t goal_ = 0;      ///< LBN at which reading stops
   std::uint64_t asked_to_ = 0;  ///< end of the last requested range
   /// Sectors before this LBN have been reported by halt() or belong to the request.

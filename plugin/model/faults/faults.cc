@@ -52,7 +52,8 @@ struct DeviceFaults::State {
              std::search(request.data.begin(), request.data.end(), spec.data.begin(),
                          spec.data.end()) != request.data.end();
     }
-    /// When the first write matches, makes the range of that write the fault's range.
+    /// For a fault that waits for certain bytes: restricts the fault to the range of `request`, the
+    /// first write that contains them.
     void stay_at(const Request& request) {
       if (spec.data.empty()) return;
       spec.lba = request.lba;

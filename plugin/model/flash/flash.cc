@@ -227,8 +227,8 @@ void Flash::State::delivered(std::uint32_t index) {
 
 // ---- writes
 
-/// Moves writes into the buffer, in the order in which their data has arrived, as long as there is
-/// room.
+/// Moves waiting writes into the buffer while there is room, in the order in which their data has
+/// arrived.
 void Flash::State::admit_all() {
   while (!room_waiting.empty() && admit(room_waiting.front())) {
     const std::uint32_t index = room_waiting.front();

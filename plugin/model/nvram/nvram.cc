@@ -306,9 +306,10 @@ void Nvram::State::read(Command command) {
   send(backend, own);
 }
 
-/// Handles a read error of the device below. A sector whose newest version is cached must stay
-/// readable, so the uncached parts are read piece by piece. If any piece is unreadable, the whole
-/// request fails, as on a drive. Returns true if another piece has been requested.
+/// Handles a read error of the device below. If part of the hull is cached, the error may be in a
+/// sector whose newest version is cached and must stay readable. Therefore, the uncached parts are
+/// read one by one. If one of them is unreadable, the whole request fails, as on a drive. Returns
+/// true if another part has been requested.
 bool Nvram::State::read_goes_on(BackendRequest& backend, Status status) {
   if (status == Status::medium_error && !backend.in_pieces && !backend.kept.empty()) {
     backend.in_pieces = true;
@@ -411,7 +412,7 @@ void Nvram::State::backend_request_done(BackendRequest& backend, const Completio
 
 void Nvram::State::through_done(BackendRequest& backend, Status status) {
   through.erase(std::find(through.begin(), through.end(), &backend));
-  if (status != Status::ok) return;  // data that was acknowledged earlier stays in the cache
+  if (status != Status::ok) return;  // the cache keeps its older, acknowledged data
   blocks.drop(backend.range);
   const Request& request = backend.command.request;
   std::span<const std::byte> data = request.data;
@@ -477,8 +478,8 @@ void Nvram::shut_down() {
     state.shutting_down = true;
     state.consider_destage();
     state.update_busy();
-    // Blocks that the device below has rejected stay in the cache. They are written back again only
-    // after the next power-on.
+    // Blocks whose write-back has failed stay in the cache. They are written back again only after
+    // the next power-on.
     const auto working = [&] {
       return state.current || state.backend_requests.size() > state.free_backend_requests.size();
     };

@@ -166,9 +166,9 @@ void NvramBlocks::set(std::uint32_t slot, SectorMask present, SectorMask dirty, 
     slot_of_.erase(block.index);
     file(slot, Order::free, false);
   } else if (present != 0) {
-    // A block that becomes clean is moved to the newest end of the list, because it was written
-    // later than every block that is already clean. This holds even if one of those blocks has been
-    // read in the meantime.
+    // A block that becomes clean is moved to the newest end of the list. It was written later than
+    // all blocks that are already clean, so it counts as more recently used, even if one of those
+    // has been read since.
     const Order order = dirty != 0 ? Order::dirty : leaving != 0 ? Order::going : Order::clean;
     file(slot, order, order == Order::clean && filed_[slot] != Order::clean);
   }

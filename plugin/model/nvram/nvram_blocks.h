@@ -36,7 +36,8 @@ class NvramBlocks {
   std::uint64_t span(const SectorRange& range) const;
   bool has_room_for(const SectorRange& range) const;
   bool covers(const SectorRange& range) const;
-  /// Returns the part of the range from its first absent sector to its last absent one.
+  /// Returns the smallest range that contains all absent sectors of the range; nullopt if none is
+  /// absent.
   std::optional<SectorRange> absent_hull(const SectorRange& range) const;
   std::vector<SectorRange> present_runs(const SectorRange& range) const;
   bool leaving(const SectorRange& range) const;
@@ -70,8 +71,8 @@ class NvramBlocks {
   /// sector that can be reached without crossing absent sectors. Clean sectors in between are
   /// included, because this saves a second write.
   SectorRange first_run(std::uint32_t slot) const;
-  /// These return the dirty run that begins (run_from) or ends (run_up_to) at `lba`, which must be
-  /// a block boundary; nullopt if there is no dirty run there.
+  /// Return the dirty run that begins (run_from) or ends (run_up_to) at `lba`; nullopt if no dirty
+  /// run does. REQUIRES: `lba` is a block boundary.
   std::optional<SectorRange> run_from(std::uint64_t lba) const;
   std::optional<SectorRange> run_up_to(std::uint64_t lba) const;
   /// Marks the whole range as in flight after its write-back has been sent.
@@ -131,7 +132,7 @@ class NvramBlocks {
   std::uint32_t block_sectors_;
   bool has_bytes_;
   std::vector<Block> blocks_;
-  std::vector<Order> filed_;  ///< for each slot: the list that it is in
+  std::vector<Order> filed_;  ///< for each slot, the list that contains it
   std::vector<List::iterator> place_;
   /// Slots by state, oldest first. Each slot is in exactly one list: free; clean (can be reused);
   /// going (not dirty, but in flight to the device below); dirty.
