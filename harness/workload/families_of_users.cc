@@ -29,9 +29,9 @@ std::vector<std::string> all_below(const Drawing& list, const std::string& direc
 
 }  // namespace
 
-/// One user renames directories and concurrently syncs objects below them, or three users do. The
-/// number selects the users and the length of the names: two consecutive numbers use short names,
-/// the next two long ones. A long old name and a long new name are in different blocks.
+/// Users rename directories and concurrently sync objects below them. An even number has one user,
+/// an odd one three. Two consecutive numbers use short names, and the next two use long ones. If
+/// names are long, the old and the new name are in different blocks.
 std::vector<Operation> paths(std::uint64_t number) {
   Drawing list(number);
   const std::uint64_t users = number % 2 == 0 ? 1 : 3;

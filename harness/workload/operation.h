@@ -269,7 +269,7 @@ VfsResult<void> execute(const Operation& operation, Vfs& vfs, OpenFiles& open_fi
 
 /// The outcome of an operation that did not succeed.
 enum class Outcome : std::uint8_t {
-  failed,   ///< the operation must not fail, so the workload ends
+  failed,   ///< an error that is not permitted; it ends the workload
   skipped,  ///< the file system does not support the operation, so it had no effect
   partial,  ///< ENOSPC: a write may have been executed in part; any other operation had no effect
 };

@@ -24,7 +24,7 @@ enum class Shape : std::uint8_t {
   any_names,  ///< the same name may be a file at one time and a directory at another
   /// A directory that is removed while others create, link or move names into it.
   vanishing_targets,
-  commits,     ///< files; half of the operations make something persistent
+  commits,     ///< files; half of the operations are sync or fsync
   cold_inodes  ///< files that are evicted and read again
 };
 constexpr std::array kShapes{Shape::one_directory,     Shape::two_directories, Shape::any_names,
@@ -211,10 +211,10 @@ constexpr std::array<std::string_view, kShortSharedLists> kShortLists{
     // Removing the replaced file takes a long time. During this time, a commit ends and the moved
     // file loses its name.
     "create a, create b | rename a b | sync | unlink b",
-    // Users wait for several commits in succession that contain no changes.
+    // Several successive commits contain no changes, and users wait for each of them.
     "create a | create a, create b | sync, sync | create c | create a, mkdir d",
     "create a | mkdir d, create d/a | mkdir e, create e/a | mkdir f, create f/a",
-    // Creates enough files that, on the disk `tiny`, inodes in a new block of inodes are used.
+    // Creates enough files for the disk `tiny` to start a new block of inodes.
     "files 28 | create a, create b | create c, create d | mkdir e, create e/a",
     // The inode of a file without a name is evicted and read again, and a commit removes it.
     "create a | open a %f, unlink a, close %f | sync, evict | create a, sync",

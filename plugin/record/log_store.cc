@@ -370,8 +370,8 @@ void LogStore::State::bound_the_index() {
   move_again_at = index_bytes() + options.index_bytes_max / kIndexBytesPerTry;
 }
 
-/// Moves the bytes of a chunk. Moves only plain runs, that is, not those that are flagged as torn
-/// or unreadable. Also writes out holes inside a run, which read as zeroes.
+/// Moves the plain runs of a chunk, that is, all runs except those flagged as torn or unreadable.
+/// Holes inside a plain run are written as zeroes.
 void LogStore::State::move_chunk(model::DeviceId device, std::uint64_t chunk) {
   struct Run {
     std::uint64_t lba, end;

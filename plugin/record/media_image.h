@@ -12,7 +12,7 @@
 
 namespace headcrash::record {
 
-/// The end of the part of a recording that is applied.
+/// The point in a recording up to which events are applied.
 struct Until {
   std::optional<model::TimeNs> at;  ///< includes events up to this time
   /// Includes at most this many events, counting all kinds and devices.

@@ -33,7 +33,7 @@ struct Parameter {
   std::int64_t exact = 0;   ///< value in the original workload
   std::int64_t scaled = 0;  ///< value of the scaled-down variant, for tests and quick comparisons
   std::int64_t least = 0, most = 0;
-  std::string_view meaning;  ///< description of one line, with the source of `exact`
+  std::string_view meaning;  ///< one-line description, with the source of `exact`
 };
 
 /// The values of all parameters of a workload.

@@ -84,7 +84,7 @@ TEST(ArrayOfDisks, TimesAreTheSameWithoutBytes) {
     std::vector<TimeNs> took[2];
     for (const bool bytes : {false, true}) {
       DisksFixture b(level, 4, bytes);
-      // Only if the members store bytes does assembly read superblocks and thereby move the arms.
+      // Assembly reads superblocks, and thereby moves the arms, only if the members store bytes.
       // Therefore, bring the arms to the same positions at the same time in both runs.
       std::vector<std::byte> all(16 * kSectorBytes * 4);
       b.run_until(kSecondNs);

@@ -219,7 +219,7 @@ TEST(PrewriteRecords, AreKeptUntilRolledForwardDataIsDurable) {
       b.array->power_cut();
       b.run_for(0);
       b.array->power_on();
-      // Rolled forward, but not idle long enough to flush the members.
+      // The log has been rolled forward, but the array has not been idle long enough for a flush.
       b.run_for(50 * kMillisecondNs);
     }
     EXPECT_EQ(b.read(24, 12), fresh);

@@ -441,7 +441,7 @@ TEST(WriteHole, PrewriteLogClosesTheWriteHole) {
   b.run_for(0);
   EXPECT_EQ(b.wrong_stripes(), 1U);
   for (auto* drive : b.drives) drive->stall_writes = false;
-  // The other member that the write changed its block on is missing at power-on.
+  // The member with data column 1, which the write did not change, is missing at power-on.
   b.drives[l.member_of(9, 1)]->dead = true;
   b.array->power_on();
   auto expected = numbered(l.stripe_sectors(), 1);

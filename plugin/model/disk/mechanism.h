@@ -115,7 +115,7 @@ struct Transfer {
   TimeNs base = 0;
   OffsetPs ready_ps = 0;            ///< time at which the arm starts moving, relative to base
   OffsetPs positioning_min_ps = 0;  ///< minimum time from ready_ps until the first sector passes
-  /// Arrival of the data of a write; all 0 if it has already arrived.
+  /// When the data of a write arrives; all 0 if it has already arrived.
   BufferedData buffered_data;
 };
 
