@@ -1,6 +1,5 @@
-// Generates the families that test concurrent calls, in which one call completes while another is
-// in progress: fsync below directories that are being moved, concurrent syncs, and open files
-// (families.h).
+// Generates the families in which calls overlap: fsync below directories that are being moved,
+// concurrent syncs, and open files (families.h).
 #include <fmt/format.h>
 
 #include <algorithm>

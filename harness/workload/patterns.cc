@@ -1,6 +1,6 @@
 // Generates the patterns in which applications write (patterns.h). Each function adds the rounds of
-// one pattern to a draft. The sizes of pages and frames are SQLite's defaults, except that a frame
-// is rounded up to whole stamps.
+// one pattern to a script. Pages and frames have SQLite's default sizes, but frames are rounded up
+// to whole stamps.
 #include "harness/workload/patterns.h"
 
 #include <fmt/format.h>
@@ -213,9 +213,9 @@ void sqlite_wal(Script& script, std::uint32_t rounds) {
 }
 
 /// Overwrites files of fixed length in place, and syncs each write, as a database does. After the
-/// last global sync and before the first write that counts, each file is synced once without
-/// changes. This avoids known defects of F2FS (fs-adapters/linux/f2fs.toml, f2fs-strict.toml), so
-/// that the pattern can serve as a control.
+/// last global sync, space is allocated beyond the end of each file, and the file is synced, before
+/// the first page is overwritten. This avoids known defects of F2FS (fs-adapters/linux/f2fs.toml,
+/// f2fs-strict.toml), so that the pattern can serve as a control.
 void overwrite_fsync(Script& script, std::uint32_t rounds) {
   constexpr std::uint64_t kTables = 4, kTableBytes = 64 * kStampBytes;
   const auto table = [](std::uint64_t number) { return fmt::format("table{}", number); };

@@ -28,9 +28,9 @@ class PackedStore : public model::SectorStore {
   Result<void> write(std::uint64_t lba, std::span<const std::byte> data) override;
   Result<void> write_zeroes(std::uint64_t lba, std::uint64_t count) override;
 
-  /// Returns the first sector at or after `lba` whose page is stored here, or sectors() if no such
-  /// sector follows. A page is stored if it differs from the base and is not all zeroes, or if its
-  /// zeroes hide a page of the base.
+  /// Returns the first sector at or after `lba` whose page is stored in this object, or sectors()
+  /// if no such sector follows. A page is stored if it differs from the base and is not all zeroes,
+  /// or if it is all zeroes and the base's page is not.
   std::uint64_t next_packed(std::uint64_t lba) const;
   /// Returns the shared base; null if this store is a complete copy.
   const std::shared_ptr<const model::SectorStore>& base() const { return base_; }

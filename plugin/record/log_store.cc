@@ -346,9 +346,9 @@ std::size_t LogStore::State::index_bytes() const {
   return bytes;
 }
 
-/// Moves fragmented chunks until the index is within its limit. If a full scan does not find enough
-/// fragmented chunks, chunks with fewer extents are also moved. If no move helps, nothing is moved
-/// again until the index has grown.
+/// Moves fragmented chunks until the index is within its limit. If a full scan finds too few
+/// fragmented chunks, also moves chunks with fewer extents. If no move reduces the index, the next
+/// scan waits until the index has grown.
 void LogStore::State::bound_the_index() {
   if (index_bytes() <= std::max(options.index_bytes_max, move_again_at)) return;
   for (std::size_t fragmented = kFragmentedExtents; fragmented >= 2; fragmented /= 4) {

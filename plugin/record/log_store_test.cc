@@ -384,7 +384,7 @@ TEST_F(LogStoreTest, AMissingReportBreaksAnInvariant) {
       "reports each store write");
 }
 
-/// A recording without data must not be usable as the store of a drive that needs bytes.
+/// A drive that needs bytes must not accept a recording without data as its store.
 TEST_F(LogStoreTest, UnrecordedBytesAreNotZeroes) {
   {
     auto writer = RecordingWriter::create(path_, machine(64));
@@ -494,7 +494,7 @@ TEST_F(LogStoreTest, BackingSupportsAllFourCombinations) {
       }
       auto again = Backing::open(options);
       ASSERT_EQ(again.has_value(),
-                // If there is a separate store, the recording must be a new file each time.
+                // With a separate store, the recording must be a new file each time.
                 !(with_store && with_record));
       if (again) {
         EXPECT_EQ(holds(**again, with_record ? 5 : 6), with_store || with_record);

@@ -38,7 +38,8 @@ class RecordTest : public testing::Test {
     return {std::istreambuf_iterator<char>(in), {}};
   }
   void set_contents(const std::string& bytes) const {
-    // Removes the old file, because some file systems flush a truncated file when it is closed.
+    // Removes the old file instead of truncating it, because some file systems flush a truncated
+    // file when it is closed.
     fs::remove(path_);
     std::ofstream(path_, std::ios::binary | std::ios::trunc)
         .write(bytes.data(), static_cast<std::streamsize>(bytes.size()));

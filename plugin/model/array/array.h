@@ -13,8 +13,8 @@ namespace headcrash::model {
 
 class ArrayController;
 
-/// Time without writes after which an array marks its members clean (Linux md's safe_mode_delay is
-/// also 200 ms).
+/// An array marks its members clean after this time without writes. Linux md's safe_mode_delay has
+/// the same value.
 inline constexpr TimeNs kArrayIdleCleanNs = 200 * kMillisecondNs;
 
 /// Options of an array. The objects that they refer to must outlive the array.

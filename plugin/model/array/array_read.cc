@@ -26,8 +26,8 @@ TimeNs ArrayController::parity_ns(std::uint64_t data_sectors) const {
   return profile.parity_sector_ns * static_cast<TimeNs>(data_sectors);
 }
 
-/// Chooses the mirror with the fewest commands in flight. Among equals, chooses the one whose last
-/// command ended nearest to `lba`, then the first one.
+/// Chooses the mirror with the fewest commands in flight. Ties go to the mirror whose last command
+/// ended nearest to `lba`, and then to the first mirror.
 std::uint32_t ArrayController::choose_mirror(std::uint64_t stripe, std::uint64_t lba) const {
   std::uint32_t best = layout.members;
   for (std::uint32_t m = 0; m < layout.members; ++m) {

@@ -165,8 +165,8 @@ TEST(ArrayRegions, DoNotAgeDuringAWrite) {
   EXPECT_EQ(b.wrong_stripes(), 0U);
 }
 
-/// Before a region is removed from the map, writes to it must have been flushed from the members'
-/// caches.
+/// Writes to a region must have been flushed from the members' caches before the region's bit is
+/// cleared.
 TEST(ArrayRegions, AgeOnlyAfterTheirWritesAreOnTheMedium) {
   for (std::uint64_t seed = 1; seed <= 8; ++seed) {
     SCOPED_TRACE(seed);

@@ -19,7 +19,7 @@
 
 namespace headcrash::model {
 
-/// Completions to be delivered while no coroutine is running.
+/// The completions that wait until no coroutine is running.
 class FinishedRequests {
  public:
   virtual bool any_finished() const = 0;

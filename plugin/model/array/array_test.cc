@@ -1,5 +1,5 @@
-// Tests the member commands that each kind of write causes. Also tests degraded operation,
-// metadata, the write hole and its remedies.
+// Tests the member commands that each kind of write causes, degraded operation, metadata, and the
+// write hole with its remedies.
 #include "plugin/model/array/array.h"
 
 #include <gtest/gtest.h>

@@ -28,8 +28,8 @@ struct FullArray {
     b.drain();
   }
 
-  /// Makes several adjacent or nearby sectors unreadable, so that some rows lose more sectors than
-  /// the redundancy can replace.
+  /// Makes several clusters of sectors unreadable. Within a cluster, some rows lose more sectors
+  /// than the redundancy can replace.
   void lose_sectors() {
     const RaidLayout l = b.layout();
     for (int clusters = 0; clusters < 4; ++clusters) {

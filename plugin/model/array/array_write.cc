@@ -261,8 +261,8 @@ Detached ArrayController::write_full(Join& join, Request request, Segment segmen
   end_update();
 }
 
-/// Reads the inputs of a plan from the stripe cache or from the members. The status medium_error
-/// means that a sector was repaired or a member failed, so a new plan is needed. Any other status
+/// Reads the inputs of a plan from the stripe cache or from the members. If a sector was repaired
+/// or a member failed, returns medium_error, and the caller must make a new plan. Any other status
 /// except ok ends the update.
 Task ArrayController::read_for_plan(std::uint64_t stripe, const StripePlan& plan, std::byte* bytes,
                                     Breakdown& breakdown) {
@@ -443,8 +443,8 @@ Task ArrayController::zero_edges(Request request) {
   co_return join.status;
 }
 
-/// Trims only where parity remains consistent: on levels without parity, the whole range; on other
-/// levels, only whole stripes. All members of a trimmed stripe then read as zeroes.
+/// Trims only as far as parity remains consistent. On levels without parity, trims the whole range;
+/// on other levels, only whole stripes, on all members, which then read as zeroes.
 Task ArrayController::trim(HostRequest& host) {
   if (!characteristics.trim) {
     co_await runner_.until_event();

@@ -1,16 +1,16 @@
 #pragma once
 // The write-intent map: one bit for each region of an array's data that may have inconsistent
 // parity after a power cut. A bit is stored on the members before the first write to its region.
-// All bits are cleared after the whole array has been idle. A single bit is cleared after its
-// region has been idle for a longer time:
+// All bits are cleared when the whole array has been idle for some time. If the array is in use,
+// the bit of a single region is cleared when the region has been idle for a longer time:
 //
 //   first write -> bit on members | more writes ... last one ends | age passes | flush | clear bit
 //                                                                  a write keeps the bit
 //
 // The flush is needed for members with volatile caches, which may still hold completed writes.
 //
-// The map is written in pages of 8 sectors. A torn page is harmless: a write waits until its bit is
-// stored, and a bit is removed only after it is no longer needed.
+// The map is written in pages of 8 sectors. A torn page is harmless: a write does not begin before
+// its bit has been stored, and a bit that is being removed is no longer needed.
 
 #include <algorithm>
 #include <cstdint>
@@ -90,7 +90,7 @@ class DirtyRegions {
       if (marked(r)) uses_.try_emplace(r, RegionUse{0, now});
     }
   }
-  /// Returns true if all regions of these data sectors are marked and have writes in flight.
+  /// Returns true if each region of these data sectors is marked and has a write in flight.
   bool written(std::uint64_t first, std::uint64_t last) const {
     for (std::uint64_t r = first / region_sectors_; r <= last / region_sectors_; ++r) {
       const auto use = uses_.find(r);

@@ -1,7 +1,8 @@
 #pragma once
 // The prewrite log. The new data and parity of a stripe update are logged before they are written
-// to their home locations. A power cut between these writes therefore leaves no stripe half updated
-// (Solstice DiskSuite's RAID-5 regions; Peacock, Kamaraju, Agrawal 1998, section 3).
+// to their home locations. A power cut between the writes to the home locations therefore leaves no
+// stripe half updated (Solstice DiskSuite's RAID-5 regions; Peacock, Kamaraju, Agrawal 1998,
+// section 3).
 //
 //   member 1, prewrite area, a ring         one update = one record on each member that it writes
 //   | header | data rows | header | rows | ... free ... |

@@ -1,8 +1,8 @@
 #pragma once
 // Stripe locks. Updating a stripe takes several member commands, and two concurrent updates would
-// make the parity inconsistent. A lock covers a run of stripes and is granted as a whole;
-// overlapping requests are served in arrival order. Because a run is locked as a whole, a coroutine
-// never waits for a lock while it holds another one.
+// make the parity inconsistent. A lock covers a run of stripes. Overlapping requests for locks are
+// served in arrival order. A run is locked as a whole, so a coroutine never waits for a lock while
+// it holds another one.
 
 #include <algorithm>
 #include <coroutine>

@@ -106,7 +106,7 @@ struct MediaWrite {
     /// A power cut or a fault interrupted the write. Reads return medium_error until the next
     /// write.
     unreadable,
-    misdirected,  ///< the bytes belong to another LBA
+    misdirected,  ///< the bytes were written to another LBA than requested
     corrupted,    ///< the bytes differ from those sent
   };
   RequestId source = 0;  ///< the device's write, trim or write_zeroes request that caused this
@@ -120,8 +120,8 @@ struct MediaWrite {
 /// Receives all events in the order of model time. The calls come from submit(), from events and
 /// from power changes, on the thread that drives the simulation. An observer must outlive the
 /// devices that report to it. It must not submit requests or change the power. Spans and texts are
-/// valid only during the call. An observer cannot reject an event: if it fails to record one, it
-/// keeps the error until its owner asks for it.
+/// valid only during the call. An observer cannot reject an event. If it fails to record one, it
+/// keeps the error, which its owner must query.
 class Observer {
  public:
   virtual ~Observer() = default;

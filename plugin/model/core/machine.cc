@@ -73,8 +73,8 @@ struct Machine::State {
     if (fires && armed_then == arming) machine.power_cut();
   }
 
-  /// Returns true if the armed trigger is of this kind and this was the last request that it was
-  /// waiting for.
+  /// Counts an event of this kind. Returns true if the armed trigger is of this kind and has now
+  /// counted its last event.
   bool count_down(CutTrigger::Kind kind) {
     if (!trigger || trigger->kind != kind || remaining == 0) return false;
     return --remaining == 0;

@@ -23,7 +23,7 @@ struct PlatterOptions {
   std::uint64_t seed = 0;  ///< determines how sectors tear
   std::uint64_t sectors = 0;
   std::uint32_t physical_sectors = 1;
-  /// If null, there are no faults, and an interrupted sector is torn rather than unreadable.
+  /// Null if faults cannot occur; an interrupted sector is then torn, never unreadable.
   DeviceFaults* faults = nullptr;
   Tear tear = Tear::silent;
 };

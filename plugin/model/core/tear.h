@@ -16,8 +16,8 @@ enum class Tear : std::uint8_t {
   /// a file system.
   silent,
   any,  ///< old, new, a mix or unreadable, 1/4 each
-  /// Reads return medium_error until the next write. This is the most likely result for a drive
-  /// with sector checksums.
+  /// The write leaves an unreadable sector: reads return medium_error until the next write. This is
+  /// the most likely result for a drive with sector checksums.
   unreadable,
 };
 

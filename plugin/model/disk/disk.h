@@ -66,7 +66,7 @@ class Disk final : public Device, private EventTarget {
     Status status = Status::ok;
     bool lies = false;  ///< the flush is acknowledged but not executed
   };
-  /// The event that the current command is waiting for.
+  /// The state of the current command: the event for which it waits.
   enum class Stage : std::uint8_t { idle, timed, mechanism, media, room, clean };
   enum class Tag : std::uint64_t { done, media_done, idle, begin };
   enum class MediaUser : std::uint8_t { none, host_read, host_write, destage };

@@ -55,10 +55,10 @@ bool Disk::is_dead() {
   return true;
 }
 
-/// Completes a read that ends now. Sectors in the write cache are read from the cache, even if the
-/// medium is bad there. Any other bad sector fails the whole command, like a check condition. The
-/// read buffer holds only positions, not bytes (read_segments.h), so a sector that has gone bad
-/// since it was buffered is also reported.
+/// Completes a read that ends now. Sectors in the write cache are read from there, even if the
+/// medium is bad at these sectors. Any other bad sector fails the whole command, as a SCSI check
+/// condition does. This includes sectors that were buffered before they went bad, because the read
+/// buffer holds only positions, not bytes (read_segments.h).
 Status Disk::read_medium(const Request& request) {
   std::optional<std::uint64_t> bad;
   if (write_cache_on_) {

@@ -29,7 +29,7 @@ struct ZoneProfile {
   std::vector<std::uint32_t> slipped_tracks;
   /// Number of spare sectors at the end of each spare area (see Sparing).
   std::uint32_t spare_sectors = 0;
-  /// Bad sectors, counted from the first sector of the zone.
+  /// Bad sectors, as offsets from the first sector of the zone.
   std::vector<std::uint32_t> slipped_sectors;
 };
 
@@ -109,7 +109,7 @@ struct ReadBufferProfile {
   /// If true, the buffer keeps data that has been sent to the host, and later reads can be served
   /// from it. If false, later reads can be served only from data that was read ahead.
   bool keeps_requested = true;
-  bool writes_take_over = false;  ///< a write uses the whole buffer, and read data is discarded
+  bool writes_take_over = false;  ///< a write takes the whole buffer and discards read data
   /// If true, only a read that begins where the previous one ended is followed by read-ahead.
   bool after_sequential = false;
   /// If true, read-ahead begins when the head arrives at the track. It lasts one revolution, so

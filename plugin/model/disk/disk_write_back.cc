@@ -29,8 +29,8 @@ void Disk::consider_destage() {
 }
 
 /// Returns the LBN at which the next media write begins. The drive's policy chooses among the next
-/// dirty extents in ascending order. If the policy does not reorder, the result is the next extent
-/// (C-LOOK).
+/// dirty extents in ascending order. If the policy does not reorder commands, the next extent in
+/// ascending order is written (C-LOOK).
 std::uint64_t Disk::next_destage_lbn() const {
   const QueuePolicy policy = profile_.queue.policy;
   if (!scheduler_.reorders() || policy == QueuePolicy::c_look) return last_lbn_;

@@ -36,8 +36,9 @@ class Rotation {
     shift_ps_ = revolution_ps_ / 1'000'000 * (phase_ppm % 1'000'000);
   }
 
-  /// Emulates DiskSim, in which the platters fall behind by about two thirds of a nanosecond for
-  /// each sector that passes under a head. The lag is 0 except in profiles that reproduce DiskSim.
+  /// Emulates a property of DiskSim: for each sector that passes under a head, the platters fall
+  /// behind by about two thirds of a nanosecond. The lag is 0 except in profiles that reproduce
+  /// DiskSim.
   void lag_behind(std::uint64_t sectors_passed) {
     if (sector_lag_ps_ == 0) return;
     const auto passed = static_cast<std::int64_t>(sectors_passed);

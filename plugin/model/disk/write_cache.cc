@@ -1,8 +1,8 @@
 // Manages the extents of the volatile cache.
 //
 // A newer write removes the parts of older dirty extents that it covers, so each sector is dirty at
-// most once. An extent whose media write has begun leaves the dirty map. A newer version of its
-// sectors becomes dirty separately, takes precedence in reads, and is written afterwards. The
+// most once. When the media write of an extent begins, the extent leaves the dirty map. A newer
+// version of its sectors then becomes dirty separately, and reads return the newer version. The
 // mechanism writes one extent after the other, so the newer version is written last.
 #include "plugin/model/disk/write_cache.h"
 

@@ -244,7 +244,7 @@ void Flash::State::admit_all() {
   consider_programs();
 }
 
-/// Moves as many whole physical sectors of a write into the buffer as there is room for. Returns
+/// Moves whole physical sectors of a write into the buffer, as many as there is room for. Returns
 /// true if the whole write is then in the buffer.
 bool Flash::State::admit(std::uint32_t index) {
   Command& command = commands[index];

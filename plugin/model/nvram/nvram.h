@@ -79,8 +79,8 @@ struct NvramCounters {
   std::uint64_t absorbed_sectors = 0;
   std::uint64_t destages = 0, destaged_sectors = 0;  ///< completed write-backs
   std::uint64_t failed_destages = 0;
-  /// Writes that bypassed the cache, because the battery was not ok, or because they were longer
-  /// than the cache or not inside the range.
+  /// Writes that bypassed the cache: the battery was not ok, or the write was longer than the cache
+  /// or not entirely inside the range.
   std::uint64_t write_throughs = 0;
   std::uint64_t room_waits = 0;        ///< writes that had to wait for free blocks
   std::uint64_t replayed_sectors = 0;  ///< sectors written back because they were dirty at power-on

@@ -80,7 +80,7 @@ class NvramBlocks {
   /// Completes a write-back. Sectors that have not been rewritten since it was sent become clean.
   /// Returns how many of the written sectors had been dirty at power-on.
   std::uint64_t write_completed(const SectorRange& range);
-  /// Marks the sectors of a failed or lost write-back as dirty again.
+  /// After a failed or lost write-back, marks its sectors as dirty again.
   void came_back(const SectorRange& range, bool failed);
 
   // ---- power

@@ -32,8 +32,8 @@ struct MemberTraits {
   std::uint32_t physical_sectors = 1;
 };
 
-/// An array member that serves requests concurrently. In a power cut, the first sectors of each
-/// write in flight (none, some or all of them) are stored, and the next sector is torn.
+/// An array member that serves requests concurrently. At a power cut, a prefix of each write in
+/// flight (possibly empty or the whole write) is stored, and the next sector is torn.
 class TestMember final : public Device, private EventTarget {
  public:
   TestMember(Simulation& simulation, Observer& observer, SectorStore* store, DeviceId device,
