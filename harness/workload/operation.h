@@ -63,7 +63,7 @@
 // Buffered writes, and the ranges of allocate, punch and zero, may begin and end at any byte. If
 // two writes have written a block, a dump reports its first 32 bytes, and only these are judged.
 // The ranges of collapse, insert, clone and dedupe are multiples of 4096, the usual block size. If
-// the file system has larger blocks, the kernel refuses, and the operation is skipped as
+// the file system has larger blocks, the kernel rejects the operation, which is then skipped as
 // unsupported.
 //
 // "%NAME" denotes the open file in any operation that would otherwise open a file: write,
@@ -89,7 +89,8 @@
 // one thread. The oracle's ownership.h checks this rule. Looking up a directory on a path is always
 // permitted. Second, persistence points are reported in list order: when the point of a thread has
 // succeeded, the thread waits until all earlier points have been reported. "persisted N" therefore
-// gives the position of every thread. The calls themselves overlap, like the resulting commits.
+// gives the position of every thread. The calls themselves run concurrently, as do the commits that
+// they cause.
 //
 // A workload is a list that is generated from a seed before the run. The agent executes it, and the
 // oracle follows the same list on the host; neither needs data from the other. Paths are those of

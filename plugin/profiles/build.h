@@ -30,7 +30,7 @@ struct PlannedDevice {
 
 struct Plan {
   std::vector<MachineDevice> devices;
-  std::vector<PlannedDevice> all;  ///< index is the DeviceId
+  std::vector<PlannedDevice> all;  ///< indexed by DeviceId
   model::DeviceId device_count() const { return static_cast<model::DeviceId>(all.size()); }
 };
 
@@ -66,7 +66,7 @@ struct BuiltDevice {
 };
 
 struct BuiltMachine {
-  std::vector<BuiltDevice> all;  ///< index is the DeviceId; outlives the machine
+  std::vector<BuiltDevice> all;  ///< indexed by DeviceId; destroyed after the machine
   std::unique_ptr<model::Machine> machine;
 
   /// Adds a fault to the device that it names. Fails if the device does not exist or does not

@@ -30,7 +30,7 @@ class Quota {
   std::uint64_t total_, spent_ = 0;
 };
 
-/// Generates different lengths whose sum is exact.
+/// Generates different lengths that add up to exactly the given total.
 class Lengths {
  public:
   Lengths(std::uint64_t bytes, std::uint64_t count)

@@ -6,9 +6,9 @@
 //
 // A workload is a list of phases. Several users execute a phase concurrently, each in its own
 // thread (guest) or fiber (virtual time), and the phase ends when all have returned. A user's
-// actions depend only on the arguments, the seed and the user's number. Phases share no state
-// except the disk, because each phase is a separate request. Device counters can therefore be read
-// between any two phases.
+// actions depend only on the arguments, the seed and the user's number. Each phase is a separate
+// request, so phases share no state except the disk. Device counters can therefore be read between
+// any two phases.
 //
 // Contents are stamps (harness/workload/stamp.h), so a phase that reads can verify the data. If the
 // data is wrong, the workload ends without a result.

@@ -39,7 +39,7 @@ class MemberRuns {
     for (std::uint32_t m = 1; m < layout_.members; ++m) base_[m] = base_[m - 1] + total[m - 1];
   }
 
-  /// Returns the first piece, for loops that must wait between pieces; `buffer_sector` is not set.
+  /// For loops that must wait between pieces: returns the first piece, without `buffer_sector`.
   /// Computing the first piece takes four divisions, and each later piece at most one: the division
   /// that finds the member in RAID-5 and RAID-6.
   Piece first() const {

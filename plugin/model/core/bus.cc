@@ -7,10 +7,10 @@
 //   sent(last) = max over i of (read(i) + bus * (sectors - i)), not before the watermark's bound
 //
 // for any order of reading (zero-latency access). Within one pass, read(i) is linear in i, so only
-// the first and the last sector of each pass matter. During a request larger than the buffer, the
-// medium would have to pause, but the bus, which is the slower of the two, would still have enough
-// to send. Some drives hold back the last sectors of a request (the tail) until the whole tail has
-// been read.
+// the first and the last sector of each pass matter. During a request that is larger than the
+// buffer, the medium would have to pause. The formula still holds: the bus is the slower of the
+// two, so the buffer would always contain enough to send. Some drives hold back the last sectors of
+// a request (the tail) until the whole tail has been read.
 #include "plugin/model/core/bus.h"
 
 #include <algorithm>

@@ -327,8 +327,8 @@ void Disk::stop_read_ahead() {
 }
 
 /// Returns the earliest time at which the arm may move for the current command. This is
-/// `command_ns` after the command became the current one. It is later if a head switch for the
-/// read-ahead is in progress, because that is finished first (as in DiskSim's results).
+/// `command_ns` after the command became the current one. If the read-ahead is in the middle of a
+/// head switch, the arm may move only after the switch has ended (as in DiskSim's results).
 OffsetPs Disk::arm_ready_ps(TimeNs command_ns) const {
   const TimeNs begun_at = queue_.front().begun_at;
   return to_ps(std::max(simulation_.now(), std::max(begun_at, arm_free_at_) + command_ns) -

@@ -197,7 +197,7 @@ void Nvram::State::wait(Command command, bool first) {
   first ? waiting.push_front(command) : waiting.push_back(command);
 }
 
-/// Resumes writes at the head of the queue, as long as they no longer have conflicts.
+/// Resumes the waiting writes in order, up to the first one that cannot start yet.
 void Nvram::State::retry_waiting() {
   while (!waiting.empty() && may_start(waiting.front())) {
     const bool copies = route(waiting.front().request) == Route::cache;

@@ -137,8 +137,8 @@ class NvramBlocks {
   /// Slots by state, oldest first. Each slot is in exactly one list: free; clean (can be reused);
   /// going (not dirty, but in flight to the device below); dirty.
   std::array<List, 4> lists_;
-  /// A hash that mixes the bits of an index. The map uses the low bits, which are often equal,
-  /// because many indices differ by powers of two.
+  /// A hash that mixes the bits of an index. The map uses only the low bits of a hash, and many
+  /// indices have equal low bits, because they differ by multiples of a power of two.
   struct Scattered {
     std::size_t operator()(std::uint64_t index) const {
       return (index * 0x9e3779b97f4a7c15U) >> 32;
