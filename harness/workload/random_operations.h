@@ -6,7 +6,8 @@
 // one directory for each set, such as "s1dir"). Each thread uses one set until the next join; then
 // the sets rotate. Files thus pass from thread to thread, but two threads never use the same file
 // concurrently (operation.h). All sets share the other directories. The threads thus share the file
-// system's locks, directory blocks and commits, but the oracle can still distinguish the threads.
+// system's locks, directory blocks and commits, but each name still belongs to one thread, as the
+// oracle requires.
 
 #include <array>
 #include <cstdint>

@@ -36,8 +36,9 @@
 // corrupted), the offset is inside the MEDIA event itself. For zeroes the offset is 0.
 //
 // SUBMIT and ACK record the host's view. MEDIA records the content of the medium, and may come
-// after the ACK or never. A crash state is between the two views. A flush covers exactly the writes
-// acknowledged before the flush was submitted.
+// after the ACK or never. A power cut exposes the difference between the two views: writes that
+// were acknowledged but have not reached the medium. A flush covers exactly the writes acknowledged
+// before the flush was submitted.
 //
 // If the writer was killed, the log ends in the middle of an event: readers stop there and report
 // the number of remaining bytes. A checkpoint (an event that readers skip) has the extent index of

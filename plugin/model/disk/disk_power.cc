@@ -5,7 +5,7 @@
 //   commands inside         completed with power_lost, from an event
 //
 // power_on() starts with the arm on the first track, an empty buffer and cache, and the platters at
-// full speed. The host models the spin-up time.
+// full speed. The spin-up time is not included; the host models it.
 #include "plugin/model/disk/disk.h"
 
 namespace headcrash::model {
