@@ -33,10 +33,10 @@ struct RandomOptions {
   bool any_byte = false;
   /// If true, the ends of writes and the new sizes of truncations are also multiples of 512.
   bool whole_blocks = false;
-  /// Relative frequency of each kind, in the order of Operation::Kind. With 0, the kind does not
-  /// occur. Whiteouts do not occur, because many file systems do not support them; a pattern tests
-  /// them instead. Kinds that were added later (with_later_words) do not occur by default, so that
-  /// a given seed still produces the same list.
+  /// Relative frequency of each kind, in the order of Operation::Kind; 0 excludes the kind. The
+  /// default excludes whiteouts, because many file systems do not support them (a pattern tests
+  /// them instead). It also excludes kinds that were added later (with_later_words), so that a
+  /// given seed still produces the same list.
   std::array<std::uint32_t, kOperationKinds> weights = kEvenly;
 
   static constexpr std::array<std::uint32_t, kOperationKinds> kEvenly{

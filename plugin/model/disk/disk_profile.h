@@ -41,9 +41,9 @@ enum class Sparing : std::uint8_t { zone, track, cylinder, cylinder_range };
 /// cylinder and descending in the next, so that moving to the next cylinder needs no head switch.
 enum class HeadOrder : std::uint8_t { rising, serpentine };
 
-/// Seek time as a function of the distance d in cylinders. It is given either by measured points,
-/// with linear interpolation, or by a curve: a table for short distances, followed by a square root
-/// (acceleration) and a line (coast).
+/// Seek time as a function of the distance d in cylinders. It is given in one of two forms:
+/// measured points, with linear interpolation; or a curve, which consists of a table for short
+/// distances, a square root (acceleration) and a line (coast).
 struct SeekProfile {
   std::vector<std::uint32_t> distances;     ///< ascending, from 1; empty to use the curve below
   std::vector<TimeNs> times_ns;             ///< element i belongs to distances[i]
