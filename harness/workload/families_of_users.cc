@@ -1,6 +1,5 @@
-// Generates the families that test concurrent calls, in which one call completes while another is
-// in progress: fsync below directories that are being moved, concurrent syncs, and open files
-// (families.h).
+// Generates the families in which calls overlap: fsync below directories that are being moved,
+// concurrent syncs, and open files (families.h).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -30,9 +29,9 @@ std::vector<std::string> all_below(const Drawing& list, const std::string& direc
 
 }  // namespace
 
-/// One user, or each of three users, renames directories and concurrently syncs objects below them.
-/// Two consecutive numbers use short names, and the next two use long names. If names are long, the
-/// old and the new name are in different blocks.
+/// Users rename directories and concurrently sync objects below them. An even number has one user,
+/// an odd one three. Two consecutive numbers use short names, and the next two use long ones. If
+/// names are long, the old and the new name are in different blocks.
 std::vector<Operation> paths(std::uint64_t number) {
   Drawing list(number);
   const std::uint64_t users = number % 2 == 0 ? 1 : 3;
@@ -43,8 +42,8 @@ std::vector<Operation> paths(std::uint64_t number) {
     for (const std::string& directory : {home, home + "/a", home + "/b", home + "/a/in"})
       list.mkdir(directory);
     for (const std::string& directory : {home + "/a", home + "/b", home + "/a/in"}) {
-      // Because of this file, the following inodes are in a different block from the inode of their
-      // directory.
+      // This file's inode precedes those of the following files, which are therefore in a different
+      // block from the inode of their directory.
       const std::string file = list.new_file({}, 1, 3);
       list.rename(file, fmt::format("{}/{}", directory, file));
     }
@@ -144,7 +143,7 @@ std::vector<Operation> open_users(std::uint64_t number) {
   return list.take();
 }
 
-/// Three users call sync concurrently. Each has little to write.
+/// Three users call sync concurrently, with only a few changes to write.
 std::vector<Operation> syncs(std::uint64_t number) {
   constexpr std::uint64_t kUsers = 3;
   Drawing list(number);
@@ -169,8 +168,8 @@ std::vector<Operation> syncs(std::uint64_t number) {
 }
 
 /// Two users each change a file beyond its direct pointers (blocks have 512 bytes) and fsync it,
-/// while a third user calls sync. When a user calls fsync, the data that it promises may already
-/// have been written by another user's call.
+/// while a third user calls sync. The data that an fsync promises may therefore already have been
+/// written by another user's call.
 std::vector<Operation> fsyncs(std::uint64_t number) {
   constexpr std::uint8_t kUsers = 3, kWhoSyncs = 0;
   constexpr std::uint64_t kBlocks = 40;
@@ -207,7 +206,7 @@ std::vector<Operation> fsyncs(std::uint64_t number) {
   return list.take();
 }
 
-/// Open files that keep their names grow within their last fragment and are synced.
+/// Appends to open files, which keep their names, within the last fragment, and syncs the files.
 std::vector<Operation> appends(std::uint64_t number) {
   Drawing list(number);
   struct Open {
@@ -225,7 +224,8 @@ std::vector<Operation> appends(std::uint64_t number) {
   list.sync();
   for (int round = 0; round < 16; ++round) {
     Open& file = files[list.below(files.size())];
-    if (list.one_in(6)) {  // the write is inside the file, so that only times change
+    // Overwrites bytes inside the file, so that only the times in the inode change.
+    if (list.one_in(6)) {
       list.write(file.name, 0, std::min<std::uint64_t>(list.size(file.name), 100));
     } else {
       if (file.filled == kStampBytes) ++file.last, file.filled = 0;
@@ -240,9 +240,10 @@ std::vector<Operation> appends(std::uint64_t number) {
   return list.take();
 }
 
-/// A user creates, overwrites, extends, renames and removes files in a directory, and rests. If the
-/// number is odd, one file stays open, which keeps its inode in memory, and a second user works in
-/// another directory. A rest is about as long as the write delay of file systems.
+/// A user creates, overwrites, extends, renames and removes files in a directory, and rests at
+/// times. Rests are about as long as the write delays of file systems. If the number is odd, a
+/// second user works in another directory, and one file stays open, so that its inode stays in
+/// memory.
 std::vector<Operation> rests(std::uint64_t number) {
   constexpr std::array<std::int64_t, 3> kRests{8, 15, 40};
   Drawing list(number);

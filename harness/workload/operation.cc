@@ -216,9 +216,9 @@ bool takes_the_root(Kind kind) {
          kind == Kind::snapshot;
 }
 
-/// Returns true if the ranges of the operation may begin and end at any byte. The ranges of msync
-/// and sync-range, of operations that move blocks, and of operations that bypass the page cache
-/// must instead be multiples of a stamp.
+/// Returns true if the ranges of the operation may begin and end at any byte. For other operations,
+/// ranges must be multiples of a stamp: msync, sync-range, operations that move blocks, and
+/// operations that bypass the page cache.
 bool takes_any_byte(Kind kind) {
   if (is_write(kind)) return !is_direct(kind);
   switch (kind) {

@@ -63,7 +63,7 @@
 // Buffered writes, and the ranges of allocate, punch and zero, may begin and end at any byte. If
 // two writes have written a block, a dump reports its first 32 bytes, and only these are judged.
 // The ranges of collapse, insert, clone and dedupe are multiples of 4096, the usual block size. If
-// the file system has larger blocks, the kernel refuses, and the operation is skipped as
+// the file system has larger blocks, the kernel rejects the operation, which is then skipped as
 // unsupported.
 //
 // "%NAME" denotes the open file in any operation that would otherwise open a file: write,
@@ -89,7 +89,8 @@
 // one thread. The oracle's ownership.h checks this rule. Looking up a directory on a path is always
 // permitted. Second, persistence points are reported in list order: when the point of a thread has
 // succeeded, the thread waits until all earlier points have been reported. "persisted N" therefore
-// gives the position of every thread. The calls themselves overlap, like the resulting commits.
+// gives the position of every thread. The calls themselves run concurrently, as do the commits that
+// they cause.
 //
 // A workload is a list that is generated from a seed before the run. The agent executes it, and the
 // oracle follows the same list on the host; neither needs data from the other. Paths are those of
@@ -198,7 +199,7 @@ struct Operation {
   bool operator==(const Operation&) const = default;
 };
 inline constexpr std::size_t kOperationKinds = 61;
-/// The largest number that every file system can store.
+/// The largest user, group or project ID that every file system can store.
 inline constexpr std::uint32_t kLargestOwner = 65534;
 inline constexpr std::int64_t kEarliestSeconds = 315532800, kLatestSeconds = 2147483646;
 inline constexpr std::int64_t kLongestRestSeconds = 3600;
@@ -230,8 +231,8 @@ Result<std::vector<Operation>> parse_operations(std::string_view text,
 /// Returns "FILE:LINE" for each operation of a list that parse_operations() parses.
 std::vector<std::string> subjects_of(std::string_view text, const std::string& file_name);
 
-/// Returns true if the success of this operation can promise that data or metadata survives a power
-/// cut.
+/// Returns true for an operation that, if it succeeds, may promise that data or metadata survives a
+/// power cut. What it promises depends on the file system.
 bool is_persistence_point(const Operation& operation);
 
 /// Returns nullopt if the remounts and crashes of this list are permitted. Otherwise, returns the
@@ -262,27 +263,29 @@ std::size_t threads_of(std::span<const Operation> operations);
 bool is_open_file(std::string_view path);
 
 /// Executes an operation. A write opens the file, writes to it and closes it; only the operation
-/// `open` keeps a file open, in `open_files`. For a crash, returns ENOTSUP, because only the
-/// process that owns the disk can cut its power (harness/explorer/guests/record_workload.h). Other
-/// callers skip a crash because it is unsupported.
+/// `open` leaves a file open, in `open_files`. Returns ENOTSUP for a crash, because only the
+/// process that owns the disk can cut its power (harness/explorer/guests/record_workload.h). All
+/// other callers therefore skip crashes as unsupported.
 VfsResult<void> execute(const Operation& operation, Vfs& vfs, OpenFiles& open_files);
 
 /// The outcome of an operation that did not succeed.
 enum class Outcome : std::uint8_t {
-  failed,   ///< the operation failed although it must not, so the workload ends
+  failed,   ///< an error that is not permitted; it ends the workload
   skipped,  ///< the file system does not support the operation, so it had no effect
   partial,  ///< ENOSPC: a write may have been executed in part; any other operation had no effect
 };
 
 /// The error of an operation. If an earlier operation was skipped or partial (`skipped_before`),
-/// names and attributes may be missing, so that this operation may count as skipped, too.
+/// this operation may have failed because a name or an attribute is missing. The failure may then
+/// count as skipped, too.
 struct Failure {
   int error = 0;  ///< errno
   bool skipped_before = false;
 };
 Outcome outcome_of(const Operation& operation, const Failure& failure);
 
-/// An operation that was not executed completely. The oracle must know of it.
+/// An operation that was skipped or executed only in part. The oracle needs this information to
+/// predict the tree.
 struct FailedOperation {
   std::size_t operation = 0;
   Outcome outcome = Outcome::skipped;  ///< either skipped or partial

@@ -1,6 +1,6 @@
 // Generates the patterns in which applications write (patterns.h). Each function adds the rounds of
-// one pattern to a draft. The sizes of pages and frames are SQLite's defaults, except that a frame
-// is rounded up to whole stamps.
+// one pattern to a script. Pages and frames have SQLite's default sizes, but frames are rounded up
+// to whole stamps.
 #include "harness/workload/patterns.h"
 
 #include <fmt/format.h>
@@ -24,7 +24,7 @@ constexpr std::uint64_t kDatabasePages = 32;
 constexpr std::uint64_t kPagesMost = 6;  // maximum number of pages in one transaction
 constexpr std::uint64_t kLogBytesMost = 64 << 10;
 
-/// A draft with the operations that the patterns use.
+/// A Draft with a function for each operation that the patterns use.
 class Script {
  public:
   explicit Script(std::uint64_t seed) : random_(seed) {}
@@ -213,9 +213,9 @@ void sqlite_wal(Script& script, std::uint32_t rounds) {
 }
 
 /// Overwrites files of fixed length in place, and syncs each write, as a database does. After the
-/// last global sync and before the first write that counts, each file is synced once without
-/// changes. This avoids known defects of F2FS (fs-adapters/linux/f2fs.toml, f2fs-strict.toml), so
-/// that the pattern can serve as a control.
+/// last global sync, space is allocated beyond the end of each file, and the file is synced, before
+/// the first page is overwritten. This avoids known defects of F2FS (fs-adapters/linux/f2fs.toml,
+/// f2fs-strict.toml), so that the pattern can serve as a control.
 void overwrite_fsync(Script& script, std::uint32_t rounds) {
   constexpr std::uint64_t kTables = 4, kTableBytes = 64 * kStampBytes;
   const auto table = [](std::uint64_t number) { return fmt::format("table{}", number); };
@@ -259,8 +259,8 @@ void append_fsync(Script& script, std::uint32_t rounds) {
   }
 }
 
-/// Removes the last name of a persistent file that is open, and syncs the file again, as in
-/// generic/764 of xfstests. Every second file is written or truncated between the two steps.
+/// Makes a file persistent, opens it, removes its last name, and syncs the open file, as in
+/// generic/764 of xfstests. Every second file is written or truncated before the second sync.
 void fsync_unlinked(Script& script, std::uint32_t rounds) {
   for (std::uint32_t round = 0; round < rounds; ++round) {
     const std::string path = fmt::format("victim{}", round), open = "%victim";
@@ -290,7 +290,8 @@ void fsync_renamed_symlink(Script& script, std::uint32_t rounds) {
 }
 
 /// Executes the operations that overlayfs executes on its upper layer. Renames a file, in half of
-/// the cases over another file. A whiteout at the old name hides the file of the lower layer.
+/// the cases over another file, and leaves a whiteout at the old name. The whiteout hides the file
+/// of that name in the lower layer.
 void whiteouts(Script& script, std::uint32_t rounds) {
   for (std::uint32_t round = 0; round < rounds; ++round) {
     const std::string folder = fmt::format("d{}", round);

@@ -27,7 +27,7 @@ constexpr std::uint32_t kDrawsMost = 200;
 constexpr std::uint64_t kLargestBytes = 1 << 20;
 constexpr std::uint64_t kModes = 01000;  // number of different values of the permission bits
 constexpr std::uint64_t kOwners = 1000;
-/// Flags that do not prevent later operations.
+/// Inode flags that do not make later operations fail.
 constexpr std::array kHarmlessFlags{0, FS_NODUMP_FL, FS_NOATIME_FL, FS_NODUMP_FL | FS_NOATIME_FL};
 // Number of different timestamps that a list may set. They are even numbers of seconds, starting at
 // kEarliestSeconds.
@@ -79,8 +79,8 @@ class RandomHistory {
     draft_.add({.kind = Kind::join});
     ++turn_;
   }
-  /// Returns a unique target for a symbolic link. Its length follows from its number, because a
-  /// further random number would change existing lists.
+  /// Returns a unique target for a symbolic link. The length of the target is computed from its
+  /// number. Drawing it at random would change the lists of existing seeds.
   std::string target() {
     const std::uint32_t number = next_text_++;
     std::string text = fmt::format("somewhere/{}", number);

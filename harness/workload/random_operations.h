@@ -6,7 +6,8 @@
 // one directory for each set, such as "s1dir"). Each thread uses one set until the next join; then
 // the sets rotate. Files thus pass from thread to thread, but two threads never use the same file
 // concurrently (operation.h). All sets share the other directories. The threads thus share the file
-// system's locks, directory blocks and commits, but the oracle can still distinguish the threads.
+// system's locks, directory blocks and commits, but each name still belongs to one thread, as the
+// oracle requires.
 
 #include <array>
 #include <cstdint>
@@ -25,30 +26,30 @@ struct RandomOptions {
   std::uint32_t persistence_percent = 30;
   std::uint8_t threads = 1;             ///< 1 to kThreadsMost
   std::uint32_t rounds_to_a_join = 16;  ///< mean number of operations of a thread between two joins
-  /// Maximum number of bytes by which the target of every second symbolic link is extended. Does
-  /// not affect anything else in a list.
+  /// Maximum number of bytes appended to the target of every second symbolic link. Does not affect
+  /// the rest of the list.
   std::uint32_t longest_target = 0;
   /// If true, the ranges of writes, allocate, punch and zero need not be multiples of 512.
   bool any_byte = false;
   /// If true, the ends of writes and the new sizes of truncations are also multiples of 512.
   bool whole_blocks = false;
-  /// Relative frequency of each kind, in the order of Operation::Kind. With 0, the kind does not
-  /// occur. Whiteouts do not occur, because many file systems do not support them; a pattern tests
-  /// them instead. Kinds that were added later (with_later_words) do not occur by default, so that
-  /// a given seed still produces the same list.
+  /// Relative frequency of each kind, in the order of Operation::Kind; 0 excludes the kind. The
+  /// default excludes whiteouts, because many file systems do not support them (a pattern tests
+  /// them instead). It also excludes kinds that were added later (with_later_words), so that a
+  /// given seed still produces the same list.
   std::array<std::uint32_t, kOperationKinds> weights = kEvenly;
 
   static constexpr std::array<std::uint32_t, kOperationKinds> kEvenly{
       2, 1, 6, 3, 6, 1, 1, 1, 1, 4, 3, 1, 1, 2, 1, 1, 3, 1, 5, 1, 1, 0, 2, 1, 6, 2, 4, 1, 1};
 };
 
-/// Adds the operations that the language gained later: modes, owners, flags and times, persistent
-/// direct writes, ranges in bytes, moved, shared and mapped ranges, fifos, remounts (with a single
-/// thread), freeze and evict.
+/// Also permits the operations that were added to the language later: changes of modes, owners,
+/// flags and times; persistent direct writes; ranges that begin and end at any byte; operations
+/// that move, share or map ranges; fifos; remounts (only with a single thread); freeze; evict.
 RandomOptions with_later_words(RandomOptions options);
 
-/// Adds crashes to the list, each after a sync. The recovered tree is then known in advance, so the
-/// list can continue.
+/// Permits crashes in the list, each of them after a sync. The recovered tree is then known when
+/// the list is generated, so the list can continue after the crash.
 RandomOptions with_crashes(RandomOptions options);
 
 /// Returns a list of random operations. The same options always give the same list.

@@ -21,10 +21,10 @@ using Kind = Operation::Kind;
 enum class Shape : std::uint8_t {
   one_directory,
   two_directories,
-  any_names,  ///< names that may be files or directories
+  any_names,  ///< the same name may be a file at one time and a directory at another
   /// A directory that is removed while others create, link or move names into it.
   vanishing_targets,
-  commits,     ///< files; every second call makes one of them persistent
+  commits,     ///< files; half of the operations are sync or fsync
   cold_inodes  ///< files that are evicted and read again
 };
 constexpr std::array kShapes{Shape::one_directory,     Shape::two_directories, Shape::any_names,
@@ -114,7 +114,8 @@ class SharedDrawing {
     change_any(user, most);
   }
 
-  /// Removes or creates the directory d, or a name in it. The first user mostly removes.
+  /// Adds an operation that removes or creates the directory d or a name in it. Most operations of
+  /// user 0 remove or create d itself.
   void use_vanishing(std::uint8_t user) {
     const std::string file(one_in(2) ? "a" : "b"), inside = "d/" + file;
     if (user == 0 && !one_in(3))
@@ -141,7 +142,7 @@ class SharedDrawing {
     add({.kind = Kind::fsync, .path = path(), .thread = user});
   }
 
-  /// Adds one operation or several, but at most `most`.
+  /// Adds between one and `most` operations.
   void change_any(std::uint8_t user, std::size_t most) {
     const bool directories = shape_ != Shape::one_directory;
     switch (below(16)) {
@@ -210,12 +211,12 @@ constexpr std::array<std::string_view, kShortSharedLists> kShortLists{
     // Removing the replaced file takes a long time. During this time, a commit ends and the moved
     // file loses its name.
     "create a, create b | rename a b | sync | unlink b",
-    // Several commits without changes follow each other while users wait for them.
+    // Several successive commits contain no changes, and users wait for each of them.
     "create a | create a, create b | sync, sync | create c | create a, mkdir d",
     "create a | mkdir d, create d/a | mkdir e, create e/a | mkdir f, create f/a",
-    // Creates enough files that a block of inodes is used for the first time on the disk `tiny`.
+    // Creates enough files for the disk `tiny` to start a new block of inodes.
     "files 28 | create a, create b | create c, create d | mkdir e, create e/a",
-    // A file without a name is read again and removed by a commit.
+    // The inode of a file without a name is evicted and read again, and a commit removes it.
     "create a | open a %f, unlink a, close %f | sync, evict | create a, sync",
 };
 
@@ -229,7 +230,7 @@ std::string lines_of(const std::string& operation) {
   return lines;
 }
 
-/// Returns the parts of a text without the blanks around them.
+/// Splits a text at the separator and removes the blanks around each part.
 std::vector<std::string> parts_of(std::string_view text, char separator) {
   std::vector<std::string> parts;
   while (!text.empty()) {

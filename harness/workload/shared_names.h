@@ -1,7 +1,7 @@
 #pragma once
-// Numbered lists in which users change the same names concurrently. They do not follow the rule of
-// operation.h that each name has one owner, so the results of a run must be observed
-// (harness/oracle/serial_order.h).
+// Numbered lists in which users change the same names concurrently. The lists violate the rule of
+// operation.h that each name has one owner. The results of the calls therefore cannot be predicted
+// and must be observed during a run (harness/oracle/serial_order.h).
 //
 //   set-up and sync | join | at most 12 operations of two or three users | join | sync
 //

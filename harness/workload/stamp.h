@@ -45,7 +45,8 @@ struct BeforeMkfs {
   bool operator==(const BeforeMkfs&) const = default;
 };
 
-/// Fills `data`, which begins at `first_sector` of the disk, with such sectors.
+/// Fills `data` with the contents that the sectors from `first_sector` of the disk on had before
+/// mkfs.
 void write_before_mkfs(std::uint64_t first_sector, std::span<std::byte> data);
 
 struct Zeroes {};

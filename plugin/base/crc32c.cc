@@ -9,7 +9,7 @@
 namespace headcrash {
 
 std::uint32_t crc32c(std::span<const std::byte> bytes, std::uint32_t crc) {
-  constexpr std::size_t kStepBytes = 1U << 30;  // the library's length is an int
+  constexpr std::size_t kStepBytes = 1U << 30;  // below INT_MAX, because the library takes an int
   crc = ~crc;
   while (!bytes.empty()) {
     const auto step = bytes.first(std::min(bytes.size(), kStepBytes));

@@ -36,7 +36,7 @@ bool DeltaDebugging::keep_one_part(std::size_t parts) {
 }
 
 bool DeltaDebugging::leave_out_one_part(std::size_t parts) {
-  if (parts == 2) return false;  // the other half has already been checked
+  if (parts == 2) return false;  // each half has already been checked
   for (std::size_t i = 0; i < parts; ++i) {
     const auto [first, end] = part(i, parts);
     Chosen rest(current_.begin(), current_.begin() + static_cast<std::ptrdiff_t>(first));

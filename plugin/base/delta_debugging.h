@@ -25,14 +25,16 @@ class DeltaDebugging {
     std::function<bool(const Chosen&)> still_fails;
   };
   struct Limits {
-    std::size_t checks = 200;           ///< maximum number of calls to still_fails()
-    std::function<bool()> out_of_time;  ///< called before each check; may be empty
+    std::size_t checks = 200;  ///< maximum number of calls to still_fails()
+    /// Called before each check; true ends the search; may be empty.
+    std::function<bool()> out_of_time;
   };
 
   DeltaDebugging(Predicates predicates, Limits limits)
       : predicates_(std::move(predicates)), limits_(std::move(limits)) {}
 
-  /// Starts the search with all `items` elements, which together are known to have the property.
+  /// Starts the search with all `items` elements. REQUIRES: the set of all elements has the
+  /// property.
   Chosen run(std::size_t items);
 
   std::size_t checks() const { return checks_; }

@@ -23,7 +23,7 @@ TEST(LatencyHistogram, BucketErrorIsAtMostThreePercent) {
       const std::int64_t value = (std::int64_t{1} << bit) + offset;
       LatencyHistogram histogram;
       histogram.record(value);
-      // Without this value, p50 would be the maximum rather than the bound of a bucket.
+      // With `value` alone, p50 would be the exact maximum rather than the bound of a bucket.
       histogram.record(std::numeric_limits<std::int64_t>::max());
       const auto p50 = histogram.summary().p50_ns;
       EXPECT_GE(p50, value);

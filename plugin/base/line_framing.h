@@ -35,7 +35,7 @@ class LineFramer {
   std::size_t longest_bytes_;
   std::string buffer_;
   std::size_t searched_ = 0;  ///< there is no newline before this offset
-  bool skipping_ = false;     ///< the start of the current line has been discarded
+  bool skipping_ = false;     ///< the line is too long: its start has been discarded
 };
 
 }  // namespace headcrash::base

@@ -34,8 +34,8 @@ Result<NamedFile> find_named_file(std::string_view kind, const std::string& name
 /// Returns true if the argument contains a '/' or ends in .toml; otherwise it is a name.
 bool is_path(std::string_view name_or_path);
 
-/// Splits "NAME+VARIANT"; the variant may be empty. A '+' in a folder's name or before
-/// an extension belongs to the path.
+/// Splits "NAME+VARIANT"; the variant may be empty. A '+' belongs to the path if it is in a
+/// folder's name or if an extension follows it.
 std::pair<std::string, std::string> split_variant(std::string_view name_or_path);
 
 /// Resolves a name or path that occurs in a file in `folder`. Relative paths are relative to

@@ -43,9 +43,9 @@ bool confine(const Confinement& confinement) {
     const rlimit both{most, most};
     return ::setrlimit(resource, &both) == 0;
   };
-  // Sets only the soft limit, because xfs_repair fails if it cannot raise the limit. A confined
-  // program's input files cannot grow without bound: they are sealed, or their readers limit their
-  // size.
+  // Sets only the soft limit, because xfs_repair fails if it cannot raise this limit. The input
+  // files of a confined program cannot grow without bound: they are sealed, or their readers limit
+  // the size.
   const rlimit file_size{confinement.file_bytes, RLIM_INFINITY};
   if (!limit(RLIMIT_CPU, static_cast<std::uint64_t>(confinement.cpu.count())) ||
       !limit(RLIMIT_AS, confinement.memory_bytes) || ::setrlimit(RLIMIT_FSIZE, &file_size) != 0 ||

@@ -28,7 +28,7 @@ enum class ErrorKind : std::uint8_t {
   guest_died,      ///< the guest exited, or its kernel reported a bug
   workload,        ///< an operation failed, but would succeed on a correct file system
   unmountable,     ///< the file system could not be mounted after a cut
-  not_repairable,  ///< the replay or the repair failed
+  not_repairable,  ///< after a cut, replaying the log or repairing the file system failed
   cannot_run,      ///< this host lacks something that the command always needs
 };
 /// The kinds' names, as used in protocols.

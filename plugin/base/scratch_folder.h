@@ -2,9 +2,10 @@
 // A temporary folder for sockets and logs, removed by its destructor.
 //
 // Its name begins with headcrash-PID-, and its owner holds a lock on it. When a process creates its
-// first scratch folder, it also removes the folders of killed processes. The lock shows whether an
-// owner is alive even if the owner runs in another PID namespace (a container) that shares the
-// parent folder. The PID is also checked, because older versions of headcrash do not take the lock.
+// first scratch folder, it also removes the folders of killed processes. A folder whose lock is
+// held is kept, even if its owner runs in another PID namespace (a container) that shares the
+// parent folder. A folder whose PID is in use is also kept, because older versions of headcrash do
+// not take the lock.
 
 #include <filesystem>
 #include <utility>

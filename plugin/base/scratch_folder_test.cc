@@ -31,7 +31,8 @@ TEST(ScratchFolder, SweepRemovesOnlyFoldersOfDeadProcesses) {
   EXPECT_TRUE(std::filesystem::exists(mine.path()));
 }
 
-/// If the owner is in another PID namespace, its PID does not exist here.
+/// The owner may be in another PID namespace, so that no process here has its PID. Its lock must
+/// protect the folder.
 TEST(ScratchFolder, SweepKeepsAFolderOfAnotherPidNamespace) {
   const pid_t dead = ::fork();
   if (dead == 0) ::_exit(0);

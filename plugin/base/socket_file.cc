@@ -17,8 +17,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Returns true if no process listens on the socket: the kernel then refuses the connection. If the
-/// connection is pending (EAGAIN: the backlog is full), a live server owns the socket.
+/// Returns true if a server owns the socket, that is, unless the kernel refuses the connection. A
+/// pending connection (EAGAIN: the backlog is full) also means that a server owns it.
 Result<bool> somebody_listens(const fs::path& path) {
   sockaddr_un address = {};
   address.sun_family = AF_UNIX;

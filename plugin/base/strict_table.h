@@ -36,7 +36,7 @@ class StrictTable {
   bool has(const std::string& key) const;
   std::vector<std::string> keys() const;  ///< sorted; for tables with user-defined key names
 
-  // Each of these functions leaves `into` unchanged if the key is absent.
+  // Each take() leaves `into` unchanged if the key is absent.
   Result<void> take(const std::string& key, std::string& into) const;
   Result<void> take(const std::string& key, bool& into) const;
   /// Also accepts an integer. Fails if the number is not finite.

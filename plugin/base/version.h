@@ -1,5 +1,4 @@
 #pragma once
-// The version of headcrash.
 
 #include <string>
 

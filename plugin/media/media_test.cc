@@ -95,7 +95,7 @@ TEST(MemoryStore, DoesNotStorePagesOfZeroes) {
     ASSERT_TRUE((*store)->write(at / kSectorBytes, at % (32 * kMiB) == 0 ? data : zeroes));
   EXPECT_LT(resident_bytes() - before, kData + 4 * kMiB) << "only nonzero pages are stored";
   EXPECT_GE(resident_bytes() - before, kData - kMiB);
-  // Zeroing whole pages releases them. Smaller zeroed ranges must at least read as zeroes.
+  // Writing zeroes to whole pages releases them. Smaller ranges must at least read as zeroes.
   for (std::uint64_t at = 0; at < kImage; at += 32 * kMiB)
     ASSERT_TRUE((*store)->write(at / kSectorBytes, zeroes));
   EXPECT_LT(resident_bytes() - std::min(before, resident_bytes()), 2 * kMiB);

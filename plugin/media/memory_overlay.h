@@ -33,8 +33,8 @@ class MemoryOverlay : public model::SectorStore {
   std::uint64_t next_own(std::uint64_t lba) const;
 
  private:
-  /// Location of a sector's bytes: kInBase, kZeroes, or kFirstKept plus an index into the stored
-  /// sectors.
+  /// Where the bytes of a sector are: kInBase, kZeroes, or kFirstKept plus the index of the stored
+  /// sector.
   using Place = std::uint32_t;
   static constexpr Place kInBase = 0, kZeroes = 1, kFirstKept = 2;
   static constexpr std::size_t kGroupSectors = 1024, kChunkSectors = 2048;

@@ -13,9 +13,9 @@
 
 namespace headcrash::media {
 
-/// A read-only medium that stores only nonzero sectors. Takes 1.25 bytes per 4 KiB of the medium,
-/// plus the stored sectors. write() and write_zeroes() fail. read() fails only for a range outside
-/// the medium, and is thread-safe.
+/// A read-only medium that stores only nonzero sectors. Besides the stored sectors, takes 1.25
+/// bytes of memory per 4 KiB of the medium. write() and write_zeroes() fail. read() fails only for
+/// a range outside the medium, and is thread-safe.
 class PackedStore : public model::SectorStore {
  public:
   /// Copies the medium.
@@ -28,9 +28,9 @@ class PackedStore : public model::SectorStore {
   Result<void> write(std::uint64_t lba, std::span<const std::byte> data) override;
   Result<void> write_zeroes(std::uint64_t lba, std::uint64_t count) override;
 
-  /// Returns the first sector at or after `lba` whose page is stored here, or sectors() if no such
-  /// sector follows. A page is stored if it differs from the base and is not all zeroes, or if its
-  /// zeroes hide a page of the base.
+  /// Returns the first sector at or after `lba` whose page is stored in this object, or sectors()
+  /// if no such sector follows. A page is stored if it differs from the base and is not all zeroes,
+  /// or if it is all zeroes and the base's page is not.
   std::uint64_t next_packed(std::uint64_t lba) const;
   /// Returns the shared base; null if this store is a complete copy.
   const std::shared_ptr<const model::SectorStore>& base() const { return base_; }
@@ -55,7 +55,8 @@ class PackedStore : public model::SectorStore {
   std::vector<std::uint32_t> kept_of_groups_;
   std::vector<std::byte> kept_;  ///< the stored sectors, in ascending order
   std::shared_ptr<const model::SectorStore> base_;
-  /// For each page: true if the page is stored here. Empty if there is no base.
+  /// For each page, true if the page is stored in this object and not in the base. Empty if there
+  /// is no base.
   std::vector<bool> changed_;
 };
 

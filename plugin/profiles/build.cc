@@ -31,7 +31,8 @@ using model::NvramProfile;
 constexpr std::size_t kDevicesMax = 4096;
 constexpr std::uint32_t kPhasesPpm = 1'000'000;
 
-/// Derives a number from the seed. Each pair of device and purpose has a different number.
+/// Derives a random number from the seed. The numbers for different devices or purposes are
+/// independent.
 std::uint64_t mixed(std::uint64_t seed, std::uint64_t device, std::uint64_t purpose) {
   return Random(seed + 0x9e3779b97f4a7c15U * (device * 4 + purpose)).next();
 }
@@ -257,7 +258,7 @@ class Builder {
     model::ArrayOptions o{own, simulation(), observer()};
     for (const auto& member : stack.below) {
       const auto member_phase = static_cast<std::uint32_t>(mixed(options_.seed, next_, kPhase) %
-                                                           kPhasesPpm);  // next_ is the member's id
+                                                           kPhasesPpm);  // next_: the member's id
       auto made = make(*member, own.volatile_cache,
                        profile.synchronised_spindles ? phase_ppm : member_phase);
       if (!made) return made;

@@ -30,7 +30,7 @@ struct PlannedDevice {
 
 struct Plan {
   std::vector<MachineDevice> devices;
-  std::vector<PlannedDevice> all;  ///< index is the DeviceId
+  std::vector<PlannedDevice> all;  ///< indexed by DeviceId
   model::DeviceId device_count() const { return static_cast<model::DeviceId>(all.size()); }
 };
 
@@ -45,14 +45,14 @@ Result<model::DeviceId> device_of(const Plan& plan, const model::FaultSpec& faul
 
 struct BuildOptions {
   std::uint64_t seed = 1;
-  /// Returns the store of a leaf. If this function is empty, no bytes are stored, and only times
-  /// are modelled.
+  /// Returns the store of a leaf. If this function is empty, no bytes are stored; only times are
+  /// modelled.
   std::function<model::SectorStore*(model::DeviceId)> store;
   /// These faults are added before the first power-on, so that they already affect an array when it
   /// assembles its members.
   std::vector<model::FaultSpec> faults;
-  /// Marks the sectors that a power cut made unreadable. Called for each leaf, before the devices
-  /// above it start. May be empty.
+  /// Called for each leaf before the devices above it start. The function marks the sectors that a
+  /// power cut has made unreadable. May be empty.
   std::function<void(model::DeviceId, model::DeviceFaults&)> mark_unreadable;
 };
 
@@ -66,7 +66,7 @@ struct BuiltDevice {
 };
 
 struct BuiltMachine {
-  std::vector<BuiltDevice> all;  ///< index is the DeviceId; outlives the machine
+  std::vector<BuiltDevice> all;  ///< indexed by DeviceId; destroyed after the machine
   std::unique_ptr<model::Machine> machine;
 
   /// Adds a fault to the device that it names. Fails if the device does not exist or does not
@@ -77,7 +77,7 @@ struct BuiltMachine {
 /// Builds the machine. By default, a drive's write cache has its factory setting, but is off below
 /// NVRAM and below arrays that disable it. If an array's spindles are not synchronised, its members
 /// start at angles derived from the seed; all other drives start at angle 0. Fails if a member
-/// belongs to another array, or for the same reasons as add_fault().
+/// belongs to another array, or if add_fault() fails for a fault in `options`.
 Result<BuiltMachine> build(const Plan& plan, model::MachineObserver& observer,
                            const BuildOptions& options);
 

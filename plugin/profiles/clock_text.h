@@ -1,5 +1,5 @@
 #pragma once
-// The text form of the clock of model time, for configurations.
+// The text form of the clock for model time, as used in configurations.
 
 #include <cstdint>
 #include <string>

@@ -5,9 +5,9 @@
 // shift the next request. `queued` uses a host C-LOOK queue with one request at the disk. The
 // response time of every request is compared.
 //
-// All traces use the profile hp-c2247a-disksim, which has the nominal rotation period and, as a
-// constant, DiskSim's lag. Limits: 99 % of the random reads and writes are within 0.01 ms, and 95 %
-// of all other requests are within 0.1 ms.
+// All traces use the profile hp-c2247a-disksim, which has the nominal rotation period and models
+// DiskSim's lag by a constant. Limits: 99 % of the random reads and writes are within 0.01 ms, and
+// 95 % of all other requests are within 0.1 ms.
 #include <fmt/core.h>
 #include <gtest/gtest.h>
 
@@ -57,8 +57,8 @@ std::vector<Answer> read_answers(const std::filesystem::path& file) {
   return answers;
 }
 
-/// Submits requests at their recorded arrival times. With C-LOOK, at most one request is at the
-/// disk, and the next request is the nearest one in ascending order of sectors.
+/// Submits requests at their recorded arrival times. With `clook`, the disk holds at most one
+/// request, and the next request is the nearest one in ascending order of sectors.
 class Replay final : public model::Initiator, public model::EventTarget {
  public:
   Replay(const model::DiskProfile& profile, const std::vector<Answer>& answers, bool clook)
@@ -152,10 +152,10 @@ TEST_P(DisksimAnswers, MatchRequestByRequest) {
   EXPECT_GE(static_cast<double>(within) / all, trace.share_min);
 }
 
-// In `mixed_closed`, 1.1 % of the requests differ, for two reasons. Some are short writes on the
-// same track, which DiskSim delays by another revolution. Others are reads directly after a write
-// to neighbouring sectors, where DiskSim keeps or drops its read segment. The rules for these cases
-// cannot be inferred from DiskSim's results.
+// In `mixed_closed`, 1.1 % of the requests differ, for two reasons. First, DiskSim delays some
+// short writes on the same track by another revolution. Second, at a read directly after a write to
+// neighbouring sectors, DiskSim sometimes keeps its read segment and sometimes drops it. DiskSim's
+// results do not reveal the rules for these cases.
 INSTANTIATE_TEST_SUITE_P(HpC2247a, DisksimAnswers,
                          testing::Values(Trace{"randread4k", 0.01, 0.99, false},
                                          Trace{"randwrite4k", 0.01, 0.99, false},

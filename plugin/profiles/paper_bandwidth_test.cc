@@ -42,7 +42,7 @@ struct SegmentRow {
 /// Fractions of a drive's sustained bandwidth that random 4 KiB writes achieve.
 struct QueueRow {
   std::string profile;
-  double fcfs = 0;              ///< one request at a time
+  double fcfs = 0;              ///< with one request at a time
   double c_look = 0, sptf = 0;  ///< a thousand requests in the drive's queue
 };
 

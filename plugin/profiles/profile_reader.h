@@ -54,7 +54,7 @@ void check_nvram(const model::NvramProfile& profile, std::uint64_t below_sectors
 /// The text of a profile and its origin.
 struct FoundProfile {
   std::string file;  ///< name for errors
-  /// Identifies the file, even if its path can be written in several ways.
+  /// The same for all paths that refer to the same file.
   std::string identity;
   std::filesystem::path folder;  ///< relative paths in the file start here; empty if built in
   std::string text;

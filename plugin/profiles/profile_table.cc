@@ -68,7 +68,7 @@ bool ProfileTable::has(const std::string& key) {
 bool ProfileTable::require(const std::string& key) {
   if (has(key)) return true;
   for (const std::string& other : table_.keys()) {
-    // If an unknown key is similar to the missing one, reports that the unknown key is misspelt.
+    // If a similar unknown key is present, reports that this key is misspelt.
     if (!base::nearest(other, std::array{key}).empty())
       errors_->add(full(other), "unknown key", base::suggest(other, std::array{key}));
   }

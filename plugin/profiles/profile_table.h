@@ -21,7 +21,7 @@ namespace headcrash::profiles {
 
 /// The first error in a profile, shared by the profile's tables.
 struct ReadErrors {
-  /// "file: ", followed by the table's path if the profile is nested in another
+  /// "file: ". For a profile nested in another, the path of its table follows.
   std::string place;
   std::optional<Error> first;
   /// Records an error. `key` is relative to the profile's top table.
@@ -81,8 +81,8 @@ class ProfileTable {
   bool has(const std::string& key);
   /// Like has(), but records an error if the key is missing.
   bool require(const std::string& key);
-  /// Returns the strict table, so that the caller can read a key whose value may have several
-  /// types. Call require() first.
+  /// Returns the underlying table, for keys whose value may have more than one type. Call require()
+  /// for such a key first.
   const base::StrictTable& values() const { return table_; }
 
   /// Reports unknown keys.

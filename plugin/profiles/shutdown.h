@@ -6,7 +6,7 @@
 
 namespace headcrash::profiles {
 
-/// Shuts the machine down, and runs the simulation as long as that takes. Has no effect if the
+/// Shuts the machine down. Runs the simulation until the shutdown is complete. Has no effect if the
 /// power is off.
 void shut_down(BuiltMachine& built);
 

@@ -1,7 +1,7 @@
 #pragma once
 // Stacks of profiles, in TOML. `kind` is "disk" (the default), "flash", "array" or "nvram". An
-// array or a cache names the profile below it, which is a built-in one or a path relative to the
-// file. A machine file lists several named devices, each with a profile, and faults.
+// array or a cache names the profile below it: the name of a built-in profile, or a path relative
+// to the file. A machine file lists several named devices, each with a profile, and faults.
 
 #include <filesystem>
 #include <memory>
@@ -53,7 +53,8 @@ struct MachineDevice {
   /// Whether the drives below this device use their write caches; nullopt for the profile's
   /// setting.
   std::optional<bool> write_cache = {};
-  /// Kind of tearing of the drives below this device; nullopt for the profile's setting.
+  /// How the drives below this device tear a write at a power cut; nullopt for the profile's
+  /// setting.
   std::optional<model::Tear> tear = {};
 };
 

@@ -66,8 +66,8 @@ TEST(Stack, NetraServerIsCacheOverRaidOverCachesOverDisks) {
   EXPECT_EQ(capacity_sectors(**plain), capacity_sectors(**upper));
 }
 
-/// Covers the configurations in Peacock 1998, figure 2: caches above the array, below it, both or
-/// none, over the same disks. Also covers a cache of which a part is reserved for a log.
+/// Covers the configurations in Peacock 1998, figure 2: the same disks with a cache above the
+/// array, below it, both, or none. Also covers a cache that reserves a part for a log.
 TEST(Stack, NetraServersNvramCanBeAboveOrBelow) {
   constexpr std::uint64_t kAll = 65'536;  // sectors in 32 MB
   const auto stack = [](const char* name) {

@@ -12,7 +12,8 @@ namespace {
 
 constexpr std::uint64_t kStreamSectors = 1U << 19;
 
-/// Records when the first counted request arrived and when the last one completed.
+/// Measures the last quarter of the requests: records the arrival time of its first request and the
+/// completion time of its last.
 class LastQuarter final : public replay::ReplayObserver {
  public:
   LastQuarter(std::uint64_t requests, std::uint32_t request_sectors)

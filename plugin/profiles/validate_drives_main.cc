@@ -20,8 +20,8 @@
 namespace headcrash::profiles {
 namespace {
 
-/// DiskSim's figures for whole traces, as printed by its own validation. It prints no figures
-/// for some drives.
+/// The figures that DiskSim's own validation prints for a whole trace. It prints none for some
+/// drives.
 struct DiskSimFigures {
   double demerit_percent;
   double within_1ms_percent;
@@ -51,7 +51,8 @@ int complain(const Error& error) {
 
 struct Validated {
   Agreement whole;
-  /// Agreement in each half of the trace. Constants were fitted to the first half.
+  /// Agreement in each half of the trace. The constants of the profile were fitted to the first
+  /// half.
   Agreement first, second;
 };
 

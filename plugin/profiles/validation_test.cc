@@ -30,8 +30,8 @@ struct Bar {
 
 class RealDrives : public testing::TestWithParam<Bar> {};
 
-// The limits are slightly above the figures in VALIDATION.md, so that a change passes unless it
-// makes the model worse.
+// The limits are slightly above the figures in VALIDATION.md, so that only a change that makes the
+// model worse fails the test.
 TEST_P(RealDrives, WithinTheRecordedAccuracy) {
   const Bar& bar = GetParam();
   const auto file =
@@ -155,7 +155,8 @@ double streamed_bytes_per_second(const model::DiskProfile& drive) {
          static_cast<double>(drive.revolution_ps);
 }
 
-// Some drives were measured behind a 5 MB/s bus, which is not part of the drives.
+// Some drives were measured behind a 5 MB/s bus. The profile of the drive itself must not include
+// this limit.
 TEST(StreamRates, ADrivesRatesAreNotLimitedByTheBusOfItsMeasurement) {
   const std::string host = "+measured-host";
   int seen = 0;
@@ -176,8 +177,8 @@ TEST(StreamRates, ADrivesRatesAreNotLimitedByTheBusOfItsMeasurement) {
   EXPECT_EQ(seen, 6);
 }
 
-// Tests only reads, because a write larger than the cache waits until its sectors are under the
-// head (VALIDATION.md).
+// Tests only reads. A larger write may be slower: if it is larger than the cache, it waits until
+// its sectors are under the head (VALIDATION.md).
 TEST(StreamRates, LargerReadsAreNotSlower) {
   for (const ProfileSummary& summary : list_profiles()) {
     if (summary.kind != "disk") continue;

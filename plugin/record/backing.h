@@ -1,5 +1,5 @@
 #pragma once
-// The storage and the observer of a machine. One factory creates all four combinations:
+// The storage and the observer of a machine. open() supports all four combinations of the options:
 //
 //   store=DIR  record=FILE
 //   -          -            memory, not recorded

@@ -68,8 +68,8 @@ class Exporter {
     return {};
   }
 
-  /// Writes the base contents. The last sector is always written, because it determines the size of
-  /// the device.
+  /// Writes the base contents. Always writes the last sector, from which readers of the log
+  /// determine the size of the device.
   Result<void> add_base(const DmLogBase& base, std::uint64_t sectors) {
     const DmLogPut put = [this](std::uint64_t lba, std::span<const std::byte> bytes) {
       ++summary.writes;

@@ -46,12 +46,12 @@ class DmLog {
     number_ = 0;
     closed_ = false;
   }
-  /// Returns the next entry, validated, in units of 512 bytes; the entry's data begins at
-  /// data_at(). Returns nullopt at the end of the log. An invalid entry is an error if it is one of
-  /// those that the super block counts; otherwise it ends the log.
+  /// Returns the next entry, or nullopt at the end of the log. The entry has been validated and
+  /// converted to units of 512 bytes; its data begins at data_at(). If an entry that the super
+  /// block counts is invalid, returns an error. Any other invalid entry ends the log.
   Result<std::optional<dm_log::Entry>> next();
   bool without_super() const { return without_super_; }
-  /// Returns how many of the entries read so far are not counted by the super block.
+  /// Returns the number of entries that have been read beyond those that the super block counts.
   std::uint64_t uncounted() const { return number_ - std::min(number_, super_.entries); }
   std::uint64_t data_at() const { return data_at_; }
   Result<void> read(std::uint64_t offset, std::span<std::byte> into) const {
@@ -79,7 +79,8 @@ class DmLog {
   std::uint64_t data_at_ = 0;
   std::uint64_t next_offset_ = 0;
   bool without_super_ = false;
-  bool closed_ = false;  ///< the target's last mark has been read; any entries after it are stale
+  /// The target's end mark has been read; any entries after it are from an earlier log.
+  bool closed_ = false;
 };
 
 /// Determines the sector size of a log that has no super block. All bytes before the first entry

@@ -11,8 +11,8 @@
 //   entry:  u64 sector, u64 nr_sectors, u64 flags (FLUSH 1, FUA 2, DISCARD 4, MARK 8, METADATA 16),
 //           u64 data_len; a mark's text follows in the same unit
 //
-// A discard has no data. Entries are in completion order: a write is logged when it completes,
-// and a flush follows the writes that had completed when it was submitted. There are no times.
+// A discard has no data. Entries are in completion order: a write is logged when it completes, and
+// a flush follows the writes that had completed when it was submitted. Entries have no times.
 //
 // Import: each entry becomes a SUBMIT and its ACK, one microsecond apart, so a flush covers the
 // same writes as in the log. The recording has no MEDIA events, which its header states. A flush
@@ -37,8 +37,8 @@ namespace headcrash::record {
 struct DmLogSummary {
   std::uint64_t entries = 0, writes = 0, flushes = 0, discards = 0, marks = 0;
   std::uint64_t data_bytes = 0;
-  std::uint64_t unacknowledged = 0;  ///< export: omitted writes
-  std::uint64_t marks_cut = 0;       ///< export: truncated marks
+  std::uint64_t unacknowledged = 0;  ///< export: writes omitted because not acknowledged
+  std::uint64_t marks_cut = 0;       ///< export: marks whose text was truncated
   std::uint64_t uncounted = 0;       ///< import: entries that the super block does not count
   bool without_super = false;        ///< import: the super block was never written
 };

@@ -36,8 +36,9 @@
 // corrupted), the offset is inside the MEDIA event itself. For zeroes the offset is 0.
 //
 // SUBMIT and ACK record the host's view. MEDIA records the content of the medium, and may come
-// after the ACK or never. A crash state is between the two views. A flush covers exactly the writes
-// acknowledged before the flush was submitted.
+// after the ACK or never. A power cut exposes the difference between the two views: writes that
+// were acknowledged but have not reached the medium. A flush covers exactly the writes acknowledged
+// before the flush was submitted.
 //
 // If the writer was killed, the log ends in the middle of an event: readers stop there and report
 // the number of remaining bytes. A checkpoint (an event that readers skip) has the extent index of
@@ -56,7 +57,8 @@ namespace headcrash::record {
 enum class Kind : std::uint8_t {
   submit = 1,  ///< flags: op in bits 0-2, fua in bit 7; payload: the data of a write
   ack = 2,     ///< detail: Status
-  /// request: the source write, or 0; flags: Bytes in bits 0-1, moved in bit 2; detail: Outcome
+  /// request: id of the source write, or 0; flags: Bytes in bits 0-1, moved in bit 2; detail:
+  /// Outcome
   media = 3,
   mark = 4,    ///< payload: text
   fault = 5,   ///< payload: one line of text (Observer::incident)
@@ -119,8 +121,8 @@ struct RecordingHeader {
     std::optional<std::uint64_t> fingerprint;
   };
   std::optional<Base> base;
-  /// Returns true if the device that the host sees is not a medium but an array, or a cache over an
-  /// array.
+  /// Returns true if the host's device is an array, or a cache above an array, and so has no
+  /// medium.
   bool of_array() const { return !devices.empty() && !devices.front().medium; }
   /// Returns the recording's origin as text that is appended to its name in errors.
   std::string provenance() const {

@@ -25,7 +25,8 @@ inline constexpr std::size_t kEventAlignment = 8;
 /// Twice the maximum size of an NBD request.
 inline constexpr std::uint32_t kPayloadBytesMax = 128U << 20;
 inline constexpr std::uint32_t kHeaderTextBytesMax = 1U << 20;
-/// Maximum time in a valid event. It leaves room for the times of a server that continues the log.
+/// Maximum time in a valid event. Limited so that a server that continues the log can add its own
+/// time without overflow.
 inline constexpr std::int64_t kTimeMax = std::int64_t{1} << 62;
 inline constexpr std::uint64_t kRequestIdMax = std::uint64_t{1} << 62;  ///< likewise
 inline constexpr std::uint8_t kFlagOpMask = 0x07;
@@ -55,7 +56,7 @@ struct EventHeader {
   std::uint32_t payload_crc = 0;
   std::uint32_t header_crc = 0;
 };
-// The members have the order, widths and alignment of the format, so the struct can be read and
+// EventHeader has the order, widths and alignment of the format, so that a header can be read and
 // written as a whole.
 static_assert(sizeof(EventHeader) == kEventHeaderBytes &&
               std::is_trivially_copyable_v<EventHeader>);
@@ -63,7 +64,7 @@ static_assert(sizeof(EventHeader) == kEventHeaderBytes &&
 /// Location of a checkpoint. The header has two slots; the newer valid one is used.
 struct CheckpointSlot {
   std::uint64_t offset = 0;
-  /// 0 if the slot is empty; the slot with the higher generation is used
+  /// 0 if the slot is empty. Of two valid slots, the one with the higher generation is used.
   std::uint64_t generation = 0;
   std::uint64_t end = 0;  ///< minimum size of the file
   std::uint32_t reserved = 0;

@@ -23,7 +23,7 @@
 
 namespace headcrash::record {
 
-/// The location and the flags of some bytes, in 8 bytes.
+/// The location of a run of bytes, with flags, packed into 8 bytes.
 class ExtentLocation {
  public:
   static constexpr ExtentLocation zeroes() { return ExtentLocation(0); }
@@ -103,7 +103,7 @@ class ExtentIndex {
   struct Table {
     std::array<std::shared_ptr<Chunk>, kTableChunks> chunks;
   };
-  /// An estimate of the space for the vector, the reference count and the allocator.
+  /// estimate for the vector, the reference count and the allocator
   static constexpr std::size_t kChunkOverheadBytes = 64;
 
   const Chunk* chunk_at(std::uint64_t number) const;

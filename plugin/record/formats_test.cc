@@ -135,7 +135,7 @@ TEST_F(FormatsTest, DmLogWritesIsReadByAnIndependentReader) {
   EXPECT_EQ(entries[5].data, std::string(1024, '\0'));
   EXPECT_EQ(entries[6].data, std::string(479, 'm'));
 
-  // The file already exists.
+  // The file out.log already exists, so the export fails.
   EXPECT_FALSE(export_dm_log_writes(folder_ / "run.hcrec", 0, folder_ / "out.log"));
   EXPECT_FALSE(export_dm_log_writes(folder_ / "run.hcrec", 2, folder_ / "none.log"));
 }
@@ -234,7 +234,7 @@ TEST_F(FormatsTest, ImportsQemusLogs) {
     EXPECT_GE(imported->flushes, 2U);
     EXPECT_EQ(imported->discards, 1U);
     EXPECT_GE(imported->writes, 3U);
-    // Replaying the writes in log order yields QEMU's disk.
+    // If the imported writes are replayed in log order, the result must equal QEMU's disk.
     auto replayed = media::MemoryStore::create((4 << 20) / kSector);
     for (const Event& e : events_of(folder_ / "qemu.hcrec")) {
       if (e.kind != Kind::submit || e.op == model::Op::flush) continue;
@@ -360,7 +360,8 @@ TEST_F(FormatsTest, UncountedEntriesAreImported) {
     /// the data of the second entry is incomplete
     expect(super(1) + write + later.substr(0, unit + 40), 1, 0, false);
     expect(super(1) + write + later.substr(0, 20), 1, 0, false);
-    expect(super(1) + write + none + later, 1, 0, false);  // the length of the hole is unknown
+    // After a hole of unknown length, the next entry cannot be found.
+    expect(super(1) + write + none + later, 1, 0, false);
     expect(super(1) + write + entry(9, 1, 64) + later, 1, 0, false);
     expect(super(2) + write + end_mark + later, 1, 0,
            false);  // an entry from an earlier log on the same device
@@ -448,7 +449,7 @@ TEST_F(FormatsTest, BlkparseLinesAreParseable) {
   EXPECT_EQ(lines[2], "259,1    0        3     0.000012345     1  C  WF 8 + 2 [0]");
   EXPECT_EQ(lines[3], "259,1    0        4     1.500000000     1  Q  FN [headcrash]");
   EXPECT_EQ(lines[11], "259,0    0       12     1.500000000     1  m   N say \"a, b\"");
-  for (const std::string& line : lines) {  // parsed as a script would parse it
+  for (const std::string& line : lines) {  // a script must be able to parse the lines
     int major = 0, minor = 0, cpu = 0, sequence = 0, pid = 0;
     double at = 0;
     char action[8], letters[8];

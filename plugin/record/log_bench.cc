@@ -48,7 +48,7 @@ Seconds seconds_of(auto&& work) {
           processor_seconds() - processor};
 }
 
-/// Returns bytes that vary like real data, so that the checksum and the copy must touch every byte.
+/// Returns pseudo-random bytes, for which neither the checksum nor the copy can be optimised.
 std::vector<std::byte> make_data() {
   std::vector<std::byte> data(64 * kRequestBytes);
   std::uint64_t state = 1;

@@ -14,10 +14,10 @@ using model::kSectorBytes;
 
 namespace {
 
-/// Chunks with fewer extents are not moved in the first scan.
+/// The first scan moves only chunks with at least this many extents.
 constexpr std::size_t kFragmentedExtents = 32;
-/// After a scan in which no move helped, the next scan begins when the index has grown by its limit
-/// divided by this number.
+/// If no move helps in a scan, the next scan begins after the index has grown by a fraction of its
+/// limit: 1/kIndexBytesPerTry.
 constexpr std::size_t kIndexBytesPerTry = 64;
 
 Result<void> same_devices(const std::filesystem::path& path, const RecordingHeader& found,
@@ -60,7 +60,7 @@ struct LogStore::State {
     model::DeviceId device = 0;
     std::uint64_t lba = 0;
     std::uint64_t sectors = 0;
-    /// Owned by the drive, and valid until the drive has reported the run.
+    /// The drive owns these bytes. They are valid until the drive has reported the run.
     std::span<const std::byte> bytes;
   };
 
@@ -263,8 +263,8 @@ void LogStore::State::write_media(model::DeviceId device, model::TimeNs at,
   if (has(device, run.lba, run.sectors)) apply_media(indexes[device], run.lba, run.sectors, *bytes);
 }
 
-/// Appends the held run as a MEDIA event that has no source, because the drive has never reported
-/// the run to the observer.
+/// Appends the held run as a MEDIA event without a source request, because the drive has not
+/// reported the run to the observer.
 void LogStore::State::append_held() {
   if (held.kind == HeldRun::Kind::none) return;
   const HeldRun run = std::exchange(held, {});
@@ -320,7 +320,8 @@ void LogStore::acknowledged(model::DeviceId device, const model::Completion& com
 }
 
 void LogStore::incident(model::DeviceId device, model::TimeNs at, std::string_view text) {
-  // A run may be held here: a fault can fire between a store's write and its event.
+  // A run may be held at this point, because a fault can fire after a run has been stored and
+  // before its MEDIA event.
   state_->log->incident(device, at, text);
   ++state_->events;
 }
@@ -345,9 +346,9 @@ std::size_t LogStore::State::index_bytes() const {
   return bytes;
 }
 
-/// Moves fragmented chunks until the index is within its limit. If a full scan does not find enough
-/// fragmented chunks, chunks with fewer extents are also moved. If no move helps, nothing is moved
-/// again until the index has grown.
+/// Moves fragmented chunks until the index is within its limit. If a full scan finds too few
+/// fragmented chunks, also moves chunks with fewer extents. If no move reduces the index, the next
+/// scan waits until the index has grown.
 void LogStore::State::bound_the_index() {
   if (index_bytes() <= std::max(options.index_bytes_max, move_again_at)) return;
   for (std::size_t fragmented = kFragmentedExtents; fragmented >= 2; fragmented /= 4) {
@@ -369,8 +370,8 @@ void LogStore::State::bound_the_index() {
   move_again_at = index_bytes() + options.index_bytes_max / kIndexBytesPerTry;
 }
 
-/// Moves a chunk's plain runs, that is, those without flags such as torn or unreadable. Holes are
-/// moved too, because in this log they are zeroes.
+/// Moves the plain runs of a chunk, that is, all runs except those flagged as torn or unreadable.
+/// Holes inside a plain run are written as zeroes.
 void LogStore::State::move_chunk(model::DeviceId device, std::uint64_t chunk) {
   struct Run {
     std::uint64_t lba, end;

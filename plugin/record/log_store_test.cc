@@ -78,12 +78,12 @@ std::uint64_t count_events(const fs::path& path) {
 }
 
 TEST_F(LogStoreTest, EqualsAPlainStore) {
-  constexpr std::uint64_t kSectors = 5000;  // three chunks of the index
+  constexpr std::uint64_t kSectors = 5000;  // the extent index then has three chunks
   for (unsigned seed = 1; seed <= 6; ++seed) {
     SCOPED_TRACE(testing::Message() << "seed " << seed);
     fs::remove(path_);
     LogStoreOptions options;
-    /// with the smaller limit, bytes must be moved
+    /// With the smaller limit, the log store must move bytes to keep the index small.
     options.index_bytes_max = seed % 3 == 0 ? 9000 : 1 << 20;
     options.checkpoint_log_bytes = seed % 2 == 0 ? 100000 : 1 << 30;
     auto memory = media::MemoryStore::create(kSectors);
@@ -132,7 +132,7 @@ TEST_F(LogStoreTest, EveryEventOfATimelineIsAPrefix) {
     ASSERT_TRUE(rebuild_medium(path_, 0, Until{.events = events}, **rebuilt));
     ASSERT_EQ(medium_of((*line)->at_event(events)), all_of(**rebuilt)) << events;
   }
-  // A state is an independent value, so changing a copy must not change the original.
+  // A copy of a state is independent: changing the copy must not change the original.
   MediumState state = (*line)->at_event(all);
   const auto before = medium_of(state);
   MediumState other = state;
@@ -202,7 +202,7 @@ TEST_F(LogStoreTest, ContinuesFromACheckpoint) {
     EXPECT_EQ(log->events_read(), 0U);
     EXPECT_EQ(all_of(*log->store(0)), expected);
   }
-  // If no slot is readable, the same result is derived from the events.
+  // If neither checkpoint slot is readable, the log store computes the same result from the events.
   std::string broken = whole;
   std::fill_n(broken.begin() + kSlotsAt, kTextAt - kSlotsAt, 'x');
   set_contents(broken);
@@ -335,7 +335,7 @@ TEST_F(LogStoreTest, AFullDiskIsAnErrorWithoutDamage) {
     }
     ASSERT_TRUE(log->error());
     message = log->error()->message();
-    // Old contents must stay readable, and new writes must fail.
+    // After the error, old contents must stay readable, and new writes must fail.
     std::vector<std::byte> sector(kSector);
     EXPECT_TRUE(store.read(0, sector));
     EXPECT_EQ(sector, block(1, 1));
@@ -360,7 +360,7 @@ TEST_F(LogStoreTest, KeepsBytesNotReportedToTheObserver) {
     auto log = open(machine(64));
     const auto data = block(2, 1);
     ASSERT_TRUE(log->store(0)->write(3, data));
-    ASSERT_TRUE(log->store(0)->write_zeroes(4, 1));  // the first write is now appended to the log
+    ASSERT_TRUE(log->store(0)->write_zeroes(4, 1));  // this call appends the first write to the log
     ASSERT_TRUE(log->store(0)->write_zeroes(40, 0));
   }
   auto log = open(machine(64));
@@ -384,7 +384,7 @@ TEST_F(LogStoreTest, AMissingReportBreaksAnInvariant) {
       "reports each store write");
 }
 
-/// A recording without data must not be usable as the store of a drive that needs bytes.
+/// A drive that needs bytes must not accept a recording without data as its store.
 TEST_F(LogStoreTest, UnrecordedBytesAreNotZeroes) {
   {
     auto writer = RecordingWriter::create(path_, machine(64));
@@ -451,8 +451,8 @@ TEST_F(LogStoreTest, AKilledServerLosesNothingThatAFlushPromised) {
       ASSERT_TRUE(found == 0 || found % 128 == lba / 8);
       ASSERT_GE(found, promised[lba / 8]) << "life " << life << " sector " << lba;
     }
-    // The next process must begin with larger numbers than those of the unflushed blocks of this
-    // process.
+    // Some unflushed blocks of this process may be in the log. The numbers of the next process must
+    // be larger than theirs.
     next += 10000;
     next -= next % 128;
   }
@@ -494,7 +494,7 @@ TEST_F(LogStoreTest, BackingSupportsAllFourCombinations) {
       }
       auto again = Backing::open(options);
       ASSERT_EQ(again.has_value(),
-                // If there is a separate store, the recording must be a new file each time.
+                // With a separate store, the recording must be a new file each time.
                 !(with_store && with_record));
       if (again) {
         EXPECT_EQ(holds(**again, with_record ? 5 : 6), with_store || with_record);

@@ -10,7 +10,7 @@ namespace headcrash::record {
 struct MediaBytes {
   Bytes bytes = Bytes::none;
   model::MediaWrite::Outcome outcome = model::MediaWrite::Outcome::written;
-  std::uint64_t bytes_at = 0;  ///< used if referred or carried
+  std::uint64_t bytes_at = 0;  ///< file offset; valid if `bytes` is referred or carried
 };
 
 inline MediaBytes media_bytes(const Event& media) {

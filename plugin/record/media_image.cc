@@ -9,7 +9,8 @@ namespace {
 
 using model::kSectorBytes;
 
-/// Checks that the recording describes a medium that fits into a store of `sectors` sectors.
+/// Checks that the recording has this device, and that the device's medium fits into a store of
+/// `sectors` sectors.
 Result<void> check_device(const std::filesystem::path& path, const RecordingHeader& header,
                           model::DeviceId device, std::uint64_t sectors) {
   if (device >= header.devices.size())

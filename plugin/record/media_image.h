@@ -12,7 +12,7 @@
 
 namespace headcrash::record {
 
-/// A point in a run.
+/// The point in a recording up to which events are applied.
 struct Until {
   std::optional<model::TimeNs> at;  ///< includes events up to this time
   /// Includes at most this many events, counting all kinds and devices.

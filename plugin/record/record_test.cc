@@ -38,7 +38,8 @@ class RecordTest : public testing::Test {
     return {std::istreambuf_iterator<char>(in), {}};
   }
   void set_contents(const std::string& bytes) const {
-    // Removes the old file, because some file systems flush a truncated file when it is closed.
+    // Removes the old file instead of truncating it, because some file systems flush a truncated
+    // file when it is closed.
     fs::remove(path_);
     std::ofstream(path_, std::ios::binary | std::ios::trunc)
         .write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
@@ -198,7 +199,7 @@ TEST_F(RecordTest, KeepsAFullDiskAsAnError) {
   auto writer = create();
   ASSERT_FALSE(writer->error());
   const int full = ::open("/dev/full", O_WRONLY | O_CLOEXEC);
-  // Redirects every descriptor that refers to the file, among them the writer's, to the full disk.
+  // Replaces every descriptor of the file, including the writer's, with one of /dev/full.
   for (int fd = 3; fd < 64; ++fd) {
     std::error_code none;
     if (fs::read_symlink("/proc/self/fd/" + std::to_string(fd), none) == path_) {
@@ -257,7 +258,7 @@ TEST_F(RecordTest, ReadingADamagedPayloadIsAnError) {
   const std::string good = contents();
   const std::size_t submit = header_bytes_of(good);
   std::string bad = good;
-  // Damages the second sector of the payload.
+  // Flips a bit in the second sector of the payload.
   bad[submit + kEventHeaderBytes + kSectorBytes + 17] ^= 4;
   set_contents(bad);
   auto reader = RecordingReader::open(path_);
@@ -270,7 +271,7 @@ TEST_F(RecordTest, ReadingADamagedPayloadIsAnError) {
   EXPECT_EQ(reader->tail(), Tail::whole);
   std::vector<std::byte> sector(kSectorBytes);
   const auto damage = fmt::format("offset {} do not match", submit);
-  // The error also occurs for undamaged bytes of the payload, and at every read.
+  // A read of the undamaged part of the payload fails with the same error, at every attempt.
   for (int i = 0; i < 2; ++i) {
     const auto read = reader->read_bytes(events[0], 0, sector);
     ASSERT_FALSE(read);
@@ -401,8 +402,9 @@ TEST_F(RecordTest, TheBaseRoundTrips) {
   EXPECT_EQ(reader->header().base->fingerprint, 0xfedc'ba98'7654'3210);
 }
 
-// A simple drive with a write cache: writes are acknowledged at once and destaged in any order, in
-// pieces, some zeroed. The cut tears one sector and drops all others.
+// A simple drive with a write cache. Writes are acknowledged at once. They are destaged in any
+// order and in pieces; some pieces are destaged as zeroes. The cut tears one sector, and all other
+// cached data is lost.
 TEST_F(RecordTest, RebuiltMediumEqualsTheStore) {
   constexpr std::uint64_t kSectors = 64;
   for (unsigned seed = 1; seed <= 40; ++seed) {

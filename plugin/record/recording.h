@@ -32,10 +32,9 @@ class RecordingWriter : public model::MachineObserver {
   /// Creates the file; fails if it exists. The path is used as given.
   static Result<std::unique_ptr<RecordingWriter>> create(const std::filesystem::path& path,
                                                          const RecordingHeader& header);
-  /// Continues a log. The caller must have opened `file`, which locks the log, before it read the
-  /// log's events (as in log_store.h). Truncates the file after the last complete event and writes
-  /// an OPENED event. The new server's times and request ids continue from the last values in the
-  /// log.
+  /// Continues a log. REQUIRES: the caller opened `file`, which locks the log, before it read the
+  /// log's events (see log_store.h). Truncates the file after the last complete event and writes an
+  /// OPENED event. The new server's times and request ids continue from the last values in the log.
   static Result<std::unique_ptr<RecordingWriter>> resume(std::unique_ptr<LogFile> file,
                                                          const Resume& resume);
   ~RecordingWriter() override;
@@ -55,8 +54,9 @@ class RecordingWriter : public model::MachineObserver {
 
   // ---- for a log that is also the store (log_store.h)
 
-  /// Like media_written(), but returns the location of the bytes; nullopt if the log has failed. If
-  /// `zeroes` is true, the store must zero these sectors.
+  /// Like media_written(), but returns where the log has the bytes of these sectors; nullopt if the
+  /// log has failed. With `zeroes`, a write without bytes is recorded as zeroes, and the store must
+  /// zero the sectors.
   std::optional<MediaBytes> write_media(model::DeviceId device, model::TimeNs at,
                                         const model::MediaWrite& media, bool zeroes);
   /// Appends a copy of bytes that the medium already holds, to move them within the log.
@@ -80,12 +80,12 @@ class RecordingWriter : public model::MachineObserver {
 
 enum class PayloadUse : std::uint8_t {
   load,  ///< into Event::payload, with its checksum verified
-  skip,  ///< only the payload's location is returned; damage is detected when the payload is read
+  skip,  ///< return only the payload's location; damage is detected when the payload is read
 };
 
 /// The reason why the readable part of a recording ends.
 enum class Tail : std::uint8_t {
-  whole,       ///< the file ends after a complete event
+  whole,       ///< the whole file is readable
   incomplete,  ///< the file ends within an event: the writer was killed, or its disk was full
   damaged,     ///< a wrong checksum or an invalid event
 };
@@ -117,8 +117,9 @@ class RecordingReader {
   /// Returns an error that describes an incomplete or damaged tail: file, offset, hint.
   std::optional<Error> tail_error() const;
 
-  /// Moves to the newest checkpoint, so that next() returns the events after it, and returns the
-  /// checkpoint's payload. If no checkpoint is readable, returns nullopt and does not move.
+  /// Moves to the newest checkpoint, so that next() returns the events after it. Returns the
+  /// checkpoint's payload. If no checkpoint is readable, returns nullopt, and the position does not
+  /// change.
   Result<std::optional<std::vector<std::byte>>> skip_to_checkpoint();
   /// Generation of the newest checkpoint slot, even if the checkpoint itself is unreadable.
   std::uint64_t checkpoint_generation() const;

@@ -1,6 +1,6 @@
 // Fuzzes all parsers of untrusted files: every reader of recordings, and the reader of
-// dm-log-writes logs. In half of the mutated recordings, the checksums are corrected, because the
-// code behind the checksum test would not be reached otherwise.
+// dm-log-writes logs. In half of the mutated recordings, the checksums are corrected. Otherwise,
+// the readers would reject every mutation at the checksum test.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -24,7 +24,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Mutations may give a device any size. The test builds indexes only for small devices.
+/// A mutated recording may give a device any size. Indexes are built only for devices of at most
+/// this size.
 constexpr std::uint64_t kSectorsMax = 1 << 20;
 
 std::string short_run(const TemporaryFolder& folder, unsigned seed, int steps) {
@@ -97,8 +98,8 @@ std::uint64_t read_all(const fs::path& path, std::uint64_t& events) {
   return kinds * 4 + static_cast<std::uint64_t>(reader->tail());
 }
 
-/// Opens the file with every other reader. The log store comes last, because it may truncate the
-/// file.
+/// Opens the file with each of the readers in turn. The log store comes last, because it may
+/// truncate the file.
 void use_all(const TemporaryFolder& folder, const fs::path& path) {
   auto reader = RecordingReader::open(path);
   if (!reader || !small(reader->header())) return;
@@ -180,7 +181,8 @@ TEST(Fuzz, DmLogWrites) {
     }
     std::uint64_t events = 0;
     read_all(folder / "x.hcrec", events);
-    // A round trip preserves the numbers of flushes, discards and marks, and the data.
+    // An export of the imported recording must have the same numbers of flushes and marks, and the
+    // same amount of data.
     const auto exported = export_dm_log_writes(folder / "x.hcrec", 0, folder / "again.log");
     EXPECT_TRUE(exported);
     if (exported) {

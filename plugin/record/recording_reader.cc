@@ -21,7 +21,7 @@ namespace headcrash::record {
 namespace {
 
 constexpr std::size_t kReadBytes = 256 << 10;
-constexpr std::size_t kReadAfterSkipBytes = 4 << 10;  ///< three event headers usually fit
+constexpr std::size_t kReadAfterSkipBytes = 4 << 10;  ///< usually includes three event headers
 constexpr const char* kNotOneOfOurs = "use a file written by `headcrash serve --record` or record=";
 
 bool plausible_media(const EventHeader& header, std::uint64_t event_at,
@@ -226,7 +226,7 @@ Result<std::optional<Event>> RecordingReader::State::next_of_any_kind(PayloadUse
     ended = true;
     return std::nullopt;
   }
-  ended = true;  // reset below, once a complete event has been read
+  ended = true;  // false again after a complete event
   tail = Tail::incomplete;
   const std::uint64_t event_at = offset;
   EventHeader head;

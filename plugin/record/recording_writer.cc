@@ -29,7 +29,7 @@ namespace headcrash::record {
 class SourceRing {
  public:
   static constexpr std::size_t kRequests =
-      1 << 17;  ///< 5 MiB; a drive with a 64 MB cache holds 16384 blocks of 4 KiB
+      1 << 17;  ///< 5 MiB of entries, more than the 16384 blocks of 4 KiB in a 64 MB cache
 
   struct Source {
     model::RequestId id = 0;
@@ -65,8 +65,9 @@ struct RecordingWriter::State {
   /// True if the payload of at least one write was recorded, so the recording contains data and not
   /// only timestamps.
   bool has_data = false;
-  /// The latest flushes and FUA writes in flight, limited in number. If the oldest one is dropped,
-  /// its acknowledgement will not flush the log.
+  /// The latest flushes and FUA writes in flight, at most kDurableRequestsMax. If there are more,
+  /// the oldest one is dropped, and its acknowledgement does not write the log's buffer to the
+  /// kernel.
   std::vector<model::RequestId> durable_requests;
   model::TimeNs time_base = 0;
   model::RequestId request_base = 0;

@@ -38,7 +38,7 @@ namespace headcrash::timed {
 namespace {
 
 constexpr std::uint64_t kSecondsADay = 86'400;
-constexpr std::size_t kShareRead = 8;  // a reading phase reads one file in this many
+constexpr std::size_t kShareRead = 8;  // a reading phase reads 1/kShareRead of the files
 // Number of the first probe file; larger than the numbers of all users' files.
 constexpr std::uint32_t kFirstProbe = 1U << 25;
 

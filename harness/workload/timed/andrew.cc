@@ -41,7 +41,7 @@ class Compiler {
   PhaseResult compile_all() {
     const std::size_t count = compiled();
     if (by_programs()) {
-      work_.start_program();  // make, which stats all files that it knows about
+      work_.start_program();  // make, which calls stat for every file of the tree
       for (std::size_t i = 0; i < tree_.files(); ++i) {
         TRY(work_.stat(source(i).path));
       }
@@ -140,9 +140,9 @@ class Compiler {
     return {};
   }
 
-  /// Runs the shell that make starts, and then cc -O -c. The passes of cc are cpp, c0, c1, c2 and
-  /// as. The names of the temporary files are derived from ctm0. Between the two passes of the
-  /// assembler there are three files.
+  /// Runs the shell that make starts, and then cc -O -c with its passes cpp, c0, c1, c2 and as. The
+  /// names of the temporary files are derived from ctm0. The first pass of the assembler passes
+  /// three files to the second.
   PhaseResult compile_by_programs(std::size_t i) {
     const auto temp = [&](const char* name) { return temporary(i, name); };
     const TimedFile name{.path = temp("ctm0").path, .number = temp("ctm0").number};
@@ -153,7 +153,7 @@ class Compiler {
         [&] { return run({source(i)}, {temp("ctm4")}); },                   // cpp
         [&] { return run({temp("ctm4")}, {temp("ctm1"), temp("ctm2")}); },  // c0
         [&] { return run({temp("ctm1"), temp("ctm2")}, {temp("ctm5")}); },  // c1
-        [&] { return run({temp("ctm5")}, {temp("ctm3")}); },                // c2, the optimiser
+        [&] { return run({temp("ctm5")}, {temp("ctm3")}); },                // c2
         [&] { return remove({temp("ctm5"), temp("ctm1"), temp("ctm2"), temp("ctm4")}); },
         [&] { return run({temp("ctm3")}, {temp("atm1"), temp("atm2"), temp("atm3")}); },  // as
         [&] { return assemble(i); },
@@ -212,8 +212,9 @@ std::vector<Phase> andrew_phases(const Arguments& arguments) {
   return {phase("prepare", false,
                 [tree](User&, FileWork& work) -> PhaseResult {
                   TRY(tree->create(work, kSource, 0));
-                  // The authors of the source ran the benchmark a hundred times, so the groups and
-                  // inodes had been used before.
+                  // The authors of the source ran the benchmark a hundred times, so the target's
+                  // groups and inodes had been used before. Therefore, create the target's folders
+                  // and remove them again.
                   TRY(tree->make_folders(work, kTarget));
                   for (std::size_t i = tree->folders(); i-- > 0;) {
                     TRY(work.remove_folder(tree->folder(kTarget, i)));

@@ -1,11 +1,11 @@
 // Writes a burst to one file, then measures how long fsync takes.
 //
 // Source: Chen 1996, section 6. Figure 4 (efficiency): a few megabytes are written to a single
-// file, and the time of fsync is measured; there is no other sync in the system. Figure 5
-// (draining) is the same, with bursts that may be larger than the cache, so that part of a burst is
-// written out while it lasts. Our choices: a megabyte of 2^20 bytes, which is also the unit of
-// writes; 5 MB, the size in the text; and 80 MB, the minimum size of the cache in the paper. fsync
-// uses a separate descriptor.
+// file, and the time of fsync is measured; nothing else in the system calls sync. Figure 5
+// (draining) is the same, but the burst may be larger than the cache, so that part of the data is
+// written back during the burst. Our choices: a megabyte of 2^20 bytes, which is also the size of
+// each write; 5 MB, the size given in the text; and 80 MB, the smallest cache size in the paper.
+// The file is opened again for fsync.
 #include "harness/workload/timed/file_work.h"
 #include "harness/workload/timed/workloads.h"
 

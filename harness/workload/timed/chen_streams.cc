@@ -69,8 +69,8 @@ std::vector<Phase> rule_2_phases(const Arguments&) {
           {.name = "verify", .measured = false, .cold = true, .body = verify}};
 }
 
-/// Rewrites the file, unit by unit, until `over` is true. No unit is written before its scheduled
-/// time.
+/// Rewrites the file, unit by unit and each unit not before its scheduled time, until `over` is
+/// true.
 PhaseResult rewrite(User& user, const std::atomic<bool>& over) {
   FileWork work(user, kMib);
   TimedFile file = output_file(user.arguments);

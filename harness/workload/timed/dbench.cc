@@ -33,8 +33,8 @@ class Client {
     return {};
   }
 
-  /// Executes all sessions. A session consists of the operations from an open to the close of the
-  /// same file. Sessions do not overlap.
+  /// Executes all sessions, one after the other. A session consists of the operations on a file
+  /// from its open to its close.
   PhaseResult play() {
     const auto& operations = load_.operations;
     for (std::size_t next = 0; next < operations.size();) {

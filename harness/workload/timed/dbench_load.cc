@@ -30,7 +30,7 @@ class Quota {
   std::uint64_t total_, spent_ = 0;
 };
 
-/// Generates different lengths whose sum is exact.
+/// Generates different lengths that add up to exactly the given total.
 class Lengths {
  public:
   Lengths(std::uint64_t bytes, std::uint64_t count)
@@ -84,8 +84,8 @@ class Generator {
   }
   DbenchFile any() { return files_.empty() ? DbenchFile{} : files_[random_.below(files_.size())]; }
 
-  /// Adds the look-ups that come before the session's own operations. They can use the first file,
-  /// which exists from the first session on.
+  /// Adds the queries that are due at this step: look-ups of missing files, listings of folders,
+  /// and queries of the free space.
   void browse(std::uint64_t step, std::uint64_t steps) {
     for (std::uint64_t n = missing_.due(step, steps); n > 0; --n)
       add(DbenchKind::missing, {.number = static_cast<std::uint32_t>(random_.below(1000))});
@@ -154,8 +154,9 @@ class Generator {
       add(DbenchKind::rename, file);
       ++file.renames;
     }
-    // The newest large file must not be removed, because later sessions read it. If there is no
-    // other file, the removal is postponed.
+    // The newest large file must not be removed, because later sessions read it; a neighbour is
+    // removed instead. If only kKept files are left (in the last step: one), removals are
+    // postponed.
     for (waiting_unlinks_ += unlinks_.due(step, steps); waiting_unlinks_ > 0; --waiting_unlinks_) {
       const bool last = step + 1 == steps;
       const std::size_t keep = last ? 1 : kKept;

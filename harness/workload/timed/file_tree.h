@@ -1,6 +1,7 @@
 #pragma once
 // A directory tree that resembles a home directory. Each folder above the lowest level has a few
-// subfolders. The sizes of the files have a log-normal distribution, and their sum is exact.
+// subfolders. The sizes of the files have a log-normal distribution and add up to exactly the given
+// total.
 //
 //   folder k is in folder (k-1)/3: 27 folders are on four levels of 1, 3, 9 and 14
 //   sizes are e^(1.5 z), scaled to the total; z is the sum of twelve uniform numbers, minus six
@@ -34,7 +35,7 @@ class FileTree {
   std::string folder(const std::string& root, std::size_t number) const;
   const std::vector<std::size_t>& files_in(std::size_t folder) const { return content_[folder]; }
   std::size_t entries_in(std::size_t folder) const;
-  /// Returns file `number` of the tree at `root`. `owner` determines its contents.
+  /// Returns file `number` of the tree at `root`. The contents of the file depend on `owner`.
   TimedFile file(const std::string& root, std::size_t number, std::size_t owner) const;
 
   PhaseResult make_folders(FileWork& work, const std::string& root,

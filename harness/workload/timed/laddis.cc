@@ -96,7 +96,8 @@ class Thread {
   std::string top() const { return fmt::format("nfs{}", number_); }
   std::string folder(std::uint64_t at) const { return fmt::format("{}/d{}", top(), at); }
   std::string link(std::uint64_t at) const { return fmt::format("{}/l{}", top(), at); }
-  /// Returns the range of the files that have been created but not removed.
+  /// Returns the numbers of the files that have been created but not removed: the first one, and
+  /// the end of the range (exclusive).
   std::pair<std::uint64_t, std::uint64_t> left() const { return {oldest_, created_}; }
   TimedFile created(std::uint64_t at) const {
     return {.path = fmt::format("{}/n{}", top(), at),

@@ -40,8 +40,7 @@ class OfficeWorker {
  public:
   explicit OfficeWorker(const User& user);
 
-  /// Creates as many files as the user keeps. If `work` is null, only computes which files these
-  /// are.
+  /// Creates the user's initial files. If `work` is null, only determines which files these are.
   PhaseResult move_in(FileWork* work);
   /// Performs the work of days `first` to `end` - 1, counted from 0. Returns when the last of these
   /// days is over.

@@ -6,9 +6,9 @@
 //
 // A workload is a list of phases. Several users execute a phase concurrently, each in its own
 // thread (guest) or fiber (virtual time), and the phase ends when all have returned. A user's
-// actions depend only on the arguments, the seed and the user's number. Phases share no state
-// except the disk, because each phase is a separate request. Device counters can therefore be read
-// between any two phases.
+// actions depend only on the arguments, the seed and the user's number. Each phase is a separate
+// request, so phases share no state except the disk. Device counters can therefore be read between
+// any two phases.
 //
 // Contents are stamps (harness/workload/stamp.h), so a phase that reads can verify the data. If the
 // data is wrong, the workload ends without a result.
@@ -29,11 +29,11 @@
 namespace headcrash::timed {
 
 struct Parameter {
-  std::string_view name;    ///< name, such as "files"; a unit is at the end, as in "file-bytes"
+  std::string_view name;    ///< such as "files"; if there is a unit, it comes last: "file-bytes"
   std::int64_t exact = 0;   ///< value in the original workload
   std::int64_t scaled = 0;  ///< value of the scaled-down variant, for tests and quick comparisons
   std::int64_t least = 0, most = 0;
-  std::string_view meaning;  ///< one line, which also states the source of the exact value
+  std::string_view meaning;  ///< one-line description, with the source of `exact`
 };
 
 /// The values of all parameters of a workload.
@@ -50,8 +50,8 @@ class Pace {
   virtual void sleep_until(std::int64_t at_ns) = 0;
 };
 
-/// The fragmentation of all files that have at least two blocks. Empty if the file system does not
-/// report layouts.
+/// The fragmentation of all files that have at least two blocks. All counts are 0 if the file
+/// system does not report layouts.
 struct Layout {
   static constexpr std::uint64_t kBlockBytes = 4096;
   std::uint64_t files = 0, blocks = 0;
@@ -91,8 +91,8 @@ struct Phase {
   std::size_t users = 1;
   bool measured = true;
   bool cold = false;  ///< before the phase, sync and drop clean caches
-  /// The next phase starts at once, even if data is still dirty. Consecutive measured phases always
-  /// do this.
+  /// If true, the next phase starts at once, even if data is still dirty. Between consecutive
+  /// measured phases, this is always the case.
   bool next_at_once = false;
   /// Before this phase, the power must be cut and the file system recovered. A driver that can cut
   /// the power does so before the first phase of this kind. Other drivers continue without a cut,
@@ -108,11 +108,11 @@ struct TimedWorkload {
   std::string_view operation;  ///< unit of Tally::operations, in the plural, for example "files"
   std::vector<Parameter> parameters;
   std::function<std::vector<Phase>(const Arguments&)> phases;
-  /// True if the boot after the cut, up to the mount, is measured as one step. The file system is
-  /// checked afterwards.
+  /// If true, the time from the power-on after the cut to the mount is measured as one step, the
+  /// boot. The file system is checked after this step.
   bool boots = false;
-  /// Returns the number of seconds for which the users of a phase wait, whatever the file system
-  /// does. Null if they do not wait.
+  /// Returns the number of seconds for which the users of a phase sleep, independently of the file
+  /// system's speed. Null if they do not sleep.
   std::function<std::uint64_t(const Arguments&)> waits_s = {};
 };
 

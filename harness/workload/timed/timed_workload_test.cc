@@ -87,7 +87,7 @@ TEST(TimedWorkloads, HaveDescriptionsWithinBounds) {
     bool measured = false;
     for (const Phase& phase : each.phases(arguments_of(each, true, {}, "test").value())) {
       EXPECT_TRUE(names.insert(phase.name).second) << phase.name;
-      // After a cut, the driver measures the recovery.
+      // A phase after a cut counts as measured, because the driver measures the recovery.
       measured = measured || phase.measured || phase.after_cut;
     }
     EXPECT_TRUE(measured);
@@ -136,7 +136,8 @@ TEST(TimedWorkloads, DetectEveryDamagedFile) {
     for (std::size_t i = 0; i <= after; ++i) ASSERT_TRUE(model.phase(i));
     std::size_t noticed = 0, damaged = 0;
     for (const auto& [path, bytes] : model.vfs.files()) {
-      // The inputs of Sdet's commands, and their temporary files, are never read again.
+      // Do not damage files that are never read again: the inputs of Sdet's commands, and their
+      // temporary files.
       const bool input =
           path.starts_with("source") || path == "input" || path.find("/tmp/") != path.npos;
       if (bytes.empty() || input || damaged >= 3) continue;
@@ -288,8 +289,8 @@ TEST(TimedWorkloads, AndrewHasFivePhasesOverTheTree) {
     if (run.phases[i].name == "scan") {
       EXPECT_EQ(run.tally.bytes_read, 70 * 4860U);
     }
-    // Each compilation writes an intermediate file of twice the source's size, and an object. At
-    // the end, the program is written.
+    // Each compilation writes an intermediate file, which is twice as large as the source, and an
+    // object, which is as large as the source. At the end, the program is written.
     if (run.phases[i].name == "compile") {
       EXPECT_EQ(run.tally.bytes_written, 4 * 70 * 4860U);
     }
@@ -327,8 +328,8 @@ TEST(TimedWorkloads, SdetStartsAProgramForEachCommand) {
   EXPECT_EQ(run.vfs.programs_started, 2 * (96U + 2 * 3U)) << "plus three for each of two makes";
 }
 
-/// Runs some weeks, and tests what office.h says about a day: the hours, the weekends, the amounts,
-/// and the files in the evening.
+/// Simulates three weeks and checks the rules of a day in office.h: working hours, weekends,
+/// amounts written, and the files that are left in the evening.
 TEST(TimedWorkloads, OfficeWorkKeepsHoursAndWeekends) {
   constexpr std::int64_t kHour = 3600 * kNsPerSecond;
   const Arguments weeks{{"users", 1},         {"days", 21},         {"every-days", 1},
@@ -384,8 +385,7 @@ TEST(TimedWorkloads, OfficeFilesHaveTheMeanOfTheirSource) {
   EXPECT_NEAR(static_cast<double>(small) / kFiles, 0.6, 0.05);
 }
 
-/// A measurement at a given age must find the same files, whether or not there were earlier
-/// measurements.
+/// The files at a given age must not depend on whether measurements were made at earlier ages.
 TEST(TimedWorkloads, AnAgeDoesNotDependOnEarlierMeasurements) {
   const Arguments often{{"users", 2},         {"days", 8},          {"every-days", 2},
                         {"in-use-kib", 1024}, {"written-kib", 300}, {"probe-kib", 64}};
@@ -471,8 +471,8 @@ TEST(TimedWorkloads, LaddisHasItsMixAndSyncsLikeAServer) {
   ASSERT_TRUE(run.phase(2));
 }
 
-/// If a thread is late, requests have arrived in the meantime. Their response times must include
-/// the time for which they waited.
+/// Requests that arrive while a thread is late must wait. Their response times must include this
+/// wait.
 TEST(TimedWorkloads, LaddisMeasuresFromTheArrival) {
   const Arguments arguments{{"operations-per-s", 100}, {"seconds", 5},
                             {"warm-up-s", 0},          {"threads", 1},
@@ -524,8 +524,8 @@ TEST(TimedWorkloads, ARewrittenFileHoldsAtMostTwoPasses) {
   const PhaseResult intact = run.phase(3);
   ASSERT_TRUE(intact) << intact.error().what;
 
-  // If a unit of the second pass is lost, the previous contents appear there. The file then has
-  // three changes between old and new contents, where only one is permitted.
+  // Simulates the loss of a unit of the second pass, in whose place the previous contents appear.
+  // The file then has three changes between old and new contents, where only one is permitted.
   auto& content = run.vfs.files()["output"];
   std::copy_n(content.begin() + (4 << 20), 1 << 20, content.begin() + (1 << 20));
   EXPECT_FALSE(run.phase(3));

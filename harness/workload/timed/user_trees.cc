@@ -5,9 +5,9 @@
 // directory, or removes a fresh copy. Our choices, where the paper says nothing: 27 folders in four
 // levels, log-normal sizes (file_tree.h), and a megabyte of 10^6 bytes. The source is on the same
 // disk and not cached (`cold`). cp copies 8 KiB at a time (st_blksize in UNIX SVR4), so that the
-// reads and writes of a file alternate (`unit-bytes`). The tree to remove has just been copied
-// ("newly copied"): there is no wait in between, so unwritten parts of the copy are written during
-// the removal. Users are threads instead of processes.
+// reads and writes of a file alternate (`unit-bytes`). The tree is removed directly after it has
+// been copied ("newly copied"), so parts of it may be written to the disk during the removal. Users
+// are threads instead of processes.
 #include <fmt/format.h>
 
 #include <memory>

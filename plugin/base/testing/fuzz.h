@@ -1,8 +1,8 @@
 #pragma once
 // Fuzzing without a special compiler: mutates valid inputs of a parser and checks that the parser
-// neither crashes nor breaks its rules. (The sanitizer presets turn a silent overrun into a crash.)
-// For tests only. Unlike the other headers of this folder, this one reads a clock and writes a
-// file.
+// neither crashes nor violates its invariants. (The sanitizer presets turn a silent overrun into a
+// crash.) For tests only. Unlike the other headers of this folder, this one reads a clock and
+// writes a file.
 //
 //   corpus ---pick---> mutate 1..6 times ---> target(input) ---> new behaviour? then keep it
 //      ^                                                              |

@@ -13,8 +13,8 @@ namespace headcrash::model {
 
 class ArrayController;
 
-/// Time without writes after which an array marks its members clean (Linux md's safe_mode_delay is
-/// also 200 ms).
+/// An array marks its members clean after this time without writes. Linux md's safe_mode_delay has
+/// the same value.
 inline constexpr TimeNs kArrayIdleCleanNs = 200 * kMillisecondNs;
 
 /// Options of an array. The objects that they refer to must outlive the array.
@@ -56,10 +56,10 @@ struct ArrayCounters {
 class Array final : public Device {
  public:
   /// Assembles an array: reads the members' superblocks, or writes superblocks to blank members,
-  /// then recovers like power_on(). Runs the simulation as long as this takes (with bytes=false
-  /// there are no commands). Fails if there are too few members or their sizes differ, if the
-  /// stripe unit is not a multiple of the physical sector, if a member belongs to another array, or
-  /// if a missing or replaced member is not recorded as failed.
+  /// then recovers like power_on(). Runs the simulation until the array is ready. With bytes=false,
+  /// sends no commands to the members. Fails if there are too few members or their sizes differ, if
+  /// the stripe unit is not a multiple of the physical sector, if a member belongs to another
+  /// array, or if a missing or replaced member is not recorded as failed.
   static Result<std::unique_ptr<Array>> create(ArrayOptions options);
   ~Array() override;
 

@@ -14,10 +14,10 @@
 //
 //   0 ......... recorded ........ rebuilt .......... end     the part in between is rebuilt again
 //
-// A prewrite log is replayed onto the other members and also onto the recorded part of the new one.
-// Without a log, an array with parity restarts its rebuild if a write was in progress at the cut,
-// because updates that the cut interrupted would otherwise stay inconsistent. A mirror resumes its
-// rebuild, and its copies are compared afterwards.
+// A prewrite log is replayed onto the other members and onto the recorded part of the new one. If a
+// write was in progress at the cut, an array with parity but without a log restarts its rebuild
+// from the beginning: a resumed rebuild would not correct stripes that the cut left half updated. A
+// mirror resumes its rebuild and then compares its copies.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -88,9 +88,9 @@ Result<void> ArrayController::scrub(bool repair_it) {
 
 // ---- rebuild
 
-/// Records the progress of a rebuild in the superblocks. The rebuilt stripes must already be on the
-/// medium. If host writes are still in a volatile cache, the array remains dirty, and the recorded
-/// progress is not trusted after a cut.
+/// Records the progress of a rebuild in the superblocks, after flushing the rebuilt stripes to the
+/// medium. If host writes are still in a volatile cache, the array remains dirty, and a start after
+/// a cut does not use the recorded progress.
 Task ArrayController::note_progress(std::uint32_t member) {
   const std::uint64_t reached = rebuilt_stripes_;
   const std::uint64_t step =
@@ -352,7 +352,8 @@ Task ArrayController::check_chunk(std::uint64_t stripe, std::uint32_t stripes, b
   members_failed(repairs.dead);
   if (repairs.store_error) status = Status::store_error;
   unlock(stripe);
-  // A failed member is not an error here, because any_lost() then ends the check.
+  // The failure of a member is not reported as an error: the caller calls any_lost(), which ends
+  // the check.
   co_return status == Status::device_failed ? Status::ok : status;
 }
 

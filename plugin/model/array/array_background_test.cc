@@ -68,11 +68,11 @@ TEST(ArrayRebuild, TheChunkInProgressIsNotYetReadable) {
     Rebuilding r(array_profile(RaidLevel::raid5, 4), seed,
                  {.delay_ns = kMillisecondNs / 10, .jitter_ns = 6 * kMillisecondNs});
     std::mt19937_64 random(seed);
-    // Reads single blocks of the member that is being rebuilt, because such a read goes directly to
-    // one member and takes no lock.
+    // Reads single blocks of the member that is being rebuilt. Such a read is sent directly to one
+    // member, without a lock.
     const RaidLayout l = r.b.layout();
     while (r.may_continue()) {
-      // The block is near the chunk in progress.
+      // The stripe is in or shortly after the chunk in progress.
       const std::uint64_t done = r.b.array->status().background_done / l.unit;
       const std::uint64_t stripe = std::min(done + random() % 32, l.stripes - 1);
       const std::uint32_t role = l.role_of(stripe, r.member);
@@ -90,7 +90,7 @@ TEST(ArrayRebuild, DataIsOnTheMediumBeforeTheMemberIsActive) {
     r.b.finish(r.b.submit(Op::flush));
     while (r.b.array->status().members[r.member] != MemberState::active)
       ASSERT_TRUE(r.b.simulation->run_next());
-    /// Long enough for the superblocks to record the progress as well.
+    /// Also lets the array record the progress in the superblocks.
     r.b.run_for(5 * kMillisecondNs);
     r.b.array->power_cut();
     r.b.run_for(0);
@@ -101,15 +101,15 @@ TEST(ArrayRebuild, DataIsOnTheMediumBeforeTheMemberIsActive) {
   }
 }
 
-/// Flushed data must also be on the new mirror. After a cut, the rebuild resumes. Then the copies
-/// are compared, and the comparison cannot know which of two different copies is newer.
+/// A flush must also cover the new mirror. After a cut, the rebuild resumes, and the copies are
+/// then compared. If two copies differ, the comparison has no way to determine the newer one.
 TEST(ArrayRebuild, FlushCoversTheNewMirror) {
   for (std::uint64_t seed = 1; seed <= 12; ++seed) {
     SCOPED_TRACE(seed);
     ArrayProfile p = array_profile(RaidLevel::raid1, 3);
     p.recovery = ArrayRecovery::resync;
     p.rebuild_bytes_per_second = 100 * kSectorBytes;
-    // Where the copies differ, the comparison uses that of member 0.
+    // Where the copies differ, the comparison copies member 0 to the others.
     Rebuilding r(p, seed * 3, {.volatile_cache = true});
     while (r.b.array->status().background_done < 256) ASSERT_TRUE(r.b.simulation->run_next());
     r.b.run_for(kSecondNs / 2);
@@ -128,8 +128,8 @@ TEST(ArrayRebuild, FlushCoversTheNewMirror) {
   }
 }
 
-/// The superblock that is written at power-on must not contain the progress of the drive that has
-/// been replaced.
+/// At power-on, the array finds a new drive in place of the one that was being rebuilt. The
+/// superblock that it then writes must not contain the progress of the old drive.
 TEST(ArrayRebuild, StartsOverOnADriveReplacedDuringACut) {
   for (int events = 0; events < 60; ++events) {
     SCOPED_TRACE(events);
@@ -246,8 +246,8 @@ TEST(ArrayRebuild, StartsOverOnAnotherDrive) {
   }
 }
 
-/// The drive is replaced by a copy of the same member from an earlier rebuild. The copy's
-/// superblock records more rebuilt stripes, but its data is older.
+/// A copy of the member from an earlier rebuild takes the place of the drive. The copy's superblock
+/// records more rebuilt stripes, but its data is older.
 TEST(ArrayRebuild, StartsOverOnACopyFromAnEarlierRebuild) {
   ArrayProfile p = array_profile(RaidLevel::raid5, 4);
   p.rebuild_bytes_per_second = 100 * kSectorBytes;
@@ -281,11 +281,11 @@ TEST(ArrayRebuild, StartsOverAfterInterruptedUpdates) {
   const RaidLayout l = r.b.layout();
   const std::uint64_t stripe = l.member_of(0, l.data) == r.member ? 1 : 0;
   ASSERT_EQ(r.b.write(stripe * l.stripe_sectors(), stamped(1, 8)),
-            Status::ok);  // the array is now dirty and recorded as dirty
+            Status::ok);  // this also marks the array dirty in the superblocks
   r.b.drives[l.member_of(stripe, l.data)]->stall_writes = true;
   const auto fresh = stamped(1, 9);
   r.b.submit_write(stripe * l.stripe_sectors(),
-                   fresh);  // the data's member is active or being rebuilt
+                   fresh);  // to an active member or the one being rebuilt
   r.b.run_for(20 * kMillisecondNs);
   r.b.array->power_cut();
   r.b.run_for(0);
@@ -379,7 +379,8 @@ TEST(ArrayResync, StaysUncleanUntilItEnds) {
     for (auto* drive : b.drives) drive->stall_writes = false;
     EXPECT_EQ(b.wrong_stripes(), 1U);
     b.array->power_on();
-    // The array has been idle long enough, but the resync has not reached the stripe.
+    // The array has been idle long enough to be marked clean. It must stay dirty, because the
+    // resync has not yet reached the stripe.
     b.run_for(kSecondNs);
     EXPECT_EQ(b.array->status().background, "resync");
     EXPECT_TRUE(b.array->status().dirty);

@@ -283,8 +283,8 @@ Result<void> ArrayController::fail_member(std::size_t index) {
                 "rebuild the lost members first");
   if (!intake_.powered())
     return fail(profile.name, "the power is off", "power the machine on first");
-  // During a start, the states of the members are read from their superblocks, so a state that is
-  // set now would be lost.
+  // A start reads the states of the members from their superblocks and would overwrite a state that
+  // is set now.
   if (!started_) return fail(profile.name, "has not started yet", "repeat the command in a moment");
   members_failed(1ULL << index);
   runner_.drain_later();

@@ -42,7 +42,8 @@ class ArrayController final : private EventTarget, private FinishedRequests {
   /// Member functions are coroutines that this runner executes.
   operator CoroutineScope&() { return runner_; }  // NOLINT(google-explicit-constructor)
 
-  /// Reads or writes superblocks, and runs the simulation as long as that takes.
+  /// Reads the superblocks, or writes them to blank members. Runs the simulation until the array is
+  /// assembled.
   Result<void> assemble_now();
 
   void submit(const Request& request, Initiator& initiator);
@@ -161,7 +162,7 @@ class ArrayController final : private EventTarget, private FinishedRequests {
     std::uint32_t stripes = 0;
     /// Range of data sectors in the stripe; the whole stripe if stripes > 1.
     std::uint32_t lo = 0, hi = 0;
-    std::uint64_t offset = 0;  ///< offset of `lo` in the request, in sectors
+    std::uint64_t offset = 0;  ///< offset in the request of the segment's first sector, in sectors
   };
   Task write(HostRequest& host);
   Task write_striped(HostRequest& host);
@@ -226,7 +227,7 @@ class ArrayController final : private EventTarget, private FinishedRequests {
     std::uint32_t stripes = 0;
     AlignedBuffer bytes;  ///< the members' data, one member after the other
     AlignedBuffer right;  ///< the correct parity, one unit for each parity role
-    /// For each stripe: rows that are lost on some member and cannot be reconstructed.
+    /// For each stripe: the rows that a member has lost and that cannot be reconstructed.
     std::vector<UnknownRows> unknown;
   };
   std::byte* place_in(CheckedChunk& chunk, std::uint32_t member, std::uint32_t i) const;
@@ -289,8 +290,8 @@ class ArrayController final : private EventTarget, private FinishedRequests {
 
   PrewriteLog log_;
   std::uint64_t adopted_tail_ = 0;  ///< log tail recorded in the superblocks at power-on
-  /// While this is true, superblocks must keep adopted_tail_, because the roll-forward is not
-  /// complete.
+  /// True until the roll-forward is complete. While this is true, superblocks must contain
+  /// adopted_tail_ as the log's tail.
   bool before_roll_forward_ = false;
   ArrayRunner::Waiters log_waiters_;
 

@@ -84,8 +84,8 @@ TEST(ArrayOfDisks, TimesAreTheSameWithoutBytes) {
     std::vector<TimeNs> took[2];
     for (const bool bytes : {false, true}) {
       DisksFixture b(level, 4, bytes);
-      // Assembly moves the arms only if there are superblocks, so the arms are first brought to the
-      // same position at the same time.
+      // Assembly reads superblocks, and thereby moves the arms, only if the members store bytes.
+      // Therefore, bring the arms to the same positions at the same time in both runs.
       std::vector<std::byte> all(16 * kSectorBytes * 4);
       b.run_until(kSecondNs);
       b.write(0, DiskFixture::pattern(1, 1));
@@ -108,9 +108,9 @@ TEST(ArrayOfDisks, SmallWriteWaitsARevolutionAfterItsReads) {
   b.write(0, DiskFixture::pattern(1, 1));
   for (std::uint64_t i = 1; i < 20; ++i) {
     const Completion c = b.write(i * 37, DiskFixture::pattern(1, 2));
-    // A small write reads a sector and, after a full revolution, writes it. It therefore takes at
-    // least one revolution. Because it never waits in a queue, it takes at most three revolutions
-    // plus the longest seek.
+    // A small write reads a sector and, after a full revolution, writes it. The duration is thus at
+    // least one revolution. It is at most three revolutions plus the longest seek, because the
+    // write never waits in a queue.
     EXPECT_GT(c.completed_at - c.submitted_at, kRevolutionNs);
     EXPECT_LT(c.completed_at - c.submitted_at, 3 * kRevolutionNs + 6 * kMillisecondNs);
   }

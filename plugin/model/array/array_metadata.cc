@@ -33,9 +33,8 @@ std::uint64_t new_array_id(std::uint64_t seed, std::uint64_t device, const RaidL
   return id;
 }
 
-/// Returns the first sequence number to use after a start. Each start uses a new range of numbers,
-/// because a member that was absent may still hold records with numbers that the other members do
-/// not know.
+/// Returns the first sequence number to use after a start. Each start uses a new range of numbers:
+/// a member that was absent may still hold records whose numbers are unknown to the other members.
 std::uint64_t first_sequence_of(std::uint64_t events) {
   return (events + 1) << 32;
 }
@@ -51,7 +50,8 @@ const Superblock* newest_of(const std::vector<std::optional<Superblock>>& found,
 }
 
 /// Returns the rebuild progress that is recorded for a member, or 0 if another drive has taken the
-/// member's place. If the newest superblock is lost, the result is too low, which is safe.
+/// member's place. If the newest superblock is lost, the result is too low, and the rebuild repeats
+/// some stripes.
 std::uint64_t progress_of(const std::optional<Superblock>& own, const Superblock& newest,
                           std::uint32_t member) {
   if (!own || own->array_id != newest.array_id || own->member != member ||
@@ -332,7 +332,7 @@ void ArrayController::adopt(const Slots& found, std::uint64_t dead, const Superb
   settled_events_ = newest.settled;
   want_dirty_ = dirty_durable_ = unclean_ = newest.dirty && layout.parity > 0;
   lost_members_ = 0;
-  // If two members were being rebuilt, neither of them can be trusted.
+  // If two members were being rebuilt, neither of them can be trusted, so both count as failed.
   bool news = (newest.rebuilding & (newest.rebuilding - 1)) != 0;
   for (std::uint32_t m = 0; m < layout.members; ++m) {
     const bool gone = (dead >> m & 1) != 0 && layout.parity > 0;
@@ -360,7 +360,7 @@ void ArrayController::adopt(const Slots& found, std::uint64_t dead, const Superb
 
 Task ArrayController::assemble() {
   metadata_written_ = metadata_wanted_;
-  if (bytes_) noted_stripes_ = 0;  // the superblocks contain the value; see adopt()
+  if (bytes_) noted_stripes_ = 0;  // adopt() reads the value from the superblocks
   rebuilt_stripes_ = noted_stripes_;
   regions_.forget_writes();
   if (!bytes_) {
@@ -403,8 +403,8 @@ Task ArrayController::recover() {
       refuse("the host's storage failed while prewrites were read");
     unclean_ = status == Status::store_error;
   } else if (any_lost() && !layout.mirrored()) {
-    // The rebuild must start over: wrong parity in rebuilt stripes would never be corrected,
-    // because a degraded array is not checked.
+    // Rebuild from the beginning. If the cut left wrong parity in stripes that have been rebuilt,
+    // nothing else would correct it, because a degraded array is not checked.
     rebuilt_stripes_ = noted_stripes_ = 0;
     if (!profile.accept_dirty_degraded) {
       refuse(

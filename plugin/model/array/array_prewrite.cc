@@ -19,8 +19,8 @@ constexpr std::uint32_t kLogReadSectors = 2048;
 
 }  // namespace
 
-/// Logs an update. Fails if the remaining members cannot compensate for those that were lost before
-/// or during the logging.
+/// Writes an update to the log. Fails if the lost members, including those lost during the call,
+/// exceed the array's redundancy.
 Task ArrayController::log_update(const LogParts& parts, std::uint64_t stripe,
                                  std::uint64_t& sequence, Breakdown& breakdown) {
   std::array<std::uint32_t, kArrayMembersMax> sectors{};
@@ -32,7 +32,7 @@ Task ArrayController::log_update(const LogParts& parts, std::uint64_t stripe,
   auto place = log_.reserve(mask, std::span(sectors.data(), layout.members));
   while (!place) {
     if (log_.needs_durable_tail()) {
-      // This also stores the tail, because superblocks contain it.
+      // Superblocks contain the log's tail, so this write also makes the current tail durable.
       if (metadata_settled()) write_metadata_soon();
       co_await settle_metadata();
     } else {
@@ -77,9 +77,9 @@ void ArrayController::update_is_home(std::uint64_t sequence) {
 
 // ---- power-on
 
-/// Reads a member's whole log area, and lists the sectors that are unreadable because the last cut
-/// tore them. These must not be replaced by zeroes, because a record whose payload is zeroes would
-/// then seem intact.
+/// Reads a member's whole log area. Lists the sectors that the last cut tore and made unreadable.
+/// The caller must not treat these sectors as zeroes: a record whose payload is zeroes would then
+/// seem intact.
 Task ArrayController::read_log(std::uint32_t member, std::byte* bytes,
                                std::vector<bool>& unreadable) {
   const std::uint64_t first = kSuperblockSectors * kSuperblockSlots;
@@ -131,8 +131,8 @@ Task ArrayController::scan_log(std::uint32_t member, FoundUpdates& found, std::u
   co_return Status::ok;
 }
 
-/// Returns the first stripe of an update. The stripe determines which members have a record of the
-/// update.
+/// Returns the first stripe of an update. The members that are alive for this stripe must have a
+/// record of the update.
 std::uint64_t ArrayController::stripe_of(const FoundUpdate& update) const {
   const PrewriteHeader& record =
       update.records[static_cast<std::size_t>(std::countr_zero(update.seen))];

@@ -50,8 +50,9 @@ TEST(PrewriteRoom, ReusesSpaceOnlyAfterALaterTailIsOnTheMedium) {
   EXPECT_FALSE(log.reserve(0b11, payload).has_value());
 }
 
-/// At the front, two sectors of an old record are free, and the next record does not fit at the end
-/// of the ring. The new record must not overlap records that are still in use.
+/// Two sectors at the front of the ring are free again, and the next record does not fit at the
+/// end. The record must not be placed at the front, where it would overlap records that are still
+/// in use.
 TEST(PrewriteRoom, CountsTheSkippedEndOfTheRingAsUsed) {
   PrewriteLog log;
   log.open(1, 16, 24, 1, 5);
@@ -73,7 +74,7 @@ TEST(PrewriteRoom, CountsTheSkippedEndOfTheRingAsUsed) {
   EXPECT_EQ(place->at[0], 16U);
 }
 
-/// Returns the newest tail that would be found if the array were started now.
+/// Returns the newest tail on the members, which the array would use if it were started now.
 std::uint64_t tail_on_members(const ArrayFixture& b) {
   std::uint64_t tail = 0;
   for (std::uint32_t m = 0; m < b.profile.members; ++m) {
@@ -90,9 +91,9 @@ std::uint64_t tail_on_members(const ArrayFixture& b) {
   return tail;
 }
 
-/// A record may be overwritten only if the tail stored on the members is after it. Otherwise, an
-/// older complete record of the same stripe could be rolled forward and would undo the overwritten
-/// one.
+/// A record may be overwritten only if the members store a tail that is after this record.
+/// Otherwise, an older complete record of the same stripe could be rolled forward and would undo
+/// the update.
 TEST(PrewriteRoom, IsReusedOnlyForRecordsBelowTheStoredTail) {
   std::uint64_t overwritten = 0;
   for (std::uint64_t seed = 1; seed <= 6; ++seed) {
@@ -132,8 +133,8 @@ TEST(PrewriteRoom, IsReusedOnlyForRecordsBelowTheStoredTail) {
   EXPECT_GT(overwritten, 300U);
 }
 
-/// At some point during a start, a member's log becomes unreadable while the member's home
-/// locations still hold old bytes.
+/// During a start, a member's log becomes unreadable before its records have been written to their
+/// home locations, which still hold old bytes.
 TEST(PrewriteRecords, UnreadableRecordsAreNotWrittenHome) {
   std::uint64_t failed = 0;
   for (int events = 0; events < 60; ++events) {
@@ -163,8 +164,8 @@ TEST(PrewriteRecords, UnreadableRecordsAreNotWrittenHome) {
   EXPECT_GT(failed, 0U);
 }
 
-/// A member is missing at power-on, so superblocks are written before the roll-forward. The power
-/// is cut again at some point during this start.
+/// Because a member is missing at power-on, the array writes superblocks before the roll-forward.
+/// The test cuts the power a second time, at each of several points of this start.
 TEST(PrewriteRecords, SurviveACutDuringRollForward) {
   for (TimeNs at = kMillisecondNs / 2; at < 12 * kMillisecondNs; at += kMillisecondNs / 2) {
     SCOPED_TRACE(at);
@@ -218,7 +219,8 @@ TEST(PrewriteRecords, AreKeptUntilRolledForwardDataIsDurable) {
       b.array->power_cut();
       b.run_for(0);
       b.array->power_on();
-      b.run_for(50 * kMillisecondNs);  // rolled forward, but not yet idle long enough for a flush
+      // The log has been rolled forward, but the array has not been idle long enough for a flush.
+      b.run_for(50 * kMillisecondNs);
     }
     EXPECT_EQ(b.read(24, 12), fresh);
     EXPECT_EQ(b.array->array_counters().rolled_forward, 1U);

@@ -26,8 +26,8 @@ TimeNs ArrayController::parity_ns(std::uint64_t data_sectors) const {
   return profile.parity_sector_ns * static_cast<TimeNs>(data_sectors);
 }
 
-/// Chooses the mirror with the fewest commands in flight. Among equals, chooses the one whose last
-/// command ended nearest to `lba`, then the first one.
+/// Chooses the mirror with the fewest commands in flight. Ties go to the mirror whose last command
+/// ended nearest to `lba`, and then to the first mirror.
 std::uint32_t ArrayController::choose_mirror(std::uint64_t stripe, std::uint64_t lba) const {
   std::uint32_t best = layout.members;
   for (std::uint32_t m = 0; m < layout.members; ++m) {
@@ -109,8 +109,8 @@ Task ArrayController::read_pieces(HostRequest& host) {
   co_return co_await read_computed(host, failed_members);
 }
 
-/// Reads those units of the request that are on `failed_members`. Units of a lost member are
-/// reconstructed. On any other member, unreadable sectors are repaired.
+/// Reads the units of the request that are on the members in `failed_members`. If such a member is
+/// lost, its units are reconstructed; otherwise, its unreadable sectors are repaired.
 Task ArrayController::read_computed(HostRequest& host, std::uint64_t failed_members) {
   const Request r = host.request;
   const MemberRuns runs(layout, r.lba, r.sectors);

@@ -1,6 +1,7 @@
 // Tests the order in which metadata is written, and how a start after a cut uses the metadata. Also
-// tests lost members and stripe locks. Region maps are tested in array_regions_test.cc, and the log
-// in array_prewrite_test.cc. Each test detects a seeded defect that no earlier test detects.
+// tests lost members and stripe locks. See array_regions_test.cc for the region maps, and
+// array_prewrite_test.cc for the log. Each test was written for a seeded defect that no other test
+// detected.
 #include <gtest/gtest.h>
 
 #include "plugin/model/array/prewrite_log.h"
@@ -139,7 +140,8 @@ TEST(ArrayLoss, SecondMemberWhileLoggingFailsTheWrite) {
       ASSERT_TRUE(b.array->fail_member(0));
     }
     ASSERT_EQ(b.write(0, counted(12, 2)), Status::ok);
-    // By then, the data and the superblocks have been written, but the array is not yet clean.
+    // After this time, the data and the superblocks have been written, but the array is not yet
+    // clean.
     b.run_for(50 * kMillisecondNs);
     b.drives[1]->dead = true;
     EXPECT_EQ(b.write(0, counted(12, 3)), second ? Status::device_failed : Status::ok);
@@ -208,8 +210,8 @@ TEST(ArrayTrim, ConflictsWithWritesOnlyAtTheLocks) {
   }
 }
 
-/// The controller's cache must be empty after a cut: the stripes in it may have been lost with the
-/// members' volatile caches.
+/// After a cut, the controller's cache must be empty. The cached stripes may be newer than the
+/// media, because the members' volatile caches were lost.
 TEST(ArrayStripeCache, IsEmptyAfterACut) {
   ArrayProfile p = array_profile(RaidLevel::raid5, 4);
   p.stripe_cache_stripes = 4;
@@ -224,7 +226,8 @@ TEST(ArrayStripeCache, IsEmptyAfterACut) {
     b.array->power_cut();
     b.run_for(0);
     b.power_on_and_resync();
-    /// Writes another column, so that the result depends only on the parity.
+    /// Writes another column. The new parity is computed from the old one, so it is right only if
+    /// the old one was.
     ASSERT_EQ(b.write(4, counted(1, 3)), Status::ok);
     b.drain();
     EXPECT_EQ(b.wrong_stripes(), 0U);
@@ -306,8 +309,9 @@ TEST(PhysicalSectors, RejectsPhysicalSectorsSharedByStripeUnitsOrSuperblocks) {
   EXPECT_NE(message(16, 16).find("both superblocks"), std::string::npos);
 }
 
-/// The host writes one sector. A cut makes the surrounding physical sectors of data and parity
-/// unreadable. The log must contain all that is needed to restore them.
+/// The host writes one sector. A cut makes the physical sectors that contain it, those of the data
+/// and of the parity, unreadable. The log must contain all that is needed to restore these physical
+/// sectors.
 TEST(PhysicalSectors, NeighboursOfALoggedWriteSurviveACut) {
   ArrayProfile p = with_prewrites(array_profile(RaidLevel::raid5, 4, 8));
   p.prewrite_sectors = 256;

@@ -82,8 +82,9 @@ void ArrayController::age_regions_later() {
   schedule(simulation_.now() + profile.region_idle_ns, Tag::age);
 }
 
-/// Clears the bits of idle regions. Keeps the bit of a region that has not been written since
-/// power-on and whose parity may still be inconsistent.
+/// Clears the bits of regions that have been idle for region_idle_ns, after flushing the members'
+/// caches. Keeps the bits of regions that have not been written to since power-on while their
+/// parity may be inconsistent.
 Detached ArrayController::age_regions() {
   ageing_ = true;
   const auto unused = regions_.unused_since(simulation_.now() - profile.region_idle_ns);

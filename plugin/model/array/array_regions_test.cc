@@ -26,8 +26,8 @@ void leave_a_hole(ArrayFixture& b, std::uint64_t stripe) {
   const RaidLayout l = b.layout();
   const auto fresh = counted(l.unit, 2);
   b.drives[l.member_of(stripe, l.data)]->stall_writes = true;
-  // REQUIRES: the region's bit is already set. Otherwise, the stalled member would delay the write
-  // of the bit.
+  // REQUIRES: the region's bit is already set. If it is not set, the array first writes the bit,
+  // and this write stalls on the stalled member.
   b.submit_write(stripe * l.stripe_sectors(), fresh);
   b.run_for(50 * kMillisecondNs);
   b.array->power_cut();
@@ -45,8 +45,7 @@ TEST(ArrayRegions, AreOnEveryMemberBeforeTheFirstWrite) {
   b.observer.log.clear();
   // The write covers a whole stripe, so nothing is read first.
   ASSERT_EQ(b.write(300, counted(12, 1)), Status::ok);
-  // The writes of the map that are in flight. Each is represented by a text with its device and its
-  // request id.
+  // The writes of the map that are in flight, each as a text of its device and its request id.
   std::set<std::string> map_writes;
   std::size_t maps = 0;
   std::size_t writes = 0;
@@ -103,7 +102,7 @@ TEST(ArrayRegions, SurviveTheReplacementOfAMember) {
     *b.stores[replaced] = bench::MemoryStore(kSectorsOfADrive);
     ASSERT_TRUE(b.array->rebuild(replaced));
     b.finish_background();
-    // Long enough for the superblocks to record the change as well.
+    // Also lets the array record the new state of the member in the superblocks.
     b.run_for(20 * kMillisecondNs);
     ASSERT_EQ(b.array->status().members[replaced], MemberState::active);
     leave_a_hole(b, 9);
@@ -142,7 +141,7 @@ TEST(ArrayRegions, AgeOut) {
       EXPECT_EQ(bits_on(b, m) & std::byte{0b11}, std::byte{0b01}) << m;
     keep_writing(b, 5 * kSecondNs);
     EXPECT_EQ(bits_on(b, 0), std::byte{0b01});
-    ASSERT_EQ(b.write(40, counted(1, 1)), Status::ok);  // region 1 again
+    ASSERT_EQ(b.write(40, counted(1, 1)), Status::ok);  // marks region 1 again
     EXPECT_EQ(bits_on(b, 0), std::byte{0b11});
     b.drain();
     EXPECT_EQ(bits_on(b, 0), std::byte{0}) << "the whole array is idle";
@@ -166,8 +165,8 @@ TEST(ArrayRegions, DoNotAgeDuringAWrite) {
   EXPECT_EQ(b.wrong_stripes(), 0U);
 }
 
-/// Before a region is removed from the map, writes to it must have been flushed from the members'
-/// caches.
+/// Writes to a region must have been flushed from the members' caches before the region's bit is
+/// cleared.
 TEST(ArrayRegions, AgeOnlyAfterTheirWritesAreOnTheMedium) {
   for (std::uint64_t seed = 1; seed <= 8; ++seed) {
     SCOPED_TRACE(seed);

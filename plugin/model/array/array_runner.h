@@ -19,7 +19,7 @@
 
 namespace headcrash::model {
 
-/// Completions to be delivered while no coroutine is running.
+/// The completions that wait until no coroutine is running.
 class FinishedRequests {
  public:
   virtual bool any_finished() const = 0;
@@ -96,7 +96,7 @@ class ArrayRunner final : public CoroutineScope, private EventTarget {
   std::vector<Sleeper> sleepers_;
   std::vector<std::uint32_t> free_sleepers_;
   bool running_ = false, drain_scheduled_ = false;
-  TimeNs free_at_ = 0;  ///< time at which the controller has finished its current work
+  TimeNs free_at_ = 0;  ///< time at which the controller finishes its current work
 };
 
 }  // namespace headcrash::model

@@ -52,7 +52,7 @@ class FramePool {
     new (frame) Header{this, step};
     return static_cast<std::byte*>(frame) + kHeaderBytes;
   }
-  /// Returns the pool that a frame belongs to.
+  /// Returns the pool from which a frame was allocated.
   static FramePool& of(void* memory) {
     return *static_cast<Header*>(static_cast<void*>(static_cast<std::byte*>(memory) - kHeaderBytes))
                 ->pool;
@@ -92,7 +92,7 @@ class CoroutineScope {
  protected:
   void make_ready(std::coroutine_handle<> waiting) { ready_.push_back(waiting); }
   bool has_ready() const { return !ready_.empty(); }
-  /// Runs all ready coroutines, including those that become ready in the meantime.
+  /// Runs all ready coroutines, including those that become ready during the call.
   void run_ready() {
     for (std::size_t i = 0; i < ready_.size(); ++i) {
       if (scheduled_) std::swap(ready_[i], ready_[i + order_.below(ready_.size() - i)]);

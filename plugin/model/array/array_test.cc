@@ -1,5 +1,5 @@
-// Tests the member commands that each kind of write causes. Also tests degraded operation,
-// metadata, the write hole and its remedies.
+// Tests the member commands that each kind of write causes, degraded operation, metadata, and the
+// write hole with its remedies.
 #include "plugin/model/array/array.h"
 
 #include <gtest/gtest.h>
@@ -113,8 +113,8 @@ TEST(ArrayCommands, TimesAreTheSameWithoutBytes) {
        {array_profile(RaidLevel::raid5, 5), with_log(array_profile(RaidLevel::raid5, 5))}) {
     std::vector<TimeNs> took[2];
     for (const bool bytes : {false, true}) {
-      // Jitter is off, because assembly sends commands only if the members store bytes, and these
-      // commands would change the random delays of later ones.
+      // Without jitter, delays do not depend on the number of earlier commands. (During assembly,
+      // commands are sent only if the members store bytes.)
       ArrayFixture b(p, kMemberSectors, 1, {.delay_ns = 3 * kMillisecondNs});
       const auto opened = b.open([](ArrayFixture&) {}, bytes);
       ASSERT_TRUE(opened);
@@ -197,8 +197,8 @@ TEST(ArrayDegraded, FailsRequestsAfterTooManyLosses) {
   EXPECT_FALSE(c.array->fail_member(1)) << "an operator must not be able to break the array";
 }
 
-/// Like a drive, an array counts requests whatever their outcome, except for requests lost in a
-/// power cut.
+/// An array counts requests that it has answered, including failed ones. Like a drive, it does not
+/// count requests that were lost in a power cut.
 TEST(ArrayDegraded, FailedRequestsAreCounted) {
   ArrayFixture b(array_profile(RaidLevel::raid5, 4), kMemberSectors);
   open_dirty(b);
@@ -378,7 +378,7 @@ struct WriteHole {
     b.run_for(0);
     for (auto* drive : b.drives) drive->stall_writes = false;
   }
-  /// Returns true if the other block is correct after the member that holds it is lost.
+  /// Returns true if the block that was not rewritten is still correct after its member has failed.
   bool other_block_is_intact() {
     b.drives[l.member_of(stripe, 1)]->dead = true;
     const auto all = numbered(l.stripe_sectors(), 1);
@@ -433,14 +433,15 @@ TEST(WriteHole, PrewriteLogClosesTheWriteHole) {
   ASSERT_EQ(b.write(lba, numbered(l.stripe_sectors(), 1)), Status::ok);
   b.run_for(50 * kMillisecondNs);
   const auto fresh = numbered(l.unit, 2);
-  ASSERT_EQ(b.write(lba, fresh), Status::ok);  // logged; the in-place writes are now in flight
+  // The update is logged, and its in-place writes are in flight.
+  ASSERT_EQ(b.write(lba, fresh), Status::ok);
   b.drives[l.member_of(9, l.data)]->stall_writes = true;
   b.run_for(100 * kMillisecondNs);
   b.array->power_cut();
   b.run_for(0);
   EXPECT_EQ(b.wrong_stripes(), 1U);
   for (auto* drive : b.drives) drive->stall_writes = false;
-  // The member with the other block is missing at power-on.
+  // The member with data column 1, which the write did not change, is missing at power-on.
   b.drives[l.member_of(9, 1)]->dead = true;
   b.array->power_on();
   auto expected = numbered(l.stripe_sectors(), 1);

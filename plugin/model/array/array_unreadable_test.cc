@@ -1,5 +1,5 @@
 // Tests unreadable sectors of members during scrub, resync and rebuild. Sectors that cannot be
-// reconstructed must stay unreadable, and parity must not be computed from them.
+// reconstructed must stay unreadable, and no parity must be computed from their contents.
 #include <gtest/gtest.h>
 
 #include "plugin/model/testing/array_fixture.h"
@@ -28,8 +28,8 @@ struct FullArray {
     b.drain();
   }
 
-  /// Makes several adjacent or nearby sectors unreadable, so that some rows lose more sectors than
-  /// the redundancy can replace.
+  /// Makes several clusters of sectors unreadable. Within a cluster, some rows lose more sectors
+  /// than the redundancy can replace.
   void lose_sectors() {
     const RaidLayout l = b.layout();
     for (int clusters = 0; clusters < 4; ++clusters) {

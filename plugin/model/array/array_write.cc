@@ -5,8 +5,9 @@
 //
 // Before the first write after an idle period, the members are marked dirty. With a prewrite log, a
 // write is acknowledged when it has been logged, and its stripes stay locked until it has been
-// written to its home location. If a member fails during a write, a new plan is made, and its reads
-// start over. The write succeeds as long as the other members can compensate for the loss.
+// written to its home location. If a member fails during a write, the write is planned again for
+// the remaining members, and its reads are repeated. The write succeeds unless the array has lost
+// more members than its redundancy allows.
 #include <algorithm>
 #include <bit>
 #include <cstring>
@@ -22,7 +23,8 @@ constexpr std::uint32_t kFullRunSectorsMax =
     2048;  // sectors of a member: 1 MiB, which is the limit for one command
 // Maximum number of segments of one request that are in progress at the same time.
 constexpr std::uint32_t kSegmentsMax = 8;
-/// maximum number of plans for one update; each failure needs a new plan
+/// Maximum number of plans for one update. Each failure of a member during the update requires a
+/// new plan.
 constexpr std::uint32_t kPlansMax = 8;
 
 }  // namespace
@@ -92,8 +94,8 @@ Task ArrayController::write_striped(HostRequest& host) {
   co_return write_outcome(batch, 0);
 }
 
-/// Writes to all mirrors, including one that is being rebuilt. Data beyond the position of the
-/// rebuild is copied again later.
+/// Writes to all mirrors, including one that is being rebuilt. If the rebuild has not reached the
+/// data yet, the rebuild copies it again.
 Task ArrayController::write_mirrors(HostRequest& host) {
   const Request& r = host.request;
   const std::uint64_t first = r.lba / layout.unit;
@@ -175,7 +177,8 @@ Task ArrayController::write_stripes(HostRequest& host) {
   co_return join.status;
 }
 
-/// Copies the data and parity of a run of full stripes into a buffer that is ordered by member.
+/// Copies the data of a run of full stripes into `bytes`, one member after the other, and computes
+/// the parity there.
 void ArrayController::gather_full(const Request& request, const Segment& segment,
                                   std::byte* bytes) const {
   const std::size_t unit_bytes = std::size_t{layout.unit} * kSectorBytes;
@@ -219,8 +222,8 @@ Detached ArrayController::write_full(Join& join, Request request, Segment segmen
     expect_marked(request);
     array_counters.full_stripe_writes += segment.stripes;
     if (any_lost()) array_counters.degraded_writes += segment.stripes;
-    // If the rebuild has reached only a part of the run, it will write the remaining stripes again
-    // later.
+    // A rebuilding member is written if the rebuild has reached the first stripe of the run. The
+    // rebuild later writes the run's other stripes again.
     LogParts parts{};
     for (std::uint32_t m = 0; m < layout.members; ++m) {
       if (!alive(m, segment.stripe)) continue;
@@ -258,8 +261,8 @@ Detached ArrayController::write_full(Join& join, Request request, Segment segmen
   end_update();
 }
 
-/// Reads the inputs of a plan from the stripe cache or from the members. The status medium_error
-/// means that a sector was repaired or a member failed, so a new plan is needed. Any other status
+/// Reads the inputs of a plan from the stripe cache or from the members. If a sector was repaired
+/// or a member failed, returns medium_error, and the caller must make a new plan. Any other status
 /// except ok ends the update.
 Task ArrayController::read_for_plan(std::uint64_t stripe, const StripePlan& plan, std::byte* bytes,
                                     Breakdown& breakdown) {
@@ -295,8 +298,8 @@ Task ArrayController::read_for_plan(std::uint64_t stripe, const StripePlan& plan
   co_return Status::medium_error;
 }
 
-/// Applies the host's data to the columns and updates parity. `bytes` has one column of `plan.rows`
-/// for each role, followed by two scratch columns.
+/// Applies the host's data to the columns and updates parity. `bytes` has one column for each role,
+/// followed by two scratch columns; each column has room for `plan.rows`.
 void ArrayController::apply_plan(const Request& request, const Segment& segment,
                                  const StripePlan& plan, std::uint64_t lost,
                                  std::byte* bytes) const {
@@ -440,8 +443,8 @@ Task ArrayController::zero_edges(Request request) {
   co_return join.status;
 }
 
-/// Trims only where parity remains consistent: on levels without parity, the whole range; on other
-/// levels, only whole stripes. All members of a trimmed stripe then read as zeroes.
+/// Trims only as far as parity remains consistent. On levels without parity, trims the whole range;
+/// on other levels, only whole stripes, on all members, which then read as zeroes.
 Task ArrayController::trim(HostRequest& host) {
   if (!characteristics.trim) {
     co_await runner_.until_event();

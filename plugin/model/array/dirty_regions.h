@@ -1,16 +1,16 @@
 #pragma once
 // The write-intent map: one bit for each region of an array's data that may have inconsistent
 // parity after a power cut. A bit is stored on the members before the first write to its region.
-// All bits are cleared after the whole array has been idle. A single bit is cleared after its
-// region has been idle for a longer time:
+// All bits are cleared when the whole array has been idle for some time. If the array is in use,
+// the bit of a single region is cleared when the region has been idle for a longer time:
 //
 //   first write -> bit on members | more writes ... last one ends | age passes | flush | clear bit
 //                                                                  a write keeps the bit
 //
 // The flush is needed for members with volatile caches, which may still hold completed writes.
 //
-// The map is written in pages of 8 sectors. A torn page is harmless: a write waits until its bit is
-// stored, and a bit is removed only after it is no longer needed.
+// The map is written in pages of 8 sectors. A torn page is harmless: a write does not begin before
+// its bit has been stored, and a bit that is being removed is no longer needed.
 
 #include <algorithm>
 #include <cstdint>
@@ -36,8 +36,8 @@ class DirtyRegions {
     changed_.clear();
     uses_.clear();
   }
-  /// Begins a write to the data sectors [first, last]. Returns true if a page must be written
-  /// first.
+  /// Begins a write to the data sectors [first, last]. Returns true if pages of the map must be
+  /// written before the data.
   bool begin(std::uint64_t first, std::uint64_t last) {
     bool any = false;
     for (std::uint64_t r = first / region_sectors_; r <= last / region_sectors_; ++r) {
@@ -49,8 +49,8 @@ class DirtyRegions {
     }
     return any;
   }
-  /// Ends a write. The sectors must be those that were passed to begin(). The data is now on the
-  /// members or in their caches. REQUIRES: called exactly once for each begin().
+  /// Ends a write, whose data is now on the members or in their caches. REQUIRES: called exactly
+  /// once for each begin(), with the same sectors.
   void end(std::uint64_t first, std::uint64_t last, TimeNs now) {
     for (std::uint64_t r = first / region_sectors_; r <= last / region_sectors_; ++r) {
       RegionUse& use = uses_[r];
@@ -69,8 +69,8 @@ class DirtyRegions {
     }
     return unused;
   }
-  /// Clears the bits of `unused`, except for regions that have been written to since the given
-  /// times.
+  /// Clears the bits of `unused`, which maps regions to the times at which their last writes ended.
+  /// Skips regions that have been written to since then.
   void forget(const std::map<std::uint64_t, TimeNs>& unused) {
     for (const auto& [region, ended_at] : unused) {
       const auto use = uses_.find(region);
@@ -83,14 +83,14 @@ class DirtyRegions {
   }
   /// Drops all writes in flight, after a power cut.
   void forget_writes() { uses_.clear(); }
-  /// Treats the regions whose bits were found on the members as if they had been written at `now`,
-  /// so that these bits are cleared later. REQUIRES: parity is consistent everywhere.
+  /// For each region whose bit was found on the members, sets the time of the last write to `now`,
+  /// so that the bit is cleared later. REQUIRES: parity is consistent everywhere.
   void adopt_bits(TimeNs now) {
     for (std::uint64_t r = 0; r < bits_.size() * 8; ++r) {
       if (marked(r)) uses_.try_emplace(r, RegionUse{0, now});
     }
   }
-  /// Returns true if all regions of these data sectors are marked and have writes in flight.
+  /// Returns true if each region of these data sectors is marked and has a write in flight.
   bool written(std::uint64_t first, std::uint64_t last) const {
     for (std::uint64_t r = first / region_sectors_; r <= last / region_sectors_; ++r) {
       const auto use = uses_.find(r);

@@ -21,7 +21,7 @@ class MemberRuns {
     std::uint32_t member = 0;
     RowRange rows;
     std::uint64_t offset = 0;  ///< offset in the host's data, in sectors
-    /// Offset in the buffer in which each member's sectors are contiguous.
+    /// Offset of the piece in a buffer that holds the sectors of each member contiguously.
     std::uint64_t buffer_sector = 0;
   };
   struct Run {
@@ -39,7 +39,7 @@ class MemberRuns {
     for (std::uint32_t m = 1; m < layout_.members; ++m) base_[m] = base_[m - 1] + total[m - 1];
   }
 
-  /// Returns the first piece, for loops that must wait between pieces; `buffer_sector` is not set.
+  /// For loops that must wait between pieces: returns the first piece, without `buffer_sector`.
   /// Computing the first piece takes four divisions, and each later piece at most one: the division
   /// that finds the member in RAID-5 and RAID-6.
   Piece first() const {

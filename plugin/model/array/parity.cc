@@ -1,6 +1,6 @@
-// Parity (parity.h). Lost data columns are found by inverting the square matrix that maps the data
-// to the surviving columns (identity rows, a row of ones for P, powers of 2 for Q). Lost parity
-// columns are then computed from the complete data.
+// Parity (parity.h). A square matrix maps the data to the surviving columns: identity rows for
+// data, a row of ones for P, a row of powers of 2 for Q. The inverse of the matrix gives the lost
+// data columns. Lost parity columns are then computed from the complete data.
 #include "plugin/model/array/parity.h"
 
 #include <isa-l/erasure_code.h>

@@ -1,7 +1,8 @@
 #pragma once
 // The prewrite log. The new data and parity of a stripe update are logged before they are written
-// to their home locations. A power cut between these writes therefore leaves no stripe half updated
-// (Solstice DiskSuite's RAID-5 regions; Peacock, Kamaraju, Agrawal 1998, section 3).
+// to their home locations. A power cut between the writes to the home locations therefore leaves no
+// stripe half updated (Solstice DiskSuite's RAID-5 regions; Peacock, Kamaraju, Agrawal 1998,
+// section 3).
 //
 //   member 1, prewrite area, a ring         one update = one record on each member that it writes
 //   | header | data rows | header | rows | ... free ... |
@@ -58,8 +59,8 @@ class PrewriteLog {
     std::uint64_t sequence = 0;
     std::array<std::uint64_t, kArrayMembersMax> at{};
   };
-  /// Allocates space on every member of `parts`. Returns nullopt if a ring is full; the caller must
-  /// then try again when an update has been retired.
+  /// Allocates space on every member of `parts`. Returns nullopt if a ring is full. The caller must
+  /// then try again after a call to home() or tail_durable().
   std::optional<Place> reserve(std::uint64_t parts, std::span<const std::uint32_t> payload_sectors);
   std::uint64_t tail() const { return live_.empty() ? next_sequence_ : *live_.begin(); }
   void home(std::uint64_t sequence);

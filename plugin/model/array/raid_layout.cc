@@ -5,7 +5,7 @@ namespace {
 
 constexpr std::uint64_t kBitsPerSector = 4096;
 constexpr std::uint64_t kAreaAlignment =
-    8;  // in sectors, so that no two areas share a physical sector of 4 KiB
+    8;  // in sectors: no two areas share a physical sector of 4 KiB
 
 std::uint64_t divided_up(std::uint64_t a, std::uint64_t b) {
   return (a + b - 1) / b;

@@ -25,7 +25,7 @@ namespace headcrash::model {
 inline constexpr std::uint32_t kArrayMembersMax = 32;
 inline constexpr std::uint32_t kSuperblockSectors = 8;
 inline constexpr std::uint32_t kSuperblockSlots = 2;
-/// For RAID-1, which has no stripe unit: the unit of locks, resync and rebuild.
+/// RAID-1 has no stripe unit. Its locks, resync and rebuild use units of this size.
 inline constexpr std::uint32_t kMirrorUnitSectors = 128;
 
 struct RaidLayout {

@@ -36,7 +36,8 @@ class StripeCache {
     return true;
   }
 
-  /// Caches rows. If the new rows adjoin the cached ones, the cached rows are kept as well.
+  /// Caches rows. Keeps the rows that are already cached for this stripe and role only if the new
+  /// rows overlap or adjoin them.
   void put(std::uint64_t stripe, std::uint32_t role, RowRange rows, const std::byte* from) {
     if (!on() || rows.empty()) return;
     Entry& entry = touch(stripe);

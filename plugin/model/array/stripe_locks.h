@@ -1,8 +1,8 @@
 #pragma once
 // Stripe locks. Updating a stripe takes several member commands, and two concurrent updates would
-// make the parity inconsistent. A lock covers a run of stripes and is granted as a whole;
-// overlapping requests are served in arrival order. Because a run is locked as a whole, a coroutine
-// never waits for a lock while it holds another one.
+// make the parity inconsistent. A lock covers a run of stripes. Overlapping requests for locks are
+// served in arrival order. A run is locked as a whole, so a coroutine never waits for a lock while
+// it holds another one.
 
 #include <algorithm>
 #include <coroutine>
@@ -66,7 +66,7 @@ class StripeLocks {
     }
     return false;
   }
-  std::vector<Run> held_;     ///< short, because each update in flight holds at most one lock
+  std::vector<Run> held_;     ///< few runs: each update in flight holds at most one lock
   std::vector<Run> waiting_;  ///< in arrival order
 };
 

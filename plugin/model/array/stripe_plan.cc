@@ -95,8 +95,8 @@ StripePlan plan_write(const RaidLayout& l, std::uint32_t lo, std::uint32_t hi, s
     plan.method = WriteMethod::recover;
   }
   set_reads(l, plan, lost, physical);
-  const bool reads =
-      plan.method != WriteMethod::data_only;  // data that has not been read cannot be written back
+  // Sectors that have not been read cannot be written back.
+  const bool reads = plan.method != WriteMethod::data_only;
   for (std::uint32_t role = 0; role < l.members; ++role) {
     if (role_lost(lost, role)) continue;
     plan.write[role] = role >= l.data ? plan.rows

@@ -40,7 +40,7 @@ struct RowRange {
 struct StripePlan {
   WriteMethod method = WriteMethod::impossible;
   RowRange rows;  ///< union of the rows of all columns; the parity covers all of these rows
-  /// For each data role: the rows that the host changes.
+  /// For each data role, the rows that the host's write changes.
   std::array<RowRange, kArrayMembersMax> changed{};
   std::array<RowRange, kArrayMembersMax> read{};   ///< by role
   std::array<RowRange, kArrayMembersMax> write{};  ///< by role

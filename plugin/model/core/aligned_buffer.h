@@ -1,7 +1,7 @@
 #pragma once
-// Reusable buffers for stripes in flight, aligned for ISA-L. Memory that has been passed to a
-// device remains valid until the pool is destroyed, even if a power cut destroys the coroutine that
-// uses the memory.
+// Reusable buffers for stripes in flight, aligned for ISA-L. A device may still use a buffer after
+// a power cut has destroyed the coroutine that passed it. All memory therefore remains valid until
+// the pool is destroyed.
 
 #include <array>
 #include <bit>

@@ -7,10 +7,10 @@
 //   sent(last) = max over i of (read(i) + bus * (sectors - i)), not before the watermark's bound
 //
 // for any order of reading (zero-latency access). Within one pass, read(i) is linear in i, so only
-// the first and the last sector of each pass matter. During a request larger than the buffer, the
-// medium would have to pause, but the bus, which is the slower of the two, would still have enough
-// to send. Some drives hold back the last sectors of a request (the tail) until the whole tail has
-// been read.
+// the first and the last sector of each pass matter. During a request that is larger than the
+// buffer, the medium would have to pause. The formula still holds: the bus is the slower of the
+// two, so the buffer would always contain enough to send. Some drives hold back the last sectors of
+// a request (the tail) until the whole tail has been read.
 #include "plugin/model/core/bus.h"
 
 #include <algorithm>
@@ -35,7 +35,7 @@ OffsetPs read_sent_ps(const OverheadProfile& overhead, const MediaAccess& planne
       sent_ps = std::max(sent_ps, on_bus_ps + bus_ps * sectors);
     }
     done += pass.sectors;
-    // Number of sectors that remain to be sent, including the first sector of this transfer.
+    // Number of sectors in the request from the first sector of this transfer on.
     const std::uint32_t behind = sectors - pass.first;
     const OffsetPs first_ps = pass.after_ps(1, revolution_ps) + bus_ps * behind;
     const OffsetPs last_ps =

@@ -7,9 +7,9 @@
 
 namespace headcrash::model {
 
-/// Returns the time, as an offset from planned.base, at which the last of the `sectors` sectors
-/// read by `planned` has crossed the bus. `segment_sectors` is the size of the buffer segment (0 if
-/// it is large enough for any request).
+/// Returns the time at which the bus has sent the last sector of a read, as an offset from
+/// planned.base. `planned` is the access that reads the `sectors` sectors from the medium.
+/// `segment_sectors` is the size of the buffer segment; 0 if every request fits.
 OffsetPs read_sent_ps(const OverheadProfile& overhead, const MediaAccess& planned,
                       std::uint32_t sectors, std::uint32_t segment_sectors,
                       std::int64_t revolution_ps);

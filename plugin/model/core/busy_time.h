@@ -1,5 +1,5 @@
 #pragma once
-// The busy time of a device, that is, the time during which at least one request is in flight or
+// Measures how long a device is busy. A device is busy while at least one request is in flight or
 // the mechanism is moving.
 
 #include <optional>

@@ -83,7 +83,8 @@ struct Completion {
   RequestId id = 0;
   Status status = Status::ok;
   TimeNs submitted_at = 0;
-  TimeNs completed_at = 0;  ///< a model time; the server waits until its clock reaches it
+  /// Model time; the server delays its answer until its clock reaches this time.
+  TimeNs completed_at = 0;
   Breakdown breakdown;
 };
 
@@ -102,9 +103,10 @@ struct MediaWrite {
   enum class Outcome : std::uint8_t {
     written,
     torn,  ///< part of the bytes are old, part are new; reads succeed
-    /// Interrupted by a power cut or a fault; reads return medium_error until the next write.
+    /// A power cut or a fault interrupted the write. Reads return medium_error until the next
+    /// write.
     unreadable,
-    misdirected,  ///< the bytes belong to another LBA
+    misdirected,  ///< the bytes were written to another LBA than requested
     corrupted,    ///< the bytes differ from those sent
   };
   RequestId source = 0;  ///< the device's write, trim or write_zeroes request that caused this
@@ -118,8 +120,8 @@ struct MediaWrite {
 /// Receives all events in the order of model time. The calls come from submit(), from events and
 /// from power changes, on the thread that drives the simulation. An observer must outlive the
 /// devices that report to it. It must not submit requests or change the power. Spans and texts are
-/// valid only during the call. An observer cannot reject an event: if it fails to record one, it
-/// keeps the error until its owner asks for it.
+/// valid only during the call. An observer cannot reject an event. If it fails to record one, it
+/// keeps the error, which its owner must query.
 class Observer {
  public:
   virtual ~Observer() = default;
@@ -151,7 +153,7 @@ struct Characteristics {
 struct DeviceCounters {
   std::uint64_t reads = 0, writes = 0, flushes = 0, trims = 0;
   std::uint64_t sectors_read = 0, sectors_written = 0;
-  /// Operations of the mechanism, not host requests.
+  /// These count operations of the mechanism, not host requests.
   std::uint64_t media_writes = 0, media_sectors_written = 0;
   std::uint64_t cache_hits = 0, seeks = 0;
   TimeNs busy_ns = 0;

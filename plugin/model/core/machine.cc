@@ -23,7 +23,7 @@
 namespace headcrash::model {
 
 struct Machine::State {
-  /// The initiator of one request, as seen by the device.
+  /// The initiator that the device sees for one request. It passes the completion on to the host.
   struct PendingRequest final : Initiator {
     explicit PendingRequest(State& owner) : state(owner) {}
     void completed(const Completion& completion) override { state.completed(*this, completion); }
@@ -64,7 +64,7 @@ struct Machine::State {
     const bool is_write = pending.is_write && completion.status == Status::ok;
     const bool is_answer = completion.status != Status::power_lost;
     free_pending.push_back(&pending);
-    // Checks the trigger before the callback, because the callback may arm a new trigger, which
+    // Counts the request before the callback. If the callback arms a new trigger, the new trigger
     // must not count this request.
     const bool fires = (is_write && count_down(CutTrigger::Kind::after_writes)) ||
                        (is_answer && count_down(CutTrigger::Kind::after_requests));
@@ -73,8 +73,8 @@ struct Machine::State {
     if (fires && armed_then == arming) machine.power_cut();
   }
 
-  /// Returns true if the armed trigger is of this kind and this was the last request that it was
-  /// waiting for.
+  /// Counts an event of this kind. Returns true if the armed trigger is of this kind and has now
+  /// counted its last event.
   bool count_down(CutTrigger::Kind kind) {
     if (!trigger || trigger->kind != kind || remaining == 0) return false;
     return --remaining == 0;

@@ -51,8 +51,8 @@ void Platter::put(TimeNs at, const Extent& extent) {
       {extent.source, extent.lba, extent.sectors, MediaWrite::Outcome::written, extent.bytes});
 }
 
-/// Stores `bytes` and reports that the sectors of `extent` now hold these bytes instead of those in
-/// `extent`.
+/// Stores `bytes` in the sectors of `extent`, whose own bytes are ignored, and reports `outcome`
+/// and `bytes` to the observer.
 void Platter::store_changed(TimeNs at, const Extent& extent, MediaWrite::Outcome outcome,
                             std::span<const std::byte> bytes) {
   if (!bytes.empty()) failed_ |= !store_->write(extent.lba, bytes).has_value();
@@ -115,7 +115,8 @@ void Platter::store_faulty(TimeNs at, const Extent& extent, const WriteFault& fa
   }
 }
 
-/// Changes up to eight bytes of one sector that is in the fault's range.
+/// Stores the data of the write, but with up to eight changed bytes in one sector of the fault's
+/// range.
 void Platter::store_corrupted(TimeNs at, const Extent& extent, const WriteFault& fault) {
   constexpr std::uint64_t kChangedBytesMax = 8;
   Random random(fault.random);
@@ -139,7 +140,7 @@ void Platter::store_corrupted(TimeNs at, const Extent& extent, const WriteFault&
 
 Platter::Left Platter::draw_left() {
   const std::uint64_t eighth = random_.below(8);
-  // If there is no DeviceFaults object, the sector cannot be marked as unreadable.
+  // Without a DeviceFaults object, a sector cannot be marked as unreadable, so it is torn silently.
   const Tear tear = faults_ == nullptr ? Tear::silent : tear_;
   switch (tear) {
     case Tear::silent:

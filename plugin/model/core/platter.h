@@ -23,7 +23,7 @@ struct PlatterOptions {
   std::uint64_t seed = 0;  ///< determines how sectors tear
   std::uint64_t sectors = 0;
   std::uint32_t physical_sectors = 1;
-  /// If null, there are no faults, and an interrupted sector is torn rather than unreadable.
+  /// Null if faults cannot occur; an interrupted sector is then torn, never unreadable.
   DeviceFaults* faults = nullptr;
   Tear tear = Tear::silent;
 };
@@ -38,9 +38,9 @@ class Platter {
   /// Makes the range read as zeroes. Only the drive's mapping changes; the mechanism does not move.
   void trim(TimeNs at, const Extent& extent);
 
-  /// Applies a power cut at `at`, while the contiguous `extents` are being written. The first
-  /// `passed` sectors are complete. If `under_head` is true, the next sector is half written. Tear
-  /// determines the state of an incomplete physical sector.
+  /// Applies a power cut at `at`, during a write of the contiguous `extents`. The first `passed`
+  /// sectors have been written. If `under_head` is true, half of the next sector has been written,
+  /// too. Tear determines the contents of the physical sector that has been written only in part.
   void write_cut_short(TimeNs at, std::span<const Extent> extents, std::uint64_t passed,
                        bool under_head);
 

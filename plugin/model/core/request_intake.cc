@@ -18,7 +18,7 @@ void RequestIntake::answer(const HostCommand& command, Status status) {
   if (status != Status::power_lost) counters_.count(command.request);
   const Completion completion{command.request.id, status, command.submitted_at, simulation_.now(),
                               command.breakdown};
-  // This reference is needed because the host's callback may destroy `command`.
+  // Keep this reference, because the host's callback may destroy `command`.
   Initiator& initiator = *command.initiator;
   observer_.acknowledged(device_, completion);
   initiator.completed(completion);

@@ -5,8 +5,8 @@
 namespace headcrash::model {
 namespace {
 
-/// An initiator that may outlive the function, if the device does not answer in time. It is then
-/// freed by the late answer.
+/// An initiator on the heap. If the device has not answered when the function returns, the
+/// initiator is abandoned and deletes itself when the answer arrives.
 class Answer final : public Initiator {
  public:
   void completed(const Completion& completion) override {

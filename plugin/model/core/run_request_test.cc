@@ -50,7 +50,7 @@ TEST(RunRequest, ReportsAMissingAnswerAndSurvivesALateOne) {
   flush.op = Op::flush;
   EXPECT_FALSE(run_request(machine, 0, flush));
   bench::Host host;
-  machine.submit(0, flush, host);  // this makes the device answer the first request
+  machine.submit(0, flush, host);  // at this request, the device answers the first one
   EXPECT_TRUE(host.done.empty());
 }
 

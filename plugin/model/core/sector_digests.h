@@ -19,7 +19,7 @@ class ReadSectors {
     sum_ += digest;
     has_grown_ = true;
   }
-  /// Must be called for each sector whose contents change.
+  /// Keeps the sum correct. Call this for each sector whose contents change.
   void change(std::uint64_t sector, std::uint64_t digest_before, std::uint64_t digest) {
     if (contains_[sector] != 0) sum_ += digest - digest_before;
   }
@@ -40,7 +40,7 @@ class SectorDigests {
   SectorDigests() = default;  ///< the digests are unknown
   SectorDigests(std::span<const std::uint64_t> digests) : digests_(digests) {}
   SectorDigests(const std::vector<std::uint64_t>& digests) : digests_(digests) {}
-  /// Whenever a sector's digest is read, the sector is added to `read`.
+  /// Adds each sector whose digest is read to `read`.
   SectorDigests(std::span<const std::uint64_t> digests, ReadSectors* read)
       : digests_(digests), read_(read) {}
 

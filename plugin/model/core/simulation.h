@@ -23,7 +23,7 @@ inline constexpr TimeNs kNever = std::numeric_limits<TimeNs>::max();
 inline constexpr TimeNs kMicrosecondNs = 1'000;
 inline constexpr TimeNs kMillisecondNs = 1'000'000;
 inline constexpr TimeNs kSecondNs = 1'000'000'000;
-inline constexpr double kNsPerMs = 1e6;  ///< used for text and tables
+inline constexpr double kNsPerMs = 1e6;  ///< only for text and tables
 
 /// A receiver of scheduled events. The meaning of a tag is up to the target: a request, an
 /// operation, or a generation number. Events cannot be cancelled; a target ignores events whose tag

@@ -12,11 +12,12 @@
 namespace headcrash::model {
 
 enum class Tear : std::uint8_t {
-  /// Old 1/8, new 1/8, a mix 6/8; reads succeed, which is the hardest case for a file system.
+  /// 1/8 old, 1/8 new, 6/8 a mix of old and new bytes. Reads succeed, which is the hardest case for
+  /// a file system.
   silent,
   any,  ///< old, new, a mix or unreadable, 1/4 each
-  /// Reads return medium_error until the next write. This is the most likely result for a drive
-  /// with sector checksums.
+  /// The write leaves an unreadable sector: reads return medium_error until the next write. This is
+  /// the most likely result for a drive with sector checksums.
   unreadable,
 };
 

@@ -184,7 +184,7 @@ void Disk::finish() {
     write_segments_.keep(request.lba, request.lba + request.sectors);
   }
   if (command.breakdown.cache_hit) ++intake_.counters().cache_hits;
-  // The command is removed first, because the host may submit requests from its callback.
+  // Removes the command before the host's callback, which may submit requests.
   std::list<Command> finished;
   finished.splice(finished.begin(), queue_, queue_.begin());
   stage_ = Stage::idle;
@@ -251,8 +251,8 @@ void Disk::begin_write() {
   if (cache_.held_sectors() + request.sectors > profile_.write_cache.capacity_sectors) {
     stage_ = Stage::room;
     consider_destage();
-    // If the media write in flight will make enough room, the data can arrive before that write
-    // ends.
+    // If the media write in flight will make enough room, the data of this write can arrive before
+    // the media write ends.
     if (media_user_ != MediaUser::destage ||
         cache_.dirty_sectors() + request.sectors > profile_.write_cache.capacity_sectors)
       return;
@@ -279,7 +279,7 @@ void Disk::begin_flush() {
     consider_destage();
     return;
   }
-  // The flush was decoded while it waited, so only the completion time remains.
+  // The flush was decoded while it waited for the cache, so only its completion still takes time.
   const TimeNs decoded = command.begun_at + write_command_ns();
   command.breakdown.overhead_ns = write_command_ns() + o.write_completion_ns;
   finish_at(std::max(simulation_.now(), decoded) + o.write_completion_ns);
@@ -327,8 +327,8 @@ void Disk::stop_read_ahead() {
 }
 
 /// Returns the earliest time at which the arm may move for the current command. This is
-/// `command_ns` after the command became the current one. It is later if a head switch for the
-/// read-ahead is in progress, because that is finished first (as in DiskSim's results).
+/// `command_ns` after the command became the current one. If the read-ahead is in the middle of a
+/// head switch, the arm may move only after the switch has ended (as in DiskSim's results).
 OffsetPs Disk::arm_ready_ps(TimeNs command_ns) const {
   const TimeNs begun_at = queue_.front().begun_at;
   return to_ps(std::max(simulation_.now(), std::max(begun_at, arm_free_at_) + command_ns) -
@@ -343,8 +343,8 @@ void Disk::plan_access(const Transfer& transfer) {
   if (planned_.seek_cylinders > 0) ++intake_.counters().seeks;
 }
 
-/// Fills in the breakdown of a command that ends at `done`. Time during which the command waited
-/// for the mechanism is not included.
+/// Fills in the breakdown of a command that ends at `done`, without the time that the command spent
+/// waiting for the mechanism.
 void Disk::account(Command& command, TimeNs done, OffsetPs ready_ps, TimeNs command_ns) const {
   Breakdown& b = command.breakdown;
   b.seek_ns = planned_.seek_ps / kPicosecondsPerNs;

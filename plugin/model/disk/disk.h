@@ -66,7 +66,7 @@ class Disk final : public Device, private EventTarget {
     Status status = Status::ok;
     bool lies = false;  ///< the flush is acknowledged but not executed
   };
-  /// The event that the current command is waiting for.
+  /// The state of the current command: the event for which it waits.
   enum class Stage : std::uint8_t { idle, timed, mechanism, media, room, clean };
   enum class Tag : std::uint64_t { done, media_done, idle, begin };
   enum class MediaUser : std::uint8_t { none, host_read, host_write, destage };
@@ -124,8 +124,8 @@ class Disk final : public Device, private EventTarget {
   WriteCache cache_;
   Platter platter_;
 
-  /// The first command is the current one. The next ones are those that the scheduler may choose
-  /// from, in the order of candidates_. The last ones have not been accepted yet.
+  /// The current command, then the commands from which the scheduler may choose (in the order of
+  /// candidates_), then the commands that have not been accepted yet.
   std::list<Command> queue_;
   std::list<Command> free_commands_;  ///< reusable commands, to avoid allocations
   std::vector<Candidate> candidates_;
@@ -136,17 +136,18 @@ class Disk final : public Device, private EventTarget {
   Stage stage_ = Stage::idle;
   MediaUser media_user_ = MediaUser::none;
   MediaAccess planned_;  ///< the media operation in flight
-  Extent through_;       ///< the write in flight that bypasses the cache
+  Extent through_;       ///< extent of a write in flight that bypasses the cache
   TimeNs arm_free_at_ = 0;
   std::uint64_t last_lbn_ = 0;  ///< C-LOOK continues upwards from this LBN
   bool last_was_write_ = false;
 
-  /// The sector after the end of the host's last write.
+  /// The sector that follows the host's last write.
   std::uint64_t write_end_ = ~std::uint64_t{0};
   /// True if the host's last write began where the previous one ended.
   bool streaming_ = false;
   TimeNs media_write_ended_at_ = kNever;
-  /// True if the destage continues until the cache is clean or a command needs the mechanism.
+  /// True if destaging must continue until the cache is clean, unless a command needs the
+  /// mechanism.
   bool destaging_ = false;
   /// Increases with each command, which invalidates older idle timers.
   std::uint64_t idle_epoch_ = 0;

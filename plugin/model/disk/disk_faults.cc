@@ -14,14 +14,14 @@
 namespace headcrash::model {
 namespace {
 
-/// Time that a drive takes to answer a command if only its interface still works. Origin: estimate.
-/// SCSI allows a target 250 ms to answer a selection, but dead electronics return an error at once.
+/// Time after which a dead drive answers a command with an error. Origin: estimate, for a drive
+/// whose interface still works. (SCSI allows 250 ms for the answer to a selection.)
 constexpr TimeNs kSelectionNs = kMillisecondNs;
 
 }  // namespace
 
-/// Applies faults to the command. Returns true if a fault answers or delays the command. The
-/// command's work must then not begin now.
+/// Applies faults to the command. If a fault answers or delays the command, returns true, and the
+/// caller must not begin the command's work.
 bool Disk::meets_fault(Command& command) {
   const TimeNs now = simulation_.now();
   Request& request = command.request;
@@ -55,10 +55,10 @@ bool Disk::is_dead() {
   return true;
 }
 
-/// Completes a read that ends now. Sectors in the write cache are read from the cache, even if the
-/// medium is bad there. Any other bad sector fails the whole command, like a check condition. The
-/// read buffer holds only positions, not bytes (read_segments.h), so a sector that has gone bad
-/// since it was buffered is also reported.
+/// Completes a read that ends now. Sectors in the write cache are read from there, even if the
+/// medium is bad at these sectors. Any other bad sector fails the whole command, as a SCSI check
+/// condition does. This includes sectors that were buffered before they went bad, because the read
+/// buffer holds only positions, not bytes (read_segments.h).
 Status Disk::read_medium(const Request& request) {
   std::optional<std::uint64_t> bad;
   if (write_cache_on_) {

@@ -104,8 +104,8 @@ INSTANTIATE_TEST_SUITE_P(
                     Shape{true, 8, 32, Tear::silent, true, QueuePolicy::c_look, true},
                     Shape{true, 1, 16, Tear::any, true, QueuePolicy::aged_sptf, false}));
 
-/// Runs histories of a drive with a cache. During each history, the fault whose text form is
-/// `fault` is added repeatedly.
+/// Runs histories of a drive with a cache. Adds the fault repeatedly during each history. `fault`
+/// is its text form.
 Sum histories_with(const std::string& fault, bool cuts, bool cache = true,
                    std::uint64_t seeds = 8) {
   Sum sum;
@@ -151,7 +151,8 @@ TEST(DishonestFaults, FailTheCheck) {
   }
 }
 
-/// Tests the check itself with a faulty device, which acknowledges flushes but omits a sector.
+/// Tests the check itself. The test restores older contents of the medium without the device's
+/// knowledge, and the check must detect this.
 TEST(HistoryCheckItself, DetectsADeviceThatServesOldData) {
   std::uint64_t found = 0;
   for (std::uint64_t seed = 1; seed <= 10; ++seed) {
@@ -161,7 +162,8 @@ TEST(HistoryCheckItself, DetectsADeviceThatServesOldData) {
     int calls = 0;
     std::vector<std::byte> older(8 * kSectorBytes);
     options.mischief = [&](HistoryCheck&, Random&) {
-      // Restores older contents of the medium without the device's knowledge.
+      // Restores older contents of the medium directly in the store, so that the device does not
+      // notice.
       if (++calls % 2 == 1) {
         EXPECT_TRUE(b.store.read(40, older));
       } else {

@@ -5,7 +5,7 @@
 //   commands inside         completed with power_lost, from an event
 //
 // power_on() starts with the arm on the first track, an empty buffer and cache, and the platters at
-// full speed. The host models the spin-up time.
+// full speed. The spin-up time is not included; the host models it.
 #include "plugin/model/disk/disk.h"
 
 namespace headcrash::model {
@@ -34,9 +34,9 @@ void Disk::power_cut() {
   update_busy();
 }
 
-/// Stores the sectors that the head has passed, and tears the sector under the head. Each transfer
-/// is handled separately, because a zero-latency write has two transfers per track, and the first
-/// of them writes the end of the range.
+/// Stores the sectors that the head has passed, and tears the sector under the head. If the
+/// transfers are not in LBN order, each of them is handled separately: a zero-latency write may
+/// transfer the end of a track's range before its beginning.
 void Disk::cut_short_media_write() {
   const TimeNs now = simulation_.now();
   const OffsetPs now_ps = to_ps(now - planned_.base);

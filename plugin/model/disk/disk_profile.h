@@ -29,7 +29,7 @@ struct ZoneProfile {
   std::vector<std::uint32_t> slipped_tracks;
   /// Number of spare sectors at the end of each spare area (see Sparing).
   std::uint32_t spare_sectors = 0;
-  /// Bad sectors, counted from the first sector of the zone.
+  /// Bad sectors, as offsets from the first sector of the zone.
   std::vector<std::uint32_t> slipped_sectors;
 };
 
@@ -41,9 +41,9 @@ enum class Sparing : std::uint8_t { zone, track, cylinder, cylinder_range };
 /// cylinder and descending in the next, so that moving to the next cylinder needs no head switch.
 enum class HeadOrder : std::uint8_t { rising, serpentine };
 
-/// Seek time as a function of the distance d in cylinders. It is given either by measured points,
-/// with linear interpolation, or by a curve: a table for short distances, followed by a square root
-/// (acceleration) and a line (coast).
+/// Seek time as a function of the distance d in cylinders. It is given in one of two forms:
+/// measured points, with linear interpolation; or a curve, which consists of a table for short
+/// distances, a square root (acceleration) and a line (coast).
 struct SeekProfile {
   std::vector<std::uint32_t> distances;     ///< ascending, from 1; empty to use the curve below
   std::vector<TimeNs> times_ns;             ///< element i belongs to distances[i]
@@ -52,7 +52,7 @@ struct SeekProfile {
   /// For the square root: root_base + root_factor * sqrt(d).
   TimeNs root_base_ns = 0;
   TimeNs root_factor_ns = 0;
-  TimeNs linear_base_ns = 0;  ///< for the line: linear_base + linear_per_cylinder * d
+  TimeNs linear_base_ns = 0;  ///< for the linear part: linear_base + linear_per_cylinder * d
   TimeNs linear_per_cylinder_ns = 0;
   TimeNs head_switch_ns = 0;  ///< time to switch to another head of the same cylinder
   /// Time added to a seek or head switch before a write. In data extracted from drives, it may be
@@ -67,7 +67,7 @@ struct ByPrevious {
   bool operator==(const ByPrevious&) const = default;
 };
 
-/// Fixed costs of a command. Their order is shown in disk.cc.
+/// Fixed costs of a command. The diagram in disk.cc shows when each of them arises.
 struct OverheadProfile {
   ByPrevious read_miss_command;  ///< time from arrival until the arm may move
   ByPrevious read_hit_command;   ///< time from arrival until the buffer is searched
@@ -94,7 +94,7 @@ struct OverheadProfile {
   std::uint32_t read_tail_sectors = 0;
 };
 
-/// An additional condition that ends read-ahead, besides the limits in sectors.
+/// The condition that ends read-ahead, in addition to the limits in sectors.
 enum class ReadAheadEnd : std::uint8_t { segment_full, track_end };
 
 struct ReadBufferProfile {
@@ -102,14 +102,14 @@ struct ReadBufferProfile {
   std::uint32_t segment_sectors = 0;
   /// Maximum read-ahead beyond the end of the request; 0 for no read-ahead.
   std::uint32_t read_ahead_sectors_max = 0;
-  std::uint32_t segments = 1;  ///< number of segments for read data
-  /// Number of segments that hold written data, from which reads can be served.
+  std::uint32_t segments = 1;  ///< number of segments that hold read data
+  /// Number of segments that keep written data. Reads of this data are served from the buffer.
   std::uint32_t write_segments = 0;
   ReadAheadEnd read_ahead_end = ReadAheadEnd::segment_full;
-  /// If true, data that has been sent can be read from the buffer again. If false, only data of the
-  /// read-ahead can be read from the buffer.
+  /// If true, the buffer keeps data that has been sent to the host, and later reads can be served
+  /// from it. If false, later reads can be served only from data that was read ahead.
   bool keeps_requested = true;
-  bool writes_take_over = false;  ///< a write uses the whole buffer, and read data is discarded
+  bool writes_take_over = false;  ///< a write takes the whole buffer and discards read data
   /// If true, only a read that begins where the previous one ended is followed by read-ahead.
   bool after_sequential = false;
   /// If true, read-ahead begins when the head arrives at the track. It lasts one revolution, so
@@ -118,7 +118,8 @@ struct ReadBufferProfile {
   /// If true, a read joins the read-ahead if its first sector is just arriving under the head. If
   /// false, such a read is a miss: it stops the read-ahead and waits for a revolution.
   bool joins_at_head = false;
-  /// If true, the arm returns after a hit and resumes the read-ahead that was interrupted.
+  /// If true, a hit resumes a read-ahead that another command has interrupted: the arm returns to
+  /// the position where the read-ahead stopped.
   bool resumes_on_hit = true;
 };
 

@@ -90,9 +90,9 @@ TEST(Disk, AfterSequentialReadsAheadOnlyForAStream) {
   EXPECT_FALSE(is_hit(b, 312)) << "near but not sequential";
 }
 
-/// On the first track, LBN 0 is in slot 4, and the head arrives at slot 8. Reads two sectors at
-/// `first`, waits for the time `later`, and reads two sectors at `lba`. Returns true if the second
-/// read is a hit.
+/// Reads two sectors at `first`, waits for the time `later`, and reads two sectors at `lba`.
+/// Returns true if the second read is a hit. The head arrives at slot 8 of the first track, whose
+/// slot 4 contains LBN 0.
 bool is_hit_of_whole_track(std::uint64_t first, TimeNs later, std::uint64_t lba) {
   DiskProfile p = bench::small_profile();
   p.read_buffer.whole_track = true;

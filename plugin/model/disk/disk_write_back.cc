@@ -5,9 +5,9 @@
 //
 // A host command that needs the mechanism gets it at the end of the current media write (disk.cc).
 //
-// A stream of sequential writes is written as it arrives. The destage does not wait for the host to
-// become idle, takes all adjoining extents, and continues without losing a revolution if the next
-// sectors are available at the end of a media write.
+// A sequential stream is destaged as it arrives, without waiting until the host is idle. Each media
+// write includes all adjoining extents. If the next sectors of the stream are available at the end
+// of a media write, the next write begins without losing a revolution.
 #include "plugin/model/disk/disk.h"
 
 namespace headcrash::model {
@@ -29,8 +29,8 @@ void Disk::consider_destage() {
 }
 
 /// Returns the LBN at which the next media write begins. The drive's policy chooses among the next
-/// dirty extents in ascending order. If the policy does not reorder, the result is the next extent
-/// (C-LOOK).
+/// dirty extents in ascending order. If the policy does not reorder commands, the next extent in
+/// ascending order is written (C-LOOK).
 std::uint64_t Disk::next_destage_lbn() const {
   const QueuePolicy policy = profile_.queue.policy;
   if (!scheduler_.reorders() || policy == QueuePolicy::c_look) return last_lbn_;
@@ -52,7 +52,8 @@ void Disk::start_destage() {
   transfer.sectors = static_cast<std::uint32_t>(extents.back().end() - transfer.lbn);
   transfer.access = Access::write;
   if (media_write_ended_at_ == simulation_.now() && transfer.lbn == last_lbn_) {
-    // The write continues exactly where the head is, so no time is rounded to nanoseconds.
+    // The write begins exactly where the previous one ended. Keep the previous base, so that no
+    // time is rounded to nanoseconds.
     transfer.base = planned_.base;
     transfer.ready_ps = planned_.end_ps;
   } else {

@@ -8,8 +8,9 @@
 
 namespace headcrash::model {
 
-/// A command as the scheduler sees it. Its position is computed only once, when it is accepted, so
-/// that choosing among a thousand commands takes no more than a thousand table lookups.
+/// A command as the scheduler sees it. The command's position on the disk is computed once, when
+/// the command is accepted. Choosing among a thousand commands thus takes at most a thousand table
+/// lookups.
 struct Candidate {
   /// The command's position in the order of arrival, which identifies the command to the caller.
   std::uint64_t number = 0;

@@ -56,7 +56,7 @@ TEST(DriveQueue, EachPolicyHasItsOrder) {
 }
 
 TEST(DriveQueue, KeepsTheHostsOrderBeyondTheDepth) {
-  // The drive holds three commands: the current one, and two among which it can choose.
+  // At depth 3, the drive holds the current command and two others, among which it can choose.
   const std::vector<std::uint64_t> lbas = {at_cylinder(10), at_cylinder(18), at_cylinder(17),
                                            at_cylinder(11), at_cylinder(10) + 1};
   const auto order = order_of(QueuePolicy::sstf, 3, lbas);
@@ -137,8 +137,8 @@ TimeNs waited_far_away(QueuePolicy policy, std::uint32_t aging_permille) {
 
 TEST(DriveQueue, AgeingBoundsStarvation) {
   EXPECT_GT(waited_far_away(QueuePolicy::sptf, 0), 4 * kSecondNs);
-  // No positioning takes as long as 20 ms. A command that has waited 20 ms / 0.1 longer than
-  // another one therefore comes first.
+  // Every positioning takes less than 20 ms. With an ageing factor of 0.1, a command that has
+  // waited 200 ms longer than another one is therefore served first.
   EXPECT_LT(waited_far_away(QueuePolicy::aged_sptf, 100), 300 * kMillisecondNs);
 }
 

@@ -29,7 +29,8 @@ class Geometry {
   /// A bad sector or track, which displaces later data in the same spare area.
   struct Slip {
     std::uint32_t from = 0;  ///< the zone's first logical sector after the bad one
-    /// Displacement by this slip and by the earlier ones in the same spare area.
+    /// Number of physical sectors by which this slip and the earlier ones in the same spare area
+    /// displace the data.
     std::uint32_t moved = 0;
     std::uint32_t stretch = 0;  ///< index of the spare area
   };
@@ -38,7 +39,7 @@ class Geometry {
     ZoneProfile profile;
     std::uint32_t stretch_sectors;       ///< physical
     std::uint32_t stretch_data_sectors;  ///< without spares
-    /// Number of sectors for data, including the unused ones at the front.
+    /// Number of sectors without the spare ones; includes the unused sectors at the front.
     std::uint64_t data_sectors;
     std::vector<Slip> slips;
   };

@@ -26,8 +26,8 @@ MediaAccess::Progress MediaAccess::progress_at(OffsetPs now_ps, std::int64_t rev
       progress.passed += pass.sectors;
       continue;
     }
-    // Sector i ends at floor(revolution * (i + 1) / track). The loop counts the sectors that have
-    // ended.
+    // Counts the sectors of this pass that have ended. Sector i ends at floor(revolution * (i + 1)
+    // / track).
     std::uint32_t over = 0;
     while (pass.after_ps(over + 1, revolution_ps) <= now_ps) ++over;
     progress.passed += over;
@@ -65,9 +65,9 @@ OffsetPs Mechanism::plan_track(const TrackTransfer& track, const BufferedData& b
   const std::int64_t revolution_ps = rotation_.revolution_ps();
   TrackTransfer rest = track;
   for (;;) {
-    // The arrival times of data and the times of slots are both linear in i. If any sector is late,
-    // the first late one is either the first of the transfer, or the one at which a bus that is
-    // slower than the medium falls behind.
+    // Both the time at which data arrives and the time at which its slot passes are linear in i.
+    // Therefore, if sector 0 is not late, the late sectors are those from some sector on, where a
+    // bus slower than the medium has fallen behind.
     std::uint32_t in_time = rest.sectors;
     const auto late = [&](std::uint32_t i) {
       return buffered_data.first_ps + buffered_data.sector_ps * (rest.first + i) >
@@ -98,9 +98,8 @@ std::optional<OffsetPs> Mechanism::plan_from_middle(const TrackTransfer& track, 
                                                     const BufferedData& buffered_data,
                                                     MediaAccess& planned) const {
   const std::int64_t revolution_ps = rotation_.revolution_ps();
-  // The first slot of this track last passed the head one revolution before `track.start_ps`.
-  // `gone` is the number of slots that have passed since then; the other slots are transferred
-  // first.
+  // `gone` is the number of slots of this track that have passed the head since track.start_ps -
+  // revolution_ps, when the first slot last began to pass. The other slots are transferred first.
   const OffsetPs passed_ps = on_track_ps - (track.start_ps - revolution_ps);
   auto gone = static_cast<std::uint32_t>(passed_ps * track.track_sectors / revolution_ps + 1);
   // A physical sector is written as a whole, so the transfer begins at the next one.

@@ -36,8 +36,9 @@ class Rotation {
     shift_ps_ = revolution_ps_ / 1'000'000 * (phase_ppm % 1'000'000);
   }
 
-  /// Emulates DiskSim, in which the platters fall behind by about two thirds of a nanosecond for
-  /// each sector that passes under a head. The lag is 0 except in profiles that reproduce DiskSim.
+  /// Emulates a property of DiskSim: for each sector that passes under a head, the platters fall
+  /// behind by about two thirds of a nanosecond. The lag is 0 except in profiles that reproduce
+  /// DiskSim.
   void lag_behind(std::uint64_t sectors_passed) {
     if (sector_lag_ps_ == 0) return;
     const auto passed = static_cast<std::int64_t>(sectors_passed);
@@ -48,8 +49,8 @@ class Rotation {
   /// Returns the angle at time `at`, as the time that has passed since the index mark was under the
   /// heads.
   std::int64_t angle_ps(TimeNs at) const {
-    // 1000 revolutions take exactly revolution_ps nanoseconds. `at` is reduced first, so that all
-    // products fit into 64 bits.
+    // `at` can be reduced modulo revolution_ps, because this number of nanoseconds is exactly 1000
+    // revolutions. All products then fit into 64 bits.
     return (at % revolution_ps_ * kPicosecondsPerNs + shift_ps_) % revolution_ps_;
   }
   std::int64_t slot_angle_ps(std::uint32_t slot, std::uint32_t track_sectors) const {
@@ -115,7 +116,8 @@ struct Transfer {
   TimeNs base = 0;
   OffsetPs ready_ps = 0;            ///< time at which the arm starts moving, relative to base
   OffsetPs positioning_min_ps = 0;  ///< minimum time from ready_ps until the first sector passes
-  BufferedData buffered_data;       ///< for writes: all 0 if the data has already arrived
+  /// When the data of a write arrives; all 0 if it has already arrived.
+  BufferedData buffered_data;
 };
 
 class Mechanism {
@@ -142,12 +144,12 @@ class Mechanism {
                          std::uint32_t track_sectors) const;
 
  private:
-  /// Appends the transfers for one track. There are several if data arrives too late over the bus,
-  /// so that a revolution is lost.
+  /// Appends the transfers for one track to `planned`. There is more than one transfer if data
+  /// arrives over the bus too late for its slot, which costs a revolution.
   OffsetPs plan_track(const TrackTransfer& track, const BufferedData& buffered_data,
                       MediaAccess& planned) const;
-  /// Plans zero-latency access to a track. The head reaches the track at `on_track_ps`, while the
-  /// slots of `track` are passing. The first of these slots contains `lbn` and begins to pass at
+  /// Plans zero-latency access to a track. The head reaches the track at `on_track_ps`, after the
+  /// first slot of `track` has begun to pass. That slot contains `lbn` and begins to pass at
   /// `track.start_ps`. Returns nullopt if zero-latency access saves no time.
   std::optional<OffsetPs> plan_from_middle(const TrackTransfer& track, std::uint64_t lbn,
                                            OffsetPs on_track_ps, const BufferedData& buffered_data,

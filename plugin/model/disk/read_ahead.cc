@@ -61,8 +61,8 @@ std::uint64_t ReadAhead::track_before(std::uint64_t lbn, std::uint64_t most) con
   return least;
 }
 
-/// Keeps the sectors that passed under the head while the drive waited for `lbn`. The start of the
-/// track becomes available after a full revolution.
+/// Keeps the sectors that passed under the head while the drive waited for `lbn`. After a full
+/// revolution, all sectors from the start of the track on are in the buffer.
 void ReadAhead::keep_track(const MediaAccess& planned, std::uint64_t lbn, std::uint64_t end) {
   const std::int64_t revolution_ps = mechanism_.rotation().revolution_ps();
   const auto waited = static_cast<std::uint64_t>(
@@ -75,7 +75,8 @@ void ReadAhead::keep_track(const MediaAccess& planned, std::uint64_t lbn, std::u
 std::uint64_t ReadAhead::goal_for(std::uint64_t lbn, std::uint64_t end) const {
   if (!reads_ahead_of(lbn)) return end;
   const Geometry& geometry = mechanism_.geometry();
-  // If a request fills a whole segment, its own data stays in the segment.
+  // Read-ahead must not displace the request's own data from the segment, unless the request fills
+  // a whole segment.
   const std::uint64_t keeps = end - lbn >= profile_.segment_sectors ? end : lbn;
   std::uint64_t goal = std::min({end + profile_.read_ahead_sectors_max,
                                  keeps + profile_.segment_sectors, geometry.sectors()});
@@ -119,8 +120,8 @@ void ReadAhead::plan_to(std::uint64_t lbn) {
 void ReadAhead::settle(TimeNs now) {
   if (!running_) return;
   if (now - base_ > kLongAgoNs) {
-    // All sectors were read long ago. The base is set to the current time, so that the picoseconds
-    // fit into 64 bits.
+    // The read-ahead ended long ago. Set the base to the current time, so that offsets in
+    // picoseconds fit into 64 bits.
     plan_to(goal_);
     read_ = goal_;
     begin_ = track_begin_;
@@ -150,7 +151,8 @@ void ReadAhead::settle(TimeNs now) {
 
 bool ReadAhead::holds_start(TimeNs now, std::uint64_t lbn, std::uint32_t sectors) {
   settle(now);
-  // True for the next read of a sequential stream, if the bus is faster than the medium.
+  // True if the read begins at the sector that passes under the head next. The next read of a
+  // sequential stream does so if the bus is faster than the medium.
   const bool next = profile_.joins_at_head && running_ && lbn == read_ && read_ < goal_;
   if (lbn < begin_ || (lbn >= read_ && !next)) return false;
   return running_ || profile_.resumes_on_hit || lbn + sectors <= read_;
@@ -175,8 +177,8 @@ OffsetPs ReadAhead::send(TimeNs now, std::uint64_t lbn, std::uint32_t sectors,
   if (!profile_.keeps_requested) begin_ = track_begin_ = std::max(begin_, lbn);
   OffsetPs sent_ps = bus_start_ps + bus_sector_ps * sectors;
   for (const Stretch& s : stretches_) {
-    // The bus may have to wait for the first sector of this read or, if the bus is faster than the
-    // medium, for the last one. It never has to wait for the sectors in between.
+    // The bus can be held up only by the first sector of this read or, if the bus is faster than
+    // the medium, by the last one. The sectors in between never hold it up.
     const std::uint64_t first = std::max({s.lbn, lbn, read_});
     const std::uint64_t last = std::min(s.lbn + s.pass.sectors, end);
     if (first >= last) continue;

@@ -20,25 +20,25 @@ class ReadAhead {
   /// Returns true if the start of a read at `now` is in the buffer. Later sectors of the read may
   /// not have been read from the medium yet.
   bool holds_start(TimeNs now, std::uint64_t lbn, std::uint32_t sectors);
-  /// Serves a read for which holds_start() has returned true. Reading continues to the end of the
-  /// request, and the usual read-ahead follows. Returns the time, as an offset from `now`, at which
-  /// the bus has sent all sectors. The bus can start at `bus_start_ps` and needs `bus_sector_ps`
-  /// for each sector.
+  /// Serves a read for which holds_start() has returned true. Continues reading from the medium to
+  /// the end of the request, and then reads ahead as usual. Returns the time at which the bus has
+  /// sent all sectors, as an offset from `now`. The bus is free from `bus_start_ps` on and needs
+  /// `bus_sector_ps` for each sector.
   OffsetPs send(TimeNs now, std::uint64_t lbn, std::uint32_t sectors, OffsetPs bus_start_ps,
                 OffsetPs bus_sector_ps);
 
   struct Halt {
     ArmPosition arm;
     TimeNs arm_free_at = 0;  ///< time at which the seek or head switch in progress ends
-    /// Number of sectors read ahead since the start or since the last halt.
+    /// Number of sectors read ahead since the previous halt or, before any halt, since the read.
     std::uint64_t sectors_passed = 0;
   };
   /// Stops read-ahead at `now`. Called when the next command needs the mechanism. Buffered data
   /// stays.
   std::optional<Halt> halt(TimeNs now);
 
-  /// The first buffered sector and the end of the buffered range, as of the last call to another
-  /// function.
+  /// The first buffered sector and the end of the buffered range. Both are as of the last call to
+  /// any other function.
   std::uint64_t buffered_from() const { return begin_; }
   std::uint64_t buffered_to() const { return read_; }
 
@@ -70,10 +70,10 @@ class ReadAhead {
   TimeNs base_ = 0;
   std::int64_t base_angle_ps_ = 0;
   std::uint64_t begin_ = 0;        ///< first buffered LBN
-  std::uint64_t track_begin_ = 0;  ///< value of begin_ after the time whole_track_ps_
+  std::uint64_t track_begin_ = 0;  ///< value of begin_ from whole_track_ps_ on
   OffsetPs whole_track_ps_ = 0;
   std::uint64_t read_ = 0;      ///< all sectors before this LBN had been read at the last settle()
-  std::uint64_t planned_ = 0;   ///< end of the planned reads
+  std::uint64_t planned_ = 0;   ///< LBN at which the planned reads end
   std::uint64_t goal_ = 0;      ///< LBN at which reading stops
   std::uint64_t asked_to_ = 0;  ///< end of the last requested range
   /// Sectors before this LBN have been reported by halt() or belong to the request.

@@ -16,8 +16,8 @@ class ReadSegments {
   ReadSegments(std::uint32_t segments, std::uint32_t segment_sectors)
       : segments_(segments), segment_sectors_(segment_sectors) {}
 
-  /// Keeps [lbn, end), or only the end of this range if it is longer than a segment. If the new
-  /// range begins at the end of a kept range, that range is extended.
+  /// Keeps [lbn, end). If this is longer than a segment, keeps only the last part, in the length of
+  /// a segment. If a kept range ends at `lbn`, extends that range.
   void keep(std::uint64_t lbn, std::uint64_t end);
   /// Returns true if one segment contains the whole range, and marks that segment as recently used.
   bool holds(std::uint64_t lbn, std::uint32_t sectors);

@@ -11,7 +11,8 @@ namespace headcrash::model {
 
 namespace {
 
-/// Interpolates linearly between the measured distances; outside them, the function is constant.
+/// Interpolates linearly between the measured distances. For a distance outside the measured range,
+/// returns the time of the nearest measured distance.
 TimeNs between_points_ns(const SeekProfile& profile, std::uint32_t d) {
   const auto& at = profile.distances;
   const auto above = std::lower_bound(at.begin(), at.end(), d);

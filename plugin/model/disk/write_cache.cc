@@ -1,8 +1,8 @@
 // Manages the extents of the volatile cache.
 //
 // A newer write removes the parts of older dirty extents that it covers, so each sector is dirty at
-// most once. An extent whose media write has begun leaves the dirty map. A newer version of its
-// sectors becomes dirty separately, takes precedence in reads, and is written afterwards. The
+// most once. When the media write of an extent begins, the extent leaves the dirty map. A newer
+// version of its sectors then becomes dirty separately, and reads return the newer version. The
 // mechanism writes one extent after the other, so the newer version is written last.
 #include "plugin/model/disk/write_cache.h"
 
@@ -83,8 +83,8 @@ bool WriteCache::covers(std::uint64_t lba, std::uint32_t sectors) const {
       return e.lba <= lba && lba < e.end();
     });
     if (going == in_flight_.end()) return false;
-    // A newer extent may begin inside this extent. This does not matter here, since only the
-    // coverage is checked.
+    // A newer extent may begin inside `going`. It can be ignored here, because only the coverage is
+    // checked.
     lba = going->end();
   }
   return true;

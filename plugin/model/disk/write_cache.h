@@ -20,7 +20,7 @@ struct Extent {
   bool zeroes = false;
   TimeNs since = 0;                  ///< time at which the write was acknowledged
   std::span<const std::byte> bytes;  ///< empty for zeroes, or if only timing matters
-  /// Keeps the memory of `bytes` allocated; null if the memory does not belong to the cache.
+  /// Owner of the memory of `bytes`; null if the cache does not own this memory.
   std::shared_ptr<const std::vector<std::byte>> keeps;
 
   std::uint64_t end() const { return lba + sectors; }
@@ -44,9 +44,9 @@ class WriteCache {
   /// Valid until the next change.
   std::vector<const Extent*> upwards(std::uint64_t lba, std::size_t count) const;
 
-  /// Takes the next extent at or above `lba` (or the lowest extent if there are no extents above,
-  /// as in C-LOOK) and the extents that adjoin it. The total is at most `sectors_max`, unless the
-  /// first extent alone is longer. The extents are in flight until write_completed() is called.
+  /// Takes the first extent at or above `lba` or, if all are below, the lowest extent (as in
+  /// C-LOOK). Also takes the extents that adjoin it, up to `sectors_max` in total; only the first
+  /// extent may be longer. The extents are in flight until write_completed() is called.
   std::span<const Extent> take(std::uint64_t lba, std::uint32_t sectors_max);
   void write_completed();
 

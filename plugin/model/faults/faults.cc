@@ -45,14 +45,15 @@ struct DeviceFaults::State {
 
     std::uint64_t first() const { return spec.sectors == 0 ? 0 : spec.lba; }
     std::uint64_t end() const { return spec.sectors == 0 ? kEverywhere : spec.lba + spec.sectors; }
-    /// Returns true if the payload of a request matches `data`. Once the fault's range is fixed
-    /// (stay_at()), any payload matches.
+    /// Returns true if the payload of the request contains `data`. After stay_at() has fixed the
+    /// fault's range, returns true for any payload.
     bool wants(const Request& request) const {
       return spec.data.empty() ||
              std::search(request.data.begin(), request.data.end(), spec.data.begin(),
                          spec.data.end()) != request.data.end();
     }
-    /// When the first write matches, makes the range of that write the fault's range.
+    /// For a fault that waits for certain bytes: restricts the fault to the range of `request`, the
+    /// first write that contains them.
     void stay_at(const Request& request) {
       if (spec.data.empty()) return;
       spec.lba = request.lba;

@@ -96,7 +96,7 @@ std::string to_text(const FaultSpec& fault);
 struct WriteFault {
   FaultKind kind = FaultKind::lost_write;
   std::uint64_t to_lba = 0;
-  std::uint64_t lba = 0;  ///< first sector that is both in the write and in the fault's range
+  std::uint64_t lba = 0;  ///< the first sector of the write that is in the fault's range
   std::uint32_t sectors = 0;
   std::uint64_t random = 0;  ///< determines where the write tears, or which bytes change
 };
@@ -117,7 +117,8 @@ class DeviceFaults {
   /// Removes all faults, or those of one kind. Sectors that a power cut has made unreadable stay
   /// unreadable.
   void clear(std::optional<FaultKind> kind = std::nullopt);
-  bool any() const { return any_; }  ///< if false, no other function needs to be called
+  /// False if there are no faults; calls of the other functions are then unnecessary.
+  bool any() const { return any_; }
 
   /// Returns true if the device is dead. Must be called exactly once for each command, because
   /// calls are counted.

@@ -81,8 +81,8 @@ Extent Flash::State::extent_of(const Request& request) const {
   return extent;
 }
 
-/// Reserves the host link for the transfer of another `sectors` sectors. Returns the time at which
-/// they have been transferred.
+/// Occupies the host link for the transfer of `sectors` sectors, after the transfers that already
+/// occupy it. Returns the time at which the transfer ends.
 TimeNs Flash::State::over_host_link(std::uint64_t sectors) {
   host_free_at = std::max(host_free_at, simulation.now()) +
                  profile.host_sector_ns * static_cast<TimeNs>(sectors);
@@ -227,8 +227,8 @@ void Flash::State::delivered(std::uint32_t index) {
 
 // ---- writes
 
-/// Moves writes into the buffer, in the order in which their data has arrived, as long as there is
-/// room.
+/// Moves waiting writes into the buffer while there is room, in the order in which their data has
+/// arrived.
 void Flash::State::admit_all() {
   while (!room_waiting.empty() && admit(room_waiting.front())) {
     const std::uint32_t index = room_waiting.front();
@@ -244,7 +244,7 @@ void Flash::State::admit_all() {
   consider_programs();
 }
 
-/// Moves as many whole physical sectors of a write into the buffer as there is room for. Returns
+/// Moves whole physical sectors of a write into the buffer, as many as there is room for. Returns
 /// true if the whole write is then in the buffer.
 bool Flash::State::admit(std::uint32_t index) {
   Command& command = commands[index];

@@ -3,9 +3,9 @@
 // phases of a command.
 //
 // The model is simplified. For reads, the mapping is fixed (page p is on LUN p mod LUNs), while
-// programs go to any free LUN. Cleaning and wear cost nothing except that each program pays a share
-// of an erase. A program is not suspended for a read. There is no read-ahead. The host link
-// transfers in one direction at a time.
+// programs go to any free LUN. Wear is not modelled, and cleaning takes no time, except that each
+// program includes a share of an erase. A program is not suspended for a read. There is no
+// read-ahead. The host link transfers in one direction at a time.
 
 #include <memory>
 #include <optional>

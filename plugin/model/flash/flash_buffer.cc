@@ -90,7 +90,8 @@ void FlashBuffer::forget_if_empty(std::uint64_t index) {
 
 void FlashBuffer::drop(std::uint64_t lba, std::uint64_t sectors) {
   const std::uint64_t end = lba + sectors;
-  // A trim may be much longer than the buffer, so the loop is over the shorter of the two.
+  // A trim may be much longer than the buffer, so iterate over the units of the trim or over those
+  // of the buffer, whichever are fewer.
   std::vector<std::uint64_t> hit;
   if (sectors / unit_sectors_ < units_.size()) {
     for (std::uint64_t i = lba / unit_sectors_; i * unit_sectors_ < end; ++i) {

@@ -19,8 +19,8 @@
 
 namespace headcrash::model {
 
-/// Reserves the LUN's channel for the transfer of another `sectors` sectors. Returns the time at
-/// which they have been transferred.
+/// Occupies the LUN's channel for the transfer of `sectors` sectors, after the transfers that
+/// already occupy it. Returns the time at which the transfer ends.
 TimeNs Flash::State::over_channel(std::uint32_t lun, std::uint32_t sectors) {
   TimeNs& free_at = channel_free_at[lun % profile.channels];
   free_at = std::max(free_at, simulation.now()) + profile.channel_sector_ns * sectors;
@@ -36,7 +36,7 @@ void Flash::State::start_lun(std::uint32_t index) {
   if (work != Lun::kProgram)
     return schedule(simulation.now() + profile.read_ns, Event::sensed, work);
   lun.program_begins = over_channel(index, lun.program->sectors);
-  // If only part of a physical sector is to be programmed, the rest is read from its old location.
+  // Before part of a physical sector is programmed, the rest of it is read from its old location.
   const TimeNs fill_ns = lun.program->partial ? profile.read_ns : 0;
   schedule(lun.program_begins + fill_ns + program_ns, Event::programmed, index);
 }

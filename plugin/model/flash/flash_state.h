@@ -30,10 +30,10 @@ struct Flash::State final : EventTarget {
     bool active = false;
     Status status = Status::ok;
     bool lies = false;  ///< a flush or FUA is acknowledged but not executed
-    /// Read: number of pages (and buffered parts) that have not been delivered yet.
+    /// Read: number of parts (pages, and ranges in the buffer) that have not been delivered yet.
     std::uint32_t parts_left = 0;
     std::uint32_t admitted = 0;  ///< write: number of sectors that are in the buffer
-    /// Write, flush: the command waits until the buffer's oldest sequence number exceeds this one.
+    /// Write, flush: the command waits for all units with sequence numbers up to this one.
     std::uint64_t sequence = 0;
   };
   /// A page read on behalf of one command.
@@ -114,7 +114,7 @@ struct Flash::State final : EventTarget {
   std::uint32_t next_lun = 0;  ///< the next LUN to program, in turn
   std::uint32_t programs = 0;  ///< number of programs that are running or queued on LUNs
 
-  /// True if there was no write for a while. Partial pages are then programmed, too.
+  /// True after some time without a write. Partial pages are then programmed, as well as full ones.
   bool quiet = false;
   std::uint64_t idle_epoch = 0;  ///< increases with each write, which invalidates older idle timers
   std::uint64_t armed_for = ~std::uint64_t{0};

@@ -1,5 +1,5 @@
-// Tests that the performance figures of three modelled devices are within broad bounds. Also tests
-// individual rules.
+// Tests the performance figures of three modelled devices, which must be within broad bounds, and
+// individual rules of the model.
 #include "plugin/model/flash/flash.h"
 
 #include <gtest/gtest.h>

@@ -149,7 +149,8 @@ void Nvram::State::serve(Command command) {
     case Route::read:
       return read(command);
     case Route::cache:
-      // If the command has waited, it is the first in the queue.
+      // A command that has waited is the first of the waiting ones and need not wait for the
+      // others.
       if (!may_start(command) || (!command.waited && !waiting.empty()))
         return wait(command, command.waited);
       copy_in(command, command.request.sectors);
@@ -196,7 +197,7 @@ void Nvram::State::wait(Command command, bool first) {
   first ? waiting.push_front(command) : waiting.push_back(command);
 }
 
-/// Resumes writes at the head of the queue, as long as they no longer have conflicts.
+/// Resumes the waiting writes in order, up to the first one that cannot start yet.
 void Nvram::State::retry_waiting() {
   while (!waiting.empty() && may_start(waiting.front())) {
     const bool copies = route(waiting.front().request) == Route::cache;
@@ -305,9 +306,10 @@ void Nvram::State::read(Command command) {
   send(backend, own);
 }
 
-/// Handles a read error of the device below. A sector whose newest version is cached must stay
-/// readable, so the uncached parts are read piece by piece. If any piece is unreadable, the whole
-/// request fails, as on a drive. Returns true if another piece has been requested.
+/// Handles a read error of the device below. If part of the hull is cached, the error may be in a
+/// sector whose newest version is cached and must stay readable. Therefore, the uncached parts are
+/// read one by one. If one of them is unreadable, the whole request fails, as on a drive. Returns
+/// true if another part has been requested.
 bool Nvram::State::read_goes_on(BackendRequest& backend, Status status) {
   if (status == Status::medium_error && !backend.in_pieces && !backend.kept.empty()) {
     backend.in_pieces = true;
@@ -368,8 +370,8 @@ void Nvram::State::send_flush(Command command) {
 
 void Nvram::State::backend_request_done(BackendRequest& backend, const Completion& completion) {
   if (backend.generation !=
-      // The power has been cut since the request was sent, and the host has already received its
-      // answer.
+      // The power was cut after the request had been sent. The host's request has already been
+      // answered.
       intake.generation()) {
     backend.busy = false;
     free_backend_requests.push_back(&backend);
@@ -410,7 +412,7 @@ void Nvram::State::backend_request_done(BackendRequest& backend, const Completio
 
 void Nvram::State::through_done(BackendRequest& backend, Status status) {
   through.erase(std::find(through.begin(), through.end(), &backend));
-  if (status != Status::ok) return;  // data that was acknowledged earlier stays in the cache
+  if (status != Status::ok) return;  // the cache keeps its older, acknowledged data
   blocks.drop(backend.range);
   const Request& request = backend.command.request;
   std::span<const std::byte> data = request.data;
@@ -476,8 +478,8 @@ void Nvram::shut_down() {
     state.shutting_down = true;
     state.consider_destage();
     state.update_busy();
-    // Blocks that the device below has rejected stay in the cache. They are written back again only
-    // after the next power-on.
+    // Blocks whose write-back has failed stay in the cache. They are written back again only after
+    // the next power-on.
     const auto working = [&] {
       return state.current || state.backend_requests.size() > state.free_backend_requests.size();
     };

@@ -58,7 +58,7 @@ struct NvramOptions {
   std::unique_ptr<Device> below;
   bool bytes = true;  ///< false if only timing matters
   DeviceId device = 0;
-  /// Determines whether a power cut keeps the sector that is being copied.
+  /// Determines whether the sector that is being copied at a power cut is kept.
   std::uint64_t seed = 0;
   /// The faults battery_low and battery_dead; null if the battery is always ok.
   DeviceFaults* battery = nullptr;
@@ -79,8 +79,8 @@ struct NvramCounters {
   std::uint64_t absorbed_sectors = 0;
   std::uint64_t destages = 0, destaged_sectors = 0;  ///< completed write-backs
   std::uint64_t failed_destages = 0;
-  /// Writes that bypassed the cache, because the battery was not ok, or because they were longer
-  /// than the cache or not inside the range.
+  /// Writes that bypassed the cache: the battery was not ok, or the write was longer than the cache
+  /// or not entirely inside the range.
   std::uint64_t write_throughs = 0;
   std::uint64_t room_waits = 0;        ///< writes that had to wait for free blocks
   std::uint64_t replayed_sectors = 0;  ///< sectors written back because they were dirty at power-on
@@ -98,7 +98,7 @@ inline constexpr std::size_t kNvramKindsMax = 16;
 /// Counters for one kind of data; compare NvramCounters.
 struct NvramKindCounters {
   std::uint64_t cached_writes = 0;
-  std::uint64_t block_hits = 0;  ///< writes to blocks in which at least one sector was dirty
+  std::uint64_t block_hits = 0;  ///< writes to blocks that had at least one dirty sector
   /// Writes to blocks in which at least one written sector was dirty.
   std::uint64_t dirty_hits = 0;
 };
@@ -116,9 +116,9 @@ class Nvram final : public Device {
   void power_on() override;
 
   NvramCounters nvram_counters() const;
-  /// Starts counting written blocks by kind. At the end of each copy, the cache calls `kind_of` for
-  /// the first written sector of each block. `kind_of` must be valid until after the cache's last
-  /// event. An empty function ends the counting.
+  /// Starts counting written blocks by kind. After data has been copied into the cache, the cache
+  /// calls `kind_of` with the first written sector of each block. The function must remain valid
+  /// until after the cache's last event. An empty function ends the counting.
   void count_kinds(NvramKindOf kind_of);
   const NvramKinds& kinds() const;
   /// Returns the time at which the cache became idle; nullopt while busy. If the profile has no

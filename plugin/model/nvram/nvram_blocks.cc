@@ -166,9 +166,9 @@ void NvramBlocks::set(std::uint32_t slot, SectorMask present, SectorMask dirty, 
     slot_of_.erase(block.index);
     file(slot, Order::free, false);
   } else if (present != 0) {
-    // A block that becomes clean is moved to the newest end of the list, because it was written
-    // later than every block that is already clean. This holds even if one of those blocks has been
-    // read in the meantime.
+    // A block that becomes clean is moved to the newest end of the list. It was written later than
+    // all blocks that are already clean, so it counts as more recently used, even if one of those
+    // has been read since.
     const Order order = dirty != 0 ? Order::dirty : leaving != 0 ? Order::going : Order::clean;
     file(slot, order, order == Order::clean && filed_[slot] != Order::clean);
   }
@@ -191,7 +191,7 @@ std::uint32_t NvramBlocks::take_slot(std::uint64_t index) {
 NvramBlocks::Hits NvramBlocks::write(const SectorRange& range, std::span<const std::byte> data,
                                      const Seen& seen) {
   Hits hits;
-  renew(range);  // prevents the range's blocks from being reused below
+  renew(range);  // so that take_slot() does not reuse the range's blocks
   for (std::uint64_t at = range.lba; at < range.end();) {
     const std::uint64_t index = index_of(at);
     const std::uint64_t first = origin_ + index * block_sectors_;

@@ -36,7 +36,8 @@ class NvramBlocks {
   std::uint64_t span(const SectorRange& range) const;
   bool has_room_for(const SectorRange& range) const;
   bool covers(const SectorRange& range) const;
-  /// Returns the part of the range from its first absent sector to its last absent one.
+  /// Returns the smallest range that contains all absent sectors of the range; nullopt if none is
+  /// absent.
   std::optional<SectorRange> absent_hull(const SectorRange& range) const;
   std::vector<SectorRange> present_runs(const SectorRange& range) const;
   bool leaving(const SectorRange& range) const;
@@ -70,8 +71,8 @@ class NvramBlocks {
   /// sector that can be reached without crossing absent sectors. Clean sectors in between are
   /// included, because this saves a second write.
   SectorRange first_run(std::uint32_t slot) const;
-  /// These return the dirty run that begins (run_from) or ends (run_up_to) at `lba`, which must be
-  /// a block boundary; nullopt if there is no dirty run there.
+  /// Return the dirty run that begins (run_from) or ends (run_up_to) at `lba`; nullopt if no dirty
+  /// run does. REQUIRES: `lba` is a block boundary.
   std::optional<SectorRange> run_from(std::uint64_t lba) const;
   std::optional<SectorRange> run_up_to(std::uint64_t lba) const;
   /// Marks the whole range as in flight after its write-back has been sent.
@@ -79,12 +80,12 @@ class NvramBlocks {
   /// Completes a write-back. Sectors that have not been rewritten since it was sent become clean.
   /// Returns how many of the written sectors had been dirty at power-on.
   std::uint64_t write_completed(const SectorRange& range);
-  /// Marks the sectors of a failed or lost write-back as dirty again.
+  /// After a failed or lost write-back, marks its sectors as dirty again.
   void came_back(const SectorRange& range, bool failed);
 
   // ---- power
   void cut();          ///< sectors in flight become dirty again; clean sectors are dropped
-  void mark_replay();  ///< marks all dirty sectors as dirty at power-on; failed blocks are retried
+  void mark_replay();  ///< sets `replay` for all dirty sectors; failed blocks are retried
   void clear();
 
   std::uint32_t blocks() const { return static_cast<std::uint32_t>(blocks_.size()); }
@@ -98,11 +99,12 @@ class NvramBlocks {
 
  private:
   struct Block {
-    std::uint64_t index = 0;  ///< the block's first sector is origin + index * block_sectors
+    std::uint64_t index = 0;  ///< the block begins at LBA origin + index * block_sectors
     SectorMask present = 0;   ///< sectors whose newest version is in this block
     /// Subset of `present`: sectors that are newer than those of the device below.
     SectorMask dirty = 0;
-    /// Subset of `present`: sectors of which an older or equal version is in flight.
+    /// Subset of `present`: sectors that are being written back, in their newest version or an
+    /// older one.
     SectorMask leaving = 0;
     /// Subset of `dirty` or `leaving`: sectors that were dirty at the last power-on.
     SectorMask replay = 0;
@@ -130,13 +132,13 @@ class NvramBlocks {
   std::uint32_t block_sectors_;
   bool has_bytes_;
   std::vector<Block> blocks_;
-  std::vector<Order> filed_;  ///< for each slot: the list that it is in
+  std::vector<Order> filed_;  ///< for each slot, the list that contains it
   std::vector<List::iterator> place_;
   /// Slots by state, oldest first. Each slot is in exactly one list: free; clean (can be reused);
   /// going (not dirty, but in flight to the device below); dirty.
   std::array<List, 4> lists_;
-  /// A hash that mixes the bits of an index. The map uses the low bits, which are often equal,
-  /// because many indices differ by powers of two.
+  /// A hash that mixes the bits of an index. The map uses only the low bits of a hash, and many
+  /// indices have equal low bits, because they differ by multiples of a power of two.
   struct Scattered {
     std::size_t operator()(std::uint64_t index) const {
       return (index * 0x9e3779b97f4a7c15U) >> 32;

@@ -22,7 +22,7 @@ struct CacheShape {
   std::uint32_t capacity_sectors;
   std::uint32_t depth;
   bool trim;
-  /// If true, the service times of the device below are random and not those of a drive.
+  /// If true, requests to the device below take random times instead of a drive's service times.
   bool any_order = false;
 };
 

@@ -38,9 +38,9 @@ struct Nvram::State final : EventTarget {
     Command command;    ///< unset for a destage
     SectorRange range;  ///< the part of the range that the request affects
     SectorRange hull;   ///< read: the range that is requested from the device below
-    /// Read: the cached parts of the hull, whose bytes are in `bytes`.
+    /// Read: the parts of `hull` that are in the cache. Their data is in `bytes`.
     std::vector<SectorRange> kept;
-    bool in_pieces = false;  ///< read: the hull could not be read as a whole
+    bool in_pieces = false;  ///< read: the read of the whole hull gave medium_error
     /// Read, if in_pieces: the uncached parts that have not been read yet.
     std::deque<SectorRange> gaps;
     std::vector<std::byte> bytes;

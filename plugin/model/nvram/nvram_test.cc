@@ -141,7 +141,7 @@ TEST(Nvram, AbsorbsRewritesOfAHotBlock) {
 
 TEST(Nvram, CountsHitsByKind) {
   NvramFixture b;
-  b.write(0, 8, 1);  // kinds are not counted yet
+  b.write(0, 8, 1);  // not counted, because count_kinds() has not been called yet
   b.nvram->count_kinds([](std::uint64_t lba) { return static_cast<std::uint8_t>(lba / 80); });
   b.write(0, 8, 2);                                    // kind 0; the block is dirty
   b.write(4, 16, 3);                                   // three blocks, one of which was present
@@ -166,7 +166,7 @@ TEST(Nvram, KeepsHotBlocksAndWritesBackColdOnes) {
   NvramFixture b;
   for (std::uint64_t i = 0; i < 60; ++i) {
     b.write(0, 8, 7);                      // rewritten often
-    b.write(100 + (i * 16) % 1500, 8, 9);  // each block is written once
+    b.write(100 + (i * 16) % 1500, 8, 9);  // another block each time
     b.run_for(30 * kMillisecondNs);
   }
   EXPECT_EQ(b.counters().dirty_hits, 59U);
@@ -236,8 +236,8 @@ TEST(Nvram, AReadFromBelowDoesNotReturnStaleData) {
   p.idle_delay_ns = 1;
   NvramFixture b(p);
   b.write(100, 8, 4);
-  // Sector 104 is cached but sector 99 is not, so the read of 99..104 goes to the device below,
-  // while the block with 104 is in flight.
+  // Sector 104 is cached, but sector 99 is not. The read of 99..104 therefore goes to the device
+  // below while the write-back of sector 104 is in flight.
   EXPECT_EQ(b.read(99, 6).back(), std::byte{4});
 }
 
@@ -387,7 +387,8 @@ TEST(Nvram, RequestsOutsideTheRangeAreForwarded) {
   EXPECT_TRUE(b.nvram->characteristics().volatile_cache);
   b.write(0, 8, 1);
   b.write(64, 8, 2);
-  b.write(60, 8, 3);  // crosses the end of the range, so it bypasses the cache and is durable
+  // Partly outside the range, so it bypasses the cache and is durable at its acknowledgement.
+  b.write(60, 8, 3);
   EXPECT_EQ(b.counters().write_throughs, 2U);
   EXPECT_EQ(b.below(0, 8), DiskFixture::pattern(8, 0)) << "still in the drive's volatile cache";
   EXPECT_EQ(b.below(60, 8), DiskFixture::pattern(8, 3));
@@ -402,7 +403,7 @@ TEST(Nvram, AFailedWriteBackKeepsItsContents) {
   NvramFixture b;
   b.write(50, 8, 1);
   b.add(b.drive_faults, FaultKind::dead);
-  b.off_for(kSecondNs);  // the write-back then fails
+  b.off_for(kSecondNs);  // the write-back fails after the power returns
   b.drain();
   EXPECT_EQ(b.nvram->state(), NvramState::error);
   EXPECT_EQ(b.counters().failed_destages, 1U);

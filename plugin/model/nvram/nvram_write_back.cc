@@ -3,10 +3,11 @@
 //   dirty blocks / all   0 ....... low ............. high ....... 1000
 //                        |  idle   | continues, if begun | writes back |
 //
-// The write-back runs until nothing is dirty if the host has been idle for idle_delay_ns, if the
-// battery is not ok, or for data that was dirty at power-on. If a write is waiting for room, the
-// write-back runs until there is enough. The least recently written block is written first,
-// together with adjacent blocks. A frequently rewritten block is written last, or ideally never.
+// If the host has been idle for idle_delay_ns, or if the battery is not ok, the write-back
+// continues until nothing is dirty. It also continues until all data that was dirty at power-on has
+// been written, and until a waiting write has enough room. The least recently written block is
+// written first, together with adjacent blocks. A frequently rewritten block is written last, or
+// ideally never.
 //
 // A write-back sends a copy. Its sectors stay in the cache, marked as leaving. If a power cut
 // tears these sectors in the device below, they are written again at power-on.
@@ -131,8 +132,8 @@ void Nvram::State::power_cut() {
     line->clear();
   }
   for (const BackendRequest& backend : backend_requests) {
-    // Requests to the device below that were sent in an earlier power cycle have already been
-    // answered.
+    // A request that was sent to the device below before an earlier power cut may still be busy.
+    // Its command was lost at that cut and must not be answered again.
     if (backend.busy && backend.job != Job::destage &&
         backend.generation + 1 == intake.generation())
       intake.lose(backend.command);

@@ -28,11 +28,12 @@ struct MemberTraits {
   TimeNs delay_ns = kMillisecondNs;
   TimeNs jitter_ns = 0;                ///< maximum additional delay, drawn from the seed
   bool cut_leaves_unreadable = false;  ///< a power cut makes some torn sectors unreadable
-  std::uint32_t physical_sectors = 1;  ///< size of the unit that becomes unreadable
+  /// Size of a physical sector, which becomes unreadable as a whole.
+  std::uint32_t physical_sectors = 1;
 };
 
-/// An array member that serves requests concurrently. In a power cut, the first sectors of each
-/// write in flight (none, some or all of them) are stored, and the next sector is torn.
+/// An array member that serves requests concurrently. At a power cut, a prefix of each write in
+/// flight (possibly empty or the whole write) is stored, and the next sector is torn.
 class TestMember final : public Device, private EventTarget {
  public:
   TestMember(Simulation& simulation, Observer& observer, SectorStore* store, DeviceId device,

@@ -122,8 +122,8 @@ class HistoryCheck final : public Initiator {
     std::vector<std::byte> buffer;
     Instant submitted = 0;
     std::uint64_t cuts_before = 0;
-    /// For each sector of a read: the read must not return a version that was acknowledged before
-    /// this instant.
+    /// For a read, one instant per sector. A version that was acknowledged before this instant must
+    /// not be returned.
     std::vector<Instant> barriers;
   };
 
@@ -333,9 +333,9 @@ class HistoryCheck final : public Initiator {
     }
   }
 
-  /// Fixes the order of writes that were in flight together, once a read shows which of them was
-  /// the last. Does nothing if a write is still in flight, or if two versions have the same
-  /// contents.
+  /// Some writes were in flight together, so their order is open. If a read shows which of them was
+  /// the last, fixes the order. Does nothing if a write is still in flight, or if two versions have
+  /// the same contents.
   void decide(std::vector<Version>& all, std::uint64_t lba, std::span<const std::byte> seen,
               const Pending& pending) {
     Version* last = nullptr;
@@ -404,15 +404,14 @@ class HistoryCheck final : public Initiator {
     read_back();
   }
 
-  /// Reads all sectors. From then on, their contents are the reference.
+  /// Reads all sectors. Later reads are checked against the contents that this function has read.
   void read_back() {
     if (options_.before_read_back) options_.before_read_back();
     open_.assign(sectors_.size(), false);
     for (std::size_t i = 0; i < sectors_.size(); ++i)
       open_[i] = std::any_of(sectors_[i].versions.begin(), sectors_[i].versions.end(),
                              [](const Version& v) { return !v.durable; });
-    // Number of sectors that are read together. Reads of single sectors would cause most of the
-    // events of a history.
+    // Number of sectors in each read. Reads of single sectors would use up most of the event limit.
     constexpr std::uint64_t kTogether = 16;
     std::vector<std::byte> bytes(kTogether * kSectorBytes);
     for (std::uint64_t i = 0; i < sectors_.size() && may_continue(); i += kTogether) {
@@ -495,7 +494,7 @@ class HistoryCheck final : public Initiator {
       return;
     if (!options_.may_tear) return violation(fmt::format("a cut tore sector {}", lba));
     std::vector<std::vector<std::byte>> allowed;
-    // Anything may follow the torn prefix, if the sector was unreadable before.
+    // If the sector was unreadable before the write, any bytes may follow the new prefix.
     bool anything = false;
     for (const Version& v : s.versions) {
       if (v.acknowledged < barrier) continue;
@@ -522,7 +521,8 @@ class HistoryCheck final : public Initiator {
   std::vector<Sector> sectors_;
   std::map<RequestId, std::unique_ptr<Pending>> pending_;
   std::vector<std::unique_ptr<Initiator>> waiters_;
-  /// For each sector: true if, before the last power-on, it had versions that were not durable.
+  /// For each sector: true if it had versions that were not durable when the last read_back()
+  /// began.
   std::vector<bool> open_;
   Instant clock_ = 0;
   std::uint64_t last_stamp_ = 0;

@@ -31,8 +31,8 @@ struct HistoryOptions {
   /// If true, after half of the cuts the power returns before the lost requests are answered.
   bool power_returns_soon = false;
   bool may_tear = true;  ///< if false, only whole versions remain after a cut
-  /// Returns true if an acknowledged write to the sector is durable without a flush. If this
-  /// function is empty, such writes are durable only if the device has no volatile cache.
+  /// Returns true if a write to the sector is durable at its acknowledgement, without a flush. If
+  /// this function is empty, this is the case only on a device without a volatile cache.
   std::function<bool(std::uint64_t lba)> durable_at_ack;
   bool unreadable_after_cut = false;  ///< needed for Tear::any and Tear::unreadable
   /// If true, requests may complete with device_failed, whether or not they were executed.
@@ -40,7 +40,7 @@ struct HistoryOptions {
   /// Called every few steps, for example to add faults or to make members fail.
   std::function<void(HistoryCheck&, Random&)> mischief;
   /// Called before the history reads all sectors back, that is, after each power_on() and at the
-  /// end. After the call, these reads must succeed.
+  /// end. The function must remove everything that would make these reads fail, such as faults.
   std::function<void()> before_read_back;
 };
 

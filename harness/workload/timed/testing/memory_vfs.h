@@ -181,7 +181,7 @@ class MemoryVfs : public Vfs {
   void start_program() override { ++programs_started; }
   std::uint64_t programs_started = 0;
 
-  // No timed workload calls the following functions.
+  // The following functions fail with ENOTSUP, because no timed workload calls them.
   VfsResult<void> append(FileHandle, std::span<const std::byte>) override {
     return refuse(ENOTSUP);
   }
@@ -237,7 +237,7 @@ class MemoryVfs : public Vfs {
 
   std::map<std::string, std::vector<std::byte>> files_;
   std::map<std::string, std::string> links_;
-  // Each folder, with its entries.
+  // The entries of each folder, as paths.
   std::map<std::string, std::vector<std::string>> folders_{{"", {}}};
   std::vector<std::string> handles_;
 };

@@ -12,7 +12,8 @@ namespace headcrash::timed {
 struct SmallWorkload {
   std::string name;
   Arguments arguments;
-  int damage_after;  ///< number of the phase; -1 if the workload detects only unexpected names
+  /// Index of the phase; -1 if the workload detects only unexpected names, so nothing is damaged.
+  int damage_after;
 };
 inline const std::vector<SmallWorkload>& small_workloads() {
   static const Arguments kTree{{"users", 3}, {"files", 20}, {"tree-bytes", 90'000}, {"folders", 6}};
