@@ -1,4 +1,4 @@
-// Parses and executes requests to a server of crash states (order.h).
+// Parses and executes requests to a crash-state server (order.h).
 #include "plugin/stages/order.h"
 
 #include <fmt/core.h>

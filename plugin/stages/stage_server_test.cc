@@ -49,8 +49,8 @@ std::vector<record::Event> events_of(const std::filesystem::path& path) {
   return all;
 }
 
-/// Writes 'a' at 0 and flushes, then 'b' at 0 and 'c' at 64 without a flush: requests 1, 2 (flush),
-/// 3, 4; 8 events.
+/// Writes 'a' to sector 0, flushes, and writes 'b' to sector 0 and 'c' to sector 64 without a
+/// flush. The recording contains requests 1 to 4 (request 2 is the flush) in 8 events.
 std::filesystem::path record_a_run(StageServer& server, const std::filesystem::path& path) {
   load(server, recorded(blank(0), path));
   StageClient client(stage_of(server, 0));

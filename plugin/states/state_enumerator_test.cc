@@ -227,8 +227,9 @@ TEST(StateEnumerator, TornSplitsWritesBetweenPhysicalSectors) {
     for (const Bytes& bytes : found) EXPECT_TRUE(expected.contains(bytes)) << where;
     EXPECT_EQ(explored.coverage()[0].space, static_cast<double>(explored.coverage()[0].generated))
         << where;
-    // Tears that keep the other writes occur only at cuts just before a promise, at marks and at
-    // the end, so the strategy need not find every expected state. It must find at least one.
+    // The strategy tears a write and keeps the others only at cuts just before a promise, at marks
+    // and at the end. It therefore need not find every expected state, but it must find at least
+    // one.
     EXPECT_FALSE(found.empty() && !expected.empty()) << where;
   }
 }

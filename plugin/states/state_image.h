@@ -80,8 +80,8 @@ class OverlayStore : public model::SectorStore {
 
   std::uint64_t sectors() const override;
   Result<void> read(std::uint64_t lba, std::span<std::byte> into) const override;
-  /// Fails if the overlay is full. The caller then returns ENOSPC and records that the overlay was
-  /// full.
+  /// Fails if the overlay is full. The caller must then return ENOSPC and record that the overlay
+  /// was full.
   Result<void> write(std::uint64_t lba, std::span<const std::byte> data) override;
   Result<void> write_zeroes(std::uint64_t lba, std::uint64_t count) override;
 

@@ -31,7 +31,7 @@ struct MergeOutcome {
   std::size_t doubled_runs = 0;
   /// Number of trials that an earlier database already contained, with the same verdict.
   std::size_t doubled = 0;
-  /// Number of files that are missing at the path recorded in their database.
+  /// Number of artefacts whose files do not exist at the paths recorded in their database.
   std::size_t artefacts_missing = 0;
   /// Sentences such as "seq2-sample: 2 of 3 shards are there; ..." or "seq2-sample: made with
   /// different versions".

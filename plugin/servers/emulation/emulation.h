@@ -101,8 +101,8 @@ class Emulation {
   Answer account(std::size_t device_index, const model::Request& request,
                  const model::Completion& completion);
 
-  /// Serves the disk that accepts marks (mark_disk.h). This disk loses its power together with the
-  /// machine. Reads return instance().
+  /// Serves the mark disk (mark_disk.h), which loses its power together with the machine. A write
+  /// records a mark; a read returns instance().
   Answer serve_marks(const model::Request& request);
 
   /// Records a mark of at most kMarkBytesMax bytes and returns its model time.

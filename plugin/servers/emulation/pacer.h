@@ -198,7 +198,8 @@ class Pacer {
   std::thread background_;
   std::condition_variable background_wake_;
   bool stopping_ = false;
-  bool background_parked_ = false;  ///< the thread is sleeping until a request is submitted
+  /// the background thread is sleeping until a request is submitted
+  bool background_parked_ = false;
   std::uint64_t submissions_ = 0;
   bool long_wait_ = false;
   std::condition_variable long_wait_wake_;

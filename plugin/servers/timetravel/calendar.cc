@@ -344,7 +344,8 @@ void Calendar::accept_guest() {
   if (!known || peer.pid == ::getpid()) return;
   processor_ = base::ProcessorClaim::take();
   processor_.move(0);
-  processor_.move(peer.pid);  // at this point, the process has not started any other process
+  // moves the whole guest, because its process has not started any other process yet
+  processor_.move(peer.pid);
 }
 
 void Calendar::on_time() {

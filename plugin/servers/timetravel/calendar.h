@@ -82,8 +82,8 @@ class Calendar {
   Calendar(const Calendar&) = delete;
   Calendar& operator=(const Calendar&) = delete;
 
-  /// Serves `hardware`, which must have these disks and outlive this object. Fails if no thread can
-  /// be started.
+  /// Serves `hardware`, which must have the disks passed to listen() and outlive this object. Fails
+  /// if no thread can be started.
   Result<void> start(Hardware& hardware, const CalendarOptions& options, Log log);
   /// Disconnects the guest, whose requests still complete in the machine. Removes the socket files.
   void stop();
@@ -133,7 +133,7 @@ class Calendar {
 
   std::vector<std::filesystem::path> disk_paths_;
   std::filesystem::path mark_path_, port_path_, time_path_, agent_path_;
-  /// Sockets for disks, marks and port. Used until start().
+  /// Sockets of the disks, the mark disk and the agent's disk, in this order. Empty after start().
   std::vector<base::ListeningSocket> sockets_;
   base::ListeningSocket time_listener_, agent_listener_;
   base::Descriptor stop_;
@@ -151,7 +151,7 @@ class Calendar {
   std::size_t pending_bytes_ = 0;
   bool waiting_ = false;  ///< the guest has nothing to do before `requested_`
   model::TimeNs requested_ = model::kNever;
-  model::TimeNs free_until_ = 0;     ///< the last value sent to the guest
+  model::TimeNs free_until_ = 0;     ///< the time in the last free_until message
   std::uint64_t reported_time_ = 0;  ///< the last time that the guest has reported
   model::TimeNs guest_time_ = 0;     ///< the guest's current time, as far as known
   std::optional<ProcessorTime> processor_time_;

@@ -29,7 +29,7 @@ class GuestDisk {
  public:
   /// A disk as one client sees it during its connection.
   struct Served {
-    vhost::Disk shape;  ///< the functions in it are empty
+    vhost::Disk shape;  ///< name, size and properties of the disk; its functions are empty
     /// Serves a request. Returns 0 or an errno, or nullopt if `initiator` will be completed later,
     /// exactly once. `request` and `initiator` must stay valid until then.
     std::function<std::optional<int>(const model::Request& request, model::Initiator& initiator)>
@@ -106,7 +106,7 @@ class GuestDisk {
     vhost::Command command;
     std::shared_ptr<const Served> served;
     std::uint64_t memory_of;  ///< number of the client that owns the memory
-    vhost::Ring* ring;        ///< ring of that client
+    vhost::Ring* ring;        ///< the client's ring from which the command was taken
     std::shared_ptr<const vhost::GuestMemory> memory;
     std::optional<model::Completion> completion;
     std::list<PendingRequest>::iterator at;
@@ -128,7 +128,8 @@ class GuestDisk {
   base::ListeningSocket listener_;
   Connect connect_;
   Kick kick_;
-  bool examines_ring_ = false;            ///< the guest will examine its ring after this kick
+  /// the guest examines its ring after this kick, so it needs no notification
+  bool examines_ring_ = false;
   std::shared_ptr<const Served> served_;  ///< the client's disk
   int stop_;
   base::Descriptor client_;

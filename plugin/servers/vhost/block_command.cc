@@ -34,8 +34,8 @@ std::uint64_t total(const std::vector<Segment>& segments) {
   return bytes;
 }
 
-/// Copies between `bytes` and the segments, starting at `offset` within the segments. Calls
-/// `copy(segment's bytes, our bytes, size)` for each piece.
+/// Copies between `bytes` and the segments, starting at `offset` within the segments. Calls `copy`
+/// for each piece, with the piece's place in a segment, its place in `bytes`, and its size.
 template <typename Bytes, typename Copy>
 Result<void> transfer(const GuestMemory& memory, const std::vector<Segment>& segments,
                       std::uint64_t offset, Bytes bytes, Copy copy) {

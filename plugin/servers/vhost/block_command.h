@@ -17,14 +17,14 @@
 
 namespace headcrash::vhost {
 
-/// The disk that is served. `serve` must be thread-safe. It waits until the request is complete and
-/// returns 0 or an errno.
+/// The disk that is served. `serve` must be thread-safe. It returns when the request is complete:
+/// 0, or an errno.
 struct Disk {
   std::string name;  ///< serial number that the guest sees, truncated to 20 bytes
   std::uint64_t sectors = 0;
   std::uint32_t physical_sector_sectors = 1;
   bool trim = false;
-  /// Trimmed sectors read as zeroes; required if zeroes are to be written by trims.
+  /// If true, trimmed sectors read as zeroes, so requests to write zeroes may be executed as trims.
   bool trim_zeroes = true;
   std::function<int(const model::Request&)> serve;
   /// Returns true if serve() would currently not wait. The result may be outdated when serve() is

@@ -66,7 +66,7 @@ void Server::run() {
       const auto served = serve_client(client.get(), stop_.get(), disk_, options_);
       if (!served) report_(served.error());
     } catch (const std::exception& error) {
-      // If the server is out of memory, for example, only this client is disconnected.
+      // An exception, such as insufficient memory, disconnects only this client.
       report_({"vhost-user", error.what(), ""});
     }
   }

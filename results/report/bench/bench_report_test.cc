@@ -160,8 +160,8 @@ TEST_F(BenchReportTest, SeparatesEntrantsBehindANoisyLeader) {
   EXPECT_EQ(entrant(contest, "btrfs").standing.rank, 2);
 }
 
-/// The ratios of the three repetitions are between 1.10 and 1.22. This is significant for a single
-/// pair of entrants, but not for one of 45 pairs.
+/// The ratios of the three repetitions are between 1.10 and 1.22. Such a difference is significant
+/// if there is only one pair of entrants, but not if there are 45 pairs.
 TEST_F(BenchReportTest, RequiresMoreEvidenceForManyPairs) {
   auto shape = four_filesystems();
   auto& entrants = shape.contests[0].entrants;
@@ -512,7 +512,7 @@ TEST_F(BenchReportTest, OpensRankingsButNotTheirTablesForPrint) {
   EXPECT_TRUE(holds(page, "querySelectorAll('details.on-paper:not([open])')"));
 }
 
-/// Returns the class and the contents of the map's cell with this tooltip.
+/// Returns the HTML of the map's cell that has this tooltip.
 std::string map_cell(const std::string& page, const std::string& hint) {
   const auto at = page.find("title=\"" + hint);
   if (at == std::string::npos) return "no such cell";

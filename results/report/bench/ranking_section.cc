@@ -82,8 +82,8 @@ HeatCell overview_cell(const Contest& contest, const EntrantColumn& column) {
           fmt::format("{}{}", shade(s.to_best.ratio), best ? " best" : ""), hint};
 }
 
-/// Returns each entrant's geometric mean over the contests in which all of these entrants were
-/// ranked.
+/// Returns the geometric mean of each entrant's ratio to the best entrant, over the contests in
+/// which every entrant was ranked.
 HeatRow means_row(const Benchmark& bench, const std::vector<EntrantColumn>& entrants) {
   HeatRow row{.name = "geometric mean",
               .group = "all comparisons in which every file system was ranked",

@@ -1,9 +1,9 @@
 // Writes the head, the picture (for wide and for narrow paper), the tables, and the script's data
 // as JSON (crash_page.h).
 //
-// Texts come from guests and imported files, so each text is escaped when it is inserted into HTML.
-// The JSON contains no '<' and therefore cannot end its element. The script inserts texts only as
-// text nodes.
+// Strings come from guests and imported files, so each string is escaped when it is inserted into
+// HTML. The JSON contains no '<', so no string can end the element that contains the JSON. The
+// script inserts strings only as text nodes.
 #include "results/report/crash/crash_page.h"
 
 #include <fmt/format.h>
@@ -397,7 +397,7 @@ std::string findings(const CrashPage& page) {
   return out + "</section>\n";
 }
 
-/// Lists the operations. A line follows the last operation that is known to have returned.
+/// Lists the operations, and marks the last one that is known to have returned.
 std::string operations(const CrashPage& page) {
   if (page.operations.empty()) return {};
   std::optional<std::size_t> persisted;

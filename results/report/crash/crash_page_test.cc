@@ -118,7 +118,7 @@ TEST(CrashPage, DerivesRiskFromFlushesAndPower) {
   EXPECT_FALSE(at_risk(page.requests[1], 6));
 }
 
-/// In the page of this test, every text that can come from a guest, an imported recording or a file
+/// On this test's page, every string that can come from a guest, an imported recording or a file
 /// name is hostile.
 TEST(CrashPage, EscapesGuestTextsEverywhere) {
   const std::string hostile =

@@ -42,8 +42,9 @@ struct Table {
   Row row(std::size_t index) const { return {columns, values[index]}; }
 };
 
-/// Returns a map from names to SQL. Each text includes the `-- after:` blocks that it requires.
-/// Fails if a name is unknown or occurs twice.
+/// Parses named queries and returns a map from names to SQL. A block with a line "-- after: NAME"
+/// is preceded by the SQL of the block NAME. Fails if such a NAME is unknown, or if a name occurs
+/// twice.
 Result<std::map<std::string, std::string>> parse_queries(std::string_view text);
 
 /// Returns the executable SQL of an embedded query; empty if the name is unknown.

@@ -192,7 +192,7 @@ class TestClient {
                                    region.file_offset};
     send(Verb::set_mem_table, std::as_bytes(std::span(table)), {memory_file.get()});
   }
-  /// Performs the whole setup, up to a running ring.
+  /// Performs the whole setup: negotiates features, shares the memory, and starts a ring.
   void set_up(std::uint32_t ring = 0) {
     send64(Verb::set_features, ask64(Verb::get_features));
     send64(Verb::set_protocol_features, ask64(Verb::get_protocol_features));
