@@ -85,7 +85,7 @@ Result<void> parse_slow(const json& object, LoadOrder& order) {
   return {};
 }
 
-/// Parses `record`, and the delay of answers while the stage is recorded.
+/// Parses `record`, and the keys that delay answers while the stage is recorded.
 Result<void> parse_record(const json& object, LoadOrder& order) {
   TRY(auto record, path_of(object, "record"));
   order.record = std::move(record);

@@ -59,7 +59,7 @@ class RebuiltMachine final : public StageContent {
   media::WrittenMap::Run written(std::size_t disk_index, std::uint64_t lba,
                                  std::uint64_t limit) override;
   std::uint64_t overlay_bytes() const override;
-  /// Reads the whole disk through the array to compute the digest.
+  /// Computes the digest by reading the whole disk through the array.
   Result<std::uint64_t> digest() override;
 
  private:

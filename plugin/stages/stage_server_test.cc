@@ -226,9 +226,8 @@ TEST(StageServer, TwoDisksAreRecordedAndSwitchedTogether) {
   EXPECT_NE(one.error().message().find("stage 0/log"), std::string::npos) << one.error().message();
 }
 
-/// Digests are computed incrementally, from the differences between an image and the one loaded
-/// before it. Whatever the order in which images are loaded, the digests must equal those computed
-/// from the whole images.
+/// An image's digest is computed from the differences from the image that was loaded before. For
+/// any order of loads, this digest must equal the one computed from the whole image.
 TEST(StageServer, DigestsEqualTheDigestsOfTheImages) {
   TemporaryFolder folder;
   const auto server = start_stages(1);
@@ -361,7 +360,7 @@ TEST(StageServer, ReportsAFullOverlay) {
   EXPECT_EQ(client.write(64, filled('g', 8)), 0);
 }
 
-/// A sector must not count as written if its write was rejected.
+/// A sector whose write was rejected must not count as written.
 TEST(StageServer, RecordsAWriteWithoutRoomAsFailed) {
   const TemporaryFolder folder;
   const auto server = start_stages(1, 16 * model::kSectorBytes);

@@ -88,7 +88,7 @@ struct FoundState {
   std::uint64_t digest = 0;
 };
 
-/// The coverage of a strategy. `space` is a double because the number of subsets exceeds 2^64.
+/// The coverage of a strategy. `space` is a double, because the number of states can exceed 2^64.
 struct Coverage {
   Strategy strategy = Strategy::prefix;
   double space = 0;             ///< number of states that the strategy defines for this run

@@ -315,7 +315,7 @@ TEST(StateEnumerator, TheSameContentUnderANewMarkIsAnotherState) {
     (*writer)->submitted(0, 0,
                          {.id = 1, .op = model::Op::write, .lba = 1, .sectors = 1, .data = data});
     (*writer)->acknowledged(0, {.id = 1});
-    (*writer)->marked(0, "persisted 1");  // there is no flush before this mark
+    (*writer)->marked(0, "persisted 1");  // no flush precedes this mark
     (*writer)->marked(0, "persisted 2");
   }
   EXPECT_EQ(Explored(folder / "r", all_of_it({Strategy::lose_all})).names(),

@@ -55,7 +55,8 @@ class StateImage {
 
  private:
   struct Part;
-  /// Splits a range by the source of its bytes: the top layer or the base.
+  /// Calls `take` for each part of a range. A part is stored either in the top layer or in the
+  /// base.
   template <typename Take>
   void split(std::uint64_t lba, std::uint64_t sectors, Take take) const;
   Result<std::uint64_t> digest_of(const Part& part, std::span<std::byte> buffer) const;

@@ -3,9 +3,9 @@
 // begins with the states that are most likely to expose a bug.
 //
 // Cuts are taken in an order that spreads them over the run (first, middle, quarters, ...), so a
-// small budget covers all parts of the run. If a cut has many states, its first visit yields only
-// one, and the cut then returns to the end of the queue. Its later visits yield one, two, four, ...
-// more states.
+// small budget covers all parts of the run. A cut with many states yields one state at first, and
+// is then moved to the end of the queue. On each later turn, it yields as many states as on all
+// earlier turns together.
 
 #include <cstdint>
 #include <memory>

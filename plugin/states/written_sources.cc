@@ -151,8 +151,8 @@ class RoundsSource : public StateSource {
 
  protected:
   void add_cut(std::uint64_t cut) { turns_.push_back({cut, 0, 1}); }
-  /// Adds states [from, from + count) of a cut. Returns false if these are the last states of the
-  /// cut.
+  /// Adds the states [from, from + count) of a cut to `into`. Returns false if the cut has no more
+  /// states.
   virtual Result<bool> visit(std::uint64_t cut, std::size_t from, std::size_t count,
                              std::deque<Candidate>& into) = 0;
 
@@ -243,8 +243,9 @@ class ReorderSource final : public RoundsSource {
     return state;
   }
 
-  /// Separates the writes on one disk from the writes on the other disks. This finds programs that
-  /// flush one disk and rely on another.
+  /// Returns one element for each disk: the flags of the unflushed writes that are on this disk.
+  /// States that lose the writes on one disk expose programs that flush one disk and rely on
+  /// another.
   std::vector<std::vector<std::uint8_t>> disks_of(const Unflushed& unflushed) const {
     std::vector<std::vector<std::uint8_t>> disks;
     for (std::size_t part = 0; context_.of_all_disks() && part < context_.chosen.size(); ++part) {

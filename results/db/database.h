@@ -142,7 +142,7 @@ struct CoverageRecord {
   std::string bound;  ///< describes the omitted states; empty if no states were omitted
 };
 
-/// The result of checking a failure for a second time.
+/// The result of checking a failure again.
 struct FailureRecord {
   bool confirmed = false;
   std::string disagreement, tier, operations, minimised_state, account, replay;

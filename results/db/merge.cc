@@ -342,7 +342,7 @@ class Merge {
   std::vector<MergedRun> runs_;
   std::map<std::int64_t, std::string> ended_;
   std::map<std::string, IdMap> ids_;  ///< new IDs of the current database's rows, for each table
-  /// The database that each merged trial comes from.
+  /// For each merged trial: the database from which it comes.
   std::unordered_map<std::int64_t, fs::path> origin_;
   MergeOutcome outcome_;
 };

@@ -51,7 +51,7 @@ struct ArrayOrder {
   enum class Verb : std::uint8_t { status, fail, rebuild, scrub, repair, accept, rate };
   Verb verb = Verb::status;
   std::optional<std::string> device;   ///< nullopt for the machine's only array
-  std::size_t member = 0;              ///< used by `fail` and `rebuild`
+  std::size_t member = 0;              ///< the member to which `fail` and `rebuild` apply
   std::uint64_t bytes_per_second = 0;  ///< for rate
 };
 

@@ -109,8 +109,7 @@ class Pacer {
                  const model::Completion& completion);
 
   Clock clock() const;
-  /// Returns true with clock=off, in which case serve() runs the model ahead and never waits.
-  /// Lock-free.
+  /// With clock=off, returns true: serve() then runs the model ahead and never waits. Lock-free.
   bool answers_at_once() const { return answers_at_once_.load(std::memory_order_relaxed); }
   void set_clock(const Clock& clock);  ///< model time continues without a jump
 

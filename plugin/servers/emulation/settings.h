@@ -35,7 +35,8 @@ struct Settings {
   std::optional<std::size_t> states;  ///< number of stages
   std::optional<std::filesystem::path> recording;
   std::uint64_t overlay_bytes_max = stages::kOverlayBytesDefault;
-  /// Sockets for guests in virtual time, one for each stage.
+  /// SOCKET in the names of the sockets for guests in virtual time (served_stages.h); nullopt to
+  /// serve no such guests.
   std::optional<std::filesystem::path> virtual_time;
 
   /// Sets one parameter. Errors name the key and suggest a valid value. Each key except `fault` may

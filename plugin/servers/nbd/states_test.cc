@@ -1,5 +1,4 @@
-// Tests the loaded plugin as a server of crash states: exports, negotiation, control socket,
-// errors.
+// Tests the loaded plugin as a crash-state server: exports, negotiation, control socket, errors.
 #include <gtest/gtest.h>
 #include <unistd.h>
 

@@ -22,7 +22,7 @@ namespace {
 
 using model::TimeNs;
 
-/// Backlog of connections that have not been accepted yet.
+/// Maximum number of connections that wait to be accepted.
 constexpr int kClients = 4;
 /// Maximum size of the text that the host has not read yet.
 constexpr std::size_t kHostTextMax = 16 << 20;
@@ -140,8 +140,8 @@ bool Calendar::can_advance() {
   return false;
 }
 
-/// Delivers the agent's text to the host and stops time. Whatever the host does in response thus
-/// happens at this instant, however long it takes.
+/// Delivers the agent's text to the host and stops time, so the host's response takes no model
+/// time, however long it takes on the host.
 bool Calendar::flush_host_and_stop() {
   send_to_host();
   return false;

@@ -161,8 +161,8 @@ class Calendar {
   bool stopping_ = false;
   std::size_t waiting_within_ = 0;  ///< nesting depth of wait_for_input()
   bool sleeps_forever_ = false;     ///< the log already says that the guest sleeps forever
-  /// Number of power cuts when the guest connected. If the number has changed since, the guest is
-  /// dead.
+  /// Number of power cuts when the guest connected. If the current number differs, the guest's
+  /// power has been cut.
   std::uint64_t cuts_ = 0;
   std::string for_host_;
 };

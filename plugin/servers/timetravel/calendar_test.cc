@@ -397,7 +397,8 @@ TEST(TimeTravelCalendar, MarksCompleteAtTheirInstant) {
 
 // ---- with a charge for processor time
 
-/// Adds processor time, which is charged with the next message that causes a charge.
+/// A machine whose guest uses as much processor time as the test adds to `used_ns`. The time is
+/// charged with the next message that causes a charge.
 struct Charged {
   explicit Charged(double charge)
       : machine({.charge = charge, .processor_ns = [this] { return used_ns.exchange(0); }}) {}

@@ -49,7 +49,8 @@ class GuestDisk {
     /// Called when the commands have been submitted, but before the kick is acknowledged.
     std::function<void(GuestDisk&)> submitted;
   };
-  /// `stop` is a descriptor that aborts the wait for the remaining bytes of a message.
+  /// When the descriptor `stop` becomes readable, the wait for the remaining bytes of a message is
+  /// aborted.
   GuestDisk(base::ListeningSocket listener, Connect connect, Kick kick, int stop);
   ~GuestDisk();
   GuestDisk(const GuestDisk&) = delete;
@@ -138,7 +139,8 @@ class GuestDisk {
   std::optional<vhost::Backend> backend_;
   std::list<PendingRequest> inside_;
   mutable std::mutex completed_mutex_;
-  /// Commands that have ended, or whose current request has completed.
+  /// Commands that must be continued or handed back, because their current request has completed or
+  /// because they have ended.
   std::vector<PendingRequest*> completed_;
 };
 

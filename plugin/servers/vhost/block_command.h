@@ -27,8 +27,8 @@ struct Disk {
   /// If true, trimmed sectors read as zeroes, so requests to write zeroes may be executed as trims.
   bool trim_zeroes = true;
   std::function<int(const model::Request&)> serve;
-  /// Returns true if serve() would currently not wait. The result may be outdated when serve() is
-  /// called. If this function is empty, serve() may always wait.
+  /// Returns true if serve() would not wait at present. The result may be outdated when serve() is
+  /// called. If this function is empty, serve() must be assumed to wait.
   std::function<bool()> answers_at_once;
 };
 

@@ -261,7 +261,7 @@ TEST(VhostSession, EndsAtARefusedOrUnsolicitedAnswer) {
 
 TEST(VhostSession, StopsInTheMiddleOfAMessage) {
   for (const std::size_t bytes :
-       // The first message ends within the header, the second before the payload.
+       // The first message is cut off within the header, the second between header and payload.
        {std::size_t{5}, std::size_t{12}}) {
     TestDisk disk;
     TestClient client(disk.disk());

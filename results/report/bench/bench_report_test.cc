@@ -229,7 +229,7 @@ TEST_F(BenchReportTest, DrawsFlushesAndTheLoadOverTime) {
   EXPECT_TRUE(holds(page, "1 plot of flushes"));
 }
 
-/// If an older database lacks these data, the rest of the report must be unchanged.
+/// If an older database lacks the data for some plots, the rest of the report must be unchanged.
 TEST_F(BenchReportTest, OmitsPlotsThatAnOlderDatabaseLacks) {
   auto db = database();
   fill(db, four_filesystems());
@@ -272,7 +272,7 @@ TEST_F(BenchReportTest, FindsOnlyRegressions) {
   EXPECT_EQ(compare_with_baseline(then, then, kBaselineTolerance).regressions(), 0U);
 }
 
-/// The difference occurs in only one cell. Among thirty cells, it may be due to chance.
+/// A difference in only one of thirty cells may be due to chance.
 TEST_F(BenchReportTest, CorrectsCellsOfABaselineForTheirNumber) {
   auto before = four_filesystems(), after = before;
   before.contests[0].entrants = {{"a", {10, 10.5, 11}}};
@@ -678,7 +678,7 @@ TEST_F(BenchReportTest, LabelsChargedTimeAndRejectsItsComparisonWithOtherClocks)
       must(write_report(charged, {.output = folder() / "out", .csv = folder() / "tables"}));
   EXPECT_EQ(result.summary["clock"], "charged:2.5");
   EXPECT_EQ(times(db::contents(folder() / "tables" / "rankings.csv"), ",charged:2.5\r\n"), 4U);
-  // Within one run, trials with different clocks must be in separate contests.
+  // Trials of one run that have different clocks must be in separate contests.
   must(db::execute(charged.handle(), "UPDATE trial SET clock = 'virtual' WHERE repetition = 0")
            .map([] { return true; }));
   EXPECT_EQ(must(gather_benchmark(charged, std::nullopt)).contests.size(),

@@ -21,7 +21,8 @@ inline constexpr double kTie = 0.02;
 /// Computes the standings and sorts the entrants.
 void rank(Contest& contest);
 
-/// Returns the ratios of `entrant` to `base` for the repetitions that both have.
+/// Compares the times of `entrant` with those of `base`, in pairs of equal repetitions. If there are
+/// no pairs, only the ratio of the means is set. `pairs`, unless null, receives the number of pairs.
 statistics::Comparison compare_entrants(const Entrant& base, const Entrant& entrant,
                                         bool to_quiescence, double tolerance,
                                         std::size_t* pairs = nullptr);

@@ -35,7 +35,7 @@ class ExplorationReport : public db::ScratchFolder {
     std::optional<std::string> control;
     std::string variant;
   };
-  /// Adds one clean state, and one state with the trial's verdict.
+  /// Adds a trial with one clean state, and one state with the trial's verdict.
   void add(const Shape& shape) {
     auto trial = db::some_explored_trial(shape.filesystem + "+" + shape.variant +
                                          "/stage/ace-seq1/" + std::to_string(number_++));

@@ -141,7 +141,7 @@ TEST(CrashPage, EscapesGuestTextsEverywhere) {
   EXPECT_EQ(html.find("<img"), std::string::npos);
   EXPECT_EQ(html.find("<!--"), std::string::npos);
   EXPECT_EQ(html.find('\x1b'), std::string::npos);
-  // The page may contain no script elements other than its own two.
+  // The page must contain no script elements except its own two.
   std::size_t scripts = 0, ends = 0;
   for (std::size_t from = 0; (from = html.find("<script", from)) != std::string::npos; ++from)
     ++scripts;

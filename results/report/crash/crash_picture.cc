@@ -175,7 +175,7 @@ class Picture {
     return out;
   }
 
-  /// Returns the vertical extent of a device's rows.
+  /// Returns the vertical extent of the rows for a device's requests and flushes.
   std::pair<double, double> extent_of(std::size_t device) const {
     double top = tops_.back(), bottom = 0;
     for (std::size_t i = 0; i < plan_.rows.size(); ++i) {

@@ -620,8 +620,8 @@ std::string scoreboard(const std::vector<Claim>& claims) {
   return out;
 }
 
-/// Returns the maps of the winners and the first of the other tables, followed by the remaining
-/// tables as a collapsed part.
+/// Returns the heat maps and the first of the other tables. The remaining tables follow in a
+/// collapsible part.
 std::vector<Section> summary_sections(const Claim& claim) {
   std::string maps, first, others;
   for (const OwnTable& table : claim.tables) {

@@ -16,7 +16,7 @@ struct HeatCell {
 };
 struct HeatRow {
   std::string name;  ///< HTML
-  /// Name of the group that begins with this row, as text; otherwise empty.
+  /// The group's name, as text, if this row is the first of a group; otherwise empty.
   std::string group = {};
   std::string hint = {};  ///< text of the name's tooltip
   std::vector<HeatCell> cells;

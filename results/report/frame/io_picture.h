@@ -33,9 +33,9 @@ std::vector<double> queue_depth(const IoPanel& panel, double from_ms, double to_
 /// Returns the number of bytes requested per second in each of these intervals.
 std::vector<double> throughput(const IoPanel& panel, double from_ms, double to_ms,
                                std::size_t bins);
-/// For each of these intervals, returns the mean distance from the end of a request to the start of
-/// the next one, in sectors. A distance belongs to the interval of the later request; 0 if an
-/// interval has no distances.
+/// Returns the mean distance, in sectors, from the end of a request to the start of the next one,
+/// for each of these intervals. A distance counts in the interval of the later request. The mean of
+/// an interval without distances is 0.
 std::vector<double> distances(const IoPanel& panel, double from_ms, double to_ms, std::size_t bins);
 
 }  // namespace headcrash::report
