@@ -20,8 +20,8 @@ constexpr std::uint64_t kStageMax = kStagesMax - 1;
 constexpr std::size_t kFaultsMost = 64;
 constexpr const char* kSeeControl = "see CONTROL.md or the man page";
 
-/// Parses a path. It must be absolute, because the client and the server may have different working
-/// directories.
+/// Parses a path, which must be absolute because the client and the server may have different
+/// working directories.
 Result<std::optional<std::filesystem::path>> path_of(const json& object, const char* key) {
   TRY(auto text, base::optional_text(object, key, "give an absolute path"));
   if (!text) return std::nullopt;

@@ -1,6 +1,6 @@
 #pragma once
-// The data of a RunHistory. It is shared by the files that load a history and those that make
-// images of its states.
+// The data of a RunHistory, for the files that load a history and those that make images of its
+// states.
 
 #include <algorithm>
 #include <map>

@@ -422,7 +422,7 @@ TEST(StateEnumerator, MembersStopSeparatelyButNotAcrossAPromise) {
   EXPECT_NE(found.coverage()[0].bound.find("one member behind"), std::string::npos);
   EXPECT_GT(found.coverage()[0].space, static_cast<double>(found.states().size()));
   // For each media write, except a member's last one before a flush, there is a state in which that
-  // member lacks exactly one write. This is the write hole.
+  // member lacks exactly this write (the write hole).
   EXPECT_EQ(found.states().front().state.base, CrashState::Base::members);
 }
 

@@ -68,7 +68,7 @@ void Emulation::make_written_maps(bool fresh) {
     machine_index_.push_back(device.parent ? kMember : written_.size());
     if (device.parent) continue;
     // An array may rebuild unwritten sectors from inconsistent parity, so these sectors may become
-    // nonzero. Only a new device that is not an array therefore has a map of the written sectors.
+    // nonzero. Only a new device without devices below it therefore has a map of its sectors.
     written_.push_back(fresh && device.leaf ? std::make_unique<media::WrittenMap>(device.sectors)
                                             : nullptr);
   }

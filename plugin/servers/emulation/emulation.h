@@ -1,7 +1,7 @@
 #pragma once
 // One emulated machine with its storage, its recording, its pacer, and its statistics since the
-// last `take`. Connections and the control socket use this class; it does not depend on their
-// protocols.
+// last `take`. Connections and the control socket use this class. The class does not depend on any
+// protocol.
 
 #include <memory>
 #include <string>
@@ -39,8 +39,8 @@ struct PowerStatus {
   std::optional<std::string> armed;  ///< the trigger's text
 };
 
-/// A fault that has been added and not yet cleared. It may be exhausted, that is, unable to fire
-/// again.
+/// A fault that has been added and not yet cleared. The fault may be exhausted, that is, unable to
+/// fire again.
 struct AddedFault {
   model::FaultSpec spec;
   model::TimeNs at = 0;

@@ -70,18 +70,18 @@ class Pacer {
   Pacer(const Pacer&) = delete;
   Pacer& operator=(const Pacer&) = delete;
 
-  /// Sets a function that returns true if requests must fail. It is called for every request, with
-  /// the mutex held. REQUIRES: start() has not been called yet.
+  /// Sets a function that returns true if requests must fail. The function is called for every
+  /// request, with the mutex held. REQUIRES: start() has not been called yet.
   void fail_when(std::function<bool()> failed) { failed_ = std::move(failed); }
 
   void start();      ///< starts the background thread
   void shut_down();  ///< aborts all waits and rejects new requests
   void stop();       ///< shut_down(), then joins the background thread
 
-  /// Submits a request and returns no earlier than the instant at which it completes. Sets
-  /// `request.id`. An exception in the model (out of memory) terminates the server. It cannot be
-  /// handled, because the model still refers to other requests, which are on the stacks of their
-  /// waiting threads.
+  /// Submits a request and returns no earlier than the instant at which the request completes. Sets
+  /// `request.id`. An exception in the model (out of memory) terminates the server: the exception
+  /// cannot be handled, because the model still refers to other requests, which are on the stacks
+  /// of their waiting threads.
   Served serve(std::size_t device_index, const model::Request& request) noexcept;
 
   /// Runs `work(machine)` at the current model time, with the mutex held.

@@ -166,7 +166,7 @@ int on_flush(void* handle, std::uint32_t) noexcept {
   return guarded([&] { return serve(handle, request(model::Op::flush, 0, 0, 0)); });
 }
 
-/// Trims only the sectors that are completely in the range. This is sufficient, because a trim is
+/// Trims only the sectors that are completely in the range, which is sufficient because a trim is
 /// advisory.
 int on_trim(void* handle, std::uint32_t count, std::uint64_t offset, std::uint32_t flags) noexcept {
   return guarded([&] {
@@ -191,7 +191,7 @@ int on_cache(void* handle, std::uint32_t count, std::uint64_t offset, std::uint3
   });
 }
 
-/// Reports extents. This takes no model time, because the server answers without the drive.
+/// Reports extents. No model time passes, because the server answers without the drive.
 int on_extents(void* handle, std::uint32_t count, std::uint64_t offset, std::uint32_t flags,
                nbdkit_extents* extents) noexcept {
   return guarded([&] {

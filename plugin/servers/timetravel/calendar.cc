@@ -31,9 +31,9 @@ constexpr TimeNs kLatest = model::kNever / 4;  ///< 73 years; a longer sleep is 
 /// Longest time for which a guest runs without contact. If its timer is further in the future, the
 /// guest asks repeatedly.
 constexpr TimeNs kHorizonNs = 60 * model::kSecondNs;
-/// Longest time without contact for a guest whose processor time is charged. It is short, because
-/// the guest must report when it sleeps. It is nevertheless long enough for the guest to read its
-/// clock a thousand times.
+/// Longest time without contact for a guest whose processor time is charged. The time is short,
+/// because the guest must report when it sleeps, but long enough for the guest to read its clock a
+/// thousand times.
 constexpr TimeNs kChargedHorizonNs = model::kMicrosecondNs;
 
 }  // namespace

@@ -41,8 +41,8 @@ std::uint64_t device_features(const Disk& disk);
 std::array<std::byte, kConfigBytes> device_config(const Disk& disk, std::uint16_t queues);
 
 /// A command in progress: its requests to the disk, one after another, and its answer. The command
-/// keeps the chain's memory alive. It can be moved while a request is in flight, because the
-/// addresses of its buffers do not change.
+/// keeps the chain's memory alive. A command can be moved while one of its requests is in flight,
+/// because the addresses of its buffers do not change.
 class Command {
  public:
   /// Starts a command, and copies the data that it will write. A rejected command gets an error

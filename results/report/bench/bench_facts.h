@@ -74,8 +74,8 @@ struct Standing {
   }
   Kind kind = Kind::unmeasured;
   int rank = 0;  ///< from 1; entrants that cannot be distinguished share a rank
-  /// The times by which entrants are ranked, in milliseconds. They are the times to quiescence, or
-  /// the elapsed times if the contest uses these.
+  /// The times by which entrants are ranked, in milliseconds: times to quiescence if the contest
+  /// ranks these, otherwise elapsed times.
   statistics::Summary ranking;
   statistics::Summary elapsed;  ///< milliseconds
   /// Median fraction of the ranked time during which the device was busy.

@@ -27,7 +27,7 @@ struct IoSample {
 IoSample sample_of(const IoPanel& panel);
 
 /// Returns the mean number of requests in the device for each of `bins` equal intervals of
-/// [from_ms, to_ms]. It is computed from the requests' response times.
+/// [from_ms, to_ms], computed from the requests' response times.
 std::vector<double> queue_depth(const IoPanel& panel, double from_ms, double to_ms,
                                 std::size_t bins);
 /// Returns the number of bytes requested per second in each of these intervals.

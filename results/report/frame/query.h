@@ -1,6 +1,6 @@
 #pragma once
-// The report's named queries. They are parsed from the embedded file queries.sql and run with one
-// parameter. Results are read by column name.
+// The report's named queries, parsed from the embedded file queries.sql. A query has one parameter,
+// and its results are read by column name.
 
 #include <cstdint>
 #include <map>

@@ -26,9 +26,9 @@ using std::chrono::steady_clock;
 constexpr auto kPatience = std::chrono::seconds(60);
 
 /// nbdkit 1.32 hangs in exit(), in the destructor of libp11-kit, if a sanitizer's runtime is
-/// preloaded and nbdkit has logged any error from a connection. This also happens with `nbdkit
-/// memory`. By then, the plugin has finished its work, and any finding of the sanitizer would
-/// already have ended the server. Such a server is therefore killed after a grace period.
+/// preloaded and nbdkit has logged any error from a connection. Even `nbdkit memory` hangs. By
+/// then, the plugin has finished its work, and any finding of the sanitizer would already have
+/// ended the server. A server that hangs is therefore killed after a grace period.
 constexpr bool kMayHangInExit = !std::string_view(HEADCRASH_PRELOAD).empty();
 constexpr auto kExitGrace = std::chrono::seconds(1);
 
