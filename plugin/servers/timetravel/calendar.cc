@@ -28,8 +28,8 @@ constexpr int kClients = 4;
 constexpr std::size_t kHostTextMax = 16 << 20;
 constexpr std::size_t kHostReadBytes = 64 << 10;
 constexpr TimeNs kLatest = model::kNever / 4;  ///< 73 years; a longer sleep is treated as infinite
-/// Longest time for which a guest runs without contact. If its timer is further in the future, the
-/// guest asks repeatedly.
+/// Longest time for which a guest runs without contact. A guest whose next timer is later must ask
+/// again at the end of this time.
 constexpr TimeNs kHorizonNs = 60 * model::kSecondNs;
 /// Longest time without contact for a guest whose processor time is charged. The time is short,
 /// because the guest must report when it sleeps, but long enough for the guest to read its clock a

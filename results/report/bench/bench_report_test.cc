@@ -1,6 +1,6 @@
-// Tests the texts in reports of benchmarks with known numbers. HEADCRASH_SHOW_REPORT=FOLDER keeps a
-// realistic page in FOLDER for viewing. HEADCRASH_LARGE_REPORT=TRIALS prints the time that a large
-// report takes.
+// Tests the text of reports on benchmarks whose numbers are known. HEADCRASH_SHOW_REPORT=FOLDER
+// keeps a realistic page in FOLDER for viewing. HEADCRASH_LARGE_REPORT=TRIALS prints the time that
+// a large report takes.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 

@@ -19,7 +19,7 @@ namespace {
 
 using Kind = Column::Kind;
 
-/// If there are more rankings than this, they are grouped by device and collapsed.
+/// If there are more rankings than this, the page groups the rankings by device and collapses them.
 constexpr std::size_t kRankingsInTheOpen = 6;
 constexpr const char* kVirtualTimeNote =
     "<p class=\"note\">In virtual time the guest&#39;s clock stops while it computes, and "

@@ -48,7 +48,7 @@ CrashPage a_page() {
   return page;
 }
 
-/// Returns the text between two given texts, or "" if either is missing.
+/// Returns the text between two strings, or "" if either string is missing.
 std::string between(const std::string& text, const std::string& before, const std::string& after) {
   const std::size_t from = text.find(before);
   if (from == std::string::npos) return {};

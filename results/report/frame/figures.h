@@ -1,5 +1,5 @@
 #pragma once
-// Formats numbers with three significant digits, in the unit with which the text is shortest.
+// Formats numbers with three significant digits, in the unit that makes the text shortest.
 
 #include <cstdint>
 #include <string>

@@ -1,6 +1,6 @@
 #pragma once
-// The frame of all pages: a header, a fixed table of contents, sections that can be linked to, and
-// one script. Without the script, the page has the same content. The script adds buttons that copy
+// The frame of all pages: a header, a fixed table of contents, sections with IDs for links, and one
+// script. Without the script, the page has the same content. The script adds buttons that copy
 // commands, and expands collapsed parts for links and for printing.
 
 #include <string>
