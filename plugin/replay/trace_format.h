@@ -1,5 +1,5 @@
 #pragma once
-// The formats of trace files. Each has a row in a table and a function that parses a line.
+// The formats of trace files. Each format has a row in a table, and a function that parses a line.
 //
 //   name      a line                                                            times        loop
 //   trace     arrival_ms device lbn blocks flags                                ms           open
@@ -12,10 +12,10 @@
 //   fio2      filename action offset length; filename wait us                   -            closed
 //   fio3      timestamp filename action offset length                           us           open
 //
-// Arrival times are relative to the first arrival in the trace. Those in DiskSim traces are used
-// unchanged, unless the first arrival is more than a day after time 0. Volumes are numbered from 0
-// in order of appearance; DiskSim traces contain device numbers. A byte range becomes the blocks of
-// 512 bytes that it touches.
+// Arrival times are relative to the first arrival in the trace. Arrival times in DiskSim traces are
+// used unchanged, unless the first arrival is more than a day after time 0. Volumes are numbered
+// from 0 in order of appearance; DiskSim traces contain device numbers. A byte range becomes the
+// blocks of 512 bytes that it touches.
 //
 // To add a format, add a function in a separate file, its row in trace_formats.cc, and a test.
 

@@ -77,8 +77,8 @@ Result<std::unique_ptr<RebuiltMachine>> RebuiltMachine::create(profiles::Plan pl
   profiles::BuildOptions options;
   options.store = [&stores = self->stores_](model::DeviceId id) { return stores.at(id).get(); };
   options.faults = with.faults;
-  // The array's recovery must encounter the unreadable sectors. The caches are written back before
-  // the array is built, so the sectors that they contain are readable again.
+  // The array's recovery must encounter the unreadable sectors. Caches over drives are written back
+  // before the array is built, so the sectors that they contain are readable again.
   options.mark_unreadable = [&stores = self->stores_](model::DeviceId id,
                                                       model::DeviceFaults& faults) {
     if (const auto& store = stores.at(id)) store->mark_unreadable(faults);

@@ -6,11 +6,11 @@
 //
 // Requests are performed in the order of their SUBMITs, so the recording and the overlay have the
 // same order of writes. An ACK is recorded only after every request that has arrived so far has
-// been submitted. Requests that are in flight together are thus recorded as such, and a flush that
-// the guest sends before its writes are answered does not cover these writes. A recorded stage
-// delays its answers (AnswerDelay), so that writes are still in flight when a flush is sent too
-// early. (A lock around a whole request would complete each request before the next, and would hide
-// the defect of a file system that flushes too early.)
+// been submitted. Requests that are in flight together are therefore in flight together in the
+// recording as well, and a flush that the guest sends before its writes are answered does not cover
+// these writes. A recorded stage delays its answers (AnswerDelay), so that writes are still in
+// flight when a flush is sent too early. (A lock around a whole request would complete each request
+// before the next, and would hide the defect of a file system that flushes too early.)
 
 #include <atomic>
 #include <chrono>

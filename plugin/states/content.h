@@ -13,8 +13,8 @@
 // A subset therefore costs one step for each atom, typically some tens, and no byte of the
 // recording is read more than a few times. Each write's sector sums are kept as running totals, so
 // the sum over any part of a write takes one subtraction. The memory for these totals is bounded.
-// Among the writes from the first unflushed one on, a state may omit more than it contains (for
-// example if a cache ignores flushes for a long time). Its digest is then computed from the content
+// A lose-all state may lack most of the writes from the first unflushed one on (for example if a
+// cache ignores flushes for a long time). The digest of such a state is computed from the content
 // before these writes.
 
 #include <cstdint>

@@ -7,8 +7,8 @@
 //   unflushed at the cut     each other submitted write: present, absent or partly present
 //
 // A state consists of the cut (the number of events before it) and the fate of each unflushed
-// write. Exports, databases, file names and command lines use its name. Equal states have equal
-// names.
+// write. Exports, databases, file names and command lines refer to a state by its name. Equal
+// states have equal names.
 //
 //   p1234             physical: the contents of the emulated medium after 1234 events
 //   w1234             all unflushed writes are present, in submission order

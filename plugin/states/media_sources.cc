@@ -6,9 +6,9 @@
 //                                                      beyond a promise: no flush is acknowledged
 //                                                      without A
 //
-// The controller waits for its members. After A has stopped, A acknowledges no requests. Requests
-// that the controller sent to B only after such an acknowledgement are therefore never sent. A log
-// that is written before the data thus also precedes the data in these states.
+// The controller waits for its members. Once A has stopped, A acknowledges no requests, so the
+// controller does not send the requests that must follow an acknowledgement by A. If an array
+// writes a log before the data, the log therefore also precedes the data in these states.
 #include <fmt/core.h>
 
 #include <algorithm>

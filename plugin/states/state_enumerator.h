@@ -1,6 +1,6 @@
 #pragma once
 // Enumerates the crash states of a run. States likely to expose a bug come first, and the number of
-// states is bounded. If several states have the same content, only one of them occurs.
+// states is bounded. If several states have the same content, only one is yielded.
 //
 // Strategies (named as in campaign files and the database):
 //   physical    the contents of the emulated medium around every flush, mark and media write

@@ -11,8 +11,8 @@
 //     lose a kind   #.#.##.#    all writes of one kind, such as long ones or overwrites
 //     random        ##.#.##.    from the seed; few or many writes are lost
 //
-// With several disks, most turns lose writes on one disk and keep all writes on the others, since a
-// stack of disks rarely needs more to lose data:
+// With several disks, most turns lose writes on one disk and keep all writes on the others, because
+// a defective stack of disks usually loses data even in such states:
 //     lose one      a: ####.##   b: ######
 //     a disk stops  a: ####...   b: ######    the newest writes of one disk are lost
 //     lose two      a: ##..###   b: ######    neighbours on one disk

@@ -10,8 +10,8 @@
 // runs the missing trials. Artefacts are not copied: their paths are rewritten relative to the
 // merged database's folder.
 //
-// A run without shards, such as an experiment's run, is one execution. It is never joined with
-// another run, and duplicates of it are omitted. Two executions of an experiment are two runs.
+// A run without shards, such as an experiment's run, is one execution. Such a run is never joined
+// with another run, and its duplicates are omitted. Two executions of an experiment are two runs.
 //
 // Tables are copied generically: the IDs in the columns `id` and `X_id` are replaced by those of
 // the merged rows, so tables that later schemas add are merged without changes here.

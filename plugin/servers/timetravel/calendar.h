@@ -1,7 +1,7 @@
 #pragma once
 // Serves a machine's hardware to one guest in virtual time, and owns the clock of both.
 //
-// A guest (user-mode Linux with time-travel=ext:SOCKET) computes in zero time. When it is idle it
+// A guest (user-mode Linux with time-travel=ext:SOCKET) computes in zero time. When it is idle, it
 // reports its next timer and waits. Then the machine's events run one by one, up to the time of the
 // timer. If an event completes a request, the completion is handed to the guest, which may then
 // run. Otherwise time advances to the timer, and the guest runs. Guest and machine never run at the

@@ -4,7 +4,8 @@
 //
 //   run -> contest: device x workload x parameters x phase   unit of comparison
 //            -> entrant: a file system (and variant)         compared with the others
-//                 -> measurement: one repetition             paired with the same of the others
+//                 -> measurement: one repetition             paired with the same repetition
+//                                                           of the others
 
 #include <cstdint>
 #include <map>

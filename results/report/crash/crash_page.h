@@ -11,7 +11,7 @@
 // This code draws the picture for the requested state, so that the picture needs no script and can
 // be printed. The page's script (crash.js) redraws the same rows for another cut or for a part of
 // the time. harness/explorer/explain/crash_timeline.h fills the structure. Events are ordinals in
-// the recording, and times are nanoseconds on its clock. Texts may contain any bytes.
+// the recording, and times are nanoseconds on its clock. Strings may contain any bytes.
 
 #include <cstddef>
 #include <cstdint>
