@@ -166,7 +166,8 @@ class RoundsSource : public StateSource {
 };
 
 /// Returns the most promising cuts. First are those just before a promise, which have the most
-/// unflushed writes. Those just after a mark, which have the most promises, follow.
+/// unflushed writes. Next are those just after a mark, which have the most promises. The last cuts
+/// of the power cycles are at the end.
 CutOrder cuts_by_yield(const Cuts& cuts) {
   CutOrder order;
   order.add(cuts.promise_kept);
@@ -243,9 +244,9 @@ class ReorderSource final : public RoundsSource {
     return state;
   }
 
-  /// Returns one element for each disk: the flags of the unflushed writes that are on this disk.
-  /// States that lose the writes on one disk expose programs that flush one disk and rely on
-  /// another.
+  /// Returns one element for each disk that has some but not all of the unflushed writes. The flags
+  /// of the writes on this disk are set. States that lose the writes on one disk expose programs
+  /// that flush one disk and rely on another.
   std::vector<std::vector<std::uint8_t>> disks_of(const Unflushed& unflushed) const {
     std::vector<std::vector<std::uint8_t>> disks;
     for (std::size_t part = 0; context_.of_all_disks() && part < context_.chosen.size(); ++part) {

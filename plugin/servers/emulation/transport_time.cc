@@ -213,8 +213,8 @@ class EventPeer final : public Peer {
   std::vector<std::thread> threads_;
 };
 
-/// Measures one batch of rounds and returns the median round-trip time. Returns nullopt if it is
-/// stopped or if a round fails.
+/// Measures one batch of rounds and returns the median round-trip time. Returns nullopt if a
+/// stop is requested or if a round fails.
 std::optional<WallNs> measure_batch(Peer& peer, const std::stop_token& stopped) {
   std::array<WallNs, kRoundsOfBatch> trips = {};
   for (WallNs& trip : trips) {

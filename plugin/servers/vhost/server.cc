@@ -67,7 +67,7 @@ void Server::run() {
       const auto served = serve_client(client.get(), stop_.get(), disk_, options_);
       if (!served) report_(served.error());
     } catch (const std::exception& error) {
-      // An exception, such as insufficient memory, disconnects only this client.
+      // An exception (such as std::bad_alloc) disconnects only this client.
       report_({"vhost-user", error.what(), ""});
     }
   }
