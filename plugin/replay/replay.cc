@@ -233,7 +233,7 @@ class Replay final : model::EventTarget {
   TimeNs start_ns_ = 0;
 
   std::span<const TraceRequest> chunk_;
-  std::size_t at_ = 0;  ///< position in the chunk
+  std::size_t at_ = 0;  ///< index of the next request in `chunk_`
   bool source_ended_ = false;
   std::uint64_t arrived_ = 0;
   std::uint64_t arrivals_expected_ = 0;

@@ -49,7 +49,7 @@ struct Comparison {
   std::uint64_t within_1ms = 0;
   double error_sum_ns = 0;  ///< sum of (modelled - measured)
 
-  double demerit() const;  ///< relative to the measured mean
+  double demerit() const;  ///< as a fraction of the mean of the measured times
 };
 
 struct ReplayTotals {

@@ -53,8 +53,8 @@ double ResponseTimes::quantile_ns(double quantile) const {
 double ResponseTimes::horizontal_distance_ns(const ResponseTimes& a, const ResponseTimes& b) {
   invariant(a.count_ == b.count_, "the compared distributions have equal counts");
   if (a.count_ == 0) return 0;
-  // Traverses both distributions in rank order. Each step advances to the next rank at which one of
-  // the two current buckets ends.
+  // Traverses both distributions in rank order. Each step ends where the current bucket of either
+  // distribution ends.
   std::size_t i = 0, k = 0;
   std::uint64_t left_a = a.buckets_[0], left_b = b.buckets_[0];
   double sum = 0;

@@ -18,7 +18,7 @@ ParsedTime time_of(std::string_view text, TimeNs unit_ns) {
   std::size_t i = 0;
   bool too_large = false;
   for (; i < text.size() && is_digit(text[i]); ++i) {
-    // This is checked before the multiplication, which could overflow.
+    // The check precedes the multiplication, because the product could overflow.
     too_large = too_large || ns > kMax - unit_ns;
     if (!too_large) ns = ns * 10 + (text[i] - '0') * unit_ns;
   }

@@ -28,7 +28,8 @@ bool is_of_files(std::string_view action) {
   return action == "add" || action == "open" || action == "close";
 }
 
-/// Adds the wait in a version 2 line to the think time of the preceding request.
+/// Parses the wait in a version 2 line, and adds it to the think time of the preceding request.
+/// Waits below kWaitMinNs are ignored.
 std::optional<ParseError> parse_wait(Words& words, TraceLines& lines) {
   const ParsedTime wait = time_of(words.next(), model::kMicrosecondNs);
   if (!wait) return ParseError{"the wait time is not a number", "use microseconds"};

@@ -1,5 +1,5 @@
 #pragma once
-// The formats of trace files. Each has a row in a table and a function that parses a line.
+// The formats of trace files. Each format has a row in a table, and a function that parses a line.
 //
 //   name      a line                                                            times        loop
 //   trace     arrival_ms device lbn blocks flags                                ms           open
@@ -12,10 +12,10 @@
 //   fio2      filename action offset length; filename wait us                   -            closed
 //   fio3      timestamp filename action offset length                           us           open
 //
-// Arrival times are relative to the first arrival in the trace. Those in DiskSim traces are used
-// unchanged, unless the first arrival is more than a day after time 0. Volumes are numbered from 0
-// in order of appearance; DiskSim traces contain device numbers. A byte range becomes the blocks of
-// 512 bytes that it touches.
+// Arrival times are relative to the first arrival in the trace. Arrival times in DiskSim traces are
+// used unchanged, unless the first arrival is more than a day after time 0. Volumes are numbered
+// from 0 in order of appearance; DiskSim traces contain device numbers. A byte range becomes the
+// blocks of 512 bytes that it touches.
 //
 // To add a format, add a function in a separate file, its row in trace_formats.cc, and a test.
 
@@ -54,7 +54,7 @@ struct TraceLines {
   /// A parser sets this to true if the rest of the file is a summary.
   bool over = false;
   std::map<std::string, std::uint16_t, std::less<>> volumes;
-  /// Number of lines for each operation that is not replayed.
+  /// For each operation that is not replayed: the number of its lines.
   std::map<std::string, std::uint64_t, std::less<>> left_out;
 
   void skip_line() { holds_request = false; }
@@ -76,8 +76,8 @@ struct TraceFormatRow {
   const char* fields;  ///< the fields of a line, for messages
   const char* sort;    ///< command that sorts a trace by arrival; null for a closed loop
   bool has_titles;     ///< the first line may have column titles
-  /// Returns true if a file's first line can be in no other format. Null if the format cannot be
-  /// recognised.
+  /// Returns true if a file with this first line can only be in this format. Null if no first line
+  /// identifies the format.
   bool (*recognises)(std::string_view line);
   LineParser parse;
   bool closed_loop() const { return sort == nullptr; }
@@ -90,7 +90,8 @@ std::optional<TraceFormat> trace_format_named(std::string_view name);
 std::string trace_format_names();
 /// Returns the format for the extension .trace or .closed. Fails for other names.
 Result<TraceFormat> trace_format_of(const std::string& path);
-/// Returns a format if the beginning of the file can be in no other format; otherwise nullopt.
+/// Returns the only format that a file with this beginning can have. Returns nullopt if no format
+/// or several formats are possible.
 std::optional<TraceFormat> recognise_trace(std::string_view beginning);
 
 // ---- the parsers, one file per family

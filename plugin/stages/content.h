@@ -37,8 +37,8 @@ class StageContent {
   virtual void mark(std::string_view text) = 0;
   /// Cleanly shuts down all components with volatile state. The content remains usable.
   virtual void shut_down() = 0;
-  /// Returns the reason if a host error makes all later requests fail. Faults of the disks are not
-  /// host errors.
+  /// Returns the host error that makes all later requests fail; nullopt if no such error occurred.
+  /// Faults of the disks are not host errors.
   virtual std::optional<std::string> error() const { return std::nullopt; }
 
   virtual media::WrittenMap::Run written(std::size_t disk_index, std::uint64_t lba,

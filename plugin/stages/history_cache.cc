@@ -14,7 +14,8 @@ namespace {
 /// follow at adjacent locations, because a range is contiguous in the recording.
 struct LocatedRange {
   std::uint64_t lba = 0, end = 0;
-  std::optional<record::ExtentLocation> where;  ///< nullopt if not in this recording
+  /// nullopt if this recording does not contain the range
+  std::optional<record::ExtentLocation> where;
 };
 
 std::vector<LocatedRange> stretches_of(const states::StateImage& image) {

@@ -1,4 +1,4 @@
-// Parses and executes requests to a server of crash states (order.h).
+// Parses and executes requests to a crash-state server (order.h).
 #include "plugin/stages/order.h"
 
 #include <fmt/core.h>
@@ -20,8 +20,8 @@ constexpr std::uint64_t kStageMax = kStagesMax - 1;
 constexpr std::size_t kFaultsMost = 64;
 constexpr const char* kSeeControl = "see CONTROL.md or the man page";
 
-/// Parses a path. It must be absolute, because the client and the server may have different working
-/// directories.
+/// Parses a path, which must be absolute because the client and the server may have different
+/// working directories.
 Result<std::optional<std::filesystem::path>> path_of(const json& object, const char* key) {
   TRY(auto text, base::optional_text(object, key, "give an absolute path"));
   if (!text) return std::nullopt;
@@ -85,7 +85,7 @@ Result<void> parse_slow(const json& object, LoadOrder& order) {
   return {};
 }
 
-/// Parses `record`, and the delay of answers while the stage is recorded.
+/// Parses `record`, and the keys that delay answers while the stage is recorded.
 Result<void> parse_record(const json& object, LoadOrder& order) {
   TRY(auto record, path_of(object, "record"));
   order.record = std::move(record);

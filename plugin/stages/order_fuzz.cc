@@ -1,5 +1,5 @@
-// Fuzzes the requests to a server of crash states: any input is either a valid request or a
-// described error.
+// Fuzzes requests to a crash-state server. Every input must be either a valid request or rejected
+// with an error that describes the problem.
 #include <gtest/gtest.h>
 
 #include "plugin/base/testing/fuzz.h"

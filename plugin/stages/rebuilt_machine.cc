@@ -77,8 +77,8 @@ Result<std::unique_ptr<RebuiltMachine>> RebuiltMachine::create(profiles::Plan pl
   profiles::BuildOptions options;
   options.store = [&stores = self->stores_](model::DeviceId id) { return stores.at(id).get(); };
   options.faults = with.faults;
-  // The array's recovery must encounter the unreadable sectors. Sectors that a cache has written
-  // back are readable again.
+  // The array's recovery must encounter the unreadable sectors. Caches over drives are written back
+  // before the array is built, so the sectors that they contain are readable again.
   options.mark_unreadable = [&stores = self->stores_](model::DeviceId id,
                                                       model::DeviceFaults& faults) {
     if (const auto& store = stores.at(id)) store->mark_unreadable(faults);
@@ -192,7 +192,8 @@ int RebuiltMachine::serve(std::size_t disk_index, model::Request& request) {
   return full && request.op != model::Op::read ? ENOSPC : error;
 }
 
-/// Records nothing. The array itself reports each acknowledgement to the recording when it happens.
+/// Does not record the acknowledgement, because the array itself reports it to the recording when
+/// it happens. Returns EIO instead of success if the recording has failed.
 int RebuiltMachine::acknowledge(std::size_t, const model::Request&, int error) {
   return error == 0 && recording_ != nullptr && recording_->is_open() && recording_->error()
              ? EIO

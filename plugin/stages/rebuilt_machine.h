@@ -28,7 +28,8 @@ Result<profiles::Plan> plan_machine(const std::string& profile, std::uint64_t se
 /// Returns the devices in the form used in a recording's header.
 std::vector<record::RecordedDevice> recorded_devices(const profiles::Plan& plan);
 
-/// Fails if the media do not fit the plan. The recording was then made with other devices.
+/// Fails if the recorded media do not match the plan, because the recording was then made with
+/// other devices.
 Result<void> check_fit(const profiles::Plan& plan, const std::string& profile,
                        const std::vector<record::RecordedDevice>& recorded,
                        const std::string& recording);
@@ -58,7 +59,7 @@ class RebuiltMachine final : public StageContent {
   media::WrittenMap::Run written(std::size_t disk_index, std::uint64_t lba,
                                  std::uint64_t limit) override;
   std::uint64_t overlay_bytes() const override;
-  /// Reads the whole disk through the array to compute the digest.
+  /// Computes the digest by reading the whole disk through the array.
   Result<std::uint64_t> digest() override;
 
  private:
@@ -105,7 +106,8 @@ class RebuiltMachine final : public StageContent {
   std::vector<std::unique_ptr<MemberStore>> stores_;  ///< by id; null for devices without a medium
   profiles::BuiltMachine built_;
   std::vector<DiskInfo> disk_infos_;
-  /// Name of a device that did not answer; the machine must then not run again.
+  /// Name of a device that did not answer a request. If this is set, the machine must not run
+  /// again.
   std::optional<std::string> unanswered_;
 };
 

@@ -75,7 +75,7 @@ TEST(RebuiltMachine, RestoresAnArray) {
     EXPECT_EQ(client.read(32, 32), filled('a', 32));
     EXPECT_EQ(client.read(128, 8), filled('\0', 8)) << "must be dropped with the overlay";
   }
-  // Loads each member as a separate disk.
+  // Without `machine`, each member is loaded as a separate disk.
   load(*server, {.stage = 0, .recording = path, .id = at_end});
   StageClient member(**server->stage(0), "hd0.1");
   EXPECT_LT(member.sectors(), kArraySectors);

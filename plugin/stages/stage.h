@@ -6,11 +6,11 @@
 //
 // Requests are performed in the order of their SUBMITs, so the recording and the overlay have the
 // same order of writes. An ACK is recorded only after every request that has arrived so far has
-// been submitted. Requests that are in flight together are thus recorded as such, and a flush that
-// the guest sends before its writes are answered does not cover these writes. A recorded stage
-// delays its answers (AnswerDelay), so that writes are still in flight when a flush is sent too
-// early. (A lock around a whole request would complete each request before the next, and would hide
-// the defect of a file system that flushes too early.)
+// been submitted. Requests that are in flight together are therefore in flight together in the
+// recording as well, and a flush that the guest sends before its writes are answered does not cover
+// these writes. A recorded stage delays its answers (AnswerDelay), so that writes are still in
+// flight when a flush is sent too early. (A lock around a whole request would complete each request
+// before the next, and would hide the defect of a file system that flushes too early.)
 
 #include <atomic>
 #include <chrono>
@@ -42,7 +42,8 @@ struct AnswerDelay {
 
   /// Returns the delay of the request with this sequence number.
   std::chrono::microseconds of(std::uint64_t number) const;
-  /// Returns `of(number)`, plus `slow_us` for a write to a slow range.
+  /// Returns `of(number)`, plus `slow_us` if the request is a write that overlaps one of the slow
+  /// ranges.
   std::chrono::microseconds of(std::uint64_t number, std::size_t disk_index,
                                const model::Request& request) const;
 };
@@ -57,14 +58,14 @@ struct StageStatus {
   /// `nonce` is empty before the first load; `id` and `recording` are empty for an empty disk.
   std::string id, recording, nonce;
   std::uint64_t overlay_bytes = 0;
-  /// Requests since the load. Trims and zeroing requests count as writes.
+  /// Numbers of requests since the load. Trims and zeroing requests count as writes.
   std::uint64_t reads = 0, writes = 0, flushes = 0;
   std::optional<std::string> error;
 };
 
 class Stage {
  public:
-  /// The new content for a stage.
+  /// The contents with which a stage is loaded.
   struct LoadRequest {
     std::string id, recording;  ///< identifies the state; both empty for an empty disk
     std::string nonce;
@@ -158,7 +159,7 @@ class Stage {
 
   // ---- guarded by the lock
   LoadRequest load_;
-  /// Number of submitted requests, and number of finished requests.
+  /// Numbers of submitted and of finished requests.
   std::uint64_t submitted_ = 0, finished_ = 0;
   std::set<Connection*> connections_;
   std::uint64_t reads_ = 0, writes_ = 0, flushes_ = 0;

@@ -156,8 +156,8 @@ Result<Stage::LoadRequest> make_load(Origin origin, std::optional<MachineAbove> 
   return load;
 }
 
-/// Returns a digest of the contents of all media. It does not depend on the machine that is rebuilt
-/// over them.
+/// Returns a digest of the contents of all media. The digest does not depend on the machine to
+/// which the media belong.
 std::uint64_t digest_of(const std::vector<Medium>& media) {
   std::uint64_t joined = 0;
   for (std::size_t i = 0; i < media.size(); ++i)

@@ -30,7 +30,7 @@ struct StageServerOptions {
 struct LoadOrder {
   std::size_t stage = 0;
   std::optional<std::filesystem::path> recording;  ///< absolute
-  std::string id;                                  ///< a state of the recording
+  std::string id;                                  ///< name of a state in `recording`
   std::uint64_t sectors = 0;  ///< size of the empty disk; used without a recording
   /// Additional empty disks with unique names, which are recorded and cut together with the first.
   /// Used without a recording.

@@ -49,8 +49,8 @@ std::vector<record::Event> events_of(const std::filesystem::path& path) {
   return all;
 }
 
-/// Writes 'a' at 0 and flushes, then 'b' at 0 and 'c' at 64 without a flush: requests 1, 2 (flush),
-/// 3, 4; 8 events.
+/// Writes 'a' to sector 0, flushes, and writes 'b' to sector 0 and 'c' to sector 64 without a
+/// flush. The recording contains requests 1 to 4 (request 2 is the flush) in 8 events.
 std::filesystem::path record_a_run(StageServer& server, const std::filesystem::path& path) {
   load(server, recorded(blank(0), path));
   StageClient client(stage_of(server, 0));
@@ -226,9 +226,8 @@ TEST(StageServer, TwoDisksAreRecordedAndSwitchedTogether) {
   EXPECT_NE(one.error().message().find("stage 0/log"), std::string::npos) << one.error().message();
 }
 
-/// Digests are computed incrementally, from the differences between an image and the one loaded
-/// before it. Whatever the order in which images are loaded, the digests must equal those computed
-/// from the whole images.
+/// An image's digest is computed from the differences from the image that was loaded before. For
+/// any order of loads, this digest must equal the one computed from the whole image.
 TEST(StageServer, DigestsEqualTheDigestsOfTheImages) {
   TemporaryFolder folder;
   const auto server = start_stages(1);
@@ -372,7 +371,7 @@ TEST(StageServer, ADiskOf320MiBCanBeWrittenCompletely) {
   EXPECT_EQ(client.read((kDiskMib - 1) * kMib, kMib), piece);
 }
 
-/// A sector must not count as written if its write was rejected.
+/// A sector whose write was rejected must not count as written.
 TEST(StageServer, RecordsAWriteWithoutRoomAsFailed) {
   const TemporaryFolder folder;
   const auto server = start_stages(1, 16 * model::kSectorBytes);

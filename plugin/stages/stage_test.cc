@@ -60,7 +60,7 @@ struct SlowStage {
   BlockingContent* content = nullptr;
 };
 
-/// The next state to be loaded may have the same disks in a different order.
+/// A connection must keep its disk, even if the next state has the same disks in a different order.
 TEST(Stage, AConnectionKeepsItsDisk) {
   Stage stage("stage 0");
   const auto put = [&stage](std::vector<DiskInfo> disk_infos) {

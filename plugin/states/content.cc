@@ -129,8 +129,8 @@ Result<CutContent> CutContent::create(WrittenContent& content, std::uint64_t eve
   for (const std::size_t unflushed : cut.unflushed_) cut.fates_[unflushed - cut.first_] = 0;
   const std::size_t durable = cut.fates_.size() - cut.unflushed_.size();
   const bool on_all = use == Queries::many || cut.unflushed_.size() <= durable;
-  // Marks the writes whose sectors must be summed: the present writes if the digest is computed
-  // from the content before them, and otherwise the unflushed writes.
+  // Marks the writes whose sectors must be hashed: the durable writes if the digest is computed
+  // from the content before the first of them; otherwise, the unflushed writes.
   std::vector<std::uint8_t> wanted(cut.fates_.size());
   std::vector<std::size_t> taking_part;
   for (std::size_t i = 0; i < wanted.size(); ++i) {
@@ -142,8 +142,8 @@ Result<CutContent> CutContent::create(WrittenContent& content, std::uint64_t eve
   return cut;
 }
 
-/// Finds the atoms by sweeping the medium: between two boundaries of writes, the set of writers is
-/// constant.
+/// Sweeps the medium to find the atoms. Between two adjacent boundaries of writes, the set of
+/// writers is constant.
 Result<void> CutContent::find_atoms(const std::vector<std::size_t>& taking_part,
                                     const std::vector<std::uint8_t>& wanted) {
   const auto& writes = content_->run().writes(content_->device());
@@ -207,8 +207,8 @@ Result<std::uint64_t> CutContent::below(std::uint64_t lba, std::uint64_t sectors
   return before_->digest(lba, sectors);
 }
 
-/// Returns the content sum of a part of an atom if only the first `writers` of its writers are
-/// present.
+/// Returns the content sum of a part of an atom in the current state. Considers only the first
+/// `writers` of the atom's writers.
 Result<std::uint64_t> CutContent::value(const Atom& atom, std::uint64_t lba, std::uint64_t sectors,
                                         std::uint32_t writers) {
   while (writers > 0) {
@@ -241,7 +241,8 @@ Result<std::uint64_t> CutContent::digest(std::span<const std::uint8_t> kept,
       torn ? unflushed_[torn->unflushed] : std::numeric_limits<std::size_t>::max();
   std::uint64_t sum = anchor_;
   for (Atom& atom : atoms_) {
-    // Handles two common cases directly: either the last writer or none of the writers is present.
+    // `last` is the number of writers up to the newest one that is present or torn; 0 if there is
+    // none.
     const std::size_t* writers = writers_.data() + atom.first_writer;
     std::uint32_t last = atom.writers;
     while (last > 0 && fates_[writers[last - 1] - first_] == 0 && writers[last - 1] != torn_write)

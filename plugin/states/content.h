@@ -13,8 +13,8 @@
 // A subset therefore costs one step for each atom, typically some tens, and no byte of the
 // recording is read more than a few times. Each write's sector sums are kept as running totals, so
 // the sum over any part of a write takes one subtraction. The memory for these totals is bounded.
-// Among the writes from the first unflushed one on, a state may omit more than it contains (for
-// example if a cache ignores flushes for a long time). Its digest is then computed from the content
+// A lose-all state may lack most of the writes from the first unflushed one on (for example if a
+// cache ignores flushes for a long time). The digest of such a state is computed from the content
 // before these writes.
 
 #include <cstdint>
@@ -67,8 +67,9 @@ class WrittenContent {
  private:
   /// A period during which the power was on.
   struct PowerCycle {
-    std::size_t first = 0;             ///< index of its first write
-    std::vector<std::uint64_t> after;  ///< after[i]: digest with writes [first, first + i)
+    std::size_t first = 0;  ///< index of its first write
+    /// after[i]: digest of the content after the writes [first, first + i)
+    std::vector<std::uint64_t> after;
     std::optional<StateImage> rolled;  ///< the image whose digest is the last element of `after`
   };
 
@@ -89,7 +90,7 @@ class CutContent {
  public:
   enum class Queries : std::uint8_t {
     many,
-    /// digest() will be called only for the state that keeps no unflushed write.
+    /// digest() will be called only for the state in which all unflushed writes are lost.
     lose_all
   };
   static Result<CutContent> create(WrittenContent& content, std::uint64_t event,
@@ -107,7 +108,7 @@ class CutContent {
     std::uint64_t lba = 0, sectors = 0;
     std::uint32_t first_writer = 0, writers = 0;  ///< range in writers_
     std::uint64_t anchored = 0;                   ///< content sum in the anchor state
-    /// Content sum without any of the atom's writers; unset until needed.
+    /// The atom's content sum if none of its writers is present; unset until needed.
     std::optional<std::uint64_t> below;
   };
 

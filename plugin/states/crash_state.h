@@ -7,8 +7,8 @@
 //   unflushed at the cut     each other submitted write: present, absent or partly present
 //
 // A state consists of the cut (the number of events before it) and the fate of each unflushed
-// write. Exports, databases, file names and command lines use its name. Equal states have equal
-// names.
+// write. Exports, databases, file names and command lines refer to a state by its name. Equal
+// states have equal names.
 //
 //   p1234             physical: the contents of the emulated medium after 1234 events
 //   w1234             all unflushed writes are present, in submission order
@@ -50,7 +50,8 @@ struct TornWrite {
 struct CrashState {
   enum class Base : std::uint8_t { physical, writes, members };
   Base base = Base::writes;
-  /// For Base::writes: the device of the requests, unless all_disks is set.
+  /// For Base::writes: the device whose unflushed requests are kept or lost, unless all_disks is
+  /// set.
   model::DeviceId device = 0;
   /// For Base::writes: the requests are those of every disk (RunHistory::disks()). `device` is then
   /// 0.
@@ -64,7 +65,8 @@ struct CrashState {
   std::vector<TornWrite> torn;  ///< ascending by request; not in `listed`
   /// If set: flushes and FUA writes from this request on had no effect.
   std::optional<model::RequestId> lies_from;
-  /// For Base::members: each device that stopped early, and its last event.
+  /// For Base::members: each device that stopped before the cut, with the event at which it
+  /// stopped.
   std::vector<std::pair<model::DeviceId, std::uint64_t>> stopped;
 
   bool operator==(const CrashState&) const = default;

@@ -22,7 +22,7 @@ ExtentLocation where_of(const RecordedWrite& write) {
 bool DeviceWrites::add(const record::Event& event, std::uint64_t ordinal) {
   if (event.kind == record::Kind::ack) {
     const auto found = waiting_.find(event.request);
-    // The acknowledged request is a read, or a write that was rejected.
+    // An acknowledgement without an entry belongs to a read, or to a write that the device rejects.
     if (found == waiting_.end()) return true;
     if (event.detail == static_cast<std::uint32_t>(model::Status::ok)) {
       if (found->second.flush) {

@@ -5,7 +5,7 @@
 //              W1   W2   ack W1 F    ack W2 W3   ack F    ^ cut
 //                          \____/                |
 //              durable: W1, acknowledged before F was submitted, and F acknowledged before the cut
-//              unflushed:   W2 (acknowledged after F was submitted) and W3 (never)
+//              unflushed:   W2 (acknowledged after F was submitted) and W3 (not acknowledged)
 //
 // One number, `horizon`, describes which writes the flushes cover at a cut: the latest submission
 // among the flushes acknowledged by then. A write acknowledged before the horizon is durable.

@@ -18,12 +18,12 @@ namespace headcrash::states {
 /// Returns the digest's sum over whole sectors starting at `lba`.
 std::uint64_t digest_sum(std::uint64_t lba, std::span<const std::byte> bytes);
 
-/// Returns the number that unreadable sectors contribute to the digest, in addition to the sum over
-/// their last known bytes.
+/// Returns the contribution of unreadable sectors to the digest. The contribution of their last
+/// known bytes is added separately.
 std::uint64_t unreadable_sum(std::uint64_t lba, std::uint64_t sectors);
 
-/// Returns the contribution of sectors whose contents date from before mkfs. It is never 0, unlike
-/// the contribution of zeroes.
+/// Returns the contribution of sectors whose contents date from before mkfs. Unlike the
+/// contribution of zeroes, this contribution is never 0.
 std::uint64_t prior_sum(std::uint64_t lba, std::uint64_t sectors);
 
 /// Mixes two numbers into one.

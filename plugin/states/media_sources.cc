@@ -6,9 +6,9 @@
 //                                                      beyond a promise: no flush is acknowledged
 //                                                      without A
 //
-// The controller waits for its members. After A has stopped, A acknowledges no requests. Requests
-// that the controller sent to B only after such an acknowledgement are therefore never sent. A log
-// that is written before the data thus also precedes the data in these states.
+// The controller waits for its members. Once A has stopped, A acknowledges no requests, so the
+// controller does not send the requests that must follow an acknowledgement by A. If an array
+// writes a log before the data, the log therefore also precedes the data in these states.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -19,7 +19,8 @@
 namespace headcrash::states {
 namespace {
 
-/// Combines the contents of all relevant devices. Each device may be at a different event.
+/// Returns the combined digest of all relevant devices. A device that stopped early contributes its
+/// digest at the event at which it stopped.
 std::uint64_t combined(const SourceContext& context, const CrashState& state) {
   std::uint64_t sum = 0;
   for (const model::DeviceId device : context.contents) {
@@ -38,8 +39,8 @@ Candidate media_candidate(const SourceContext& context, CrashState state) {
   std::uint64_t event = state.event;
   for (const auto& [stopped, at] : state.stopped)
     if (stopped == context.options.device) event = at;
-  // A state that is built from the host's writes may have the same contents. Both states must then
-  // have the same identity.
+  // The identity is formed in the same way as for states that are built from the host's writes, so
+  // that two states with the same contents have the same identity.
   if (!one) return {std::move(state), all, all};
   const std::uint64_t own = context.by_media->digest(context.options.device, event);
   const std::uint64_t others = all - share_of(context.options.device, own);
@@ -137,8 +138,8 @@ class MemberSource final : public StateSource {
   static constexpr std::array<std::size_t, kRounds> kBehind = {1, 0, 2, 4, 8};
 
   /// Returns the first event that could not have happened if the member had stopped before this
-  /// step. This is a promise that the array made to its host, or a request that the array sent
-  /// after the member's next answer.
+  /// step. This event is either a promise to the host or a request that the array sent after the
+  /// member's next answer, whichever is earlier.
   std::uint64_t limit_of(const Step& step) const {
     const auto first_from = [](const std::vector<std::uint64_t>& events, std::uint64_t from,
                                std::uint64_t otherwise) {
@@ -151,8 +152,8 @@ class MemberSource final : public StateSource {
     return std::min(promise, first_from(sent_, answer, end));
   }
 
-  /// Returns how many media writes the other members can still complete after this member has
-  /// stopped.
+  /// Returns the number of media writes that the other members can complete between this member's
+  /// stop and limit_of(step).
   std::size_t others_until_limit(const Step& step) const {
     const std::uint64_t limit = limit_of(step);
     const auto after = std::ranges::upper_bound(steps_, step.event, {}, &Step::event);
@@ -204,13 +205,13 @@ class MemberSource final : public StateSource {
   std::vector<std::uint64_t> promises_;
   /// Events at which a write was sent to any member, ascending.
   std::vector<std::uint64_t> sent_;
-  /// For each device: the positions of its steps in steps_.
+  /// For each device: the indices of its steps in `steps_`.
   std::vector<std::vector<std::size_t>> positions_;
   std::vector<std::size_t> order_;
   std::size_t round_ = 0, next_ = 0;
-  /// Number of states. For each media write, there are states in which its member stops before that
-  /// write, one for each number of writes by which the other members can continue. There are also
-  /// states in which two members stop early.
+  /// Number of states. When a member stops before a media write, the other members can continue by
+  /// several numbers of writes, and each such number yields a state. States in which two members
+  /// stop early are added.
   double space_ = 0;
 };
 

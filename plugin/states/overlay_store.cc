@@ -77,7 +77,8 @@ struct OverlayStore::Overlay {
     }
   }
 
-  /// Stores the bytes of sectors that have no slot. REQUIRES: enough free slots within the limit.
+  /// Stores the bytes of sectors that have no slot. REQUIRES: the limit leaves enough slots for
+  /// these sectors.
   void place(std::uint64_t lba, std::span<const std::byte> data) {
     while (!data.empty()) {
       std::uint64_t slot = slots;

@@ -102,9 +102,9 @@ class RunHistory {
   /// Returns the events at which a device answered a request, ascending. The device was still
   /// running at these events.
   const std::vector<std::uint64_t>& answers(model::DeviceId device) const;
-  /// Returns the battery-backed caches that have contents. A sector's content in the cache is its
-  /// newest MEDIA event, or else the content below the cache (plugin/model/nvram/nvram.h). image()
-  /// returns a cache's content.
+  /// Returns the battery-backed caches that have MEDIA events. Each sector of a cache has the
+  /// contents of its newest MEDIA event or, without one, the contents of the device below the cache
+  /// (plugin/model/nvram/nvram.h). image() returns the contents of a cache.
   const std::vector<model::DeviceId>& caches() const;
   /// Returns the devices whose writes a state keeps or loses: all disks, or one device. For a
   /// physical state, returns disks(), or the first device if that list is empty.
@@ -118,11 +118,11 @@ class RunHistory {
   std::vector<std::size_t> unflushed_at(model::DeviceId device, std::uint64_t event,
                                         std::optional<model::RequestId> lies_from = {}) const;
 
-  /// Returns a medium's image in a state. If the state is built from the host's writes, a device
-  /// without a medium (an array) also has an image, which consists of the host's writes to that
-  /// device. If there are no MEDIA events, media that the state does not name contain all submitted
-  /// writes. Fails if the state does not match this recording: its event is beyond the end, or one
-  /// of its requests is not unflushed at that event. Also fails for `physical` and `members` if
+  /// Returns the image of a device in a state. The device must have a medium, unless the state is
+  /// built from the host's writes: the image of an array then consists of the host's writes to the
+  /// array. If there are no MEDIA events, media that the state does not name contain all submitted
+  /// writes. Fails if the state's event is beyond the end of this recording, or if one of the
+  /// state's requests is not unflushed at that event. Also fails for `physical` and `members` if
   /// there are no MEDIA events.
   Result<StateImage> image(const CrashState& state, model::DeviceId device) const;
 
@@ -141,7 +141,8 @@ class RunHistory {
  private:
   struct State;
   explicit RunHistory(std::unique_ptr<State> state);
-  /// `chain` contains the recordings that are directly or indirectly based on this one.
+  /// `chain` contains the recordings that are being loaded because they are based, directly or
+  /// indirectly, on this one.
   static Result<std::shared_ptr<const RunHistory>> load(
       const std::filesystem::path& recording, std::shared_ptr<const RunHistory> known_base,
       std::vector<std::filesystem::path>& chain);

@@ -1,6 +1,6 @@
 #pragma once
-// The data of a RunHistory. It is shared by the files that load a history and those that make
-// images of its states.
+// The data of a RunHistory, for the files that load a history and those that make images of its
+// states.
 
 #include <algorithm>
 #include <map>
@@ -16,7 +16,8 @@
 
 namespace headcrash::states {
 
-inline constexpr std::size_t kPowerCyclesKept = 8;  ///< number of WritePrefixes kept in memory
+/// number of power cycles whose WritePrefixes are kept in memory
+inline constexpr std::size_t kPowerCyclesKept = 8;
 
 /// The fate of an unflushed write that is not completely present.
 struct DeviceChange {
@@ -37,7 +38,7 @@ struct RunHistory::State {
   std::vector<model::DeviceId> disks, caches;
   std::vector<std::uint64_t> power_cycles = {0};  ///< first event of each power cycle
   std::shared_ptr<const record::RecordingBytes> bytes;
-  /// For each device; null if it consists of zeroes.
+  /// The image below the recording, for each device; null if it consists of zeroes.
   std::vector<std::shared_ptr<const StateImage>> bases;
 
   std::mutex mutex;  ///< guards the members that are created on demand

@@ -394,7 +394,8 @@ TEST(RunHistory, RejectsAnotherRecordingInPlaceOfTheBase) {
   EXPECT_TRUE(RunHistory::load(folder / "top"));
 
   fs::remove(folder / "base");
-  Script(folder / "base").write(1, 0, 7).write(2, 1, 9);  // the same events up to the state's cut
+  // up to the state's cut, the events are the same as in the first base
+  Script(folder / "base").write(1, 0, 7).write(2, 1, 9);
   EXPECT_TRUE(RunHistory::load(folder / "top"));
   const auto replace_by_a_write_of = [&](int value, std::uint64_t lba) {
     fs::remove(folder / "base");
@@ -429,7 +430,7 @@ TEST(RunHistory, FindsABaseNextToItsRecordingAndDevicesByName) {
   EXPECT_EQ(firsts(*run, "w1", 0), (Values{0, 2, 3, 0}));
   EXPECT_EQ(firsts(*run, "w1", 1), (Values{1, 0, 0, 0}));
   EXPECT_EQ(firsts(*run, "d1w1", 0),
-            /// Since there are no MEDIA events, the other device has all its writes.
+            /// Device 1 is chosen. Without MEDIA events, every write to device 0 counts as present.
             (Values{0, 2, 3, 0}));
 }
 
@@ -467,7 +468,7 @@ TEST(RunHistory, WithoutMediaEventsThereAreNoPhysicalStates) {
             std::string::npos);
 }
 
-/// A flipped bit in an archived recording must be reported as damage of the recording, and not as a
+/// A flipped bit in an archived recording must be reported as damage to the recording, not as a
 /// finding.
 TEST(RunHistory, DamagedBytesAreAnErrorOfTheirStates) {
   const TemporaryFolder folder;

@@ -1,6 +1,6 @@
 #pragma once
 // Enumerates the crash states of a run. States likely to expose a bug come first, and the number of
-// states is bounded. If several states have the same content, only one of them occurs.
+// states is bounded. If several states have the same content, only one is yielded.
 //
 // Strategies (named as in campaign files and the database):
 //   physical    the contents of the emulated medium around every flush, mark and media write
@@ -88,7 +88,7 @@ struct FoundState {
   std::uint64_t digest = 0;
 };
 
-/// The coverage of a strategy. `space` is a double because the number of subsets exceeds 2^64.
+/// The coverage of a strategy. `space` is a double, because the number of states can exceed 2^64.
 struct Coverage {
   Strategy strategy = Strategy::prefix;
   double space = 0;             ///< number of states that the strategy defines for this run

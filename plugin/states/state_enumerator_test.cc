@@ -227,8 +227,9 @@ TEST(StateEnumerator, TornSplitsWritesBetweenPhysicalSectors) {
     for (const Bytes& bytes : found) EXPECT_TRUE(expected.contains(bytes)) << where;
     EXPECT_EQ(explored.coverage()[0].space, static_cast<double>(explored.coverage()[0].generated))
         << where;
-    // Tears that keep the other writes occur only at cuts just before a promise, at marks and at
-    // the end, so the strategy need not find every expected state. It must find at least one.
+    // The strategy tears a write and keeps the others only at cuts just before a promise, at marks
+    // and at the end. It therefore need not find every expected state, but it must find at least
+    // one.
     EXPECT_FALSE(found.empty() && !expected.empty()) << where;
   }
 }
@@ -314,7 +315,7 @@ TEST(StateEnumerator, TheSameContentUnderANewMarkIsAnotherState) {
     (*writer)->submitted(0, 0,
                          {.id = 1, .op = model::Op::write, .lba = 1, .sectors = 1, .data = data});
     (*writer)->acknowledged(0, {.id = 1});
-    (*writer)->marked(0, "persisted 1");  // there is no flush before this mark
+    (*writer)->marked(0, "persisted 1");  // no flush precedes this mark
     (*writer)->marked(0, "persisted 2");
   }
   EXPECT_EQ(Explored(folder / "r", all_of_it({Strategy::lose_all})).names(),
@@ -421,7 +422,7 @@ TEST(StateEnumerator, MembersStopSeparatelyButNotAcrossAPromise) {
   EXPECT_NE(found.coverage()[0].bound.find("one member behind"), std::string::npos);
   EXPECT_GT(found.coverage()[0].space, static_cast<double>(found.states().size()));
   // For each media write, except a member's last one before a flush, there is a state in which that
-  // member lacks exactly one write. This is the write hole.
+  // member lacks exactly this write (the write hole).
   EXPECT_EQ(found.states().front().state.base, CrashState::Base::members);
 }
 

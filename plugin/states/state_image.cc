@@ -20,7 +20,7 @@ namespace {
 using model::kSectorBytes;
 using record::ExtentLocation;
 
-constexpr std::uint64_t kBufferSectors = 512;  ///< read at once when a digest is computed
+constexpr std::uint64_t kBufferSectors = 512;  ///< number of sectors read at a time for a digest
 
 /// Merges adjacent ranges.
 class Joined {

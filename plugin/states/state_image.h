@@ -55,7 +55,8 @@ class StateImage {
 
  private:
   struct Part;
-  /// Splits a range by the source of its bytes: the top layer or the base.
+  /// Calls `take` for each part of a range. A part is stored either in the top layer or in the
+  /// base.
   template <typename Take>
   void split(std::uint64_t lba, std::uint64_t sectors, Take take) const;
   Result<std::uint64_t> digest_of(const Part& part, std::span<std::byte> buffer) const;
@@ -80,8 +81,8 @@ class OverlayStore : public model::SectorStore {
 
   std::uint64_t sectors() const override;
   Result<void> read(std::uint64_t lba, std::span<std::byte> into) const override;
-  /// Fails if the overlay is full. The caller then returns ENOSPC and records that the overlay was
-  /// full.
+  /// Fails if the overlay is full. The caller must then return ENOSPC and record that the overlay
+  /// was full.
   Result<void> write(std::uint64_t lba, std::span<const std::byte> data) override;
   Result<void> write_zeroes(std::uint64_t lba, std::uint64_t count) override;
 

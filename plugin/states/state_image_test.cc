@@ -27,7 +27,7 @@ Bytes random_bytes(Random& random, std::uint64_t sectors) {
   return bytes;
 }
 
-/// Computes the digest of these bytes directly.
+/// Returns the digest of an empty disk to which `bytes` have been written at once.
 std::uint64_t digest_of(const Bytes& bytes) {
   OverlayStore store(empty_disk(bytes.size() / model::kSectorBytes), bytes.size());
   EXPECT_TRUE(store.write(0, bytes));
@@ -73,7 +73,8 @@ TEST(OverlayStore, IsBoundedAndReportsItsLimit) {
   OverlayStore store(empty_disk(1 << 20), 8 * model::kSectorBytes);
   const Bytes data(6 * model::kSectorBytes, std::byte{1});
   ASSERT_TRUE(store.write(0, data));
-  ASSERT_TRUE(store.write(2, data));  // four of these sectors are already stored
+  // four of these sectors are already stored, so the data needs only two more slots
+  ASSERT_TRUE(store.write(2, data));
   const auto full = store.write(7, data);
   ASSERT_FALSE(full);
   EXPECT_NE(full.error().message().find("is full"), std::string::npos);

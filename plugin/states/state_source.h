@@ -3,9 +3,9 @@
 // begins with the states that are most likely to expose a bug.
 //
 // Cuts are taken in an order that spreads them over the run (first, middle, quarters, ...), so a
-// small budget covers all parts of the run. If a cut has many states, its first visit yields only
-// one, and the cut then returns to the end of the queue. Its later visits yield one, two, four, ...
-// more states.
+// small budget covers all parts of the run. A cut with many states yields one state at first, and
+// is then moved to the end of the queue. On each later turn, it yields as many states as on all
+// earlier turns together.
 
 #include <cstdint>
 #include <memory>
@@ -73,7 +73,7 @@ struct SourceContext {
   Result<Candidate> candidate(CrashState state, Result<std::uint64_t> digest) const;
 };
 
-/// Returns a medium's contribution to the combined identity of several media.
+/// Returns the contribution of one medium's digest to the combined digest of several media.
 std::uint64_t share_of(model::DeviceId device, std::uint64_t digest);
 
 /// Returns the numbers below n in an order that spreads them: 0, n/2, n/4, 3n/4, ...
@@ -85,12 +85,12 @@ struct Cuts {
   explicit Cuts(const SourceContext& context);
   std::vector<std::uint64_t> after_marks;
   std::vector<std::uint64_t> flush_submitted;  ///< just before a flush is submitted
-  /// At the ACK of a flush or of a FUA write. Just before the ACK, the writes that the flush covers
+  /// Just before the ACK of a flush or of a FUA write, while the writes that this ACK makes durable
   /// are still unflushed.
   std::vector<std::uint64_t> promise_kept;
   std::vector<std::uint64_t> after_fua_submitted, after_writes;
-  /// Events just before a power cut. The states at these cuts are the contents of the medium when
-  /// the power was cut.
+  /// Just after a power cut. The states at these cuts are the contents of the medium that the power
+  /// cut left.
   std::vector<std::uint64_t> power_lost;
   std::vector<std::uint64_t> last;  ///< the events before a power cut, and the end of the run
   std::string left_out;             ///< why some cuts cannot be used

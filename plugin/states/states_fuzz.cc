@@ -107,7 +107,7 @@ std::string contents_of_two_disks(const fs::path& path) {
   return contents_of(path);
 }
 
-/// Returns the enumerator's digest of a state's contents.
+/// Returns the digest that the enumerator must report for a state.
 Result<std::uint64_t> digest_of(const RunHistory& run, const CrashState& state, bool all_disks) {
   if (!all_disks) {
     const auto image = run.image(state, 0);

@@ -11,8 +11,8 @@
 //     lose a kind   #.#.##.#    all writes of one kind, such as long ones or overwrites
 //     random        ##.#.##.    from the seed; few or many writes are lost
 //
-// With several disks, most turns lose writes on one disk and keep all writes on the others, since a
-// stack of disks rarely needs more to lose data:
+// With several disks, most turns lose writes on one disk and keep all writes on the others, because
+// a defective stack of disks usually loses data even in such states:
 //     lose one      a: ####.##   b: ######
 //     a disk stops  a: ####...   b: ######    the newest writes of one disk are lost
 //     lose two      a: ##..###   b: ######    neighbours on one disk
@@ -27,18 +27,18 @@ namespace headcrash::states {
 
 struct SubsetRequest {
   std::size_t writes = 0;
-  /// Each element has one flag for each write. The flag is set if the write is of one particular
-  /// kind. Each element has set flags and clear flags.
+  /// One element for each kind of write. An element has one flag for each write, which is set if
+  /// the write is of that kind. Every element has both set and clear flags.
   std::vector<std::vector<std::uint8_t>> kinds;
   std::uint64_t seed = 0;
   std::uint64_t count_max = 0;
-  /// Each element has one flag for each write. The flag is set if the write is on one particular
-  /// disk. Each element has set flags and clear flags.
+  /// One element for each disk. An element has one flag for each write, which is set if the write
+  /// is on that disk. Every element has both set and clear flags.
   std::vector<std::vector<std::uint8_t>> disks = {};
 };
 
 /// Returns the subsets [from, from + count) of the list, or fewer at its end. A subset has one flag
-/// for each write. The flag is set if the write is kept.
+/// for each write, which is set if the write is kept.
 std::vector<std::vector<std::uint8_t>> subsets(const SubsetRequest& request, std::uint64_t from,
                                                std::uint64_t count);
 

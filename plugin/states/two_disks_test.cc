@@ -208,7 +208,7 @@ TEST(TwoDisks, TornAndAllStrategiesTogetherHaveNoDuplicates) {
         if (one.kind != TwoDisks::Event::Kind::write || one.request != found.state.torn[0].request)
           continue;
         torn_on.insert(one.device);
-        if (one.device == 0) continue;  // the log's physical sector is two sectors
+        if (one.device == 0) continue;  // checks only the log, whose physical sector is two sectors
         const std::uint64_t from = one.lba + found.state.torn[0].first;
         const std::uint64_t to = from + found.state.torn[0].count;
         EXPECT_TRUE(from == one.lba || from % 2 == 0) << found.name;
@@ -400,7 +400,7 @@ TEST(TwoDisks, MostSubsetsOfThreeDisksLoseWritesOnOneDiskOnly) {
     if (!disk) continue;
     ++on_one;
     const auto lost = std::count(kept.begin(), kept.end(), 0);
-    // The newest writes of a disk are lost, while older ones are kept.
+    // A stopped disk loses its newest writes and keeps older ones.
     const bool tail = lost > 2 && lost < 10 && kept[*disk] != 0 && kept[27 + *disk] == 0;
     if (tail) stopped.insert(*disk);
     if (lost == 2) lost_two.insert(*disk);

@@ -151,8 +151,8 @@ class RoundsSource : public StateSource {
 
  protected:
   void add_cut(std::uint64_t cut) { turns_.push_back({cut, 0, 1}); }
-  /// Adds states [from, from + count) of a cut. Returns false if these are the last states of the
-  /// cut.
+  /// Adds the states [from, from + count) of a cut to `into`. Returns false if the cut has no more
+  /// states.
   virtual Result<bool> visit(std::uint64_t cut, std::size_t from, std::size_t count,
                              std::deque<Candidate>& into) = 0;
 
@@ -165,8 +165,9 @@ class RoundsSource : public StateSource {
   std::deque<Candidate> made_;
 };
 
-/// Returns the most promising cuts: those with the most unflushed writes, which are just before a
-/// promise is made, and those with the most promises, which are just after a mark.
+/// Returns the most promising cuts. First are those just before a promise, which have the most
+/// unflushed writes. Next are those just after a mark, which have the most promises. The last cuts
+/// of the power cycles are at the end.
 CutOrder cuts_by_yield(const Cuts& cuts) {
   CutOrder order;
   order.add(cuts.promise_kept);
@@ -243,8 +244,9 @@ class ReorderSource final : public RoundsSource {
     return state;
   }
 
-  /// Separates the writes on one disk from the writes on the other disks. This finds programs that
-  /// flush one disk and rely on another.
+  /// Returns one element for each disk that has some but not all of the unflushed writes. The flags
+  /// of the writes on this disk are set. States that lose the writes on one disk expose programs
+  /// that flush one disk and rely on another.
   std::vector<std::vector<std::uint8_t>> disks_of(const Unflushed& unflushed) const {
     std::vector<std::vector<std::uint8_t>> disks;
     for (std::size_t part = 0; context_.of_all_disks() && part < context_.chosen.size(); ++part) {
@@ -310,7 +312,7 @@ class ReorderSource final : public RoundsSource {
 
 /// One way to tear a write into units. There are 4 * (units - 1) + 2 * max(0, units - 2) ways.
 /// Tears at the middle of the write come first, then those at its ends, then single units in the
-/// middle. In the ways with odd numbers, all other unflushed writes are also lost.
+/// middle. The odd-numbered ways also lose all other unflushed writes.
 struct Tear {
   std::uint64_t first = 0, count = 0;  ///< new units
   bool others_lost = false;
@@ -381,7 +383,7 @@ class TornSource final : public RoundsSource {
                      std::deque<Candidate>& into) override {
     TRY(auto content, JointCut::create(context_, cut, {}, CutContent::Queries::many));
     const auto order = spread(content.unflushed().size());
-    // The order is: the first tear of every write, then the second tear of every write, and so on.
+    // The first tear of every write comes first, then the second tear of every write, and so on.
     std::size_t seen = 0;
     bool any = true;
     for (std::uint64_t way = 0; any; ++way) {
@@ -441,8 +443,8 @@ class LyingFlushSource final : public StateSource {
     std::vector<LyingFlush> liars;
     const auto add = [&](model::RequestId request, std::optional<std::uint64_t> acked) {
       if (!acked || !context.in_range(*acked)) return;
-      // The states of a flush begin at the first cut at which the host relies on the flush, and end
-      // when the power is cut.
+      // The flush can have lied at every cut from its acknowledgement to the end of its power
+      // cycle.
       const auto first = std::upper_bound(cuts_.begin(), cuts_.end(), *acked);
       auto last = first;
       while (last != cuts_.end() && run.power_cycle_begin(*last) <= *acked) ++last;

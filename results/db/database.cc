@@ -85,8 +85,8 @@ Result<Handle> open_for_reading(const std::filesystem::path& path) {
   return handle;
 }
 
-/// Checks the folder of a new file. This is necessary because SQLite's error for a file that it
-/// cannot create says that the file is missing.
+/// Checks the folder of a new file, because SQLite's error for a file that it cannot create says
+/// that the file is missing.
 Result<void> check_folder(const std::filesystem::path& path) {
   std::error_code ignored;
   const auto folder = std::filesystem::absolute(path).parent_path();
@@ -183,8 +183,8 @@ Result<void> insert_flushes(sqlite3* handle, std::int64_t phase,
       [&](Statement& insert, const LatencyBucket& b) { insert.bind(phase, b.upper_us, b.count); });
 }
 
-/// Inserts the load during a measured phase. Other phases are skipped, because their load is not
-/// needed and a campaign has thousands of trials.
+/// Stores the load over time of a measured phase. The load of other phases is not stored, because
+/// it is not needed and a campaign has thousands of trials.
 Result<void> insert_load(sqlite3* handle, std::int64_t phase, const PhaseRecord& record) {
   if (!record.measure || !record.measure->measured) return {};
   return insert_each(
@@ -419,8 +419,8 @@ Result<Database> Database::open(const std::filesystem::path& path, Access access
 
 Result<void> Database::close() && {
   const auto state = std::move(state_);
-  // Only the checkpoint reports a full disk. If the change of journal_mode fails, there is no
-  // error, and the mode remains unchanged.
+  // The checkpoint is a separate statement, because only it reports a full disk. If the change of
+  // journal_mode fails, SQLite reports no error but returns the old mode.
   TRY(execute(state->handle.get(), "PRAGMA wal_checkpoint(TRUNCATE)"));
   TRY(auto mode, Statement::prepare(state->handle.get(), "PRAGMA journal_mode = DELETE"));
   TRY(const auto row, mode.step());

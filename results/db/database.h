@@ -142,7 +142,7 @@ struct CoverageRecord {
   std::string bound;  ///< describes the omitted states; empty if no states were omitted
 };
 
-/// The result of checking a failure for a second time.
+/// The result of checking a failure again.
 struct FailureRecord {
   bool confirmed = false;
   std::string disagreement, tier, operations, minimised_state, account, replay;
@@ -223,7 +223,7 @@ struct ClaimNumberRecord {
 struct ClaimRuleRecord {
   std::string claim, rule, verdict, detail;
   std::string kind = "paper";  ///< class of the rule: paper, ours, arithmetic, calibrated
-  /// Number of executions with different seeds; 0 if no number depends on a seed.
+  /// Number of executions, each with a different seed; 0 if no result depends on a seed.
   std::int64_t executions = 1;
 };
 /// Prefix of the names of those tables that the report draws as heat maps. A row consists of its

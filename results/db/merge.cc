@@ -74,7 +74,8 @@ int column_of(const TableShape& table, const char* column) {
                           table.columns.begin());
 }
 
-/// Returns "trial" for "trial_id"; empty for other columns.
+/// Returns the table to which an ID column refers, such as "trial" for "trial_id"; empty for other
+/// columns.
 std::string referred(const std::string& column) {
   return column.ends_with("_id") ? column.substr(0, column.size() - 3) : std::string{};
 }
@@ -181,7 +182,7 @@ class Merge {
         return each.base == digest.base && each.execution == execution &&
                !each.from.contains(place);
       });
-      // The run has already been copied from an earlier database.
+      // An earlier database contains the same run, so this copy is omitted.
       if (run != runs_.end() && !digest.sharded) {
         run->from[place] = true;
         ++outcome_.doubled_runs;
@@ -341,7 +342,7 @@ class Merge {
   std::vector<MergedRun> runs_;
   std::map<std::int64_t, std::string> ended_;
   std::map<std::string, IdMap> ids_;  ///< new IDs of the current database's rows, for each table
-  /// The database that each merged trial comes from.
+  /// For each merged trial: the database from which it comes.
   std::unordered_map<std::int64_t, fs::path> origin_;
   MergeOutcome outcome_;
 };

@@ -10,8 +10,8 @@
 // runs the missing trials. Artefacts are not copied: their paths are rewritten relative to the
 // merged database's folder.
 //
-// A run without shards, such as an experiment's run, is one execution. It is never joined with
-// another run, and duplicates of it are omitted. Two executions of an experiment are two runs.
+// A run without shards, such as an experiment's run, is one execution. Such a run is never joined
+// with another run, and its duplicates are omitted. Two executions of an experiment are two runs.
 //
 // Tables are copied generically: the IDs in the columns `id` and `X_id` are replaced by those of
 // the merged rows, so tables that later schemas add are merged without changes here.
@@ -31,7 +31,7 @@ struct MergeOutcome {
   std::size_t doubled_runs = 0;
   /// Number of trials that an earlier database already contained, with the same verdict.
   std::size_t doubled = 0;
-  /// Number of files that are missing at the path recorded in their database.
+  /// Number of artefacts whose files do not exist at the paths recorded in their database.
   std::size_t artefacts_missing = 0;
   /// Sentences such as "seq2-sample: 2 of 3 shards are there; ..." or "seq2-sample: made with
   /// different versions".

@@ -18,7 +18,7 @@ namespace {
 
 class MergeTest : public ScratchFolder {
  protected:
-  /// Creates a shard with three trials. The artefact is in the shard's folder.
+  /// Creates a shard with three trials, and with an artefact in the shard's folder.
   std::filesystem::path shard(const std::string& name, unsigned index, unsigned count,
                               bool finished,
                               std::vector<std::string> verdicts = {"replayed", "replayed",
@@ -221,8 +221,8 @@ bool enter_own_namespaces() {
   return geteuid() == 0;
 }
 
-/// Tries several disk sizes. With each, the disk is full at a different point of the merge; one of
-/// these points is the last checkpoint.
+/// Tries several disk sizes, so that the disk is full at different points of the merge, including
+/// the last checkpoint.
 TEST_F(MergeTest, ReportsAFullDiskAtEveryPoint) {
   constexpr int kUnsupported = 77, kMerged = 0, kRefused = 1, kBroken = 2;
   const auto input = folder() / "a.db";

@@ -22,7 +22,7 @@ struct Migration {
   std::string sql;
 };
 
-/// Returns the embedded files, "0001.sql" first.
+/// Returns the embedded migrations in order, beginning with 0001.sql.
 std::vector<Migration> known_migrations();
 
 enum class FileState { fresh, older, current };

@@ -1,4 +1,5 @@
-// Tests that the lock on a database's folder is released and that waits for it are limited.
+// Tests that the lock on a database's folder is released, and that the time of waiting for the lock
+// is limited.
 #include "results/db/opening_turn.h"
 
 #include <fcntl.h>

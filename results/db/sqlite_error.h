@@ -11,7 +11,7 @@ struct sqlite3;
 namespace headcrash::db {
 
 /// Returns the last error of `handle`. `doing` names the operation ("recording trial x") if the
-/// error code alone does not explain the error; it may be empty.
+/// error code alone does not explain the error; otherwise, it is empty.
 Error sqlite_error(sqlite3* handle, const std::string& doing = {});
 
 /// Returns the error for a corrupt file; `detail` is what the integrity check found.

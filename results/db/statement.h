@@ -1,5 +1,6 @@
 #pragma once
-// Scoped prepared statements and transactions. Every error names the database file.
+// Prepared statements and transactions that end with their scope. Every error names the database
+// file.
 
 #include <sqlite3.h>
 
@@ -33,7 +34,7 @@ class Statement {
     (bind_one(++index, values), ...);
     return *this;
   }
-  /// Like bind(), but for rows whose columns are known only at run time.
+  /// Like bind(), but for a number of values that is known only at run time.
   Statement& bind_all(const std::vector<Value>& values) {
     sqlite3_reset(statement_.get());
     int index = 0;

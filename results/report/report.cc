@@ -57,9 +57,9 @@ CiCase case_of(const Facts& facts, const Cell& cell) {
   return made;
 }
 
-/// Returns a case for each cell, grouped by file system. A case is a failure if a trial has an
-/// unexpected result, or if a control did not show its required result. It is an error if trials
-/// ended because headcrash itself failed, and skipped if nothing is promised.
+/// Returns a case for each cell, grouped by file system. The case is a failure if a trial has an
+/// unexpected result, or if a control did not show its required result. The case is an error if
+/// trials ended because headcrash itself failed. The case is skipped if nothing is promised.
 std::vector<CiCase> campaign_cases(const Facts& facts) {
   std::vector<CiCase> cases;
   cases.reserve(facts.cells.size());

@@ -23,7 +23,8 @@ struct BaselineOptions {
 };
 
 struct ReportOptions {
-  /// The folder is created if it does not exist. The page is output/report.html.
+  /// The report's folder, which is created if it does not exist. The page is the file report.html
+  /// in this folder.
   std::filesystem::path output;
   std::optional<std::int64_t> run;  ///< run to report; default: the newest
   // ---- for benchmarks only

@@ -218,7 +218,7 @@ TEST_F(ReportTest, GivesEachPartAnAddressAndListsEverySection) {
   ASSERT_EQ(contents.size(), 1U);
   for (const std::string& section : sections)
     EXPECT_NE(contents[0].find("href=\"#" + section + "\""), std::string::npos) << section;
-  // It must be possible to link to each trial, each cell and each failure.
+  // Each trial, each cell and each failure must have exactly one ID, so that it can be linked to.
   for (const char* id :
        {"trial.ext4/hp-c2447/small-files/3", "cell.btrfs/sata-ssd-2014/small-files/clean",
         "failure.btrfs/sata-ssd-2014/small-files/1",
@@ -237,7 +237,7 @@ TEST_F(ReportTest, ShowsABrokenPromiseAsACardAndALosingControlAsExpected) {
   EXPECT_NE(page.find("trials: 1 of 10"), std::string::npos);
   EXPECT_NE(page.find("Losses of negative controls, as expected: 2"), std::string::npos);
   EXPECT_NE(page.find("<span class=\"verdict good\">as expected</span>"), std::string::npos);
-  // On the map, required results are filled, and unwanted ones are outlined.
+  // On the map, an unexpected loss is filled, and a loss that a control must show is outlined.
   const auto cell = [&](const char* hint) {
     const auto at = page.find(hint);
     return page.substr(page.rfind("<td class=", at), at - page.rfind("<td class=", at));
@@ -322,8 +322,8 @@ TEST_F(ReportTest, WritesAPageForViewing) {
   EXPECT_TRUE(write_report(db, {std::filesystem::path(where) / "invalid", std::nullopt}));
 }
 
-/// Returns the number of instructions, in thousands, that SQLite's virtual machine executes for the
-/// report of one cell.
+/// Returns the work that the report of one cell causes, in thousands of instructions of SQLite's
+/// virtual machine.
 std::int64_t work_of(const std::filesystem::path& file, std::size_t trials, int requests) {
   auto db = must(db::Database::open(file, db::Database::Access::read_write));
   must(db::execute(db.handle(), "PRAGMA synchronous = OFF").map([] { return true; }));

@@ -52,7 +52,7 @@ double stretch_for(std::size_t count) {
       (((3 * kSquare + 19) * kSquare + 17) * kSquare - 15) / 384,
       ((((79 * kSquare + 776) * kSquare + 1482) * kSquare - 1920) * kSquare - 945) / 92160,
   };
-  double ratio = 1;  // t / z
+  double ratio = 1;  // Student's quantile t divided by the normal quantile z
   double power = 1;
   for (const double term : terms) {
     power *= freedom;
@@ -216,9 +216,9 @@ std::size_t repetitions_needed(std::span<const double> values, double relative, 
   const double half = (summary.mean_interval->high - summary.mean_interval->low) / 2;
   const double wanted = relative * std::abs(summary.mean);
   if (half <= wanted || half == 0) return values.size();
-  // The interval of n values is proportional to 1 / sqrt(n), and is stretched less for a larger n.
-  // In addition, the spread of resamples of a few values is too small by the factor sqrt((n - 1) /
-  // n).
+  // The width of the interval depends on the number of values n in three ways: the standard error
+  // is proportional to 1 / sqrt(n), the stretch is smaller for a larger n, and the spread of the
+  // resamples is too small by the factor sqrt((n - 1) / n).
   const auto shape = [](std::size_t count) {
     const auto n = static_cast<double>(count);
     return stretch_for(count) * std::sqrt(n - 1) / n;

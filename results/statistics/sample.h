@@ -49,8 +49,8 @@ enum class Change : std::uint8_t { better, worse, same, cannot_tell };
 /// A measurement's change from a baseline. Smaller values count as better, as for times; to compare
 /// rates, pass their reciprocals.
 struct Comparison {
-  /// The ratio now / baseline. It is the ratio of the means or, for pairs, the geometric mean of
-  /// the pairs' ratios.
+  /// The ratio now / baseline: the ratio of the means or, for pairs, the geometric mean of the
+  /// ratios of the pairs.
   double ratio = 1;
   std::optional<Interval> interval;  ///< nullopt if either side has fewer than three values
   /// Two-sided probability that equal quantities would show a difference at least as large as this
@@ -88,7 +88,7 @@ struct PairComparison {
   std::size_t first = 0, second = 0;
   Comparison comparison;  ///< compares the second with the first
 };
-/// Calls compare(i, j) for all i < j < `count`, and corrects for their number.
+/// Calls compare(i, j) for all i < j < `count`, and corrects the comparisons for their number.
 std::vector<PairComparison> compare_all_pairs(
     std::size_t count, const std::function<Comparison(std::size_t, std::size_t)>& compare);
 

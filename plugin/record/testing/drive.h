@@ -1,7 +1,7 @@
 #pragma once
-// For tests: a simple drive with a write cache. It acknowledges writes at once and destages them
-// later, in any order, in pieces, and with occasional faults. It makes the same calls to the stores
-// and the observer as the model's drives. The seed determines the whole run.
+// For tests: a simple drive with a write cache. The drive acknowledges writes at once and destages
+// them later, in any order, in pieces, and with occasional faults. It calls the stores and the
+// observer in the same way as the model's drives. The seed determines the whole run.
 
 #include <algorithm>
 #include <cstring>

@@ -1,5 +1,6 @@
 #pragma once
-// The result of a request. It is sent to the client and, if the request failed, written to the log.
+// The result of a request, which is sent to the client. If the request failed, the result is also
+// written to the log.
 
 #include <cstdint>
 #include <functional>
@@ -27,8 +28,8 @@ class FailureLog {
   /// (number 4)". Returns nullopt if this failure is not to be logged.
   std::optional<std::string> note(std::string_view disk, const model::Request& request,
                                   std::string_view cause);
-  /// Returns the answer's error. If there is an error, counts the failure and, if it is to be
-  /// logged, passes its log line to `log`.
+  /// Returns `answer.error`. If it is not 0, also counts the failure and passes its log line to
+  /// `log`, unless this failure is not to be logged.
   int note(std::string_view disk, const model::Request& request, const Answer& answer,
            const std::function<void(const std::string&)>& log);
 

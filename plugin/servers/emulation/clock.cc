@@ -5,8 +5,8 @@
 namespace headcrash::emulation {
 namespace {
 
-/// Limit on the wall time since the anchor. It is never reached in practice; it prevents overflows
-/// of sums.
+/// Limit on the wall time since the anchor. The limit prevents overflows of sums, and is never
+/// reached in practice.
 constexpr WallNs kFarthest = model::kNever / 4;
 
 }  // namespace

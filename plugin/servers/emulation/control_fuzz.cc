@@ -1,4 +1,5 @@
-// Fuzzes the control socket (CONTROL.md): any line is either a command or an error with a hint.
+// Fuzzes the control socket (CONTROL.md). Every line must be either accepted as a command or
+// rejected with an error that has a hint.
 #include <gtest/gtest.h>
 
 #include "plugin/base/testing/fuzz.h"

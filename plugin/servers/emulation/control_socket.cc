@@ -102,7 +102,7 @@ void ControlSocket::serve(Client& client) {
       if (!answer_lines(client, pending)) break;
     }
   } catch (const std::exception&) {
-    // If memory runs out, for example, only this client is disconnected.
+    // An exception (such as std::bad_alloc) disconnects only this client.
   }
   close(client.fd);
   client.finished = true;

@@ -166,8 +166,8 @@ TEST_F(ControlAnswer, AnswersRandomAndMutatedLines) {
   }
 }
 
-/// A server whose backlog is full is alive. This must be detected without waiting until the server
-/// accepts a connection.
+/// A server whose backlog is full is running. The check must recognise such a server without
+/// waiting until it accepts a connection.
 TEST(ControlSocketFile, ABusyServerIsDetectedWithoutWaiting) {
   const TemporaryFolder folder;
   const auto path = folder / "busy";

@@ -67,7 +67,8 @@ void Emulation::make_written_maps(bool fresh) {
     const profiles::PlannedDevice& device = plan_.all[id];
     machine_index_.push_back(device.parent ? kMember : written_.size());
     if (device.parent) continue;
-    // The array may rebuild unwritten sectors from inconsistent parity, so they may become nonzero.
+    // An array may rebuild unwritten sectors from inconsistent parity, so these sectors may become
+    // nonzero. Only a new device without devices below it therefore has a map of its sectors.
     written_.push_back(fresh && device.leaf ? std::make_unique<media::WrittenMap>(device.sectors)
                                             : nullptr);
   }
@@ -272,7 +273,7 @@ namespace {
 
 constexpr const char* kDeviceName = "hd0";
 
-/// Makes the parameter the subject of the error.
+/// Prepends the parameter to the error's subject.
 tl::unexpected<Error> about(const std::string& parameter, Error error) {
   error.subject = parameter + (error.subject.empty() ? "" : ": " + error.subject);
   return tl::unexpected<Error>(std::move(error));

@@ -1,7 +1,7 @@
 #pragma once
 // One emulated machine with its storage, its recording, its pacer, and its statistics since the
-// last `take`. Connections and the control socket use this class; it does not depend on their
-// protocols.
+// last `take`. Connections and the control socket use this class. The class does not depend on any
+// protocol.
 
 #include <memory>
 #include <string>
@@ -39,8 +39,8 @@ struct PowerStatus {
   std::optional<std::string> armed;  ///< the trigger's text
 };
 
-/// A fault that has been added and not yet cleared. It may be exhausted, that is, unable to fire
-/// again.
+/// A fault that has been added and not yet cleared. The fault may be exhausted, that is, unable to
+/// fire again.
 struct AddedFault {
   model::FaultSpec spec;
   model::TimeNs at = 0;
@@ -51,7 +51,7 @@ struct ArrayOrder {
   enum class Verb : std::uint8_t { status, fail, rebuild, scrub, repair, accept, rate };
   Verb verb = Verb::status;
   std::optional<std::string> device;   ///< nullopt for the machine's only array
-  std::size_t member = 0;              ///< used by `fail` and `rebuild`
+  std::size_t member = 0;              ///< the member to which `fail` and `rebuild` apply
   std::uint64_t bytes_per_second = 0;  ///< for rate
 };
 
@@ -101,8 +101,8 @@ class Emulation {
   Answer account(std::size_t device_index, const model::Request& request,
                  const model::Completion& completion);
 
-  /// Serves the disk that accepts marks (mark_disk.h). This disk loses its power together with the
-  /// machine. Reads return instance().
+  /// Serves the mark disk (mark_disk.h), which loses its power together with the machine. A write
+  /// records a mark; a read returns instance().
   Answer serve_marks(const model::Request& request);
 
   /// Records a mark of at most kMarkBytesMax bytes and returns its model time.

@@ -25,8 +25,8 @@ TEST(LoadSeries, CountsAFlushAtItsCompletionAndTimeWhileInside) {
   EXPECT_EQ(series.bins()[2].flushes, 1U);
 }
 
-/// If a drive writes 1000 sectors within 100 ms, the series must not attribute them all to a single
-/// millisecond.
+/// If a drive takes 100 ms to write 1000 sectors, the series must spread the sectors over this time
+/// and not assign them all to one millisecond.
 TEST(LoadSeries, SpreadsSectorsOverTheTimeSinceTheLastCompletion) {
   LoadSeries series;
   series.completed(Op::write, 1000, 0, 100 * kMillisecondNs);
@@ -48,8 +48,8 @@ TEST(LoadSeries, CountsOnlyItsInterval) {
   EXPECT_EQ(series.bins()[0].inside_ns, kMillisecondNs);
 }
 
-/// Whatever the length and order of the requests, the number of bins stays small, and nothing is
-/// lost or counted twice.
+/// For any lengths and any order of the requests, the number of bins must stay small, and no sector
+/// or time may be lost or counted twice.
 TEST(LoadSeries, IsBoundedAndKeepsItsSums) {
   Random random(24);
   for (int round = 0; round < 20; ++round) {

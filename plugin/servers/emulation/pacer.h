@@ -70,18 +70,18 @@ class Pacer {
   Pacer(const Pacer&) = delete;
   Pacer& operator=(const Pacer&) = delete;
 
-  /// Sets a function that returns true if requests must fail. It is called for every request, with
-  /// the mutex held. REQUIRES: start() has not been called yet.
+  /// Sets a function that returns true if requests must fail. The function is called for every
+  /// request, with the mutex held. REQUIRES: start() has not been called yet.
   void fail_when(std::function<bool()> failed) { failed_ = std::move(failed); }
 
   void start();      ///< starts the background thread
   void shut_down();  ///< aborts all waits and rejects new requests
   void stop();       ///< shut_down(), then joins the background thread
 
-  /// Submits a request and returns no earlier than the instant at which it completes. Sets
-  /// `request.id`. An exception in the model (out of memory) terminates the server. It cannot be
-  /// handled, because the model still refers to other requests, which are on the stacks of their
-  /// waiting threads.
+  /// Submits a request and returns no earlier than the instant at which the request completes. Sets
+  /// `request.id`. An exception in the model (out of memory) terminates the server: the exception
+  /// cannot be handled, because the model still refers to other requests, which are on the stacks
+  /// of their waiting threads.
   Served serve(std::size_t device_index, const model::Request& request) noexcept;
 
   /// Runs `work(machine)` at the current model time, with the mutex held.
@@ -109,8 +109,7 @@ class Pacer {
                  const model::Completion& completion);
 
   Clock clock() const;
-  /// Returns true with clock=off, in which case serve() runs the model ahead and never waits.
-  /// Lock-free.
+  /// With clock=off, returns true: serve() then runs the model ahead and never waits. Lock-free.
   bool answers_at_once() const { return answers_at_once_.load(std::memory_order_relaxed); }
   void set_clock(const Clock& clock);  ///< model time continues without a jump
 
@@ -198,7 +197,8 @@ class Pacer {
   std::thread background_;
   std::condition_variable background_wake_;
   bool stopping_ = false;
-  bool background_parked_ = false;  ///< the thread is sleeping until a request is submitted
+  /// the background thread is sleeping until a request is submitted
+  bool background_parked_ = false;
   std::uint64_t submissions_ = 0;
   bool long_wait_ = false;
   std::condition_variable long_wait_wake_;

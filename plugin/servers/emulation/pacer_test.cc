@@ -231,7 +231,7 @@ TEST_F(PacerTest, ShutDownEndsAllWaits) {
 }
 
 // Runs requests, cuts, clock changes and statistics concurrently. No request may be lost in a
-// queue, and ThreadSanitizer can find races.
+// queue. Under ThreadSanitizer, the test also detects races.
 TEST_F(PacerTest, NoRequestIsLostUnderStress) {
   make("real");
   std::atomic<bool> over = false;

@@ -24,18 +24,19 @@ struct Settings {
   std::optional<std::filesystem::path> record;
   std::optional<std::filesystem::path> control;
   Clock clock;
-  std::optional<WallNs> lead_ns;  ///< nullopt if it is to be calibrated at the start
+  std::optional<WallNs> lead_ns;  ///< nullopt if the lead is to be calibrated at start-up
   std::optional<bool> write_cache;
   std::optional<model::Tear> tear;
   std::uint64_t seed = 1;
   std::optional<std::string> cut;  ///< text of a valid trigger
   std::vector<model::FaultSpec> faults;
 
-  // ---- for a server of crash states instead of hardware
+  // ---- for a crash-state server instead of hardware
   std::optional<std::size_t> states;  ///< number of stages
   std::optional<std::filesystem::path> recording;
   std::uint64_t overlay_bytes_max = stages::kOverlayBytesDefault;
-  /// Sockets for guests in virtual time, one for each stage.
+  /// SOCKET in the names of the sockets for guests in virtual time (served_stages.h); nullopt to
+  /// serve no such guests.
   std::optional<std::filesystem::path> virtual_time;
 
   /// Sets one parameter. Errors name the key and suggest a valid value. Each key except `fault` may

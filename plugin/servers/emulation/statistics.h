@@ -33,7 +33,8 @@ struct DeviceStatistics {
   std::string profile;
   std::optional<std::string> parent;  ///< the device above this one; nullopt for a top-level device
   std::uint64_t sectors = 0;
-  std::uint32_t physical_sector_bytes = 512;  ///< size of the medium's atomic unit
+  /// size of the unit that the medium writes atomically
+  std::uint32_t physical_sector_bytes = 512;
   /// Maximum number of commands that are scheduled together.
   std::uint32_t queue_depth = 1;
   model::DeviceCounters counters;               ///< counts during the interval

@@ -29,7 +29,8 @@ constexpr std::size_t kRoundsOfBatch = 15;
 constexpr int kPatienceMs = 200;
 /// Long enough for the server to fall into a deep sleep.
 constexpr WallNs kPauseNs = 8 * model::kMillisecondNs;
-/// Long enough for the client to fall into a deep sleep; a drive takes about as long.
+/// About as long as a request to a drive takes, and long enough for the client to fall into a deep
+/// sleep.
 constexpr WallNs kServiceNs = 8 * model::kMillisecondNs;
 constexpr WallNs kSpinNs = 200 * model::kMicrosecondNs;
 constexpr std::size_t kServerThreads = 4;
@@ -212,7 +213,8 @@ class EventPeer final : public Peer {
   std::vector<std::thread> threads_;
 };
 
-/// Returns the median of one batch of rounds.
+/// Measures one batch of rounds and returns the median round-trip time. Returns nullopt if a
+/// stop is requested or if a round fails.
 std::optional<WallNs> measure_batch(Peer& peer, const std::stop_token& stopped) {
   std::array<WallNs, kRoundsOfBatch> trips = {};
   for (WallNs& trip : trips) {

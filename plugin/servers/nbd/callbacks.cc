@@ -147,9 +147,9 @@ int on_pwrite(void* handle, const void* buffer, std::uint32_t count, std::uint64
   });
 }
 
-/// Serves a request to write zeroes. Trims instead if the device supports trims, the client allows
-/// this, and trimmed sectors read as zeroes. If the client requires a fast operation and there is
-/// none, fails at once.
+/// Serves a request to write zeroes. Trims instead if the device supports trims, the client permits
+/// trims, and trimmed sectors read as zeroes. If the client requires a fast operation and none is
+/// available, fails at once with ENOTSUP.
 int on_zero(void* handle, std::uint32_t count, std::uint64_t offset, std::uint32_t flags) noexcept {
   return guarded([&] {
     if (!is_aligned(count, offset)) return -1;
@@ -166,7 +166,7 @@ int on_flush(void* handle, std::uint32_t) noexcept {
   return guarded([&] { return serve(handle, request(model::Op::flush, 0, 0, 0)); });
 }
 
-/// Trims only the sectors that are completely in the range. This is sufficient, because a trim is
+/// Trims only the sectors that are completely in the range, which is sufficient because a trim is
 /// advisory.
 int on_trim(void* handle, std::uint32_t count, std::uint64_t offset, std::uint32_t flags) noexcept {
   return guarded([&] {
@@ -191,7 +191,7 @@ int on_cache(void* handle, std::uint32_t count, std::uint64_t offset, std::uint3
   });
 }
 
-/// Reports extents. This takes no model time, because the server answers without the drive.
+/// Reports extents. No model time passes, because the server answers without the drive.
 int on_extents(void* handle, std::uint32_t count, std::uint64_t offset, std::uint32_t flags,
                nbdkit_extents* extents) noexcept {
   return guarded([&] {
@@ -225,7 +225,7 @@ void add_export_callbacks(struct nbdkit_plugin& p) {
   p.is_rotational = on_is_rotational;
   p.can_trim = on_can_trim;
   p.can_zero = on_can_zero;
-  // This promises that a request for fast zeroing is either fast or fails at once.
+  // can_fast_zero promises that a request with the flag FAST_ZERO either is fast or fails at once.
   p.can_fast_zero = on_can_zero;
   p.can_fua = on_can_fua;
   p.can_cache = on_can_cache;

@@ -23,7 +23,7 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-/// Much less than the minutes that a wait would last if it were not aborted.
+/// Upper limit for a wait that is aborted at once. Without the abort, the wait would last minutes.
 constexpr double kAtOnceSeconds = 20;
 std::vector<char> mark_block(const std::string& text) {
   std::vector<char> bytes(512);
@@ -42,7 +42,8 @@ std::vector<record::Event> events_of(const std::string& path) {
   return events;
 }
 
-/// If many requests fail for the same reason, the log must name this cause in only a few lines.
+/// If many requests fail for the same reason, the log must report the reason without a line for
+/// each request.
 TEST(Plugin, TheLogNamesTheCauseOfAnError) {
   const TemporaryFolder folder;
   const ServedDisk disk(folder, with(kFast, {"fault=latent-error:hd0,lba=100+1"}));
@@ -466,8 +467,8 @@ TEST(Plugin, TheClockCanChangeWhileServing) {
 TEST(Plugin, AFullHostDiskIsReportedAndSurvived) {
   if (access("/dev/full", W_OK) != 0) GTEST_SKIP() << "no /dev/full";
   TemporaryFolder folder;
-  // A limit on the file size simulates a full disk. SIGXFSZ must be ignored, and nbdkit inherits
-  // that from its parent.
+  // A limit on the file size simulates a full disk. The kernel sends SIGXFSZ at the limit, so the
+  // signal must be ignored; nbdkit inherits this disposition from the test.
   signal(SIGXFSZ, SIG_IGN);
   rlimit before = {};
   getrlimit(RLIMIT_FSIZE, &before);

@@ -20,7 +20,7 @@ namespace headcrash::nbd {
 
 struct Server {
   emulation::Settings settings;
-  /// Moved into the machine when the machine is created.
+  /// The prepared hardware, which is moved into the machine when the machine is created.
   std::optional<emulation::Hardware> hardware;
   /// The emulated hardware; null if the server serves stages.
   std::unique_ptr<emulation::ServedMachine> machine;

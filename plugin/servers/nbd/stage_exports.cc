@@ -1,4 +1,4 @@
-// Implements the exports of a server of crash states: stages, their marks, and single states.
+// Implements the exports of a crash-state server: stages, their marks, and single states.
 #include <fmt/core.h>
 
 #include <cerrno>
@@ -37,7 +37,9 @@ class StageDisk final : public Export {
     traits_ = {
         .bytes = connection_->sectors() * model::kSectorBytes,
         .trim = true,
-        .trim_zeroes = false,  // not true of a used disk, and a load may change the stage's content
+        // a used disk does not zero trimmed sectors, and a later load may make this stage a used
+        // disk
+        .trim_zeroes = false,
         .fast_zero = true,
         .extents = true,
         .shared = own_ == nullptr};

@@ -1,5 +1,4 @@
-// Tests the loaded plugin as a server of crash states: exports, negotiation, control socket,
-// errors.
+// Tests the loaded plugin as a crash-state server: exports, negotiation, control socket, errors.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -118,8 +117,8 @@ TEST(States, NegotiatesItsProperties) {
   EXPECT_EQ(read_block(disk, 24, 48), block('q', 48));
 }
 
-/// A kernel permits holes when it zeroes blocks. On a used disk, a trim instead of zeroes would
-/// leave the prior contents.
+/// A kernel's requests to write zeroes permit holes. On a used disk, such a request must not be
+/// executed as a trim, because a trim would leave the prior contents.
 TEST(States, ZeroesOfAUsedDiskAreNotTrims) {
   TemporaryFolder folder;
   StateServer server(folder);

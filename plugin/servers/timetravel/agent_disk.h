@@ -36,7 +36,7 @@ class AgentDisk {
 
   /// Appends text from the host. The text may end in the middle of a line.
   void from_host(std::string_view text);
-  /// Drops an incomplete line. Call this when the host has disconnected.
+  /// Drops an incomplete line. Must be called when the host has disconnected.
   void host_left() { from_host_.resize(complete_); }
   std::size_t host_bytes() const { return from_host_.size(); }
   /// Returns the text for the host, and clears it.

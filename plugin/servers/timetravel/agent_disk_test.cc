@@ -133,7 +133,8 @@ TEST_F(AgentDiskTest, ANewGuestDoesNotGetTextForAnOldOne) {
   disk_.guest_left();
   EXPECT_FALSE(disk_.is_idle());
   EXPECT_EQ(disk_.take_for_host(), "");
-  EXPECT_EQ(read(), std::nullopt);  // no read is waiting any longer
+  // the read of the old guest no longer waits, so this read is accepted
+  EXPECT_EQ(read(), std::nullopt);
 }
 
 }  // namespace

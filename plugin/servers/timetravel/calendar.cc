@@ -22,18 +22,18 @@ namespace {
 
 using model::TimeNs;
 
-/// Backlog of connections that have not been accepted yet.
+/// Maximum number of connections that wait to be accepted.
 constexpr int kClients = 4;
 /// Maximum size of the text that the host has not read yet.
 constexpr std::size_t kHostTextMax = 16 << 20;
 constexpr std::size_t kHostReadBytes = 64 << 10;
 constexpr TimeNs kLatest = model::kNever / 4;  ///< 73 years; a longer sleep is treated as infinite
-/// Longest time for which a guest runs without contact. If its timer is further in the future, the
-/// guest asks repeatedly.
+/// Longest time for which a guest runs without contact. A guest whose next timer is later must ask
+/// again at the end of this time.
 constexpr TimeNs kHorizonNs = 60 * model::kSecondNs;
-/// Longest time without contact for a guest whose processor time is charged. It is short, because
-/// the guest must report when it sleeps. It is nevertheless long enough for the guest to read its
-/// clock a thousand times.
+/// Longest time without contact for a guest whose processor time is charged. The time is short,
+/// because the guest must report when it sleeps, but long enough for the guest to read its clock a
+/// thousand times.
 constexpr TimeNs kChargedHorizonNs = model::kMicrosecondNs;
 
 }  // namespace
@@ -140,8 +140,8 @@ bool Calendar::can_advance() {
   return false;
 }
 
-/// Delivers the agent's text to the host and stops time. Whatever the host does in response thus
-/// happens at this instant, however long it takes.
+/// Delivers the agent's text to the host and stops time, so the host's response takes no model
+/// time, however long it takes on the host.
 bool Calendar::flush_host_and_stop() {
   send_to_host();
   return false;
@@ -344,7 +344,8 @@ void Calendar::accept_guest() {
   if (!known || peer.pid == ::getpid()) return;
   processor_ = base::ProcessorClaim::take();
   processor_.move(0);
-  processor_.move(peer.pid);  // at this point, the process has not started any other process
+  // moves the whole guest, because its process has not started any other process yet
+  processor_.move(peer.pid);
 }
 
 void Calendar::on_time() {

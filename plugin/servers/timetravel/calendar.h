@@ -1,7 +1,7 @@
 #pragma once
 // Serves a machine's hardware to one guest in virtual time, and owns the clock of both.
 //
-// A guest (user-mode Linux with time-travel=ext:SOCKET) computes in zero time. When it is idle it
+// A guest (user-mode Linux with time-travel=ext:SOCKET) computes in zero time. When it is idle, it
 // reports its next timer and waits. Then the machine's events run one by one, up to the time of the
 // timer. If an event completes a request, the completion is handed to the guest, which may then
 // run. Otherwise time advances to the timer, and the guest runs. Guest and machine never run at the
@@ -82,8 +82,8 @@ class Calendar {
   Calendar(const Calendar&) = delete;
   Calendar& operator=(const Calendar&) = delete;
 
-  /// Serves `hardware`, which must have these disks and outlive this object. Fails if no thread can
-  /// be started.
+  /// Serves `hardware`, which must have the disks passed to listen() and outlive this object. Fails
+  /// if no thread can be started.
   Result<void> start(Hardware& hardware, const CalendarOptions& options, Log log);
   /// Disconnects the guest, whose requests still complete in the machine. Removes the socket files.
   void stop();
@@ -133,7 +133,7 @@ class Calendar {
 
   std::vector<std::filesystem::path> disk_paths_;
   std::filesystem::path mark_path_, port_path_, time_path_, agent_path_;
-  /// Sockets for disks, marks and port. Used until start().
+  /// Sockets of the disks, the mark disk and the agent's disk, in this order. Empty after start().
   std::vector<base::ListeningSocket> sockets_;
   base::ListeningSocket time_listener_, agent_listener_;
   base::Descriptor stop_;
@@ -151,7 +151,7 @@ class Calendar {
   std::size_t pending_bytes_ = 0;
   bool waiting_ = false;  ///< the guest has nothing to do before `requested_`
   model::TimeNs requested_ = model::kNever;
-  model::TimeNs free_until_ = 0;     ///< the last value sent to the guest
+  model::TimeNs free_until_ = 0;     ///< the time in the last free_until message
   std::uint64_t reported_time_ = 0;  ///< the last time that the guest has reported
   model::TimeNs guest_time_ = 0;     ///< the guest's current time, as far as known
   std::optional<ProcessorTime> processor_time_;
@@ -161,8 +161,8 @@ class Calendar {
   bool stopping_ = false;
   std::size_t waiting_within_ = 0;  ///< nesting depth of wait_for_input()
   bool sleeps_forever_ = false;     ///< the log already says that the guest sleeps forever
-  /// Number of power cuts when the guest connected. If the number has changed since, the guest is
-  /// dead.
+  /// Number of power cuts when the guest connected. If the current number differs, the guest's
+  /// power has been cut.
   std::uint64_t cuts_ = 0;
   std::string for_host_;
 };

@@ -93,9 +93,9 @@ class Clock {
   std::uint32_t sequence_ = 0;
 };
 
-/// Kicks a ring. Returns the number of notifications that arrive before the acknowledgement, when
-/// all requests are complete. Without `channel`, the guest examines its ring itself. With
-/// `channel`, the guest is notified by calls, which it acknowledges.
+/// Kicks a ring. Returns the number of notifications that arrive before the kick is acknowledged,
+/// when all requests must be complete. Without `channel`, the guest examines the ring itself. With
+/// `channel`, the guest is notified by VRING_CALL messages, which it acknowledges.
 constexpr std::uint32_t kExaminesRing = 1;
 int kick(TestClient& disk, Clock& clock, int channel = -1, std::uint32_t untold_ns = 0) {
   const std::array<std::uint32_t, 2> ring = {0, channel < 0 ? untold_ns * 2 + kExaminesRing : 0};
@@ -129,7 +129,7 @@ int kick(TestClient& disk, Clock& clock, int channel = -1, std::uint32_t untold_
   }
 }
 
-/// A guest with its first disk.
+/// A simulated guest: its clock, and its first disk.
 class Guest {
  public:
   explicit Guest(Machine& machine)
@@ -397,7 +397,8 @@ TEST(TimeTravelCalendar, MarksCompleteAtTheirInstant) {
 
 // ---- with a charge for processor time
 
-/// Adds processor time, which is charged with the next message that causes a charge.
+/// A machine whose guest uses as much processor time as the test adds to `used_ns`. The time is
+/// charged with the next message that causes a charge.
 struct Charged {
   explicit Charged(double charge)
       : machine({.charge = charge, .processor_ns = [this] { return used_ns.exchange(0); }}) {}
@@ -450,8 +451,9 @@ TEST(TimeTravelCalendar, CompletionsDuringComputingAreHandedOverAfterwards) {
   EXPECT_LT(reported.response_times->target.max_ns, 30'000'000) << "the drive must not be slower";
 }
 
-/// A waiting kernel accepts only its timer's time. Timers that are due must therefore fire at their
-/// own instants, before the interrupt.
+/// A waiting kernel can be set only to the time of its next timer. Timers that became due while the
+/// guest was computing must therefore fire first, each at its own instant, and the interrupt must
+/// follow.
 TEST(TimeTravelCalendar, TimersDueDuringComputingHappenFirstAtTheirInstants) {
   Charged all(1);
   Guest guest(all.machine);
@@ -554,8 +556,8 @@ TEST(TimeTravelCalendar, AGuestWithAnInvalidRingIsDisconnected) {
   EXPECT_TRUE(guest.clock.is_closed());
 }
 
-/// A kick for a mark is answered at once. Within that kick, the calendar waits until the guest has
-/// seen the answer, but this guest kicks again instead.
+/// Each kick submits a mark, which completes at once. The calendar does not acknowledge the kick
+/// until the guest has seen the completion, but this guest sends the next kick instead.
 void kick_within_kicks(TestClient& marks, int kicks) {
   const std::array<std::uint32_t, 2> ring = {0, 0};
   std::memcpy(marks.data().data(), "here", 5);

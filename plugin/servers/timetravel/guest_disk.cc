@@ -10,7 +10,8 @@ using vhost::Ring;
 
 namespace {
 
-/// A flag in the number that a kick writes; the other bits are the time.
+/// A flag in the number that a kick writes: the guest examines its ring after the kick. The other
+/// bits are the time.
 constexpr std::uint32_t kExaminesRing = 1;
 
 }  // namespace

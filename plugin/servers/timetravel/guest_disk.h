@@ -29,7 +29,7 @@ class GuestDisk {
  public:
   /// A disk as one client sees it during its connection.
   struct Served {
-    vhost::Disk shape;  ///< the functions in it are empty
+    vhost::Disk shape;  ///< name, size and properties of the disk; its functions are empty
     /// Serves a request. Returns 0 or an errno, or nullopt if `initiator` will be completed later,
     /// exactly once. `request` and `initiator` must stay valid until then.
     std::function<std::optional<int>(const model::Request& request, model::Initiator& initiator)>
@@ -49,7 +49,8 @@ class GuestDisk {
     /// Called when the commands have been submitted, but before the kick is acknowledged.
     std::function<void(GuestDisk&)> submitted;
   };
-  /// `stop` is a descriptor that aborts the wait for the remaining bytes of a message.
+  /// When the descriptor `stop` becomes readable, the wait for the remaining bytes of a message is
+  /// aborted.
   GuestDisk(base::ListeningSocket listener, Connect connect, Kick kick, int stop);
   ~GuestDisk();
   GuestDisk(const GuestDisk&) = delete;
@@ -106,7 +107,7 @@ class GuestDisk {
     vhost::Command command;
     std::shared_ptr<const Served> served;
     std::uint64_t memory_of;  ///< number of the client that owns the memory
-    vhost::Ring* ring;        ///< ring of that client
+    vhost::Ring* ring;        ///< the client's ring from which the command was taken
     std::shared_ptr<const vhost::GuestMemory> memory;
     std::optional<model::Completion> completion;
     std::list<PendingRequest>::iterator at;
@@ -128,7 +129,8 @@ class GuestDisk {
   base::ListeningSocket listener_;
   Connect connect_;
   Kick kick_;
-  bool examines_ring_ = false;            ///< the guest will examine its ring after this kick
+  /// the guest examines its ring after this kick, so it needs no notification
+  bool examines_ring_ = false;
   std::shared_ptr<const Served> served_;  ///< the client's disk
   int stop_;
   base::Descriptor client_;
@@ -137,7 +139,8 @@ class GuestDisk {
   std::optional<vhost::Backend> backend_;
   std::list<PendingRequest> inside_;
   mutable std::mutex completed_mutex_;
-  /// Commands that have ended, or whose current request has completed.
+  /// Commands that must be continued or handed back, because their current request has completed or
+  /// because they have ended.
   std::vector<PendingRequest*> completed_;
 };
 

@@ -55,7 +55,8 @@ TEST(Fuzz, GuestsClock) {
     reported = log.size();
     return kind;
   });
-  // Time may have advanced by any amount. The next guest must still be served.
+  // The fuzzed messages may have advanced the time by any amount. The next guest must still be
+  // served.
   const base::Descriptor next = connect(machine.calendar->time_socket());
   const auto ask = bytes_of({Op::get, 7, 0});
   ASSERT_EQ(::send(next.get(), ask.data(), ask.size(), 0), ssize_t{kMessageBytes});

@@ -37,11 +37,12 @@ enum class Op : std::uint32_t {
 struct Message {
   Op op = Op::ack;
   std::uint32_t sequence = 0;
-  /// Time in nanoseconds. In a start message, an arbitrary number that is given to the guest.
+  /// A time in nanoseconds. A start message instead carries an arbitrary number, which the guest
+  /// received when it was started.
   std::uint64_t time = 0;
 };
 
-/// Fails if the operation is unknown or is one that a guest never sends.
+/// Parses a message. Fails if the operation is unknown or is one that a guest never sends.
 Result<Message> parse_message(std::span<const std::byte, kMessageBytes> bytes);
 std::array<std::byte, kMessageBytes> bytes_of(const Message& message);
 

@@ -9,7 +9,7 @@
 namespace headcrash::timetravel {
 namespace {
 
-// Name of the first disk. It does not appear in the name of the disk's socket.
+// Name of the first disk, which does not appear in the name of the disk's socket.
 constexpr const char* kDisk = "disk";
 
 /// Returns a list of `first` and the names of the other disks.

@@ -1,8 +1,8 @@
 #pragma once
-// The stages of a server of crash states, for guests in virtual time. Each stage has its own
-// calendar, because each guest has its own time. The sockets of stage N have the names given in
-// calendar.h, with SOCKET.N in place of SOCKET. Other disks of the stage, such as a log, have
-// sockets SOCKET.N.log, SOCKET.N.hd1 and so on (virtual_guest::kOtherDisks).
+// The stages of a crash-state server, for guests in virtual time. Each stage has its own calendar,
+// because each guest has its own time. The sockets of stage N have the names given in calendar.h,
+// with SOCKET.N in place of SOCKET. Other disks of the stage, such as a log, have sockets
+// SOCKET.N.log, SOCKET.N.hd1 and so on (virtual_guest::kOtherDisks).
 
 #include <filesystem>
 #include <memory>

@@ -35,7 +35,8 @@ class Served {
     }
     return false;
   }
-  /// Loads a stage once the calendar has noticed that a client has disconnected.
+  /// Tries to load a stage until the calendar has noticed that a client has disconnected. Returns
+  /// false if this takes more than 2 s.
   bool loads(std::size_t stage, std::uint64_t sectors) {
     for (int i = 0; i < 2000; ++i, std::this_thread::sleep_for(std::chrono::milliseconds(1)))
       if (server->load({.stage = stage, .sectors = sectors})) return true;

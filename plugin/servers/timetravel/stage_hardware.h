@@ -3,7 +3,7 @@
 // stage's recording uses that time.
 //
 //   a read             takes no time
-//   a write or flush   takes the stage's AnswerDelay while it is recorded, otherwise none
+//   a write or flush   takes the stage's AnswerDelay while the stage is recorded, otherwise no time
 
 #include <atomic>
 #include <list>

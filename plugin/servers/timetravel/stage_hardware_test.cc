@@ -17,7 +17,7 @@ using stages::filled;
 
 constexpr std::uint64_t kSectors = 4096, kLogSectors = 128;
 
-/// The guest's side of a disk.
+/// The guest's end of a disk: submits requests and notes when they complete.
 class Client {
  public:
   Client(StageHardware& hardware, GuestDisk::Served served)
@@ -159,7 +159,8 @@ TEST(StageHardware, InvalidRequestsGiveErrors) {
 /// recording must use the guest's time.
 std::string record_slow_writes(const std::filesystem::path& path) {
   Fixture fixture;
-  // The recording begins later than this, when the stage is loaded.
+  // The time advances before the stage is loaded, so the recording's clock starts later than the
+  // guest's.
   fixture.hardware.step(model::kSecondNs);
   stages::LoadOrder order{
       .sectors = kSectors, .record = path, .delay = {.seed = 7, .most_us = 8000}};

@@ -257,7 +257,8 @@ Result<void> Backend::interrupt(const Ring& ring) {
   return {};
 }
 
-/// Sends a call message without blocking, because the client may be waiting for this device.
+/// Sends a VRING_CALL message. The send must not block, because the client may be waiting for this
+/// device instead of reading.
 Result<void> Backend::call_in_band(std::uint32_t ring) {
   const bool wants_ack = (protocol_ & kReplyAck) != 0;
   const std::vector<std::byte> message = ring_call(ring, wants_ack);

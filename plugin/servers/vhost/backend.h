@@ -32,7 +32,7 @@ class Backend {
 
   /// Handles a message and answers it. Errors describe how the client violated the protocol.
   Result<void> handle(Received& received);
-  /// The first half of handle(): executes a message. For messages that need no reply.
+  /// The first half of handle(): executes a message. Sufficient for messages that need no reply.
   Result<void> obey(Received& received);
   /// The second half of handle(): acknowledges the message if the client requested it.
   Result<void> acknowledge(const Received& received) const;
@@ -48,7 +48,7 @@ class Backend {
   /// Returns the next waiting chain of a ring, if any. REQUIRES: memory() is not null.
   Result<std::optional<Chain>> take(Ring& ring) { return ring.split.take(*memory_); }
   Result<void> want_kicks(Ring& ring, bool wanted);
-  /// Reads the ring's kick descriptor, if it has one, and sets `look` if chains may be waiting.
+  /// Reads the ring's kick descriptor, if it has one. Sets `ring.look` if chains may be waiting.
   static Result<void> take_kick(Ring& ring);
 
   /// Notifies the driver of completed chains. If the counter of the eventfd is at its limit, an

@@ -34,8 +34,8 @@ std::uint64_t total(const std::vector<Segment>& segments) {
   return bytes;
 }
 
-/// Copies between `bytes` and the segments, starting at `offset` within the segments. Calls
-/// `copy(segment's bytes, our bytes, size)` for each piece.
+/// Copies between `bytes` and the segments, starting at `offset` within the segments. Calls `copy`
+/// for each piece, with the piece's place in a segment, its place in `bytes`, and its size.
 template <typename Bytes, typename Copy>
 Result<void> transfer(const GuestMemory& memory, const std::vector<Segment>& segments,
                       std::uint64_t offset, Bytes bytes, Copy copy) {
@@ -227,7 +227,8 @@ Result<std::uint32_t> Command::finish() const {
     written = bytes_.size();
   }
   TRY(put(*memory_, chain_, in_bytes_, {&status_, 1}));
-  // The status is the last byte. The preceding bytes are counted only if all of them were written.
+  // The status is the last byte of the chain. It is counted only if all bytes before it have been
+  // written.
   return static_cast<std::uint32_t>(written == in_bytes_ ? written + 1 : written);
 }
 

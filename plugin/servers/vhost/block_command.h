@@ -17,18 +17,18 @@
 
 namespace headcrash::vhost {
 
-/// The disk that is served. `serve` must be thread-safe. It waits until the request is complete and
-/// returns 0 or an errno.
+/// The disk that is served. `serve` must be thread-safe. It returns when the request is complete:
+/// 0, or an errno.
 struct Disk {
   std::string name;  ///< serial number that the guest sees, truncated to 20 bytes
   std::uint64_t sectors = 0;
   std::uint32_t physical_sector_sectors = 1;
   bool trim = false;
-  /// Trimmed sectors read as zeroes; required if zeroes are to be written by trims.
+  /// If true, trimmed sectors read as zeroes, so requests to write zeroes may be executed as trims.
   bool trim_zeroes = true;
   std::function<int(const model::Request&)> serve;
-  /// Returns true if serve() would currently not wait. The result may be outdated when serve() is
-  /// called. If this function is empty, serve() may always wait.
+  /// Returns true if serve() would not wait at present. The result may be outdated when serve() is
+  /// called. If this function is empty, serve() must be assumed to wait.
   std::function<bool()> answers_at_once;
 };
 
@@ -41,8 +41,8 @@ std::uint64_t device_features(const Disk& disk);
 std::array<std::byte, kConfigBytes> device_config(const Disk& disk, std::uint16_t queues);
 
 /// A command in progress: its requests to the disk, one after another, and its answer. The command
-/// keeps the chain's memory alive. It can be moved while a request is in flight, because the
-/// addresses of its buffers do not change.
+/// keeps the chain's memory alive. A command can be moved while one of its requests is in flight,
+/// because the addresses of its buffers do not change.
 class Command {
  public:
   /// Starts a command, and copies the data that it will write. A rejected command gets an error

@@ -31,8 +31,8 @@ void take_files(msghdr& message, std::vector<Descriptor>& files) {
 
 }  // namespace
 
-/// Returns Bytes::none if the client disconnected before the first byte, or if the server is
-/// stopping.
+/// Reads until `into` is full. Returns Bytes::none if the client disconnected before the first
+/// byte, or if the server is stopping.
 Result<Connection::Bytes> Connection::receive_bytes(std::span<std::byte> into,
                                                     std::vector<Descriptor>& files) const {
   std::size_t got = 0;

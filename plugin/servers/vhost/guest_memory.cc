@@ -44,7 +44,7 @@ void on_bus_error(int signal, siginfo_t* info, void* context) {
   }
   if ((previous_action.sa_flags & SA_SIGINFO) != 0)
     return previous_action.sa_sigaction(signal, info, context);
-  ::signal(SIGBUS, SIG_DFL);  // the access is repeated, and the signal then kills the process
+  ::signal(SIGBUS, SIG_DFL);  // when the access is repeated, the signal kills the process
 }
 
 void install_handler() {

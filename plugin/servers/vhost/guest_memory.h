@@ -41,7 +41,8 @@ class GuestMemory {
   /// Returns the mapped address; null unless a single region contains the whole range.
   std::byte* at_guest(std::uint64_t address, std::uint64_t bytes) const;
   std::byte* at_user(std::uint64_t address, std::uint64_t bytes) const;
-  /// Fails if the client has truncated a file, and a lost part of it has been accessed.
+  /// Fails if the client has truncated a file and this process has then accessed a part that was
+  /// lost.
   Result<void> intact() const;
 
  private:

@@ -50,7 +50,7 @@ class MachineServer {
 
   std::vector<std::filesystem::path> disk_paths_;
   std::filesystem::path mark_path_;
-  /// Sockets for the disks, followed by that for the marks. Used until start().
+  /// Sockets of the disks, followed by the socket of the mark disk. Not used after start().
   std::vector<base::ListeningSocket> sockets_;
   emulation::FailureLog failures_;
   std::vector<std::unique_ptr<Server>> servers_;

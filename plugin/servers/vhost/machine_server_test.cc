@@ -107,13 +107,14 @@ TEST_P(VhostMachine, RecordsTheRequestsOfEveryQueue) {
   EXPECT_FALSE(std::filesystem::exists(disk.server->mark_socket()));
   const auto events = disk.events();
   EXPECT_EQ(count(events, record::Kind::submit, model::Op::write), 2U);
-  // The second flush is from the shutdown.
+  // The shutdown sends the second flush.
   EXPECT_EQ(count(events, record::Kind::submit, model::Op::flush), 2U);
   EXPECT_EQ(disk.log(), "");
 }
 
 TEST(VhostMachinePower, ACutFailsTheRequestInFlightAndLaterOnes) {
-  ServedDisk disk("real:20", "off");  // a request takes 200 ms
+  // the clock is slowed down by a factor of 20, so that a request takes 200 ms
+  ServedDisk disk("real:20", "off");
   TestClient client(disk.socket());
   client.size = 128;
   client.set_up();
@@ -199,7 +200,7 @@ TEST(VhostMachineMarks, UseASeparateDisk) {
     EXPECT_STREQ(reinterpret_cast<const char*>(client.data().data()),
                  disk.emulation().instance().c_str());
     std::ranges::fill(client.data(), std::byte{0});
-    EXPECT_EQ(client.command(0, kOut, 0, 512, false), kIoError);  // a mark without text
+    EXPECT_EQ(client.command(0, kOut, 0, 512, false), kIoError);  // an empty mark is rejected
     std::memcpy(client.data().data(), "persisted 1", 12);
     EXPECT_EQ(client.command(0, kOut, 0, 512, false), kOk);
     disk.emulation().cut_power();

@@ -87,7 +87,7 @@ Result<Payload> parse_config(const Known& known, std::span<const std::byte> byte
   return part;
 }
 
-/// Returns the payload length of a request whose payload has a fixed size.
+/// Returns the length of a payload of this kind; nullopt if its length varies.
 std::optional<std::size_t> length_of(Kind kind) {
   switch (kind) {
     case Kind::nothing:

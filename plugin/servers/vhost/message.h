@@ -61,7 +61,8 @@ struct RingAddress {
   std::uint32_t ring = 0;
   std::uint64_t descriptors = 0, available = 0, used = 0;
 };
-/// The payload of set_vring_kick, _call and _err. `comes` is true if a descriptor is attached.
+/// The payload of set_vring_kick, set_vring_call and set_vring_err. `comes` is true if a descriptor
+/// is attached.
 struct RingDescriptor {
   std::uint32_t ring = 0;
   bool comes = false;
@@ -76,8 +77,8 @@ using Payload = std::variant<NoPayload, NumberPayload, RingState, RingAddress, R
 Result<Payload> parse_payload(Verb verb, std::span<const std::byte> bytes);
 
 /// Returns an in-band notification (VHOST_USER_PROTOCOL_F_INBAND_NOTIFICATIONS) that chains of a
-/// ring have completed. It is to be sent on the back-end's request channel. If `wants_ack` is true,
-/// the front-end acknowledges it.
+/// ring have completed, for the back-end's request channel. If `wants_ack` is true, the front-end
+/// acknowledges the notification.
 std::vector<std::byte> ring_call(std::uint32_t ring, bool wants_ack);
 /// Size of the acknowledgement of ring_call(): header and payload.
 inline constexpr std::size_t kAckBytes = kMessageHeaderBytes + 8;

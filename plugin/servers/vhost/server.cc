@@ -57,7 +57,8 @@ void Server::run() {
   while (wait_for_client()) {
     const base::Descriptor client(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC));
     if (!client.is_open()) {
-      // The client stays in the backlog, so poll() would report it again immediately.
+      // No descriptor was available. The client stays in the backlog, so poll() would report it
+      // again at once; the thread pauses instead.
       pollfd stop = {stop_.get(), POLLIN, 0};
       ::poll(&stop, 1, kNoDescriptorsPauseMs);
       continue;
@@ -66,7 +67,7 @@ void Server::run() {
       const auto served = serve_client(client.get(), stop_.get(), disk_, options_);
       if (!served) report_(served.error());
     } catch (const std::exception& error) {
-      // If the server is out of memory, for example, only this client is disconnected.
+      // An exception (such as std::bad_alloc) disconnects only this client.
       report_({"vhost-user", error.what(), ""});
     }
   }

@@ -26,8 +26,8 @@ inline constexpr std::uint16_t kQueuesMax = 16;
 
 struct SessionOptions {
   std::uint16_t queues = 4;  ///< 1 to kQueuesMax
-  /// Maximum number of a client's requests that are in the disk at the same time. Each needs a
-  /// thread, which is created on demand.
+  /// Maximum number of a client's requests that the disk serves at the same time. Each of them
+  /// needs a thread, which is created on demand.
   unsigned workers = 512;
 };
 

@@ -113,8 +113,8 @@ TEST(VhostSession, ServesSeveralQueuesAndResumesAStoppedOne) {
   EXPECT_EQ(client.command(1, kOut, 24, 512, false), 0);
   EXPECT_EQ(client.used(0), 1);
   EXPECT_EQ(disk.byte(16 * 512), std::byte{0});
-  // The ring resumes where it stopped. The chain that was offered in the meantime is the second
-  // chain of the ring, and has the second entry in `used`.
+  // The ring must resume where it stopped. The chain that was offered while the ring was stopped is
+  // the ring's second chain, and must get the second entry in `used`.
   client.start(0, 1);
   client.kick_only(0);
   EXPECT_TRUE(client.wait_used(0, 2));
@@ -175,8 +175,8 @@ TEST(VhostSession, AnImmediateDiskIsServedWithoutAKickPerRequest) {
   TestClient client(disk);
   client.size = 128;
   client.set_up();
-  // For several rounds of the ring, the client sends fewer kicks than chains, like a driver that
-  // has been asked to send none.
+  // Fills the ring several times. Like a driver that has been asked to send no kicks, the client
+  // sends fewer kicks than chains.
   for (int round = 0; round < 20; ++round) {
     for (std::uint16_t slot = 0; slot < 40; ++slot) client.begin(0, slot, kFlush, 0, 0, false);
     EXPECT_TRUE(client.wait_used(0, static_cast<std::uint16_t>(40 * (round + 1))));
@@ -190,7 +190,7 @@ TEST(VhostSession, AnImmediateDiskIsServedWithoutAKickPerRequest) {
   EXPECT_FALSE(client.kicks_unwanted(0));
 }
 
-/// Reads the five words of a VRING_CALL message, which a client receives.
+/// Reads a VRING_CALL message, which has five words, from the client's end of the channel.
 std::array<std::uint32_t, 5> next_call(int channel) {
   std::array<std::uint32_t, 5> words = {};
   pollfd there = {channel, POLLIN, 0};
@@ -261,7 +261,7 @@ TEST(VhostSession, EndsAtARefusedOrUnsolicitedAnswer) {
 
 TEST(VhostSession, StopsInTheMiddleOfAMessage) {
   for (const std::size_t bytes :
-       // The first message ends within the header, the second before the payload.
+       // The first message is cut off within the header, the second between header and payload.
        {std::size_t{5}, std::size_t{12}}) {
     TestDisk disk;
     TestClient client(disk.disk());
@@ -317,7 +317,7 @@ TEST_P(VhostHarm, GivesOneErrorAndLeavesNothing) {
     EXPECT_NE(error.find(GetParam().error), std::string::npos) << error;
   }
   EXPECT_EQ(files(), files_before);
-  // A thread that has been joined may remain listed for a moment.
+  // The kernel may still list a thread for a moment after it has been joined.
   for (int i = 0; i < 200 && threads() > threads_before; ++i)
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
   EXPECT_EQ(threads(), threads_before);

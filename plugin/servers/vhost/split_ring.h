@@ -39,7 +39,7 @@ class SplitRing {
   /// Returns true if `size` is a power of two up to kRingSizeMax.
   static bool is_size(std::uint64_t size);
 
-  /// Fails if a part is misaligned.
+  /// Sets the locations of the ring's parts. Fails if a part is misaligned.
   Result<void> place(const RingPlace& place);
   void set_indirect(bool negotiated) { indirect_ = negotiated; }
   /// Sets the index of the next chain in `available`, and sets the index in `used` to the same

@@ -182,7 +182,8 @@ class RandomRun {
     write.sectors = 1 + random_.below(std::min<std::uint64_t>(options_.sectors - write.lba, 6));
     write.data.resize(write.sectors * model::kSectorBytes);
     if (write.op == model::Op::write) {
-      // The same bytes occur often, so that different states can have equal contents.
+      // Uses only a few distinct bytes most of the time, so that different states can have equal
+      // contents.
       for (std::uint64_t i = 0; i < write.sectors; ++i)
         std::fill_n(
             write.data.begin() + static_cast<std::ptrdiff_t>(i * model::kSectorBytes),

@@ -148,7 +148,7 @@ class TwoDisks {
     write.fua = random_.below(8) == 0;
     write.lba = random_.below(kDiskSectors);
     write.sectors = 1 + random_.below(std::min<std::uint64_t>(kDiskSectors - write.lba, 4));
-    // The same byte occurs often, so that different states can have equal contents.
+    // Uses the same few values most of the time, so that different states can have equal contents.
     write.value =
         static_cast<std::byte>(random_.below(3) == 0 ? random_.below(256) : random_.below(2));
     const Sectors data(write.sectors * model::kSectorBytes, write.value);

@@ -78,7 +78,7 @@ inline TrialRecord some_trial(const std::string& key) {
   return trial;
 }
 
-/// The second repetition of a cell.
+/// Returns a trial of a benchmark: the second repetition of its cell.
 inline TrialRecord some_bench_trial(const std::string& key) {
   TrialRecord trial = some_trial(key);
   trial.cut.clear();

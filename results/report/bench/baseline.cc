@@ -22,8 +22,8 @@ bool by_quiescence(const Entrant& entrant) {
                              [](const Measurement& m) { return m.quiescent_ms.has_value(); });
 }
 
-/// Combines the changes of a cell's two times into one change. If one time became longer and the
-/// other shorter, the result is "slower".
+/// Combines the changes of a cell's two times into one change. If either time became longer, the
+/// result is "slower", even if the other became shorter.
 Change both(Change whole, Change elapsed) {
   if (whole == Change::worse || elapsed == Change::worse) return Change::worse;
   if (whole == Change::better || elapsed == Change::better)
@@ -37,7 +37,7 @@ Change both(Change whole, Change elapsed) {
 struct ComparedCell {
   CellChange change;
   const Entrant *then = nullptr, *now = nullptr;
-  bool compared = false;  ///< the times of the cell have been compared
+  bool compared = false;  ///< true if the times of both runs have been compared
 };
 
 bool is_ranked_in_both(const ComparedCell& cell) {
@@ -64,7 +64,8 @@ void compare_times(ComparedCell& cell, double tolerance) {
   change.elapsed = statistics::compare(times_of(then, false), times_of(now, false), tolerance);
 }
 
-/// Determines how the times have changed, and corrects for the number of comparisons.
+/// Derives the cell's verdict from its comparisons, which must have been corrected for their
+/// number.
 void judge_times(ComparedCell& cell) {
   CellChange& change = cell.change;
   for (const Entrant* const entrant : {cell.then, cell.now}) {
@@ -118,7 +119,8 @@ void correct(std::vector<ComparedCell>& cells) {
   }
   statistics::correct_for_number(family);
   for (ComparedCell& cell : cells)
-    // The cell has only one time, which must not be counted twice in the correction.
+    // A cell without a time to quiescence has only one time. It is copied after the correction, so
+    // that the correction counts it only once.
     if (!cell.change.to_quiescence) cell.change.elapsed = cell.change.whole;
 }
 

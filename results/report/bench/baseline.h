@@ -22,7 +22,7 @@ struct CellChange {
   std::string device, setting, scale, phase, filesystem, entrant;
   statistics::Change change = statistics::Change::cannot_tell;
   bool regression = false;
-  /// The reason for an inconclusive result, or the part that failed; otherwise empty.
+  /// Why the result is inconclusive, or which part failed; otherwise empty.
   std::string reason;
   std::optional<double> before_ms, now_ms;  ///< means of the times that were compared
   bool to_quiescence = true;

@@ -19,8 +19,8 @@ namespace {
 
 constexpr std::size_t kWinnersMost = 6;
 constexpr std::size_t kNamesMost = 3;
-/// If the numbers of bytes that guest and device have counted differ by more than this fraction,
-/// the difference is noted.
+/// If the guest's count of bytes and the device's count differ by more than this fraction, a note
+/// reports the difference.
 constexpr double kDeviation = 0.01;
 constexpr double kFewBytes = 16 << 10;
 constexpr const char* kVirtualTime =
@@ -76,8 +76,8 @@ std::string status_of(const Benchmark& bench) {
   return text;
 }
 
-/// Returns the versions that differ between merged shards. For these, the run records a list of
-/// values.
+/// Returns the names of the versions that differ between merged shards. The run records a list of
+/// values for each of them.
 std::vector<std::string> mixed_versions(const Run& run) {
   std::vector<std::string> mixed;
   for (const std::string& text : {run.versions, run.host}) {
@@ -269,8 +269,8 @@ std::vector<std::string> marks_of(const Entrant& entrant) {
     marks.push_back("spread " + percent(entrant.standing.spread()));
   if (const auto n = entrant.standing.ranking.outliers.size(); n > 0)
     marks.push_back(fmt::format("outliers: {}", n));
-  // In virtual time without processor time, only the device takes time, so this mark would not be
-  // informative.
+  // In virtual time that excludes processor time, only the device takes time, so this mark would
+  // not be informative.
   const bool others_took_time = entrant.standing.processor_share.has_value();
   if (entrant.standing.kind == Standing::Kind::ranked && others_took_time &&
       entrant.standing.elapsed_busy_share < kDeviceBusy)

@@ -4,7 +4,8 @@
 //
 //   run -> contest: device x workload x parameters x phase   unit of comparison
 //            -> entrant: a file system (and variant)         compared with the others
-//                 -> measurement: one repetition             paired with the same of the others
+//                 -> measurement: one repetition             paired with the same repetition
+//                                                           of the others
 
 #include <cstdint>
 #include <map>
@@ -22,13 +23,13 @@ namespace headcrash::report {
 /// Prefix of a trial's clock that precedes a factor. Such a clock is virtual time that includes
 /// processor time.
 inline constexpr std::string_view kChargedPrefix = "charged:";
-/// Minimum busy fraction of the device. If a workload kept the device busy for a smaller part of
-/// the time, it was not waiting for the device.
+/// Minimum fraction of the time during which the device must be busy. Below it, the workload was
+/// not limited by the device.
 inline constexpr double kDeviceBusy = 0.5;
-/// If other processes used more than this fraction of the host's CPU, it is noted that the host was
+/// If other processes used more than this fraction of the host's CPU, a note says that the host was
 /// busy.
 inline constexpr double kBusyHost = 0.1;
-/// If the ratio of standard deviation to mean is above this limit, the spread is noted.
+/// If the standard deviation exceeds this fraction of the mean, a note reports the spread.
 inline constexpr double kWideSpread = 0.05;
 
 /// A measured quantity, which is a column of the query bench_measures.
@@ -74,8 +75,8 @@ struct Standing {
   }
   Kind kind = Kind::unmeasured;
   int rank = 0;  ///< from 1; entrants that cannot be distinguished share a rank
-  /// The times by which entrants are ranked, in milliseconds. They are the times to quiescence, or
-  /// the elapsed times if the contest uses these.
+  /// The times by which entrants are ranked, in milliseconds: times to quiescence if the contest
+  /// ranks these, otherwise elapsed times.
   statistics::Summary ranking;
   statistics::Summary elapsed;  ///< milliseconds
   /// Median fraction of the ranked time during which the device was busy.
@@ -84,9 +85,8 @@ struct Standing {
   double elapsed_busy_share = 0;
   /// Median of Measurement::processor_share; empty in virtual time.
   std::optional<double> processor_share;
-  /// Comparison with the best entrant; 1 for the best entrant itself. Compares the values of the
-  /// same repetition with each other if both entrants have such values; otherwise, compares the
-  /// means.
+  /// The comparison with the best entrant; its ratio is 1 for the best entrant itself. Compares
+  /// equal repetitions in pairs if both entrants have them; otherwise, compares the means.
   statistics::Comparison to_best;
   std::size_t pairs = 0;
   bool by_operation = false;  ///< times are per operation (Contest::by_operation)
@@ -128,7 +128,7 @@ struct Contest {
     return scale == "scaled" || has_own_sizes() ? scale : std::string();
   }
   std::string setting() const;  ///< returns text such as "copy files=535 users=4" or "fio-mine"
-  /// Returns text that identifies the contest. It is the same in all runs.
+  /// Returns a key of the contest that is the same in all runs.
   std::string identity() const;
 };
 
@@ -185,8 +185,7 @@ struct Benchmark {
   std::vector<BenchPanel> io;
 
   std::size_t failed() const;
-  // Returns the clock of any trial. All trials have the same clock, because a benchmark's file
-  // defines its guests once.
+  // All trials have the same clock, because a benchmark's file defines its guests once.
   bool in_virtual_time() const { return clock() != "real"; }
   std::string clock() const;  ///< as Contest::clock
 };

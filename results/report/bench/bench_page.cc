@@ -84,8 +84,8 @@ std::string folded_plots(const std::vector<Plot>& plots, const char* of_what,
                  html);
 }
 
-/// Returns the smallest bucket bound such that at least the fraction `share` of the values is not
-/// larger.
+/// Returns the smallest bucket bound that at least the fraction `share` of the values do not
+/// exceed.
 std::string quantile(const BenchCurve& curve, double share) {
   const auto at = std::ranges::find_if(
       curve.points, [&](const auto& point) { return point.second >= share - 1e-9; });

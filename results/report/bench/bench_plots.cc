@@ -20,7 +20,7 @@ namespace {
 constexpr std::size_t kOthersMost = 12;  // maximum number of plots of each kind
 constexpr std::string_view kDeviceSize = "size in bytes";
 
-/// Contests that are the same except for one parameter.
+/// Contests that differ only in the value of one parameter.
 struct Series {
   const Contest* first = nullptr;
   std::string rest;
@@ -42,7 +42,7 @@ std::vector<Series> series_of(const Benchmark& bench, std::string_view parameter
   return all;
 }
 
-/// Groups contests that are the same except for the device's size.
+/// Groups contests that differ only in the size of the device.
 std::vector<Series> sizes_of(const Benchmark& bench) {
   std::vector<Series> all;
   std::map<std::tuple<std::string, std::string, std::string, std::string>, std::size_t> places;
@@ -58,7 +58,7 @@ std::vector<Series> sizes_of(const Benchmark& bench) {
   return all;
 }
 
-/// Contests that are the same except for the age of the file system.
+/// Contests that differ only in the age of the file system.
 struct Ages {
   const Contest* first = nullptr;
   std::string what;
@@ -90,12 +90,13 @@ std::optional<double> metric_of(const Benchmark& bench, const Contest& contest,
   return mean == row->means.end() ? std::nullopt : std::optional(mean->second);
 }
 
-/// Draws a line for each entrant. The points of a line are the results of `value` for the contests.
+/// Draws a line for each entrant, through the numbers that `value` returns for the contests at each
+/// age.
 template <typename Value>
 std::optional<std::pair<Drawing, std::string>> by_age(const Ages& ages, const Dashes& dashes_of,
                                                       const char* title, const char* format,
                                                       const char* top, const Value& value) {
-  // Maps each entrant to its file system and its data.
+  // For each entrant: its file system, and the points of its line as text.
   std::map<std::string, std::pair<std::string, std::string>> lines;
   for (const auto& [day, contest] : ages.by_day) {
     for (const Entrant& entrant : contest->entrants) {
@@ -171,7 +172,7 @@ std::optional<std::pair<Drawing, std::string>> recovery_of(const Series& series,
 /// the throughput.
 std::optional<std::pair<Drawing, std::string>> throughput_of(const Series& series,
                                                              const Dashes& dashes_of) {
-  // Maps each entrant to its file system and its data.
+  // For each entrant: its file system, and the points of its line as text.
   std::map<std::string, std::pair<std::string, std::string>> lines;
   double most = 0;
   for (const auto& [users, contest] : series.by_value) {

@@ -12,14 +12,16 @@
 namespace headcrash::report {
 
 struct BenchPlots {
-  /// Phases that were repeated at several ages: first their times, then the layout of files.
+  /// Plots of phases that were repeated at several ages: first the times of the phases, then the
+  /// layout of the files.
   std::vector<Plot> ageing;
-  std::vector<Plot> recovery;    ///< workloads that end in a cut and have several sizes
+  /// workloads that end in a cut and were measured on devices of several sizes
+  std::vector<Plot> recovery;
   std::vector<Plot> throughput;  ///< workloads measured with several numbers of users
   std::vector<Plot> latency;     ///< one for each device and workload
   std::vector<Plot> flushes;     ///< one for each device and workload
-  /// Two for each device, workload and phase: bytes per second, and number of requests in the
-  /// device.
+  /// Two plots for each device, workload and phase: one of bytes per second, and one of the number
+  /// of requests in the device.
   std::vector<Plot> load;
 };
 

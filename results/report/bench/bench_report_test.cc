@@ -1,6 +1,6 @@
-// Tests the texts in reports of benchmarks with known numbers. HEADCRASH_SHOW_REPORT=FOLDER keeps a
-// realistic page in FOLDER for viewing. HEADCRASH_LARGE_REPORT=TRIALS prints the time that a large
-// report takes.
+// Tests the text of reports on benchmarks whose numbers are known. HEADCRASH_SHOW_REPORT=FOLDER
+// keeps a realistic page in FOLDER for viewing. HEADCRASH_LARGE_REPORT=TRIALS prints the time that
+// a large report takes.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -160,8 +160,8 @@ TEST_F(BenchReportTest, SeparatesEntrantsBehindANoisyLeader) {
   EXPECT_EQ(entrant(contest, "btrfs").standing.rank, 2);
 }
 
-/// The ratios of the three repetitions are between 1.10 and 1.22. This is significant for a single
-/// pair of entrants, but not for one of 45 pairs.
+/// The ratios of the three repetitions are between 1.10 and 1.22. Such a difference is significant
+/// if there is only one pair of entrants, but not if there are 45 pairs.
 TEST_F(BenchReportTest, RequiresMoreEvidenceForManyPairs) {
   auto shape = four_filesystems();
   auto& entrants = shape.contests[0].entrants;
@@ -229,7 +229,7 @@ TEST_F(BenchReportTest, DrawsFlushesAndTheLoadOverTime) {
   EXPECT_TRUE(holds(page, "1 plot of flushes"));
 }
 
-/// If an older database lacks these data, the rest of the report must be unchanged.
+/// If an older database lacks the data for some plots, the rest of the report must be unchanged.
 TEST_F(BenchReportTest, OmitsPlotsThatAnOlderDatabaseLacks) {
   auto db = database();
   fill(db, four_filesystems());
@@ -272,7 +272,7 @@ TEST_F(BenchReportTest, FindsOnlyRegressions) {
   EXPECT_EQ(compare_with_baseline(then, then, kBaselineTolerance).regressions(), 0U);
 }
 
-/// The difference occurs in only one cell. Among thirty cells, it may be due to chance.
+/// A difference in only one of thirty cells may be due to chance.
 TEST_F(BenchReportTest, CorrectsCellsOfABaselineForTheirNumber) {
   auto before = four_filesystems(), after = before;
   before.contests[0].entrants = {{"a", {10, 10.5, 11}}};
@@ -512,7 +512,7 @@ TEST_F(BenchReportTest, OpensRankingsButNotTheirTablesForPrint) {
   EXPECT_TRUE(holds(page, "querySelectorAll('details.on-paper:not([open])')"));
 }
 
-/// Returns the class and the contents of the map's cell with this tooltip.
+/// Returns the HTML of the map's cell that has this tooltip.
 std::string map_cell(const std::string& page, const std::string& hint) {
   const auto at = page.find("title=\"" + hint);
   if (at == std::string::npos) return "no such cell";
@@ -678,7 +678,7 @@ TEST_F(BenchReportTest, LabelsChargedTimeAndRejectsItsComparisonWithOtherClocks)
       must(write_report(charged, {.output = folder() / "out", .csv = folder() / "tables"}));
   EXPECT_EQ(result.summary["clock"], "charged:2.5");
   EXPECT_EQ(times(db::contents(folder() / "tables" / "rankings.csv"), ",charged:2.5\r\n"), 4U);
-  // Within one run, trials with different clocks must be in separate contests.
+  // Trials of one run that have different clocks must be in separate contests.
   must(db::execute(charged.handle(), "UPDATE trial SET clock = 'virtual' WHERE repetition = 0")
            .map([] { return true; }));
   EXPECT_EQ(must(gather_benchmark(charged, std::nullopt)).contests.size(),

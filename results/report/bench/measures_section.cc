@@ -18,8 +18,8 @@ using Kind = Column::Kind;
 constexpr std::size_t kMeasureTablesMost = 120;
 constexpr std::size_t kTrialRowsMost = 1000;
 constexpr std::size_t kFailedRowsMost = 500;
-/// If the numbers of requests that guest and device have counted differ by more than this fraction,
-/// the difference is emphasised.
+/// If the guest's count of requests and the device's count differ by more than this fraction, the
+/// page emphasises the difference.
 constexpr double kDeviationShown = 0.01;
 
 std::optional<double> mean_of_measure(const Entrant& entrant, std::size_t measure) {
@@ -142,7 +142,7 @@ std::string failed_trials(const Benchmark& bench) {
 }
 
 std::string trial_table(const Benchmark& bench) {
-  // The host's load has no influence in virtual time.
+  // In virtual time, the host's load has no influence, so its column is omitted.
   const bool host = !bench.in_virtual_time();
   std::vector<Column> columns = {
       {"trial"}, {"repetition", Kind::number}, {"seed", Kind::number}, {"clock"}, {"started"},

@@ -15,13 +15,14 @@
 
 namespace headcrash::report {
 
-/// A difference between means that is smaller than this counts as a tie.
+/// Two means count as tied if their difference is smaller than this fraction.
 inline constexpr double kTie = 0.02;
 
 /// Computes the standings and sorts the entrants.
 void rank(Contest& contest);
 
-/// Returns the ratios of `entrant` to `base` for the repetitions that both have.
+/// Compares the times of `entrant` with those of `base`, in pairs of equal repetitions. If there are
+/// no pairs, sets only the ratio of the means. `pairs`, unless null, receives the number of pairs.
 statistics::Comparison compare_entrants(const Entrant& base, const Entrant& entrant,
                                         bool to_quiescence, double tolerance,
                                         std::size_t* pairs = nullptr);

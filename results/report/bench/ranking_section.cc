@@ -19,7 +19,7 @@ namespace {
 
 using Kind = Column::Kind;
 
-/// If there are more rankings than this, they are grouped by device and collapsed.
+/// If there are more rankings than this, the page groups the rankings by device and collapses them.
 constexpr std::size_t kRankingsInTheOpen = 6;
 constexpr const char* kVirtualTimeNote =
     "<p class=\"note\">In virtual time the guest&#39;s clock stops while it computes, and "
@@ -59,8 +59,8 @@ std::string id_of(const Contest& contest) {
                                (contest.in_virtual_time() ? "/" + contest.clock : ""));
 }
 
-/// Returns a time as a multiple of the best one. It is marked if no other time is significantly
-/// better.
+/// Returns a time as a multiple of the best one. The multiple has a mark if no other time is
+/// significantly better.
 HeatCell overview_cell(const Contest& contest, const EntrantColumn& column) {
   const auto entrant = std::ranges::find_if(contest.entrants, [&](const Entrant& each) {
     return each.filesystem == column.filesystem && each.variant == column.variant;
@@ -82,8 +82,8 @@ HeatCell overview_cell(const Contest& contest, const EntrantColumn& column) {
           fmt::format("{}{}", shade(s.to_best.ratio), best ? " best" : ""), hint};
 }
 
-/// Returns each entrant's geometric mean over the contests in which all of these entrants were
-/// ranked.
+/// Returns the geometric mean of each entrant's ratio to the best entrant, over the contests in
+/// which every entrant was ranked.
 HeatRow means_row(const Benchmark& bench, const std::vector<EntrantColumn>& entrants) {
   HeatRow row{.name = "geometric mean",
               .group = "all comparisons in which every file system was ranked",
@@ -250,7 +250,7 @@ Section bench_overview(const Benchmark& bench) {
     for (const EntrantColumn& each : entrants) row.cells.push_back(overview_cell(contest, each));
     rows.push_back(std::move(row));
   }
-  // The contests on one device must be adjacent, whatever the order of the query's rows.
+  // The contests on one device must be adjacent for any order of the query's rows.
   std::ranges::stable_sort(rows, {}, &HeatRow::group);
   if (HeatRow means = means_row(bench, entrants); !means.cells.empty())
     rows.push_back(std::move(means));

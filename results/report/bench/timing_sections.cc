@@ -18,7 +18,7 @@ using Kind = Column::Kind;
 
 /// A request counts as late if its delay is more than this fraction of the mean service time.
 constexpr double kLateShare = 0.05;
-/// If there are more recoveries than this, they are collapsed.
+/// If there are more recoveries than this, the page collapses the recoveries.
 constexpr std::size_t kRecoveriesInTheOpen = 24;
 
 std::string spread(const Spread& s, std::int64_t trials) {
@@ -52,8 +52,8 @@ std::string nothing(const std::string& sentence) {
   return "<p class=\"muted\">" + escape(sentence) + "</p>\n";
 }
 
-/// Returns the smallest bucket bound such that at least the fraction `share` of the requests took
-/// no longer.
+/// Returns the smallest bucket bound that at least the fraction `share` of the requests' times do
+/// not exceed.
 double quantile(const LatencyCurve& curve, double share) {
   for (const auto& [us, reached] : curve.points) {
     if (reached >= share - 1e-9) return us;
@@ -191,7 +191,7 @@ Section io_section(const Facts& facts) {
     const std::string figure = "<figure class=\"full\">" + io_picture(panel) + "</figure>\n";
     const std::string name =
         fmt::format("{} <small>{}</small>", filesystem_name(panel.filesystem), escape(panel.key));
-    // The first picture is visible; all others are collapsed.
+    // Only the first picture is visible; the others are collapsed.
     out += i == 0
                ? fmt::format("<div id=\"{}\">{}</div>\n{}", anchor("io", panel.key), name, figure)
                : folded({.summary = name,

@@ -71,8 +71,9 @@ std::string page_name(const std::string& key, const std::string& state) {
   return name + ".html";
 }
 
-/// Returns the name of the state to be displayed. A state during a recovery is minimised in the
-/// recording of that recovery, which is named after the state that was recovered.
+/// Returns the name of the state to be displayed. The name of a state during a recovery is
+/// "RECOVERED/STATE". Its minimised name lacks the first part, because the state was minimised in
+/// the recording of the recovery; this function prepends that part.
 std::string shown_state(const Failure& f) {
   if (f.minimised_state.empty()) return f.state;
   const std::size_t slash = f.state.find('/');

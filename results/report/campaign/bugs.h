@@ -20,7 +20,8 @@ struct Instance {
   std::string shown_state;
   std::string operations;  ///< one per line; empty if the failure has not been minimised
   std::string summary;     ///< describes the failure
-  /// Operations, lost writes, and expected and found contents. Empty if there are only findings.
+  /// The account of the failure: its operations, the lost writes, and the expected and the found
+  /// contents. Empty if there are only findings.
   std::string account;
   std::string command;  ///< command that reproduces the failure; may be empty
   /// File name of the instance's page in the report's folder, even if the page does not exist.
@@ -47,8 +48,8 @@ inline constexpr std::size_t kInstancesMost = 200;
 /// more trials are first.
 std::vector<Bug> bugs_of(const Facts& facts);
 
-/// Returns the last operation that changes something and the promise after it, such as "rename,
-/// then fsyncdir". Returns an empty text if the instance has no list of operations.
+/// Returns the last changing operation with the promise that follows it, such as "rename, then
+/// fsyncdir". Returns an empty text if the instance has no list of operations.
 std::string operation_of(const Instance& instance);
 /// Returns the last operations on one line, such as "create foo; sync; rename foo bar".
 std::string in_a_line(const std::string& operations);

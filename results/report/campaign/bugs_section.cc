@@ -1,6 +1,6 @@
 // Shows a card for each bug: its frequency, the shortest list of operations, the command that
-// reproduces it, and a collapsed account. The required results of negative controls follow the
-// bugs, collapsed.
+// reproduces it, and a collapsible account. After the cards, a collapsible part shows the failures
+// that negative controls are required to have.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -55,7 +55,7 @@ std::string id_of(const Instance& each) {
   return anchor("failure", each.state.empty() ? each.key : each.key + "." + each.state);
 }
 
-/// Returns the account and the command of one instance, for a collapsed part.
+/// Returns a collapsible part with the account of one instance and the command that reproduces it.
 std::string instance_of(const Facts& facts, const Instance& each) {
   std::string html = page_link(facts, each) + account_of(each);
   if (!each.disagreement.empty())

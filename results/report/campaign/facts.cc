@@ -273,7 +273,7 @@ Result<std::int64_t> which_run(db::Database& database, std::optional<std::int64_
   return *id;
 }
 
-/// Reads the run itself, and the data that all kinds of runs have.
+/// Reads the run itself, and the data that runs of all kinds have in common.
 Result<Facts> outline(Reader& reader, db::Database& database, std::int64_t run) {
   Facts facts;
   facts.database = database.path().string();

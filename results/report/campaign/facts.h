@@ -31,7 +31,8 @@ struct Cell {
   std::string must;     ///< the result that a control must show; empty if the cell is not a control
   std::int64_t trials = 0, clean = 0, replayed = 0, lost = 0, other = 0, repaired = 0;
   std::int64_t lost_synced = 0, harness_errors = 0, uncut = 0, late = 0, losses_needed = 0;
-  std::optional<bool> met;      ///< empty if the file system promises nothing
+  /// true if the expectation was met; nullopt if the file system promises nothing
+  std::optional<bool> met;
   std::int64_t unexpected = 0;  ///< number of trials with unexpected results
   bool is_control() const { return !must.empty(); }
 };

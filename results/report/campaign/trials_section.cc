@@ -1,5 +1,6 @@
 // Shows outcomes as a map with a row for each workload and a column for each file system, if there
-// are several of each. Also shows the trials of each cell with their numbers, as collapsed parts.
+// are several workloads and several file systems. Also lists the numbered trials of each cell in
+// collapsible parts.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -108,7 +109,8 @@ std::string incidents_list(const Trial& trial) {
                  "findings");
 }
 
-/// Returns a link to the findings, which are shown together with the bug.
+/// Returns a link to the trial's findings, which the page shows with the bug; empty if there are
+/// none.
 std::string findings_link(const Trial& trial) {
   if (trial.findings.empty()) return {};
   return fmt::format("<small><a href=\"#{}\">findings: {}</a></small>",
@@ -234,7 +236,7 @@ Section trials_section(const Facts& facts) {
   section.html = folded({.summary = fmt::format("{} cells in numbers", facts.cells.size()),
                          .html = cells_table(facts) + query_note("cells", facts.run.id),
                          .id = "cells"});
-  // Collapses the trials if they alone would fill a page.
+  // Collapses the trials if there are many cells, because the trials would then fill a page.
   const std::string each = trials_of_cells(facts);
   section.html +=
       facts.cells.size() <= kCellsInTheOpen

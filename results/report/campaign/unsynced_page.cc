@@ -35,7 +35,7 @@ struct Age {
   bool lost = false;
   std::string kind;
 };
-/// The cuts of one file system with one setting.
+/// The power cuts of one file system with one setting, and the losses that they caused.
 struct Group {
   std::string filesystem, setting;
   double bound_ms = 0;
@@ -43,7 +43,7 @@ struct Group {
   std::vector<Age> ages;
   double most_s() const { return std::ranges::max(oldest_ms) / kMsPerS; }
   bool keeps_bound() const { return std::ranges::max(oldest_ms) <= bound_ms + kDrainMs; }
-  /// Returns the highest age of lost changes of the given kind, in seconds.
+  /// Returns the greatest age, in seconds, of a lost change of the given kind.
   double most_s(std::string_view kind) const {
     double most = 0;
     for (const Age& age : ages)

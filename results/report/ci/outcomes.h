@@ -17,8 +17,8 @@ namespace headcrash::report {
 struct CiCase {
   enum class Verdict : std::uint8_t {
     passed,
-    failed,   ///< a promise was lost
-    error,    ///< no result: an error of the laboratory or of the test
+    failed,   ///< a broken promise, a control without its required result, or a regression
+    error,    ///< no result, because headcrash or the test failed
     skipped,  ///< the case was not run, or is a control that has no verdict
     note,     ///< passed, with a remark, such as a redundant flush
   };

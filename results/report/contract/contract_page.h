@@ -9,13 +9,13 @@
 namespace headcrash::report {
 
 struct ContractCell {
-  /// `none` means that the cell has not been run.
+  /// If the answer is `none`, the cell has not been run.
   enum class Answer { kept, broken, unusable, unsupported, failed, none } answer = Answer::none;
   std::string text;       ///< "broken 3/388+"
   std::string promise;    ///< "not promised"
   bool promised = false;  ///< the file system promises the allowed result
   std::string source;     ///< source of the promise
-  // The account of a broken or unusable cell.
+  // The account of the crash; only for a broken or unusable cell.
   std::string row, found, state, writes, crash_page, command;
   std::string problem;  ///< the reason why a cell is unsupported or has failed
 };

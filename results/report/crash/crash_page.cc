@@ -1,9 +1,9 @@
 // Writes the head, the picture (for wide and for narrow paper), the tables, and the script's data
 // as JSON (crash_page.h).
 //
-// Texts come from guests and imported files, so each text is escaped when it is inserted into HTML.
-// The JSON contains no '<' and therefore cannot end its element. The script inserts texts only as
-// text nodes.
+// Strings come from guests and imported files, so each string is escaped when it is inserted into
+// HTML. The JSON contains no '<', so no string can end the element that contains the JSON. The
+// script inserts strings only as text nodes.
 #include "results/report/crash/crash_page.h"
 
 #include <fmt/format.h>
@@ -338,7 +338,7 @@ std::string writes_at_risk(const CrashPage& page) {
   const bool any_finding = std::ranges::any_of(
       page.requests, [](const auto& request) { return request.finding.has_value(); });
   std::size_t all = 0;
-  // Lists the lost writes before all others.
+  // Lists the writes in the order of their fates: lost, torn, unknown, kept.
   for (const Fate wanted : {Fate::lost, Fate::torn, Fate::unknown, Fate::kept}) {
     for (std::size_t i = 0; i < page.requests.size(); ++i) {
       const TimelineRequest& request = page.requests[i];
@@ -397,7 +397,7 @@ std::string findings(const CrashPage& page) {
   return out + "</section>\n";
 }
 
-/// Lists the operations. A line follows the last operation that is known to have returned.
+/// Lists the operations, and marks the last one that is known to have returned.
 std::string operations(const CrashPage& page) {
   if (page.operations.empty()) return {};
   std::optional<std::size_t> persisted;

@@ -11,7 +11,7 @@
 // This code draws the picture for the requested state, so that the picture needs no script and can
 // be printed. The page's script (crash.js) redraws the same rows for another cut or for a part of
 // the time. harness/explorer/explain/crash_timeline.h fills the structure. Events are ordinals in
-// the recording, and times are nanoseconds on its clock. Texts may contain any bytes.
+// the recording, and times are nanoseconds on its clock. Strings may contain any bytes.
 
 #include <cstddef>
 #include <cstdint>
@@ -64,7 +64,7 @@ struct TimelineRequest {
   std::optional<std::uint64_t> cycle_ended;  ///< event at which the power was cut
   BlockClass block = BlockClass::other;
   std::string what;    ///< describes the block, such as "journal commit block of transaction 7"
-  std::string issuer;  ///< functions and threads that issued it; empty if unknown
+  std::string issuer;  ///< functions and threads that issued the request; empty if unknown
   std::string stack;   ///< its first issuer's functions, the innermost first
   std::string file;    ///< name of the file that the block belongs to; empty if unknown
   std::string bytes;   ///< the first kShownBytes bytes of its contents
@@ -114,9 +114,11 @@ struct TimelineState {
   };
   std::vector<std::size_t> lost;  ///< indices into requests
   std::vector<Torn> torn;
-  /// True for an array. In its states, only the members show the fate of the host's writes.
+  /// True for a state of an array that is built from its members' media. The fates of the host's
+  /// writes are then unknown.
   bool by_members = false;
-  /// Indices into media, for writes that are missing because their members stopped before the cut.
+  /// Indices into `media`: writes that are not on the medium in this state, because the member had
+  /// stopped before the cut.
   std::vector<std::size_t> undone;
   /// The members of an array that stopped before the others, each with the time at which it
   /// stopped.
@@ -141,7 +143,8 @@ struct CrashPage {
   std::string title;    ///< "ext4-nobarrier: lost-synced-data"
   std::string summary;  ///< one sentence
   std::vector<std::pair<std::string, std::string>> facts;
-  /// File system type, as for mount(2). It determines the names of blocks; empty if unknown.
+  /// File system type, as for mount(2); empty if unknown. The names of the roles of blocks depend
+  /// on it.
   std::string filesystem_type;
   std::vector<TimelineDevice> devices;
   std::vector<TimelineRequest> requests;  ///< by submission
@@ -161,14 +164,14 @@ struct CrashPage {
   std::vector<TimelineFinding> findings;
   std::string log;                     ///< log of the recovery
   std::vector<std::string> reproduce;  ///< commands
-  /// Sentences about data that was omitted because the size of the page is limited.
+  /// Sentences that name the data omitted because the size of the page is limited.
   std::vector<std::string> left_out;
   std::vector<TimelineSeries> series;
-  /// Sentences about the origin of the values, and about values that are missing.
+  /// Sentences that say where the values come from, and which values are missing.
   std::vector<std::string> series_notes;
 };
 
-/// The fate of a write that is at risk.
+/// The fate, in a crash state, of a write that could be lost at the cut (at_risk).
 enum class Fate : std::uint8_t { unknown, kept, torn, lost };
 
 /// Returns the fate of the page's request with the index `request` in a state. `state` is null if

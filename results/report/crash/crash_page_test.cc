@@ -48,7 +48,7 @@ CrashPage a_page() {
   return page;
 }
 
-/// Returns the text between two given texts, or "" if either is missing.
+/// Returns the text between two strings, or "" if either string is missing.
 std::string between(const std::string& text, const std::string& before, const std::string& after) {
   const std::size_t from = text.find(before);
   if (from == std::string::npos) return {};
@@ -118,7 +118,7 @@ TEST(CrashPage, DerivesRiskFromFlushesAndPower) {
   EXPECT_FALSE(at_risk(page.requests[1], 6));
 }
 
-/// In the page of this test, every text that can come from a guest, an imported recording or a file
+/// On this test's page, every string that can come from a guest, an imported recording or a file
 /// name is hostile.
 TEST(CrashPage, EscapesGuestTextsEverywhere) {
   const std::string hostile =
@@ -141,7 +141,7 @@ TEST(CrashPage, EscapesGuestTextsEverywhere) {
   EXPECT_EQ(html.find("<img"), std::string::npos);
   EXPECT_EQ(html.find("<!--"), std::string::npos);
   EXPECT_EQ(html.find('\x1b'), std::string::npos);
-  // The page may contain no script elements other than its own two.
+  // The page must contain no script elements except its own two.
   std::size_t scripts = 0, ends = 0;
   for (std::size_t from = 0; (from = html.find("<script", from)) != std::string::npos; ++from)
     ++scripts;

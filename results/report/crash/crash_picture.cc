@@ -17,8 +17,9 @@ namespace {
 constexpr double kRightMargin = 10;
 constexpr double kShortestBar = 3;  // minimum length, so that a bar remains visible
 constexpr std::size_t kOperationCharacters = 26;
-constexpr double kCharacterWidth = 6.1;     // width in the labels' font of 11 px
-constexpr double kSmallCharacterWidth = 5;  // width in the small labels' font of 9 px
+constexpr double kCharacterWidth = 6.1;  // approximate character width in the labels' 11 px font
+/// approximate character width in the small labels' 9 px font
+constexpr double kSmallCharacterWidth = 5;
 
 /// Returns a step that is 1, 2 or 5 times a power of ten.
 double round_step(double least) {
@@ -29,7 +30,7 @@ double round_step(double least) {
   return step * 10;
 }
 
-/// Formats a time without digits that are finer than the step.
+/// Formats a time with only as many digits as the step between ticks requires.
 std::string tick_text(double at_ns, double step_ns) {
   const double ms = at_ns / 1e6;
   const int digits = step_ns >= 1e6 ? 0 : step_ns >= 1e5 ? 1 : step_ns >= 1e4 ? 2 : 3;
@@ -174,7 +175,7 @@ class Picture {
     return out;
   }
 
-  /// Returns the vertical extent of a device's rows.
+  /// Returns the vertical extent of the rows for a device's requests and flushes.
   std::pair<double, double> extent_of(std::size_t device) const {
     double top = tops_.back(), bottom = 0;
     for (std::size_t i = 0; i < plan_.rows.size(); ++i) {
@@ -412,7 +413,8 @@ class Picture {
     return path("kept", kept) + path("unknown", unknown) + path("failed", failed);
   }
 
-  /// Covers the part after the cut, which did not happen in this state.
+  /// Veils the part of the picture after the cut, because the recorded events there did not happen
+  /// in this state. Draws nothing if the recording itself has a power cut at this point.
   std::string veil() const {
     const double from = x(plan_.cut_ns),
                  to = page_.recovery ? x(page_.recovery->at_ns) : right_ + 6;
@@ -447,7 +449,8 @@ class Picture {
            path("risk", all.marks[0]) + path("kept", all.marks[1]) + path("torn", all.marks[2]) +
            path("lost", all.marks[3]);
   }
-  /// The shapes for the fates of writes: diamond, disk, triangle with a cross, cross.
+  /// The shapes of the fates: diamond (unknown), disk (kept), triangle with a cross (torn), cross
+  /// (lost).
   struct Fates {
     std::array<std::string, 4> tails, marks;  // by fate
     void add(Fate fate, std::pair<double, double> bar, double cut, double y) {

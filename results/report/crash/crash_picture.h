@@ -64,7 +64,7 @@ struct PictureRow {
 /// The layout of the picture, which is used both here and by the page's script.
 struct PicturePlan {
   TimeScale scale;
-  /// places (TimeScale) of the part that is shown at first
+  /// the part that is shown at first; places on the time scale (TimeScale)
   double window_begin = 0, window_end = 1;
   std::vector<PictureRow> rows;
   struct Place {
@@ -76,15 +76,15 @@ struct PicturePlan {
   static constexpr double kNarrow = 560;
   static double gutter(double width);
   static double caption(double width);
-  /// Returns the top of each row for a given width of the paper, followed by the total height.
+  /// Returns the top of each row on paper of the given width, followed by the total height.
   std::vector<double> tops(double width) const;
 };
 
 // ---- crash_plan.cc
 PicturePlan plan_picture(const CrashPage& page);
 
-/// Calls visit(moment) for every event of the recording: for all events of one kind, then for all
-/// events of the next kind, and so on.
+/// Calls visit(moment) for every event of the recording. The events are grouped by kind, so they
+/// are not in time order.
 template <typename Visit>
 void for_each_moment(const CrashPage& page, const Visit& visit) {
   const auto both = [&](const auto& request) {

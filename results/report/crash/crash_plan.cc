@@ -187,7 +187,8 @@ void choose_window(const CrashPage& page, PicturePlan& plan) {
       end = std::max(end, plan.scale.place(moment.at_ns));
     };
     for (const TimelineRequest& request : page.requests) {
-      // The writes at risk may have been submitted before the workload began.
+      // A write at risk may have been submitted before the workload began. The part shown must
+      // nevertheless include it.
       if (at_risk(request, page.cut))
         begin = std::min(begin, plan.scale.place(request.submitted.at_ns));
       see(request.submitted);
@@ -205,8 +206,8 @@ void choose_window(const CrashPage& page, PicturePlan& plan) {
   plan.window_end = end + margin;
 }
 
-/// Returns the largest length g with the following property: if all longer intervals are shortened
-/// to g, an interval of length g does not exceed its fraction of the axis.
+/// Returns the length to which longer intervals are shortened. It is the largest length for which
+/// an interval of this length takes at most its fraction of the shortened axis.
 double longest_stretch(const std::vector<std::int64_t>& times) {
   const auto length = [&](double most) {
     double sum = 0;

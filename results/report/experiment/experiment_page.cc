@@ -155,7 +155,7 @@ std::string own_table(const OwnTable& table) {
          html_table(columns, rows) + "</div>\n";
 }
 
-constexpr std::size_t kNamesOfARow = 2;  // the columns for the group and the name of the row
+constexpr std::size_t kNamesOfARow = 2;  // each row begins with its group and its name
 
 bool is_heat_map(const OwnTable& table) {
   return table.name.starts_with(db::kHeatMap) && table.columns.size() > kNamesOfARow;
@@ -210,8 +210,8 @@ std::string key_label(const std::string& text) {
   return label;
 }
 
-/// Returns the hue of each line. It is the hue of the line's file system, unless another line of
-/// the plot already has this hue.
+/// Returns the hue of each line: the hue of the line's file system, or a free hue if the file
+/// system is unknown or an earlier line already has its hue.
 std::vector<std::size_t> hues_of(const std::vector<OwnSeries>& series) {
   std::vector<std::size_t> hues;
   std::set<std::size_t> taken;
@@ -264,7 +264,7 @@ std::optional<std::pair<std::string, int>> name_and_number(const std::string& ce
   return std::pair(cell.substr(0, comma), number);
 }
 
-/// The numbers of one quantity, in the order in which the paper has them.
+/// Numbers that measure the same quantity, in the paper's order.
 struct Quantity {
   std::string title;
   std::vector<const Number*> numbers;
@@ -535,7 +535,8 @@ std::vector<std::size_t> failures_first(const Claim& claim) {
   return order;
 }
 
-/// Returns the text of a rule. Its class precedes the text unless the rule is the paper's.
+/// Returns the text of a rule. The rule's class precedes the text, except for the paper's own
+/// rules.
 std::string marked_text(const Rule& rule) {
   const std::string mark = rule.kind == kOfThePaper ? "" : fmt::format("({}) ", rule.kind);
   return escape(mark + rule.text);
@@ -619,8 +620,8 @@ std::string scoreboard(const std::vector<Claim>& claims) {
   return out;
 }
 
-/// Returns the maps of the winners and the first of the other tables, followed by the remaining
-/// tables as a collapsed part.
+/// Returns the heat maps and the first of the other tables. The remaining tables follow in a
+/// collapsible part.
 std::vector<Section> summary_sections(const Claim& claim) {
   std::string maps, first, others;
   for (const OwnTable& table : claim.tables) {

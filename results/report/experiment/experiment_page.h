@@ -1,6 +1,6 @@
 #pragma once
 // The page of an experiment. It begins with a scoreboard of the paper's claims, in which claims
-// that do not hold are first. Each claim follows as a collapsed part, with its rules, its numbers
+// that do not hold are first. Each claim follows in a collapsible part, with its rules, its numbers
 // as bars next to the paper's numbers, and the experiment's own tables and plots. Numbers that
 // depend on the number of users are drawn as lines.
 

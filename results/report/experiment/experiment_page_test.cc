@@ -100,7 +100,7 @@ TEST_F(ExperimentPageTest, DrawsEveryLineOfAPlotForAnyNumberOfPoints) {
   auto page = experiment_page(database, run);
   ASSERT_TRUE(page) << page.error().message();
   page->html = without_own_script(page->html);
-  // If a path element were not closed, all following elements would be hidden.
+  // An unclosed path element would hide all elements that follow it.
   std::size_t open = 0;
   for (auto at = page->html.find("<path"); at != std::string::npos;
        at = page->html.find("<path", at + 1))
@@ -216,7 +216,8 @@ TEST_F(ExperimentPageTest, ListsFailedClaimsAndRulesFirst) {
       << "the scoreboard lists failed rules";
   EXPECT_NE(place("<span class=\"verdict bad\">1 of 2 fail</span>"), std::string::npos);
   EXPECT_NE(place("<span class=\"verdict good\">holds</span>"), std::string::npos);
-  // The claim itself must also list the rule, and it must be possible to link to each rule.
+  // The claim itself must list its rules as well, failed rules first. Each rule must have an ID, so
+  // that the page can link to it.
   EXPECT_LT(page.html.find("<tr class=\"bad\" id=\"rule.C-3/2\">"),
             page.html.find("<tr class=\"good\" id=\"rule.C-3/1\">"));
 }

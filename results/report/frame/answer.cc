@@ -65,7 +65,7 @@ std::vector<SystemRow> rows_of(const Facts& facts) {
   return rows;
 }
 
-/// Describes how a file system broke its promise. Not for controls.
+/// Describes how a file system broke its promise. Controls are ignored.
 std::string breach(const Facts& facts, const std::string& filesystem) {
   std::int64_t lost = 0, lost_synced = 0;
   for (const Cell& cell : facts.cells) {

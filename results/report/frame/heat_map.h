@@ -16,7 +16,7 @@ struct HeatCell {
 };
 struct HeatRow {
   std::string name;  ///< HTML
-  /// Name of the group that begins with this row, as text; otherwise empty.
+  /// The group's name, as text, if this row is the first of a group; otherwise empty.
   std::string group = {};
   std::string hint = {};  ///< text of the name's tooltip
   std::vector<HeatCell> cells;
@@ -28,7 +28,7 @@ struct HeatColumn {
 std::string heat_map(const std::string& corner, const std::vector<HeatColumn>& columns,
                      const std::vector<HeatRow>& rows);
 
-/// Returns the shade of a time that is this multiple (1 or more) of the best time.
+/// Returns the shade of a time, which is given as a multiple (1 or more) of the best time.
 std::string_view shade(double times_the_best);
 /// Returns the legend of the shades.
 std::string shade_scale();

@@ -99,8 +99,8 @@ class Strips {
   }
 
  private:
-  /// Returns the number of bins. The bins must not be finer than the sample, because an interval
-  /// with a single request has no meaningful rate.
+  /// Returns the number of bins, at least 8. A bin should contain several sampled requests, because
+  /// a rate computed from a single request is meaningless.
   std::size_t bins(const TimeSpan& s) const {
     const double by_paper = (s.right - s.left) / 4,
                  by_sample = static_cast<double>(sample_.requests) / 3;

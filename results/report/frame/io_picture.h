@@ -20,22 +20,22 @@ std::string io_legend();
 struct IoSample {
   std::size_t requests = 0;  ///< number of sampled requests
   double scale = 1;          ///< number of requests that each sample represents
-  /// True if the device has counted its requests; otherwise, rates are unknown.
+  /// True if the device counted its requests; otherwise, `scale` and all rates are unknown.
   bool known = false;
   bool whole() const { return known && scale < 1.05; }
 };
 IoSample sample_of(const IoPanel& panel);
 
 /// Returns the mean number of requests in the device for each of `bins` equal intervals of
-/// [from_ms, to_ms]. It is computed from the requests' response times.
+/// [from_ms, to_ms], computed from the requests' response times.
 std::vector<double> queue_depth(const IoPanel& panel, double from_ms, double to_ms,
                                 std::size_t bins);
 /// Returns the number of bytes requested per second in each of these intervals.
 std::vector<double> throughput(const IoPanel& panel, double from_ms, double to_ms,
                                std::size_t bins);
-/// For each of these intervals, returns the mean distance from the end of a request to the start of
-/// the next one, in sectors. A distance belongs to the interval of the later request; 0 if an
-/// interval has no distances.
+/// Returns the mean distance, in sectors, from the end of a request to the start of the next one,
+/// for each of these intervals. A distance counts in the interval of the later request. The mean of
+/// an interval without distances is 0.
 std::vector<double> distances(const IoPanel& panel, double from_ms, double to_ms, std::size_t bins);
 
 }  // namespace headcrash::report

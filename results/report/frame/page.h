@@ -1,6 +1,6 @@
 #pragma once
-// The frame of all pages: a header, a fixed table of contents, sections that can be linked to, and
-// one script. Without the script, the page has the same content. The script adds buttons that copy
+// The frame of all pages: a header, a fixed table of contents, sections with IDs for links, and one
+// script. Without the script, the page has the same content. The script adds buttons that copy
 // commands, and expands collapsed parts for links and for printing.
 
 #include <string>
@@ -29,8 +29,8 @@ std::string framed_page(const Page& page);
 Result<std::string> page(const Facts& facts);
 
 /// Puts `content` (HTML) between header and footer. The page has the common style and palette,
-/// followed by its own style. It forbids browsers to load external resources, whatever the content
-/// contains.
+/// followed by its own style. Whatever `content` contains, the page forbids browsers to load
+/// external resources.
 std::string whole_page(const std::string& title, const std::string& content,
                        std::string_view style = {});
 

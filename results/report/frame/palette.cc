@@ -15,8 +15,8 @@ struct Known {
   std::size_t colour;
 };
 
-// The kernel's file systems have hues that differ from each other, and so do our own file systems.
-// The two groups share the same hues, because they are seldom shown together.
+// The kernel's file systems have different hues. Our own file systems also have different hues,
+// which are the same as those of the kernel's, because the two groups are seldom shown together.
 constexpr Known kKnown[] = {
     {"ext4", 0},
     {"xfs", 1},

@@ -33,7 +33,7 @@ inline constexpr std::array<Tone, 12> kFilesystemColours = {{
 /// of a file system share its hue and differ in shape (is_mode()). A hash assigns one of the twelve
 /// colours to an unknown name, the same one in every report.
 std::size_t filesystem_colour(std::string_view name);
-/// Returns true if a colour has been assigned to the name or to its prefix.
+/// Returns true if the palette has a colour for the name or for the name's prefix.
 bool is_known_filesystem(std::string_view name);
 /// Returns true if the name is a mode of a known file system. Modes are drawn hollow or dashed.
 bool is_mode(std::string_view name);

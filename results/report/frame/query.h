@@ -1,6 +1,6 @@
 #pragma once
-// The report's named queries. They are parsed from the embedded file queries.sql and run with one
-// parameter. Results are read by column name.
+// The report's named queries, parsed from the embedded file queries.sql. A query has one parameter,
+// and its results are read by column name.
 
 #include <cstdint>
 #include <map>
@@ -42,8 +42,9 @@ struct Table {
   Row row(std::size_t index) const { return {columns, values[index]}; }
 };
 
-/// Returns a map from names to SQL. Each text includes the `-- after:` blocks that it requires.
-/// Fails if a name is unknown or occurs twice.
+/// Parses named queries and returns a map from names to SQL. A block with a line "-- after: NAME"
+/// is preceded by the SQL of the block NAME. Fails if such a NAME is unknown, or if a name occurs
+/// twice.
 Result<std::map<std::string, std::string>> parse_queries(std::string_view text);
 
 /// Returns the executable SQL of an embedded query; empty if the name is unknown.

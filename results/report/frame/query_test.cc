@@ -27,7 +27,7 @@ TEST_F(QueryTest, RunsEveryEmbeddedQuery) {
   const auto queries = db::must(parse_queries(embedded_text("queries.sql")));
   EXPECT_GE(queries.size(), 10U);
   for (const auto& [name, sql] : queries) {
-    if (!sql.ends_with(';')) continue;  // the text is only a WITH clause
+    if (!sql.ends_with(';')) continue;  // the text is not a query but a clause that queries share
     const auto table = run_query(database, name, 1);
     EXPECT_TRUE(table) << name << ": " << (table ? "" : table.error().message());
   }

@@ -65,8 +65,8 @@ bool is_number(const Value& value) {
   return std::holds_alternative<std::int64_t>(value) || std::holds_alternative<double>(value);
 }
 
-/// Returns true if the text contains exactly one statement. SQLite prepares the first statement and
-/// ignores the remaining text, which may contain only blanks and comments.
+/// Returns false if the text contains more than one statement. SQLite prepares only the first
+/// statement, so the rest of the text is checked: it may contain only blanks and comments.
 bool single_statement(sqlite3* handle, const std::string& sql) {
   sqlite3_stmt* statement = nullptr;
   const char* rest = nullptr;
@@ -133,7 +133,7 @@ std::vector<std::string> query_names() {
   const auto queries = parse_queries(embedded_text("queries.sql"));
   if (!queries) return names;
   for (const auto& [name, sql] : *queries)
-    // Named texts without a semicolon are clauses that queries share.
+    // A query ends with a semicolon. Other named texts are clauses that queries share.
     if (sql.ends_with(';')) names.push_back(name);
   return names;
 }

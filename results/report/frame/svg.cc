@@ -133,7 +133,7 @@ std::string inline_svg(const std::string& gnuplot_svg, const std::string& label)
       definitions = false;
       continue;
     }
-    // If a path consists of several lines, it may end on the line of its first mark.
+    // The last line of a path that extends over several lines may also contain the first mark.
     if (const auto mark = line.find("<use"); mark != std::string::npos && line.find("/>") < mark) {
       body += line.substr(0, mark) + "\n";
       line.erase(0, mark);

@@ -5,7 +5,7 @@
 namespace headcrash::report {
 namespace {
 
-/// Returns the width in characters, not in bytes, of a text in UTF-8.
+/// Returns the number of characters, not of bytes, in a UTF-8 text.
 std::size_t width_of(const std::string& text) {
   return static_cast<std::size_t>(std::ranges::count_if(
       text, [](char c) { return (static_cast<unsigned char>(c) & 0xc0U) != 0x80U; }));

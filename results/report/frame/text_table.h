@@ -11,8 +11,8 @@ class TextTable {
   /// Creates a table. If a title begins with '>', its column is right-aligned. If all titles are
   /// empty, the table has no header.
   explicit TextTable(std::vector<std::string> titles);
-  /// Adds a row, which may have fewer cells than the header. The row's last cell may then extend
-  /// over the missing columns.
+  /// Adds a row. If the row has fewer cells than the header, its last cell may extend over the
+  /// missing columns.
   void add(std::vector<std::string> row) { rows_.push_back(std::move(row)); }
   /// Returns the lines. Each is indented by `indent` blanks and ends with a line feed.
   std::string text(std::size_t indent = 2) const;

@@ -1,5 +1,5 @@
 #pragma once
-// Writes files that exist completely or not at all.
+// Writes files atomically: each file exists completely or not at all.
 
 #include <filesystem>
 #include <string>
@@ -12,7 +12,7 @@ namespace headcrash::report {
 /// file, and if the write fails, the previous file is kept. The folder must exist.
 Result<void> write_whole(const std::filesystem::path& path, const std::string& text);
 
-/// Creates the folder if it does not exist. `hint` is the hint of the error.
+/// Creates the folder if it does not exist. If this fails, the error has the hint `hint`.
 Result<void> make_folder(const std::filesystem::path& folder, const std::string& hint);
 
 }  // namespace headcrash::report

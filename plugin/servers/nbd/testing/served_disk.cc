@@ -26,9 +26,9 @@ using std::chrono::steady_clock;
 constexpr auto kPatience = std::chrono::seconds(60);
 
 /// nbdkit 1.32 hangs in exit(), in the destructor of libp11-kit, if a sanitizer's runtime is
-/// preloaded and nbdkit has logged any error from a connection. This also happens with `nbdkit
-/// memory`. By then, the plugin has finished its work, and any finding of the sanitizer would
-/// already have ended the server. Such a server is therefore killed after a grace period.
+/// preloaded and nbdkit has logged any error from a connection. Even `nbdkit memory` hangs. By
+/// then, the plugin has finished its work, and any finding of the sanitizer would already have
+/// ended the server. A server that hangs is therefore killed after a grace period.
 constexpr bool kMayHangInExit = !std::string_view(HEADCRASH_PRELOAD).empty();
 constexpr auto kExitGrace = std::chrono::seconds(1);
 
@@ -43,7 +43,8 @@ pid_t start_nbdkit(const std::vector<std::string>& arguments, const std::string&
   argv.push_back(nullptr);
   const pid_t pid = fork();
   if (pid != 0) return pid;
-  prctl(PR_SET_PDEATHSIG, SIGKILL);  // --exit-with-parent would change this to SIGTERM
+  // nbdkit's option --exit-with-parent would replace SIGKILL by SIGTERM
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
   const int fd = open(log.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0644);
   dup2(fd, STDERR_FILENO);
   if (std::strlen(HEADCRASH_PRELOAD) > 0) {  // the plugin is instrumented, but nbdkit itself is not
@@ -89,8 +90,8 @@ ExitResult run_nbdkit(const TemporaryFolder& folder, const std::vector<std::stri
       waitpid(pid, &status, 0);
       return {1, text_of(log)};
     }
-    // If the server listens, it has accepted its parameters. It is then killed, and the test sees
-    // the exit code -1.
+    // A server that listens has accepted its parameters. It is killed, and the exit code -1 informs
+    // the test.
     if (fs::exists(folder / "refused.sock") || passed > kPatience) {
       kill(pid, SIGKILL);
       waitpid(pid, &status, 0);

@@ -192,7 +192,7 @@ class TestClient {
                                    region.file_offset};
     send(Verb::set_mem_table, std::as_bytes(std::span(table)), {memory_file.get()});
   }
-  /// Performs the whole setup, up to a running ring.
+  /// Performs the whole setup: negotiates features, shares the memory, and starts a ring.
   void set_up(std::uint32_t ring = 0) {
     send64(Verb::set_features, ask64(Verb::get_features));
     send64(Verb::set_protocol_features, ask64(Verb::get_protocol_features));
@@ -200,9 +200,8 @@ class TestClient {
     start(ring);
     ask64(Verb::get_features);  // the answer shows that all earlier messages have been handled
   }
-  /// Puts a ring into the state in which an earlier session would leave it after `count` chains had
-  /// been offered and handed back. Must be called before start(), because the back-end examines a
-  /// ring when it is started.
+  /// Sets a ring's indices as if an earlier session had handled `count` chains. Must be called
+  /// before start(), because the back-end reads the indices when a ring is started.
   void left_by_earlier_session(std::uint32_t index, std::uint16_t count) {
     std::atomic_ref(*reinterpret_cast<std::uint16_t*>(ring(index) + 0x1002)).store(count);
     std::atomic_ref(*reinterpret_cast<std::uint16_t*>(ring(index) + 0x2002)).store(count);

@@ -125,8 +125,7 @@ db::TrialRecord trial_of(const SyntheticBench& shape, const SyntheticContest& co
     t.devices.push_back({"hd0.0", "sun-4.2g", 1'027'432, 0});
     t.devices.push_back({"hd0.1", "sun-4.2g", 1'027'432, 0});
   }
-  // A failed trial may have recorded a measurement before it failed. This measurement must not
-  // count.
+  // A failed trial may have recorded a measurement, which must not count.
   t.phases = {phase_of(shape, contest, entrant, failed ? 0.001 : entrant.seconds[repetition])};
   for (int i = 0; i < shape.requests; ++i) {
     const double share = static_cast<double>(i) / shape.requests;

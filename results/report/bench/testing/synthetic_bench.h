@@ -14,7 +14,7 @@ struct SyntheticEntrant {
   /// quiescence.
   std::vector<double> seconds;
   double busy = 0.9;  ///< fraction of the time during which the device was busy
-  /// Number of additional repetitions that recorded a number and then failed.
+  /// Number of additional repetitions that failed after they had recorded a measurement.
   std::size_t failed = 0;
   std::string variant;
   double processor = 0.12;  ///< fraction of the time during which the guest's processor was busy

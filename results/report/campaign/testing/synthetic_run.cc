@@ -74,8 +74,8 @@ void add_phases(db::TrialRecord& trial, Random& random, const SyntheticCell& cel
   trial.phases.push_back(phase("mount", "real", mount, mount + 40));
 }
 
-/// Adds a circular log, data that moves up the disk, scattered metadata at low addresses, flushes,
-/// and a recovery.
+/// Adds requests: a circular log, data at ascending addresses, scattered metadata at low addresses,
+/// flushes, and a recovery.
 void add_io(db::TrialRecord& trial, Random& random, int requests) {
   constexpr std::int64_t kDisk = 2'100'000;
   constexpr double kFlushUs = 21'000;

@@ -14,13 +14,13 @@ namespace headcrash::report {
 struct SyntheticCell {
   std::string filesystem, device, workload, expected;
   std::vector<std::string> verdicts;  ///< one for each trial
-  double speed = 1;                   ///< factor for recovery times
+  double speed = 1;                   ///< multiplies the recovery times
 };
 
 struct SyntheticShape {
   std::vector<SyntheticCell> cells;
   int requests = 300;  ///< number of requests in a trial's I/O sample
-  int planned = -1;    ///< number of planned trials; -1 for the number of existing ones
+  int planned = -1;    ///< number of planned trials; -1 if it equals the number of recorded trials
   bool finished = true;
   bool timings = true;  ///< if true, trials have phases, latencies and I/O
 };
@@ -43,7 +43,7 @@ T certain(Result<T> result) {
 /// same second. `ended` is a time of day on the same date; empty if the run has not ended.
 void set_times(db::Database& database, std::int64_t run, const std::string& ended);
 
-/// Records the run and returns its number. Throws if anything fails.
+/// Stores a synthetic run of the given shape, and returns its number. Throws if anything fails.
 std::int64_t fill(db::Database& database, const SyntheticShape& shape);
 
 }  // namespace headcrash::report
