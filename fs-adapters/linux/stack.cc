@@ -107,7 +107,7 @@ Result<void> read_disks(const StrictTable& root, Stack& stack) {
   if (stack.data_disks > stack.disks)
     return fail(root.subject("data-disks"),
                 fmt::format("{} exceeds the {} disks", data_disks, disks),
-                "give the number of disks whose space holds data");
+                "give the number of data disks, without those for parity");
   if (stack.overhead_bytes > kOverheadBytesMost)
     return fail(root.subject("overhead"),
                 fmt::format("invalid size: {} bytes", stack.overhead_bytes), "use at most 1G");

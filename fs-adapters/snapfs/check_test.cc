@@ -155,7 +155,7 @@ TEST_F(SnapfsCheck, LimitsBlocksToTheDeviceSize) {
 
 TEST_F(SnapfsCheck, ABlockBeyondTheEnd) {
   edit_inode(inode("d/large").number, [](Inode& one) { one.size_bytes -= 512; });
-  expect(FindingKind::pointer, "block 19 is beyond its end");
+  expect(FindingKind::pointer, "block 19 is beyond the end of the file");
 }
 TEST_F(SnapfsCheck, AWrongBlockCount) {
   edit_inode(inode("d/large").number, [](Inode& one) { ++one.blocks; });

@@ -43,7 +43,8 @@ int init(const InitArguments& arguments) {
                         false);
   std::error_code error;
   if (std::filesystem::exists(file, error))
-    return report_error({file, "already exists", "choose another name, or remove it"}, false);
+    return report_error({file, "already exists", "choose another name, or remove this file"},
+                        false);
   if (const auto written = base::write_text_file(file, text_of(arguments.what)); !written)
     return report_error(written.error(), false);
   fmt::print("{}\nedit it, then: {}\n", file, use_of(arguments.what, file));

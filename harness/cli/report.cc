@@ -70,7 +70,7 @@ void add_report(CLI::App& app, int& exit_code) {
                           "Results database of an earlier benchmark to compare with");
   command
       ->add_option("--baseline-run", arguments->baseline_run,
-                   "Number of its run; default: the newest benchmark")
+                   "Run number of the benchmark; default: that of the newest one")
       ->check(CLI::PositiveNumber)
       ->needs(baseline);
   command

@@ -50,7 +50,7 @@ Result<void> Stage::check_switch(const std::vector<DiskInfo>& disk_infos) const 
       return fail(disk,
                   fmt::format("is attached with {} sectors, but the state has {}",
                               connection->sectors_, disk_infos[*index].sectors),
-                  "detach it first, because guests do not detect a new size, or use another stage");
+                  "use another stage, or detach this one first: guests do not detect a new size");
   }
   return {};
 }

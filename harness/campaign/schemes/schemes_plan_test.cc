@@ -59,7 +59,7 @@ TEST(SchemesPlan, AControlShownByFewWorkloadsHasOneOfThemInOneShard) {
       EXPECT_EQ(controls.count(system->full_name() + "/" + workload), 1U) << workload;
     }
   }
-  EXPECT_EQ(plan_of("lfs-schemes/old-log/histories").size(), 3 * 12U + 3 * 6U + 2 * 6U)
+  EXPECT_EQ(plan_of("lfs-schemes/old-log/histories").size(), 3 * 12U + 3 * 6U + 3 * 6U)
       << "an explicit selection has all workloads";
   const SchemesPlan none = plan_of("lfs-schemes/old-log");
   ASSERT_EQ(none.size(), 1U);

@@ -67,7 +67,7 @@ Calendar::~Calendar() {
 
 Result<void> Calendar::start(Hardware& hardware, const CalendarOptions& options, Log log) {
   invariant(sockets_.size() == hardware.disk_count() + 2,
-            "there is a socket for each disk, for marks and for the agent");
+            "there is one socket for each disk, one for marks and one for the agent");
   hardware_ = &hardware;
   options_ = options;
   log_ = std::move(log);
