@@ -147,15 +147,16 @@ std::optional<std::uint64_t> field_after(std::string_view fields, std::string_vi
   return number;
 }
 
-/// Parses "254:0" and "(254,0)" after `key`. Stores "254,0".
-bool parse_device(std::string_view fields, std::string_view key, std::string& device) {
+/// Parses "254:0" and "(254,0)" after `key`, and returns "254,0". Returns an empty string if `key`
+/// is missing or is not followed by a number, as for a file system on several disks.
+std::string device_after(std::string_view fields, std::string_view key) {
   const std::size_t at = fields.find(key);
-  if (at == std::string_view::npos) return false;
+  if (at == std::string_view::npos) return {};
   fields.remove_prefix(at + key.size());
-  device = fields.substr(0, fields.find_first_not_of("0123456789:,"));
+  std::string device(fields.substr(0, fields.find_first_not_of("0123456789:,")));
   while (device.ends_with(':') || device.ends_with(',')) device.pop_back();
   std::ranges::replace(device, ':', ',');
-  return !device.empty();
+  return device;
 }
 
 /// Parses "dev 254:0 daddr 0x80 bbcount 0x8 ...".
@@ -164,88 +165,51 @@ bool parse_xfs_logged(std::string_view fields, BlockEvent& event) {
   if (!sector || !count || *count > kSectorsMost) return false;
   event.sector = *sector;
   event.sectors = static_cast<std::uint32_t>(*count);
-  return parse_device(fields, "dev ", event.device);
+  event.device = device_after(fields, "dev ");
+  return !event.device.empty();
 }
 
-/// Stores where the blocks of a file are. A range without a place, such as a delayed allocation,
-/// has an impossible block; `blocks` is then 0.
-bool place(std::optional<std::uint64_t> inode, std::optional<std::uint64_t> at,
-           std::optional<std::uint64_t> block, std::optional<std::uint64_t> blocks,
-           BlockEvent& event) {
-  if (!inode || !at || !block || !blocks) return false;
+/// An event about the pages of a file: its name, and the texts before the fields that are used.
+/// Events of the kind `page_dirtied` have no blocks; an event without `blocks` has one block.
+struct PageEvent {
+  std::string_view name;
+  BlockEvent::Kind kind;
+  std::string_view device, inode, at, block, blocks;
+};
+constexpr std::array kPageEvents{PageEvent{"writeback_dirty_folio", BlockEvent::Kind::page_dirtied,
+                                           "bdi ", "ino=", "index=", "", ""},
+                                 PageEvent{"f2fs_set_page_dirty", BlockEvent::Kind::page_dirtied,
+                                           "dev = (", "ino = ", " index = ", "", ""},
+                                 PageEvent{"xfs_map_blocks_found", BlockEvent::Kind::placed, "dev ",
+                                           "ino ", "startoff ", "startblock ", "fsbcount "},
+                                 PageEvent{"xfs_iext_insert", BlockEvent::Kind::placed, "dev ",
+                                           "ino ", "fileoff ", "startblock ", "fsbcount "},
+                                 PageEvent{"xfs_bmap_post_update", BlockEvent::Kind::placed, "dev ",
+                                           "ino ", "fileoff ", "startblock ", "fsbcount "},
+                                 PageEvent{"ext4_es_insert_extent", BlockEvent::Kind::placed,
+                                           "dev ", "ino ", " es [", "mapped ", "/"},
+                                 PageEvent{"f2fs_submit_page_write", BlockEvent::Kind::placed,
+                                           "dev = (", "ino = ", "_index = ", "newaddr = ", ""},
+                                 PageEvent{"f2fs_submit_folio_write", BlockEvent::Kind::placed,
+                                           "dev = (", "ino = ", "_index = ", "newaddr = ", ""}};
+
+/// A range without a place, such as a delayed allocation, has an impossible block; `blocks` is then
+/// 0.
+bool parse_page_event(const PageEvent& form, std::string_view fields, BlockEvent& event) {
+  const auto inode = field_after(fields, form.inode), at = field_after(fields, form.at);
+  if (!inode || !at) return false;
+  event.device = device_after(fields, form.device);
   event.inode = *inode;
   event.at = *at;
+  if (form.kind == BlockEvent::Kind::page_dirtied) return true;
+  const auto block = field_after(fields, form.block);
+  const auto blocks =
+      form.blocks.empty() ? std::optional<std::uint64_t>(1) : field_after(fields, form.blocks);
+  if (!block || !blocks) return false;
   event.block = *block;
   event.blocks = *block > kBlockMost || *at > kBlockMost || *blocks > kBlockMost ? 0 : *blocks;
   return true;
 }
-
-/// Parses "dev 254:0 ino 0x83 ... startoff 0x0 startblock 0x18 fsbcount 0x4".
-bool parse_xfs_placed(std::string_view fields, BlockEvent& event) {
-  return parse_device(fields, "dev ", event.device) &&
-         place(field_after(fields, "ino "), field_after(fields, "startoff "),
-               field_after(fields, "startblock "), field_after(fields, "fsbcount "), event);
-}
-
-/// Parses "dev 254:0 ino 0x83 state  cur ... fileoff 0x0 startblock 0x18 fsbcount 0x4 flag 0 ...".
-bool parse_xfs_allocated(std::string_view fields, BlockEvent& event) {
-  return parse_device(fields, "dev ", event.device) &&
-         place(field_after(fields, "ino "), field_after(fields, "fileoff "),
-               field_after(fields, "startblock "), field_after(fields, "fsbcount "), event);
-}
-
-/// Parses "dev 254,0 ino 12 es [0/16) mapped 8209 status W".
-bool parse_ext4_placed(std::string_view fields, BlockEvent& event) {
-  return parse_device(fields, "dev ", event.device) &&
-         place(field_after(fields, "ino "), field_after(fields, " es ["),
-               field_after(fields, "mapped "), field_after(fields, "/"), event);
-}
-
-/// Parses "dev = (254,0), ino = 4, page_index = 0x2, oldaddr = 0x0, newaddr = 0x1203, ...".
-bool parse_f2fs_placed(std::string_view fields, BlockEvent& event) {
-  return parse_device(fields, "dev = (", event.device) &&
-         place(field_after(fields, "ino = "), field_after(fields, "_index = "),
-               field_after(fields, "newaddr = "), 1, event);
-}
-
-bool dirty_page(std::optional<std::uint64_t> inode, std::optional<std::uint64_t> page,
-                BlockEvent& event) {
-  if (!inode || !page) return false;
-  event.inode = *inode;
-  event.at = *page;
-  return true;
-}
-
-/// Parses "bdi 254:0: ino=131 index=2". The bdi of a file system without a disk has a name instead
-/// of a number.
-bool parse_page_dirtied(std::string_view fields, BlockEvent& event) {
-  (void)parse_device(fields, "bdi ", event.device);
-  return dirty_page(field_after(fields, "ino="), field_after(fields, "index="), event);
-}
-
-/// Parses "dev = (254,0), ino = 4, DATA, FILE, index = 2, ...".
-bool parse_f2fs_dirtied(std::string_view fields, BlockEvent& event) {
-  return parse_device(fields, "dev = (", event.device) &&
-         dirty_page(field_after(fields, "ino = "), field_after(fields, " index = "), event);
-}
-
-/// Parsers of the events that name no request.
-struct OtherEvent {
-  std::string_view name;
-  BlockEvent::Kind kind;
-  bool (*parse)(std::string_view fields, BlockEvent& event);
-};
-constexpr std::array kOtherEvents{
-    OtherEvent{"block_dirty_buffer", BlockEvent::Kind::dirtied, parse_dirtied},
-    OtherEvent{"xfs_trans_log_buf", BlockEvent::Kind::dirtied, parse_xfs_logged},
-    OtherEvent{"xfs_map_blocks_found", BlockEvent::Kind::placed, parse_xfs_placed},
-    OtherEvent{"xfs_iext_insert", BlockEvent::Kind::placed, parse_xfs_allocated},
-    OtherEvent{"xfs_bmap_post_update", BlockEvent::Kind::placed, parse_xfs_allocated},
-    OtherEvent{"ext4_es_insert_extent", BlockEvent::Kind::placed, parse_ext4_placed},
-    OtherEvent{"writeback_dirty_folio", BlockEvent::Kind::page_dirtied, parse_page_dirtied},
-    OtherEvent{"f2fs_set_page_dirty", BlockEvent::Kind::page_dirtied, parse_f2fs_dirtied},
-    OtherEvent{"f2fs_submit_page_write", BlockEvent::Kind::placed, parse_f2fs_placed},
-    OtherEvent{"f2fs_submit_folio_write", BlockEvent::Kind::placed, parse_f2fs_placed}};
 
 class TraceParser {
  public:
@@ -301,15 +265,20 @@ class TraceParser {
     const std::string_view name = text.substr(0, colon), fields = text.substr(colon + 2);
     BlockEvent event{.task = std::string(origin.task)};
     bool has_effect = true;
-    if (name == "block_bio_queue" || name == "block_rq_issue") {
+    const auto form = std::ranges::find(kPageEvents, name, &PageEvent::name);
+    if (form != kPageEvents.end()) {
+      event.kind = form->kind;
+      // The text of a file system's events differs between kernels.
+      if (!parse_page_event(*form, fields, event)) return true;
+    } else if (name == "block_bio_queue" || name == "block_rq_issue") {
       event.kind = name == "block_rq_issue" ? BlockEvent::Kind::issued : BlockEvent::Kind::queued;
       if (!parse_request(fields, event, has_effect)) return false;
+    } else if (name == "block_dirty_buffer" || name == "xfs_trans_log_buf") {
+      const auto parse = name == "block_dirty_buffer" ? parse_dirtied : parse_xfs_logged;
+      event.kind = BlockEvent::Kind::dirtied;
+      if (!parse(fields, event)) return false;
     } else {
-      const auto known = std::ranges::find(kOtherEvents, name, &OtherEvent::name);
-      if (known == kOtherEvents.end()) return true;
-      event.kind = known->kind;
-      // The text of a file system's events differs between kernels.
-      if (!known->parse(fields, event)) return event.kind != BlockEvent::Kind::dirtied;
+      return true;
     }
     if (!has_effect) return true;
     trace_.events.push_back(std::move(event));
