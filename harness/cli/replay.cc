@@ -287,8 +287,7 @@ int shell(const StoredTrial& trial, const OpenedState& opened, const ReplayArgum
   fmt::print("{}", log);
   if (!mounted) return stop(mounted.error());
   const bool terminal = ::isatty(STDIN_FILENO) != 0;
-  const std::string device =
-      trial.filesystem.stack ? trial.filesystem.stack->device : std::string(run::kStageDisk);
+  const std::string device = run::mounted_device(trial.filesystem);
   if (*mounted) {
     fmt::print("{} is mounted on {}", device, run::kMountPoint);
   } else {

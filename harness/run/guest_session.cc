@@ -33,9 +33,17 @@ adapters::Places places(std::string_view uuid = {}) {
   return {.device = kStageDisk, .log = kStageLog, .uuid = uuid, .target = kMountPoint};
 }
 
+}  // namespace
+
+std::string mounted_device(const adapters::LinuxAdapter& filesystem) {
+  return filesystem.stack ? filesystem.stack->device : kStageDisk;
+}
+
+namespace {
+
 json mount_request(const char* command, const adapters::LinuxAdapter& filesystem) {
   return {{"do", command},
-          {"source", filesystem.stack ? filesystem.stack->device : kStageDisk},
+          {"source", mounted_device(filesystem)},
           {"target", kMountPoint},
           {"type", filesystem.type},
           {"options", adapters::fill_in(filesystem.mount_options, places())}};

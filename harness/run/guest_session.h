@@ -119,6 +119,8 @@ enum class Pace : std::uint8_t { as_booted, quick };
 inline constexpr std::size_t kTreeObjectsMost = 1'000'000;
 
 inline constexpr const char* kStageDisk = "/dev/vda";
+/// Returns the device of the guest that contains the file system: its stack, or kStageDisk.
+std::string mounted_device(const adapters::LinuxAdapter& filesystem);
 inline constexpr const char* kStageMarks = "/dev/vdb";
 inline constexpr const char* kStageLog = "/dev/vdc";
 inline constexpr const char* kMountPoint = "/mnt";
