@@ -1,6 +1,7 @@
 // Runs, packs and describes a program under test (test_program.h).
 #include "harness/check/test_program.h"
 
+#include <elf.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <unistd.h>
@@ -135,10 +136,7 @@ bool is_executable(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   std::string begin(4, '\0');
   file.read(begin.data(), static_cast<std::streamsize>(begin.size()));
-  return begin ==
-             "\x7f"
-             "ELF" ||
-         begin.starts_with("#!");
+  return begin == ELFMAG || begin.starts_with("#!");
 }
 
 /// Returns the words of the command line if it needs no shell; otherwise, returns a call to sh(1).

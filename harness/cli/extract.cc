@@ -23,7 +23,7 @@ struct ExtractArguments {
   bool as_json = false;
 };
 
-/// Returns the description of the failure that is stored in the database. If there is none,
+/// Returns the description of the failure from the database. If the database has no description,
 /// generates it from the findings.
 Result<std::string> account_of(const StoredTrial& trial, const OpenedState& opened,
                                const explorer::RecordedWorkload& workload,

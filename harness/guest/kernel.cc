@@ -253,7 +253,7 @@ void shorten_way(const std::string& disk) {
     std::ifstream now(queue + file);
     std::getline(now, before);
     // A file such as queue/scheduler lists the choices, and has the current one in brackets:
-    // "[mq-deadline] none". If the file is empty or missing, there is nothing to set.
+    // "[mq-deadline] none". If the file is empty or missing, no choice is set.
     const std::size_t open = before.find('['), close = before.find(']');
     if (open < close && close != std::string::npos)
       before = before.substr(open + 1, close - open - 1);

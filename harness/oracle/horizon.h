@@ -65,7 +65,7 @@ class Timeline {
   std::size_t operations() const { return thread_of_.size(); }
 
   /// Returns the horizon after a power cut. `persisted` is the last persistence point that was
-  /// reported before the cut, or nullopt if there was none. The timeline must outlive the horizon.
+  /// reported before the cut; nullopt if the cut was earlier. The timeline must outlive the horizon.
   Horizon at(std::optional<std::size_t> persisted) const;
   /// Returns the horizon if exactly the first `done` operations were executed. `done` must be at
   /// least 1. The timeline must outlive the horizon.

@@ -183,7 +183,7 @@ bool Judge::may_be_missing(const PermittedName& allowed) const {
 /// name on the disk. Sets `exchanged` to null if there was no exchange.
 PermittedName Judge::third_names(ObjectId directory, const SlotHistory*& exchanged) const {
   const auto& written = history_.objects[directory].attribute_covers;
-  // Returns true if the third name cannot exist any more. This is the case if a persistence point
+  // Returns true if the third name can no longer exist. This is the case if a persistence point
   // after the exchange covers both the name and the directory, and is known to have succeeded.
   const auto gone = [&](const SlotHistory& slot, std::size_t exchange) {
     return std::ranges::any_of(slot.covers, [&](const Cover& cover) {

@@ -6,9 +6,9 @@
 //   stage, after the kernel's replay (stage_copy.h) --> anonymous file in memory --> check -n
 //
 // e2fsck takes about 90 ms in an emulated guest and 2.5 ms on the host. The tools process untrusted
-// bytes. They therefore run as user "nobody" (or as the current user if headcrash is unprivileged),
-// with an empty environment, with limits on time, memory and output, and only on a copy of the
-// state. The host mounts nothing.
+// bytes. If headcrash is root, they therefore run with the user id 65534. They always have an empty
+// environment, limits on time, memory and output, and only a copy of the state. The host mounts
+// nothing.
 
 #include <chrono>
 

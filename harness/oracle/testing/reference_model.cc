@@ -558,8 +558,8 @@ std::vector<std::byte> ReferenceModel::block_after(FileId file, std::uint64_t bl
     }
     const bool torn = !surely[i] && operation.length >= kStampBytes && by_chance(random, 5);
     apply_to_block(operation, places[i], torn ? 30 + random() % 400 : kStampBytes, bytes);
-    // Tears at most one write. If two writes of a block were torn, the oracle could not tell from
-    // the contents in a dump whether the state is permitted.
+    // Tears at most one write. If two writes of a block were torn, a dump would not contain enough
+    // of the block for the oracle to decide whether the state is permitted.
     if (torn) break;
   }
   return bytes;
