@@ -216,7 +216,7 @@ class DriveReader {
     }
   }
 
-  /// Returns the number of physical sectors for each spare area in a zone with `tracks` tracks.
+  /// Returns the number of physical sectors that share a spare area in a zone with `tracks` tracks.
   std::uint64_t stretch_sectors(const ZoneProfile& zone, std::uint64_t tracks) const {
     std::uint64_t stretch_tracks = tracks;
     if (p_.sparing == Sparing::track) stretch_tracks = 1;

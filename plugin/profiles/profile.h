@@ -31,9 +31,9 @@ struct ProfileSummary {
   std::vector<Origin> origins;
 };
 
-/// Loads a built-in profile by name or a file by path (a name that contains '/' or ends in
-/// ".toml"). If "+VARIANT" is appended, loads the variant of that name, which the file must define.
-/// load_profile() fails if the profile is not that of a disk.
+/// Loads a built-in profile by name, or a profile file by path (which contains '/' or ends in
+/// ".toml"). The suffix "+VARIANT" selects a variant, and fails if the file does not define it.
+/// load_profile() also fails if the profile does not describe a disk.
 Result<model::DiskProfile> load_profile(std::string_view name_or_path);
 Result<ProfileSummary> summarise_profile(std::string_view name_or_path);
 

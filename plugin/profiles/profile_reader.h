@@ -45,7 +45,7 @@ struct CacheBox {
   model::NvramProfile profile;
   std::vector<Origin> origins;
 };
-/// Reads a cache except for the device below it. `above` is the array that has the cache as a
+/// Parses a cache, but not the device below it. `above` is the array of which the cache is a
 /// member, or null.
 CacheBox read_nvram(ProfileTable& top, const model::ArrayProfile* above, ReadErrors& errors);
 void check_nvram(const model::NvramProfile& profile, std::uint64_t below_sectors,

@@ -21,7 +21,8 @@ namespace headcrash::profiles {
 
 /// The first error in a profile, shared by the profile's tables.
 struct ReadErrors {
-  /// "file: ". For a profile nested in another, the path of its table follows.
+  /// Prefix of error locations: "file: ", then the path of the table if the profile is nested in
+  /// another.
   std::string place;
   std::optional<Error> first;
   /// Records an error. `key` is relative to the profile's top table.
@@ -43,7 +44,7 @@ class ProfileTable {
       : ProfileTable(root, "", errors) {}
   /// Opens a subtable. If it is missing, records an error.
   ProfileTable open(const std::string& name);
-  /// Opens the elements of a list of tables. If the list is missing, records an error.
+  /// Opens all tables in a list of tables. If the list is missing, records an error.
   std::vector<ProfileTable> open_list(const std::string& name);
 
   std::uint64_t integer(const std::string& key, std::uint64_t min, std::uint64_t max);

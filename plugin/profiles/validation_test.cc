@@ -1,5 +1,5 @@
-// Tests the model's accuracy against measurements of real drives, and the figures of the built-in
-// profiles.
+// Tests the model's accuracy against measurements of real drives, and the parameters of the
+// built-in profiles.
 #include "plugin/profiles/validation.h"
 
 #include <fmt/core.h>

@@ -64,7 +64,7 @@ static_assert(sizeof(EventHeader) == kEventHeaderBytes &&
 /// Location of a checkpoint. The header has two slots; the newer valid one is used.
 struct CheckpointSlot {
   std::uint64_t offset = 0;
-  /// 0 if the slot is empty. Of two valid slots, the one with the higher generation is used.
+  /// 0 if the slot is empty. If both slots are valid, the slot with the higher generation is used.
   std::uint64_t generation = 0;
   std::uint64_t end = 0;  ///< minimum size of the file
   std::uint32_t reserved = 0;

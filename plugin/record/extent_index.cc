@@ -57,8 +57,8 @@ void ExtentIndex::assign_in_chunk(Chunk& chunk, std::uint32_t first, std::uint32
       chunk.begin(), chunk.end(), [&](const Extent& extent) { return extent.end() <= first; });
   const auto high = std::partition_point(low, chunk.end(),
                                          [&](const Extent& extent) { return extent.first < end; });
-  // The pieces that replace the extents [low, high): the front of the first one, the new extent,
-  // and the tail of the last one.
+  // Up to three pieces replace the extents [low, high): the front of the first extent, the new
+  // extent, and the tail of the last extent.
   std::array<Extent, 3> pieces;
   std::size_t count = 0;
   const auto add = [&](std::uint32_t from, std::uint32_t to, ExtentLocation at) {

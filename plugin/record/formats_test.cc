@@ -316,8 +316,8 @@ TEST_F(FormatsTest, DamagedBytesAreNotExported) {
   EXPECT_FALSE(fs::exists(folder_ / "bad.log"));
 }
 
-/// A killed writer leaves the entries since the last flush uncounted. Before the first flush, there
-/// is no super block.
+/// If the writer was killed, the super block does not count the entries since the last flush.
+/// Before the first flush, there is no super block.
 TEST_F(FormatsTest, UncountedEntriesAreImported) {
   for (const std::size_t unit : {512U, 4096U}) {
     SCOPED_TRACE(unit);

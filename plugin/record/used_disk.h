@@ -1,8 +1,8 @@
 #pragma once
-// A used disk, which before the first event is filled with the bytes of an earlier user
+// A used disk. Before the first event, the disk is full of an earlier user's bytes
 // (media/prior_bytes.h). Sectors that have never been written still hold these bytes, and a trim
 // changes nothing, so a file system cannot rely on zeroes. In a recording, the device's profile
-// marks such a device. A recording based on another recording inherits the mark.
+// marks a used disk. A recording based on another recording inherits the mark.
 //
 // In an index, such sectors are "prior": their bytes are known but not stored in the recording.
 

@@ -54,7 +54,7 @@ struct TraceLines {
   /// A parser sets this to true if the rest of the file is a summary.
   bool over = false;
   std::map<std::string, std::uint16_t, std::less<>> volumes;
-  /// For each operation that is not replayed: the number of its lines.
+  /// Number of lines by operation, for the operations that are not replayed.
   std::map<std::string, std::uint64_t, std::less<>> left_out;
 
   void skip_line() { holds_request = false; }

@@ -144,7 +144,7 @@ TEST(TraceFormats, ReportsLinesOfOtherOperations) {
   EXPECT_NE(all->remarks[0].find("1 lines of discard"), std::string::npos);
 }
 
-/// A chunk of the file may end between a request and the wait that belongs to it.
+/// A request and its wait may be in different chunks of the file.
 TEST(TraceFormats, FindsWaitsInTheNextPiece) {
   std::string text = "fio version 2 iolog\n";
   for (int i = 0; i < 9000; ++i)

@@ -192,8 +192,8 @@ int RebuiltMachine::serve(std::size_t disk_index, model::Request& request) {
   return full && request.op != model::Op::read ? ENOSPC : error;
 }
 
-/// Does not record the acknowledgement, because the array itself reports it to the recording when
-/// it happens. Returns EIO instead of success if the recording has failed.
+/// Returns EIO instead of success if the recording has failed. The acknowledgement is not recorded
+/// here, because the array reports it to the recording.
 int RebuiltMachine::acknowledge(std::size_t, const model::Request&, int error) {
   return error == 0 && recording_ != nullptr && recording_->is_open() && recording_->error()
              ? EIO

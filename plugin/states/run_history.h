@@ -95,9 +95,9 @@ class RunHistory {
   const std::vector<RecordedWrite>& writes(model::DeviceId device) const;
   const std::vector<RecordedFlush>& flushes(model::DeviceId device) const;
 
-  /// Returns the machine's disks, ascending, if each device is a separate medium and requests are
-  /// numbered across all of them. Otherwise (an array, a cache over a drive) returns an empty list.
-  /// In a state's name, "all disks" means this list.
+  /// Returns the machine's disks, ascending. Returns an empty list unless each device is a separate
+  /// medium and requests are numbered across all of them (not so for an array, or a cache over a
+  /// drive). In a state's name, "all disks" means this list.
   const std::vector<model::DeviceId>& disks() const;
   /// Returns the events at which a device answered a request, ascending. The device was still
   /// running at these events.

@@ -78,7 +78,7 @@ class Script {
   std::unique_ptr<record::RecordingWriter> writer_;
 };
 
-/// Returns the first byte of each sector of a medium in a crash state.
+/// Returns the first byte of every sector that `device` has in the crash state `name`.
 std::vector<int> firsts(const RunHistory& run, const std::string& name, model::DeviceId device = 0,
                         std::size_t sectors = 4) {
   const auto state = parse_crash_state(name);

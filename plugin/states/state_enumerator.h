@@ -83,8 +83,7 @@ struct FoundState {
   CrashState state;
   std::string name;
   Strategy strategy = Strategy::prefix;
-  /// StateImage::digest() of the device. For a state of all disks or of an array's media: a
-  /// combination of the digests.
+  /// StateImage::digest() of the device. For a state of several media, combines their digests.
   std::uint64_t digest = 0;
 };
 

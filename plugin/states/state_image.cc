@@ -47,7 +47,8 @@ class Joined {
   std::uint64_t sectors_ = 0;
 };
 
-/// Returns false for the prior contents of a used disk, because copies of an image omit them.
+/// Returns true if copies of an image must include these sectors. Copies omit zeroes and the prior
+/// contents of a used disk.
 bool written(ExtentLocation where) {
   return (!where.is_zeroes() && !record::is_prior(where)) || where.unreadable();
 }

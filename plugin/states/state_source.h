@@ -79,8 +79,8 @@ std::uint64_t share_of(model::DeviceId device, std::uint64_t digest);
 /// Returns the numbers below n in an order that spreads them: 0, n/2, n/4, 3n/4, ...
 std::vector<std::size_t> spread(std::size_t n);
 
-/// Events in the explored range, ascending, that affect what is durable or promised on a chosen
-/// device.
+/// Cuts in the explored range that change what is durable or promised on a chosen device. All lists
+/// are ascending.
 struct Cuts {
   explicit Cuts(const SourceContext& context);
   std::vector<std::uint64_t> after_marks;
@@ -92,7 +92,7 @@ struct Cuts {
   /// Just after a power cut. The states at these cuts are the contents of the medium that the power
   /// cut left.
   std::vector<std::uint64_t> power_lost;
-  std::vector<std::uint64_t> last;  ///< the events before a power cut, and the end of the run
+  std::vector<std::uint64_t> last;  ///< just before each power cut, and at the end of the run
   std::string left_out;             ///< why some cuts cannot be used
 };
 

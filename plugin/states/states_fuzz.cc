@@ -126,7 +126,8 @@ Result<std::uint64_t> digest_of(const RunHistory& run, const CrashState& state, 
   return sum;
 }
 
-/// Enumerates the first states of a strategy that the recording supports, and checks each state.
+/// Enumerates up to 12 states of a strategy and checks each of them. A strategy that the recording
+/// does not support must fail with an error message.
 std::uint64_t explore(const std::shared_ptr<const RunHistory>& run, Strategy strategy,
                       bool all_disks = false) {
   ExploreOptions options;

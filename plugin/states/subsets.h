@@ -27,13 +27,13 @@ namespace headcrash::states {
 
 struct SubsetRequest {
   std::size_t writes = 0;
-  /// One element for each kind of write. An element has one flag for each write, which is set if
-  /// the write is of that kind. Every element has both set and clear flags.
+  /// By kind of write: one flag per write, set if the write is of that kind. In each list of flags,
+  /// some are set and some are clear.
   std::vector<std::vector<std::uint8_t>> kinds;
   std::uint64_t seed = 0;
   std::uint64_t count_max = 0;
-  /// One element for each disk. An element has one flag for each write, which is set if the write
-  /// is on that disk. Every element has both set and clear flags.
+  /// By disk: one flag per write, set if the write is on that disk. In each list of flags, some are
+  /// set and some are clear.
   std::vector<std::vector<std::uint8_t>> disks = {};
 };
 

@@ -226,9 +226,9 @@ struct ClaimRuleRecord {
   /// Number of executions, each with a different seed; 0 if no result depends on a seed.
   std::int64_t executions = 1;
 };
-/// Prefix of the names of those tables that the report draws as heat maps. A row consists of its
-/// group, its name and multiples of the row's best value, such as "1.23". kUnbeaten follows a
-/// multiple if no other value is better; "-" stands for a missing value.
+/// Prefix of the names of tables that the report draws as heat maps. Each row has a group, a name,
+/// and values as multiples of the row's best value, such as "1.23". kUnbeaten marks a value that no
+/// other value beats; "-" means that the value is missing.
 inline constexpr const char* kHeatMap = "heat map";
 inline constexpr const char* kUnbeaten = "*";
 /// A cell in an experiment's table; tables are stored row by row.

@@ -49,8 +49,8 @@ ShardedDigest split_digest(const std::string& digest) {
 struct MergedRun {
   std::int64_t id = 0;
   std::string base, name, versions;
-  /// For a run without shards: its start and end times, which identify it. Such a run is never
-  /// joined with another run.
+  /// Start and end times of a run without shards; they identify the run. Such a run is never joined
+  /// with another run.
   std::string execution;
   unsigned count = 1;
   std::map<unsigned, std::int64_t> planned;  ///< by shard

@@ -125,8 +125,8 @@ TEST(Comparison, MatchesAPairedTestForPairs) {
 }
 
 TEST(Comparison, MatchesWelchsTestForMeans) {
-  // The logarithms are 0, .1, .2 and .3, .4, .5, so t is .3 / sqrt(2 * .01 / 3) = 3.674 with 4
-  // degrees of freedom.
+  // The logarithms have the means .1 and .4 and the variance .01, so t is .3 / sqrt(2 * .01 / 3) =
+  // 3.674 with 4 degrees of freedom.
   const std::vector<double> base = {1, std::exp(.1), std::exp(.2)},
                             now = {std::exp(.3), std::exp(.4), std::exp(.5)};
   EXPECT_NEAR(*compare(base, now, .02).p, .0213, 1e-4);

@@ -51,7 +51,7 @@ void Platter::put(TimeNs at, const Extent& extent) {
       {extent.source, extent.lba, extent.sectors, MediaWrite::Outcome::written, extent.bytes});
 }
 
-/// Stores `bytes` in the sectors of `extent`, whose own bytes are ignored, and reports `outcome`
+/// Stores `bytes` in the sectors of `extent` and ignores the extent's own bytes. Reports `outcome`
 /// and `bytes` to the observer.
 void Platter::store_changed(TimeNs at, const Extent& extent, MediaWrite::Outcome outcome,
                             std::span<const std::byte> bytes) {

@@ -50,7 +50,7 @@ TEST(RunRequest, ReportsAMissingAnswerAndSurvivesALateOne) {
   flush.op = Op::flush;
   EXPECT_FALSE(run_request(machine, 0, flush));
   bench::Host host;
-  machine.submit(0, flush, host);  // at this request, the device answers the first one
+  machine.submit(0, flush, host);  // makes the device answer the earlier request
   EXPECT_TRUE(host.done.empty());
 }
 

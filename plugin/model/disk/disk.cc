@@ -343,7 +343,7 @@ void Disk::plan_access(const Transfer& transfer) {
   if (planned_.seek_cylinders > 0) ++intake_.counters().seeks;
 }
 
-/// Fills in the breakdown of a command that ends at `done`, without the time that the command spent
+/// Sets the breakdown of a command that ends at `done`. Excludes the time that the command spent
 /// waiting for the mechanism.
 void Disk::account(Command& command, TimeNs done, OffsetPs ready_ps, TimeNs command_ns) const {
   Breakdown& b = command.breakdown;

@@ -103,7 +103,7 @@ struct ReadBufferProfile {
   /// Maximum read-ahead beyond the end of the request; 0 for no read-ahead.
   std::uint32_t read_ahead_sectors_max = 0;
   std::uint32_t segments = 1;  ///< number of segments that hold read data
-  /// Number of segments that keep written data. Reads of this data are served from the buffer.
+  /// Number of segments that hold written data. Reads of this data are served from the buffer.
   std::uint32_t write_segments = 0;
   ReadAheadEnd read_ahead_end = ReadAheadEnd::segment_full;
   /// If true, the buffer keeps data that has been sent to the host, and later reads can be served

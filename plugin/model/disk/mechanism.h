@@ -71,7 +71,7 @@ struct TrackTransfer {
   /// Index of the first sector, counted from the start of the whole transfer.
   std::uint32_t first = 0;
 
-  /// Returns the time at which the first `count` of these sectors have passed.
+  /// Returns the time at which the first `count` sectors of the transfer have passed the head.
   OffsetPs after_ps(std::uint32_t count, std::int64_t revolution_ps) const {
     return start_ps + revolution_ps * count / track_sectors;
   }
@@ -84,7 +84,7 @@ struct MediaAccess {
   OffsetPs rotation_ps = 0;  ///< the wait for the first sector
   OffsetPs end_ps = 0;       ///< end of the last sector
   std::uint32_t seek_cylinders = 0;
-  ArmPosition arm;  ///< position of the arm at the end
+  ArmPosition arm;  ///< position after the last transfer
   std::vector<TrackTransfer> passes;
 
   OffsetPs first_ps() const { return passes.front().start_ps; }

@@ -16,8 +16,8 @@ class ReadSegments {
   ReadSegments(std::uint32_t segments, std::uint32_t segment_sectors)
       : segments_(segments), segment_sectors_(segment_sectors) {}
 
-  /// Keeps [lbn, end). If this is longer than a segment, keeps only the last part, in the length of
-  /// a segment. If a kept range ends at `lbn`, extends that range.
+  /// Keeps [lbn, end), or only its end if the range is longer than a segment. Extends a kept range
+  /// that ends at `lbn`.
   void keep(std::uint64_t lbn, std::uint64_t end);
   /// Returns true if one segment contains the whole range, and marks that segment as recently used.
   bool holds(std::uint64_t lbn, std::uint32_t sectors);

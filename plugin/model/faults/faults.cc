@@ -75,7 +75,7 @@ struct DeviceFaults::State {
   State(Simulation& s, Observer& w, DeviceId d, std::uint64_t seed)
       : simulation(s), observer(w), device(d), random(seed ^ (std::uint64_t{d} << 48) ^ kStream) {}
 
-  /// Makes the random numbers independent of those of the platter.
+  /// Selects a stream of random numbers that is independent of the platter's stream.
   static constexpr std::uint64_t kStream = 0x6661756c74730000;
 
   /// Counts a matching operation. Returns true if the fault fires.

@@ -23,7 +23,7 @@ struct FlashProfile {
   std::uint32_t luns_per_channel = 1;
   /// Unit of programming, across all planes of a LUN. It must consist of whole physical sectors.
   std::uint32_t page_sectors = 8;
-  /// Number of pages in a block, the unit of erasing; 0 if erasing costs nothing.
+  /// Pages per erase block; 0 if erasing costs nothing.
   std::uint32_t pages_per_block = 0;
   TimeNs read_ns = 0;     ///< time from NAND to register, for up to one page
   TimeNs program_ns = 0;  ///< time for one page

@@ -97,7 +97,7 @@ struct Flash::State final : EventTarget {
   RequestIntake intake;
   const bool cache_on;
   DeviceFaults* const faults;
-  const TimeNs program_ns;  ///< includes the program's share of an erase
+  const TimeNs program_ns;  ///< time for one page, including its share of the block's erase time
   Characteristics characteristics;
   FlashBuffer buffer;
   Platter platter;

@@ -3,13 +3,13 @@
 //   submit -> queue --- one copy engine, in order of arrival: command_ns, then sector_ns each -->
 //
 //     read, all present       copied, done
-//     read, not all present   one read of the device below, for the hull of the absent sectors.
-//                             Cached parts of the hull are saved when the read is sent and
-//                             overlaid on its result. If part of the hull is unreadable, the
-//                             absent pieces are read one by one.
+//     read, not all present   one read of the device below, from the first to the last absent
+//                             sector (the hull). Cached parts of the hull are saved when the read
+//                             is sent and overlaid on its result. If part of the hull is
+//                             unreadable, the absent pieces are read one by one.
 //     write                   if there is room and no conflict: copied, dirty, done; else waits
 //     write through           if there is no conflict: sent below; else waits
-//     outside the range       forwarded unchanged
+//     outside the cached range  forwarded unchanged
 //
 // Writes wait in one queue (`waiting`), so a long write that needs much room cannot starve. Reads
 // do not wait in this queue.

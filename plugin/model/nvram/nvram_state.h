@@ -38,7 +38,7 @@ struct Nvram::State final : EventTarget {
     Command command;    ///< unset for a destage
     SectorRange range;  ///< the part of the range that the request affects
     SectorRange hull;   ///< read: the range that is requested from the device below
-    /// Read: the parts of `hull` that are in the cache. Their data is in `bytes`.
+    /// Read: the cached parts of `hull`. Their data is in `bytes`.
     std::vector<SectorRange> kept;
     bool in_pieces = false;  ///< read: the read of the whole hull gave medium_error
     /// Read, if in_pieces: the uncached parts that have not been read yet.

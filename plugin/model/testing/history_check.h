@@ -98,7 +98,8 @@ class HistoryCheck final : public Initiator {
  private:
   using Instant = std::uint64_t;  ///< number of submissions and answers so far
   static constexpr Instant kNotYet = ~Instant{0};
-  /// Limit on the events of a history. A whole history needs some tens of thousands.
+  /// Limit on the events of a history, in case the device never becomes idle. A normal history has
+  /// some tens of thousands of events.
   static constexpr int kEventsMax = 500'000;
 
   struct Version {

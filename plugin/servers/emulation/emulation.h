@@ -153,7 +153,7 @@ class Emulation {
   profiles::Plan plan_;
   std::unique_ptr<record::Backing> backing_;
   profiles::BuiltMachine built_;
-  /// For each device id: the device's index among the machine's top-level devices, or kMember.
+  /// By device id: an index among the machine's top-level devices, or kMember.
   std::vector<std::size_t> machine_index_;
   std::vector<std::unique_ptr<media::WrittenMap>> written_;
   std::unique_ptr<Pacer> pacer_;

@@ -57,9 +57,10 @@ struct Served {
 struct DeviceLatency {
   LatencyHistogram target;    ///< the modelled response time
   LatencyHistogram achieved;  ///< wall time from the callback's entry to its return, divided by K
-  LatencyHistogram lateness;  ///< wall time from the modelled instant to the return, divided by K
-  LatencyHistogram flush;     ///< the modelled response time of flushes
-  LoadSeries load;            ///< load since the statistics were last taken
+  /// wall time from the modelled completion to the return, divided by K
+  LatencyHistogram lateness;
+  LatencyHistogram flush;  ///< the modelled response time of flushes
+  LoadSeries load;         ///< load since the statistics were last taken
 };
 
 class Pacer {
@@ -122,8 +123,8 @@ class Pacer {
   /// be called again.
   PowerWait wait_power_off(std::chrono::nanoseconds timeout);
 
-  /// Waits until a request has been waiting for kLongWaitNs. Returns false after stop(). Called by
-  /// the thread that detects the end of the server.
+  /// Waits until any request has been pending for kLongWaitNs. Returns false after stop(). The
+  /// thread that detects signals to end the server calls this function.
   bool wait_for_long_request();
 
   /// Returns the statistics of a device; use within with_machine().
@@ -187,7 +188,8 @@ class Pacer {
   Waiter* leader_ = nullptr;
   model::TimeNs leader_target_ = 0;          ///< time of the event for which the leader is sleeping
   std::atomic<bool> leader_roused_ = false;  ///< set to make the leader stop spinning
-  WallNs oversleep_ns_ = 0;                  ///< moving upper bound of the leaders' wake-up delay
+  /// estimate of the leaders' wake-up delay; rises fast, falls slowly
+  WallNs oversleep_ns_ = 0;
   WallNs lead_ns_ = 0;
   bool shutting_down_ = false;
 

@@ -117,8 +117,8 @@ TEST(States, NegotiatesItsProperties) {
   EXPECT_EQ(read_block(disk, 24, 48), block('q', 48));
 }
 
-/// A kernel's requests to write zeroes permit holes. On a used disk, such a request must not be
-/// executed as a trim, because a trim would leave the prior contents.
+/// A kernel's request to write zeroes permits holes. On a used disk, the server must not execute
+/// the request as a trim, which would leave the prior contents.
 TEST(States, ZeroesOfAUsedDiskAreNotTrims) {
   TemporaryFolder folder;
   StateServer server(folder);

@@ -31,9 +31,9 @@ constexpr TimeNs kLatest = model::kNever / 4;  ///< 73 years; a longer sleep is 
 /// Longest time for which a guest runs without contact. A guest whose next timer is later must ask
 /// again at the end of this time.
 constexpr TimeNs kHorizonNs = 60 * model::kSecondNs;
-/// Longest time without contact for a guest whose processor time is charged. The time is short,
-/// because the guest must report when it sleeps, but long enough for the guest to read its clock a
-/// thousand times.
+/// Maximum time for which a guest may run without sending a message, if its processor time is
+/// charged. The limit is short, so that the guest reports that it sleeps, but it allows a thousand
+/// reads of the clock.
 constexpr TimeNs kChargedHorizonNs = model::kMicrosecondNs;
 
 }  // namespace

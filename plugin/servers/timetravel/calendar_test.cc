@@ -28,8 +28,8 @@ class Clock {
     ask(Op::request, kSleepsForEver);
   }
 
-  /// Sends a message and returns the time in its acknowledgement. Messages that arrive before that
-  /// are noted and acknowledged.
+  /// Sends a message and returns the time in its acknowledgement. Passes messages that arrive
+  /// before the acknowledgement to hear().
   TimeNs ask(Op op, TimeNs time = 0) {
     send({op, ++sequence_, static_cast<std::uint64_t>(time)});
     while (const auto message = receive()) {
@@ -397,8 +397,8 @@ TEST(TimeTravelCalendar, MarksCompleteAtTheirInstant) {
 
 // ---- with a charge for processor time
 
-/// A machine whose guest uses as much processor time as the test adds to `used_ns`. The time is
-/// charged with the next message that causes a charge.
+/// A machine with a charge for processor time. The test adds the guest's processor time to
+/// `used_ns`; the next message that causes a charge takes it from there.
 struct Charged {
   explicit Charged(double charge)
       : machine({.charge = charge, .processor_ns = [this] { return used_ns.exchange(0); }}) {}

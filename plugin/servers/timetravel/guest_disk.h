@@ -34,8 +34,8 @@ class GuestDisk {
     /// exactly once. `request` and `initiator` must stay valid until then.
     std::function<std::optional<int>(const model::Request& request, model::Initiator& initiator)>
         serve;
-    /// Accounts for a request that completed later. Returns 0 or an errno for the guest. May be
-    /// empty if serve() never returns nullopt.
+    /// Accounts for a completed request for which serve() returned nullopt. Returns 0 or an errno
+    /// for the guest. May be empty if serve() never returns nullopt.
     std::function<int(const model::Request& request, const model::Completion& completion)> account;
   };
   /// Returns the disk for a new client. Fails if no disk is available; the client is then rejected.

@@ -155,8 +155,8 @@ TEST(StageHardware, InvalidRequestsGiveErrors) {
   EXPECT_EQ(client.error_of(later), EIO);
 }
 
-/// Sends a flush before a write completes, so that the write is in flight at the flush. The
-/// recording must use the guest's time.
+/// Records a flush that is sent while a write is in flight, and checks that the recorded times are
+/// those of the guest. Returns the bytes of the recording.
 std::string record_slow_writes(const std::filesystem::path& path) {
   Fixture fixture;
   // The time advances before the stage is loaded, so the recording's clock starts later than the

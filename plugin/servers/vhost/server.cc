@@ -57,8 +57,8 @@ void Server::run() {
   while (wait_for_client()) {
     const base::Descriptor client(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC));
     if (!client.is_open()) {
-      // No descriptor was available. The client stays in the backlog, so poll() would report it
-      // again at once; the thread pauses instead.
+      // No descriptor is available. The client stays in the backlog, so poll() would report it
+      // again at once. The thread therefore pauses first.
       pollfd stop = {stop_.get(), POLLIN, 0};
       ::poll(&stop, 1, kNoDescriptorsPauseMs);
       continue;

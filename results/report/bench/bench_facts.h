@@ -195,7 +195,8 @@ struct Benchmark {
 /// or no such run, or if the run is of another kind.
 Result<Benchmark> gather_benchmark(db::Database& database, std::optional<std::int64_t> run);
 
-/// Returns the kind of a run (default: the newest run); empty if the run does not exist.
+/// Returns the kind of a run, or of the newest run if `run` is nullopt. Returns an empty string if
+/// the run does not exist.
 Result<std::string> kind_of_run(db::Database& database, std::optional<std::int64_t> run);
 
 }  // namespace headcrash::report

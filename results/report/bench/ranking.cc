@@ -70,7 +70,7 @@ void compare_with_best(std::span<Entrant> entrants, bool to_quiescence) {
     if (first == 0) entrants[second].standing.to_best.change = comparison.change;
 }
 
-/// If a job fixes the time of any measurement, ranks all entrants by the time per operation.
+/// Ranks all entrants by time per operation if any job runs for a fixed time.
 void rank_by_operation(Contest& contest) {
   const auto is_fixed = [](const Entrant& entrant) {
     return std::ranges::any_of(entrant.measurements, &Measurement::fixed_time);

@@ -20,8 +20,8 @@ struct Instance {
   std::string shown_state;
   std::string operations;  ///< one per line; empty if the failure has not been minimised
   std::string summary;     ///< describes the failure
-  /// The account of the failure: its operations, the lost writes, and the expected and the found
-  /// contents. Empty if there are only findings.
+  /// The failure's operations, its lost writes, and the expected and found contents. Empty if there
+  /// are only findings.
   std::string account;
   std::string command;  ///< command that reproduces the failure; may be empty
   /// File name of the instance's page in the report's folder, even if the page does not exist.

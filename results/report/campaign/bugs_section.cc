@@ -55,7 +55,7 @@ std::string id_of(const Instance& each) {
   return anchor("failure", each.state.empty() ? each.key : each.key + "." + each.state);
 }
 
-/// Returns a collapsible part with the account of one instance and the command that reproduces it.
+/// Returns a collapsible element with one failing instance and the command that reproduces it.
 std::string instance_of(const Facts& facts, const Instance& each) {
   std::string html = page_link(facts, each) + account_of(each);
   if (!each.disagreement.empty())

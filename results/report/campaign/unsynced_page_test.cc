@@ -22,7 +22,8 @@ class UnsyncedPageTest : public db::ScratchFolder {
                                      .versions_json = "{}",
                                      .accelerator = "tcg"}));
   }
-  /// Adds a change of each age, in ms. Changes up to the age `oldest_lost` are lost.
+  /// Adds a trial with one change of each of four ages in ms. The changes of age `oldest_lost` and
+  /// below are lost.
   void add(const std::string& key, const std::string& filesystem, double bound, double oldest_lost,
            bool control = false) {
     db::TrialRecord trial{.key = key,

@@ -143,8 +143,7 @@ struct CrashPage {
   std::string title;    ///< "ext4-nobarrier: lost-synced-data"
   std::string summary;  ///< one sentence
   std::vector<std::pair<std::string, std::string>> facts;
-  /// File system type, as for mount(2); empty if unknown. The names of the roles of blocks depend
-  /// on it.
+  /// File system type, as for mount(2); empty if unknown. Determines the names of block roles.
   std::string filesystem_type;
   std::vector<TimelineDevice> devices;
   std::vector<TimelineRequest> requests;  ///< by submission
@@ -159,7 +158,7 @@ struct CrashPage {
   std::uint64_t cut = 0;
   std::uint64_t events = 0;                       ///< number of events in the recording
   std::uint64_t first_event = 0, last_event = 0;  ///< the workload, excluding mkfs and unmount
-  /// The moment at which the recovery of the requested state begins in the recording.
+  /// The moment in the recording at which the recovery of the requested state begins.
   std::optional<Moment> recovery;
   std::vector<TimelineFinding> findings;
   std::string log;                     ///< log of the recovery

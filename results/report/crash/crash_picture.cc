@@ -413,8 +413,8 @@ class Picture {
     return path("kept", kept) + path("unknown", unknown) + path("failed", failed);
   }
 
-  /// Veils the part of the picture after the cut, because the recorded events there did not happen
-  /// in this state. Draws nothing if the recording itself has a power cut at this point.
+  /// Dims the picture after the cut, because the events recorded there did not happen in this
+  /// state. Draws nothing if the power was cut at this point of the recording.
   std::string veil() const {
     const double from = x(plan_.cut_ns),
                  to = page_.recovery ? x(page_.recovery->at_ns) : right_ + 6;

@@ -206,8 +206,8 @@ void choose_window(const CrashPage& page, PicturePlan& plan) {
   plan.window_end = end + margin;
 }
 
-/// Returns the length to which longer intervals are shortened. It is the largest length for which
-/// an interval of this length takes at most its fraction of the shortened axis.
+/// Returns the length to which longer intervals are shortened: the largest length that takes at
+/// most its share of the shortened axis.
 double longest_stretch(const std::vector<std::int64_t>& times) {
   const auto length = [&](double most) {
     double sum = 0;

@@ -56,8 +56,8 @@ class NoSigpipe {
   struct sigaction before_ = {};
 };
 
-/// Returns the error on one line. Each run of white space, which gnuplot uses to mark a position,
-/// becomes a single space.
+/// Returns the error on one line. gnuplot marks a position with white space, so each run of white
+/// space becomes a single space.
 std::string first_words(const std::string& errors) {
   std::string line;
   for (const char c : errors) {

@@ -19,7 +19,7 @@ struct Section {
 
 struct Page {
   std::string title;    ///< title of the browser window
-  std::string opening;  ///< HTML of the answer, which precedes all sections
+  std::string opening;  ///< HTML of the answer; shown before all sections
   std::vector<Section> sections;
 };
 

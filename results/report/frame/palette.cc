@@ -15,8 +15,8 @@ struct Known {
   std::size_t colour;
 };
 
-// The kernel's file systems have different hues. Our own file systems also have different hues,
-// which are the same as those of the kernel's, because the two groups are seldom shown together.
+// Hues are unique among the kernel's file systems, and among our own. The two groups share hues,
+// because they are seldom shown together.
 constexpr Known kKnown[] = {
     {"ext4", 0},
     {"xfs", 1},

@@ -32,7 +32,7 @@ void replace_all(std::string& text, const std::string& from, const std::string& 
   }
 }
 
-/// Removes each part from `from` to the next `to`, both inclusive.
+/// Removes every part of the text that begins with `from` and ends with the next `to`.
 void drop_stretches(std::string& text, const std::string& from, const std::string& to) {
   std::string kept;
   std::size_t done = 0;
@@ -133,7 +133,7 @@ std::string inline_svg(const std::string& gnuplot_svg, const std::string& label)
       definitions = false;
       continue;
     }
-    // The last line of a path that extends over several lines may also contain the first mark.
+    // A path may extend over several lines. Its last line may also contain the first mark.
     if (const auto mark = line.find("<use"); mark != std::string::npos && line.find("/>") < mark) {
       body += line.substr(0, mark) + "\n";
       line.erase(0, mark);
