@@ -33,7 +33,7 @@ struct ArrayBox {
   model::ArrayProfile profile;
   std::vector<Origin> origins;
 };
-/// Reads an array except for its members, whose keys are read by the caller. Does not call
+/// Reads the keys of an array, but not those of its members, which the caller reads. Does not call
 /// top.finish().
 ArrayBox read_array(ProfileTable& top, ReadErrors& errors);
 /// Checks an array. Each member has `member_sectors` sectors, and a physical sector consists of
@@ -54,7 +54,7 @@ void check_nvram(const model::NvramProfile& profile, std::uint64_t below_sectors
 /// The text of a profile and its origin.
 struct FoundProfile {
   std::string file;  ///< name for errors
-  /// The same for all paths that refer to the same file.
+  /// Identifies the file; equal for all paths to the same file.
   std::string identity;
   std::filesystem::path folder;  ///< relative paths in the file start here; empty if built in
   std::string text;

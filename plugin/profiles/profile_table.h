@@ -75,7 +75,7 @@ class ProfileTable {
     not_one_of(key, word, words);
     return choices[0].value;
   }
-  /// Reads the table's `origin`; nullopt after an error.
+  /// Reads the key `origin` of the table; nullopt after an error.
   std::optional<Origin> origin();
 
   /// Returns true if an optional key is present.

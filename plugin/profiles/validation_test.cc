@@ -177,8 +177,8 @@ TEST(StreamRates, ADrivesRatesAreNotLimitedByTheBusOfItsMeasurement) {
   EXPECT_EQ(seen, 6);
 }
 
-// Tests only reads. A larger write may be slower: if it is larger than the cache, it waits until
-// its sectors are under the head (VALIDATION.md).
+// Only reads are tested, because a larger write may be slower: a write that is larger than the
+// cache waits until its sectors are under the head (VALIDATION.md).
 TEST(StreamRates, LargerReadsAreNotSlower) {
   for (const ProfileSummary& summary : list_profiles()) {
     if (summary.kind != "disk") continue;

@@ -52,8 +52,7 @@ Result<DmLogSummary> import_dm_log_writes(const std::filesystem::path& from,
                                           const std::filesystem::path& to,
                                           std::uint64_t sectors_min = 1);
 
-/// Produces the device's contents before the recording: calls `put` for each run, in ascending
-/// order.
+/// Calls `put` for each run of the device's contents before the recording, in ascending order.
 using DmLogPut = std::function<Result<void>(std::uint64_t lba, std::span<const std::byte> bytes)>;
 using DmLogBase = std::function<Result<void>(const DmLogPut& put)>;
 

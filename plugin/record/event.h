@@ -66,7 +66,7 @@ enum class Kind : std::uint8_t {
   opened = 7,  ///< a server continues this log; volatile caches are lost
 };
 
-/// Where the bytes of a MEDIA event are.
+/// Location of a MEDIA event's bytes.
 enum class Bytes : std::uint8_t {
   none,      ///< unknown, because the run was recorded without data
   referred,  ///< bytes in an earlier event, at Event::bytes_at

@@ -69,7 +69,7 @@ std::optional<RecordingHeader> parse_header_text(std::string_view text) {
   constexpr std::uint64_t kSectorsMax =
       std::numeric_limits<std::int64_t>::max() / model::kSectorBytes;
   constexpr std::uint64_t kMediumSectorsMax =
-      std::uint64_t{1}  // readers build an index for the device, of up to 32 MiB
+      std::uint64_t{1}  // readers build an index of up to 32 MiB for such a device
       << 41;
   const json object = json::parse(text, nullptr, false);
   if (!object.is_object() || !object.contains("devices") || !object["devices"].is_array())

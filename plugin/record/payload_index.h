@@ -1,12 +1,11 @@
 #pragma once
-// The payloads of a recording, for reads at any place of the file. The first read of a payload
+// The payloads of a recording, readable at any offset in the file. The first read of a payload
 // verifies its checksum.
 //
 //   add()    SUBMIT | payload 1 |   SUBMIT | payload 2 |   MEDIA | payload 3 |    during reading
 //   read()                                      ^^^  payload 2 is read as a whole, verified, marked
 //
-// Without this check, a flipped bit in a recording would look like an error of a drive or a file
-// system.
+// Without this check, a flipped bit in a recording would look like a bug in a drive or file system.
 
 #include <atomic>
 #include <cstdint>

@@ -59,7 +59,7 @@ class RecordingWriter : public model::MachineObserver {
   /// zero the sectors.
   std::optional<MediaBytes> write_media(model::DeviceId device, model::TimeNs at,
                                         const model::MediaWrite& media, bool zeroes);
-  /// Appends a copy of bytes that the medium already holds, to move them within the log.
+  /// Appends a copy of bytes that the medium already holds. Used to move the bytes within the log.
   std::optional<MediaBytes> write_moved(model::DeviceId device, std::uint64_t lba,
                                         std::span<const std::byte> data);
   /// Appends a checkpoint and updates the header's slot. For the format of `media`, see
@@ -79,7 +79,7 @@ class RecordingWriter : public model::MachineObserver {
 };
 
 enum class PayloadUse : std::uint8_t {
-  load,  ///< into Event::payload, with its checksum verified
+  load,  ///< stored in Event::payload once the checksum has been verified
   skip,  ///< return only the payload's location; damage is detected when the payload is read
 };
 

@@ -226,7 +226,7 @@ Result<std::optional<Event>> RecordingReader::State::next_of_any_kind(PayloadUse
     ended = true;
     return std::nullopt;
   }
-  ended = true;  // false again after a complete event
+  ended = true;  // reset once the event is complete
   tail = Tail::incomplete;
   const std::uint64_t event_at = offset;
   EventHeader head;

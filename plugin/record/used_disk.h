@@ -19,8 +19,8 @@ inline bool is_used_disk(const RecordedDevice& device) {
   return device.medium && device.profile == kUsedDiskProfile;
 }
 
-/// Returns the location that stands for prior bytes. Code that does not handle prior bytes takes it
-/// for an unknown location rather than for zeroes or an offset.
+/// Returns the location that stands for prior bytes. Code that does not handle prior bytes treats
+/// this location as unknown, not as zeroes or an offset.
 inline ExtentLocation prior_bytes() {
   return ExtentLocation::from_word(ExtentLocation::unrecorded().word() | 1ULL << 60);
 }

@@ -21,8 +21,8 @@ class ResponseTimes {
   std::uint64_t count() const { return count_; }
   double mean_ns() const { return count_ == 0 ? 0 : sum_ns_ / static_cast<double>(count_); }
   model::TimeNs max_ns() const { return max_ns_; }
-  /// Returns the smallest time that at least the fraction `quantile` of the times do not exceed; 0
-  /// if empty.
+  /// Returns the smallest time t such that at least the fraction `quantile` of the times are t or
+  /// less. Returns 0 if empty.
   double quantile_ns(double quantile) const;
 
   /// Returns Ruemmler and Wilkes's figure of merit (IEEE Computer, March 1994): the root mean

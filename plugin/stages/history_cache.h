@@ -1,6 +1,6 @@
 #pragma once
-// A cache of recently used recordings, which it keeps open. Loading a state of an open recording
-// takes microseconds; opening a recording takes time proportional to its length.
+// Keeps recently used recordings open. Loading a state of an open recording takes microseconds;
+// opening a recording takes time proportional to its length.
 
 #include <array>
 #include <filesystem>

@@ -65,7 +65,7 @@ struct CrashState {
   std::vector<TornWrite> torn;  ///< ascending by request; not in `listed`
   /// If set: flushes and FUA writes from this request on had no effect.
   std::optional<model::RequestId> lies_from;
-  /// For Base::members: each device that stopped before the cut, with the event at which it
+  /// For Base::members: the devices that stopped before the cut, and the events at which they
   /// stopped.
   std::vector<std::pair<model::DeviceId, std::uint64_t>> stopped;
 

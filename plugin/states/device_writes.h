@@ -79,8 +79,8 @@ class WritePrefixes {
                 const std::vector<RecordedWrite>* writes, std::size_t first, std::size_t end,
                 bool used_disk = false);
 
-  /// Returns the medium after writes [first, end). For each write in `changes`, which must be
-  /// ascending, only the given sectors are present.
+  /// Returns the medium after writes [first, end). A write in `changes` is present only in the
+  /// sectors given there. `changes` must be ascending.
   record::ExtentIndex after(std::size_t end, std::span<const Change> changes) const;
 
  private:

@@ -96,8 +96,8 @@ void RunHistory::State::find_disks() {
   if (std::adjacent_find(requests.begin(), requests.end()) != requests.end()) disks.clear();
 }
 
-/// Sets bases[device] for each device from the base. Returns nullopt, or the reason why a device
-/// does not match the base.
+/// Sets bases[device] to an image of the matching device of the base. Returns nullopt, or the
+/// reason why no device matches.
 std::optional<std::string> RunHistory::State::no_base_of(const RunHistory& below,
                                                          const CrashState& state,
                                                          std::size_t device, bool shared) {

@@ -146,9 +146,9 @@ struct StateEnumerator::State {
   std::unordered_set<std::uint64_t> seen;
   std::vector<std::uint64_t> marks;  ///< events
 
-  /// Returns a state's identity, which depends on the content and on the number of preceding marks.
-  /// After a mark, more data must be present, so states with the same content are different if a
-  /// mark is between their cuts.
+  /// Returns a state's identity, which combines its content with the number of preceding marks.
+  /// More data must be present after a mark, so equal contents before and after a mark are
+  /// different states.
   std::uint64_t identity(const Candidate& candidate) const {
     const auto passed =
         std::lower_bound(marks.begin(), marks.end(), candidate.state.event) - marks.begin();

@@ -35,9 +35,9 @@ class StateImage {
   Result<std::uint64_t> digest() const { return digest(0, sectors()); }
   /// Returns the contribution of a range to the digest.
   Result<std::uint64_t> digest(std::uint64_t lba, std::uint64_t sectors) const;
-  /// Reads the whole image once, so that digests of this copy, and of images on top of it, need not
-  /// read it again. The precomputed digests take 8 bytes per sector, are shared by copies, and are
-  /// dropped when the image changes.
+  /// Reads the whole image once and stores its digests. Later calls of digest() on this copy, or on
+  /// images on top of it, then need not read the image again. The digests take 8 bytes per sector,
+  /// are shared by copies, and are dropped when the image changes.
   Result<void> know_digests();
 
   const record::MediumState& top() const { return top_; }

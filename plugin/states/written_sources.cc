@@ -165,9 +165,9 @@ class RoundsSource : public StateSource {
   std::deque<Candidate> made_;
 };
 
-/// Returns the most promising cuts. First are those just before a promise, which have the most
-/// unflushed writes. Next are those just after a mark, which have the most promises. The last cuts
-/// of the power cycles are at the end.
+/// Returns the cuts that are most likely to expose a bug. The cuts just before a promise, which
+/// have the most unflushed writes, are first. The cuts just after a mark, which have the most
+/// promises, are next. The last cuts of the power cycles are at the end.
 CutOrder cuts_by_yield(const Cuts& cuts) {
   CutOrder order;
   order.add(cuts.promise_kept);

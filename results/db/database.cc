@@ -419,8 +419,8 @@ Result<Database> Database::open(const std::filesystem::path& path, Access access
 
 Result<void> Database::close() && {
   const auto state = std::move(state_);
-  // The checkpoint is a separate statement, because only it reports a full disk. If the change of
-  // journal_mode fails, SQLite reports no error but returns the old mode.
+  // The checkpoint is a separate statement, so that a full disk is reported. The change of
+  // journal_mode alone would not report it: SQLite then returns the old mode without an error.
   TRY(execute(state->handle.get(), "PRAGMA wal_checkpoint(TRUNCATE)"));
   TRY(auto mode, Statement::prepare(state->handle.get(), "PRAGMA journal_mode = DELETE"));
   TRY(const auto row, mode.step());

@@ -1,5 +1,5 @@
-// Tests that the lock on a database's folder is released, and that the time of waiting for the lock
-// is limited.
+// Tests that the lock on a database's folder is released, and that waiting for the lock has a time
+// limit.
 #include "results/db/opening_turn.h"
 
 #include <fcntl.h>

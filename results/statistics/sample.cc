@@ -46,7 +46,7 @@ double stretch_for(std::size_t count) {
   constexpr double kSquare = kZ * kZ;
   const double freedom = static_cast<double>(count - 1);
   const std::array terms = {
-      // Each of these terms is divided by z.
+      // Terms of the series for t / z in powers of 1 / freedom.
       (kSquare + 1) / 4,
       ((5 * kSquare + 16) * kSquare + 3) / 96,
       (((3 * kSquare + 19) * kSquare + 17) * kSquare - 15) / 384,

@@ -49,8 +49,7 @@ enum class Change : std::uint8_t { better, worse, same, cannot_tell };
 /// A measurement's change from a baseline. Smaller values count as better, as for times; to compare
 /// rates, pass their reciprocals.
 struct Comparison {
-  /// The ratio now / baseline: the ratio of the means or, for pairs, the geometric mean of the
-  /// ratios of the pairs.
+  /// now / baseline: the ratio of the means or, for pairs, the geometric mean of the pairs' ratios.
   double ratio = 1;
   std::optional<Interval> interval;  ///< nullopt if either side has fewer than three values
   /// Two-sided probability that equal quantities would show a difference at least as large as this
@@ -92,9 +91,9 @@ struct PairComparison {
 std::vector<PairComparison> compare_all_pairs(
     std::size_t count, const std::function<Comparison(std::size_t, std::size_t)>& compare);
 
-/// Estimates, from the current spread, how many repetitions are needed in total until the interval
-/// of the mean is within `relative` on either side. The result is between `values.size()` and
-/// `most`, but three if there are fewer than three values. Three values estimate the spread poorly,
+/// Estimates how many repetitions are needed in total for the interval of the mean to be within
+/// `relative` on either side, if the spread does not change. The result is from `values.size()` to
+/// `most`, or three if there are fewer than three values. Three values estimate the spread poorly,
 /// so call the function again as more values arrive.
 std::size_t repetitions_needed(std::span<const double> values, double relative, std::size_t most);
 

@@ -73,8 +73,8 @@ struct Machine::State {
     if (fires && armed_then == arming) machine.power_cut();
   }
 
-  /// Counts an event of this kind. Returns true if the armed trigger is of this kind and has now
-  /// counted its last event.
+  /// Counts an event of this kind. Returns true if the event is the one at which the armed trigger
+  /// fires.
   bool count_down(CutTrigger::Kind kind) {
     if (!trigger || trigger->kind != kind || remaining == 0) return false;
     return --remaining == 0;

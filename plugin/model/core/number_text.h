@@ -15,7 +15,7 @@ inline constexpr std::uint64_t kCountMax = 1'000'000'000'000;
 inline constexpr std::uint64_t kLbaMax = 1'000'000'000'000'000;  ///< 512 PB
 inline constexpr std::uint64_t kDelayMsMax = 1'000'000'000;      ///< 11.6 days of model time
 
-/// The allowed range of a number, and its error texts. `what` names the number in errors ("the
+/// The allowed range of a number, and texts for its errors. `what` is a noun for the number ("the
 /// count").
 struct NumberBounds {
   std::string what;

@@ -1,7 +1,5 @@
 #pragma once
-// A set of sectors, stored as disjoint ranges with gaps between them. Only a removal from the
-// middle of a range increases the number of ranges, so this number is bounded by the device's
-// sectors.
+// A set of sectors, stored as disjoint ranges with gaps between them.
 
 #include <algorithm>
 #include <cstdint>

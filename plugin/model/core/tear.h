@@ -1,7 +1,7 @@
 #pragma once
-// The state of a physical sector that was being written when the power was cut (under the head, or
-// being programmed in flash). Also the names of such states in profiles, machine files and plugin
-// parameters.
+// The possible states of a physical sector that was being written when the power was cut (under the
+// head, or being programmed in flash). Profiles, machine files and plugin parameters use the names
+// of these states.
 
 #include <array>
 #include <cstddef>

@@ -31,7 +31,7 @@ struct DiskOptions {
   DeviceId device = 0;
   std::uint64_t seed = 0;  ///< determines how sectors tear
   bool write_cache = false;
-  /// If not 0, the disk has only this many of its sectors, counted from the first one.
+  /// If not 0, the disk has only its first `sectors` sectors.
   std::uint64_t sectors = 0;
   std::uint32_t spindle_phase_ppm = 0;  ///< angle at time 0, in millionths of a revolution
   DeviceFaults* faults = nullptr;       ///< null if there are no faults
@@ -66,7 +66,7 @@ class Disk final : public Device, private EventTarget {
     Status status = Status::ok;
     bool lies = false;  ///< the flush is acknowledged but not executed
   };
-  /// The state of the current command: the event for which it waits.
+  /// The event for which the current command waits.
   enum class Stage : std::uint8_t { idle, timed, mechanism, media, room, clean };
   enum class Tag : std::uint64_t { done, media_done, idle, begin };
   enum class MediaUser : std::uint8_t { none, host_read, host_write, destage };
@@ -124,8 +124,8 @@ class Disk final : public Device, private EventTarget {
   WriteCache cache_;
   Platter platter_;
 
-  /// The current command, then the commands from which the scheduler may choose (in the order of
-  /// candidates_), then the commands that have not been accepted yet.
+  /// Holds the current command, then the commands from which the scheduler may choose (in the order
+  /// of candidates_), then the commands that have not been accepted yet.
   std::list<Command> queue_;
   std::list<Command> free_commands_;  ///< reusable commands, to avoid allocations
   std::vector<Candidate> candidates_;

@@ -39,7 +39,7 @@ class Geometry {
     ZoneProfile profile;
     std::uint32_t stretch_sectors;       ///< physical
     std::uint32_t stretch_data_sectors;  ///< without spares
-    /// Number of sectors without the spare ones; includes the unused sectors at the front.
+    /// Includes the unused sectors at the front, but no spare sectors.
     std::uint64_t data_sectors;
     std::vector<Slip> slips;
   };

@@ -65,9 +65,9 @@ OffsetPs Mechanism::plan_track(const TrackTransfer& track, const BufferedData& b
   const std::int64_t revolution_ps = rotation_.revolution_ps();
   TrackTransfer rest = track;
   for (;;) {
-    // Both the time at which data arrives and the time at which its slot passes are linear in i.
-    // Therefore, if sector 0 is not late, the late sectors are those from some sector on, where a
-    // bus slower than the medium has fallen behind.
+    // The arrival of sector i's data and the passing of its slot are both linear in i. If sector 0
+    // is not late, all late sectors are therefore at the end, where a bus slower than the medium
+    // has fallen behind.
     std::uint32_t in_time = rest.sectors;
     const auto late = [&](std::uint32_t i) {
       return buffered_data.first_ps + buffered_data.sector_ps * (rest.first + i) >

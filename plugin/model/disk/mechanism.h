@@ -144,8 +144,8 @@ class Mechanism {
                          std::uint32_t track_sectors) const;
 
  private:
-  /// Appends the transfers for one track to `planned`. There is more than one transfer if data
-  /// arrives over the bus too late for its slot, which costs a revolution.
+  /// Appends the transfers for one track to `planned`. A transfer is split if data arrives over the
+  /// bus too late for its slot; the rest is then transferred one revolution later.
   OffsetPs plan_track(const TrackTransfer& track, const BufferedData& buffered_data,
                       MediaAccess& planned) const;
   /// Plans zero-latency access to a track. The head reaches the track at `on_track_ps`, after the

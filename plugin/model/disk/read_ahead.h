@@ -37,8 +37,7 @@ class ReadAhead {
   /// stays.
   std::optional<Halt> halt(TimeNs now);
 
-  /// The first buffered sector and the end of the buffered range. Both are as of the last call to
-  /// any other function.
+  /// The buffered range [from, to), as of the last call to any other function.
   std::uint64_t buffered_from() const { return begin_; }
   std::uint64_t buffered_to() const { return read_; }
 

@@ -44,9 +44,9 @@ class WriteCache {
   /// Valid until the next change.
   std::vector<const Extent*> upwards(std::uint64_t lba, std::size_t count) const;
 
-  /// Takes the first extent at or above `lba` or, if all are below, the lowest extent (as in
-  /// C-LOOK). Also takes the extents that adjoin it, up to `sectors_max` in total; only the first
-  /// extent may be longer. The extents are in flight until write_completed() is called.
+  /// Takes the first extent at or above `lba` or, if there is none, the lowest extent (as in
+  /// C-LOOK). Also takes adjoining extents, as long as the total does not exceed `sectors_max`; the
+  /// first extent alone may exceed it. The extents are in flight until write_completed() is called.
   std::span<const Extent> take(std::uint64_t lba, std::uint32_t sectors_max);
   void write_completed();
 

@@ -25,8 +25,8 @@ bool is_write_fault(FaultKind kind) {
          kind == FaultKind::misdirected_write || kind == FaultKind::corrupted_write;
 }
 
-/// Returns true if a fault of this kind can fire at every command. Only some of its firings are
-/// then reported.
+/// Returns true if a fault of this kind can fire at every command. To limit the log, only some of
+/// these firings are reported.
 bool fires_often(FaultKind kind) {
   return kind == FaultKind::latent_error || kind == FaultKind::dead || kind == FaultKind::slow ||
          kind == FaultKind::write_error || kind == FaultKind::flush_error;

@@ -136,7 +136,7 @@ class DeviceFaults {
   std::optional<std::uint64_t> unreadable(std::uint64_t lba, std::uint32_t sectors,
                                           const std::function<bool(std::uint64_t)>& cached = {});
   std::optional<WriteFault> next_write(std::uint64_t lba, std::uint32_t sectors);
-  /// Marks sectors that a power cut has made unreadable. No fault needs to be specified.
+  /// Marks sectors that a power cut has made unreadable. Works even if no fault has been added.
   void make_unreadable(std::uint64_t lba, std::uint32_t sectors);
   void written(std::uint64_t lba, std::uint32_t sectors);  ///< heals latent errors
   /// Returns true if the fault `state`, which is battery_low or battery_dead, has begun.

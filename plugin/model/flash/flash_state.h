@@ -36,7 +36,7 @@ struct Flash::State final : EventTarget {
     /// Write, flush: the command waits for all units with sequence numbers up to this one.
     std::uint64_t sequence = 0;
   };
-  /// A page read on behalf of one command.
+  /// The read of one page, for one command.
   struct PageRead {
     std::uint32_t command = 0;
     std::uint32_t lun = 0;

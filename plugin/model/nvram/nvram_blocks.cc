@@ -166,8 +166,8 @@ void NvramBlocks::set(std::uint32_t slot, SectorMask present, SectorMask dirty, 
     slot_of_.erase(block.index);
     file(slot, Order::free, false);
   } else if (present != 0) {
-    // A block that becomes clean is moved to the newest end of the list. It was written later than
-    // all blocks that are already clean, so it counts as more recently used, even if one of those
+    // A block that becomes clean moves to the newest end of the list. The block was written later
+    // than all clean blocks, so it counts as the most recently used block, even if a clean block
     // has been read since.
     const Order order = dirty != 0 ? Order::dirty : leaving != 0 ? Order::going : Order::clean;
     file(slot, order, order == Order::clean && filed_[slot] != Order::clean);

@@ -67,8 +67,9 @@ void Emulation::make_written_maps(bool fresh) {
     const profiles::PlannedDevice& device = plan_.all[id];
     machine_index_.push_back(device.parent ? kMember : written_.size());
     if (device.parent) continue;
-    // An array may rebuild unwritten sectors from inconsistent parity, so these sectors may become
-    // nonzero. Only a new device without devices below it therefore has a map of its sectors.
+    // Only a new device without devices below it has a map of its written sectors. An array has no
+    // map, because it may rebuild unwritten sectors from inconsistent parity, which makes them
+    // nonzero.
     written_.push_back(fresh && device.leaf ? std::make_unique<media::WrittenMap>(device.sectors)
                                             : nullptr);
   }

@@ -17,8 +17,8 @@ inline constexpr std::uint32_t kMarkDiskBytes = 4096;
 /// Maximum length of a mark. The mark and its terminating NUL must fit into a sector.
 inline constexpr std::size_t kMarkBytesMax = 511;
 
-/// Serves a request. Calls `mark` with 1 to kMarkBytesMax bytes. REQUIRES: the request consists of
-/// whole sectors within the disk.
+/// Serves a request to a mark disk. A read returns `text`. A write calls `mark` with 1 to
+/// kMarkBytesMax bytes. REQUIRES: the request consists of whole sectors within the disk.
 Answer serve_mark_disk(const model::Request& request, const std::string& text,
                        const std::function<Answer(std::string_view)>& mark);
 /// Serves a request to a stage's mark disk. Marks are added to the stage's recording; reads return

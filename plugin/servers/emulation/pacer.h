@@ -154,7 +154,7 @@ class Pacer {
 
   bool paced() const { return clock_.kind == Clock::Kind::real; }
   void catch_up();        ///< runs the due events
-  void run_ahead();       ///< also runs the events that the leader may prepare by now
+  void run_ahead();       ///< also runs events that the leader may prepare early
   void run_one();         ///< runs the next event; REQUIRES: there is an event
   void finish_waiting();  ///< runs events until no request waits
   void after_change();    ///< call after any change of the machine other than a request

@@ -32,7 +32,7 @@ struct Settings {
   std::vector<model::FaultSpec> faults;
 
   // ---- for a crash-state server instead of hardware
-  std::optional<std::size_t> states;  ///< number of stages
+  std::optional<std::size_t> states;  ///< number of stages to serve
   std::optional<std::filesystem::path> recording;
   std::uint64_t overlay_bytes_max = stages::kOverlayBytesDefault;
   /// SOCKET in the names of the sockets for guests in virtual time (served_stages.h); nullopt to

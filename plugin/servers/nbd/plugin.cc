@@ -138,8 +138,8 @@ void watch_for_the_end() {
   }
 }
 
-/// Blocks signals in the plugin's own threads and in the threads that these start, so that nbdkit's
-/// threads receive the signals.
+/// Blocks all signals in this thread. Threads started in the meantime inherit the mask, so that
+/// only nbdkit's threads receive signals.
 class SignalsBlocked {
  public:
   SignalsBlocked() {

@@ -33,9 +33,9 @@ struct Server {
   std::thread watcher;
 };
 
-/// This is a plain pointer, so that exit() does not destroy the server. The parent of nbdkit's fork
-/// also calls exit(), and the parent must neither flush the recording nor remove the socket that
-/// its child uses.
+/// A plain pointer, so that exit() does not destroy the server. nbdkit forks, and its parent
+/// process also calls exit(). The parent must neither flush the recording nor remove the socket,
+/// because the child uses both.
 extern Server* server;
 
 /// Sets the callbacks for connections and requests (callbacks.cc).

@@ -35,8 +35,8 @@ class Served {
     }
     return false;
   }
-  /// Tries to load a stage until the calendar has noticed that a client has disconnected. Returns
-  /// false if this takes more than 2 s.
+  /// Loads a stage. Retries for about 2 s, because the calendar may not have noticed yet that a
+  /// client has disconnected. Returns false if every attempt fails.
   bool loads(std::size_t stage, std::uint64_t sectors) {
     for (int i = 0; i < 2000; ++i, std::this_thread::sleep_for(std::chrono::milliseconds(1)))
       if (server->load({.stage = stage, .sectors = sectors})) return true;

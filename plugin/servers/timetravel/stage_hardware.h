@@ -19,9 +19,9 @@ namespace headcrash::timetravel {
 
 class StageHardware final : public Hardware {
  public:
-  /// `disk_names` contains the names of the stage's disks; nullopt stands for the stage's first
-  /// disk. The constructor makes the stage use this object's clock. The stage must outlive this
-  /// object and must not have been loaded yet.
+  /// `disk_names` contains the names of the stage's disks; nullopt selects the first disk. Makes
+  /// the stage use this object's clock. The stage must outlive this object and must not have been
+  /// loaded yet.
   StageHardware(stages::Stage& stage, std::vector<std::optional<std::string>> disk_names);
 
   std::size_t disk_count() const override { return disk_names_.size(); }

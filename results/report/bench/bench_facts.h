@@ -23,8 +23,8 @@ namespace headcrash::report {
 /// Prefix of a trial's clock that precedes a factor. Such a clock is virtual time that includes
 /// processor time.
 inline constexpr std::string_view kChargedPrefix = "charged:";
-/// Minimum fraction of the time during which the device must be busy. Below it, the workload was
-/// not limited by the device.
+/// Minimum fraction of the time during which the device must be busy. A device with a smaller
+/// fraction did not limit the workload.
 inline constexpr double kDeviceBusy = 0.5;
 /// If other processes used more than this fraction of the host's CPU, a note says that the host was
 /// busy.

@@ -15,8 +15,8 @@ namespace headcrash::report {
 struct Instance {
   std::string key, state;  ///< `state` is empty for a trial with a single cut
   std::int64_t trial_id = 0;
-  /// Full name of the minimised state, in which the fewest writes are lost; empty for a trial with
-  /// a single cut.
+  /// Full name of the minimised state, which loses the fewest writes. Empty for a trial with a
+  /// single cut.
   std::string shown_state;
   std::string operations;  ///< one per line; empty if the failure has not been minimised
   std::string summary;     ///< describes the failure

@@ -15,7 +15,7 @@ struct UnsyncedReport {
   std::string html, text;
   nlohmann::json summary;
   std::int64_t run = 0, cells = 0, not_measured = 0;
-  bool valid = true;  ///< true if the controls lost nothing; they sync before the cut
+  bool valid = true;  ///< true if the controls, which sync before the cut, lost nothing
 };
 
 /// Returns true if the run (default: the newest) belongs to this survey.

@@ -56,8 +56,8 @@ struct TimelineRequest {
   std::uint32_t sectors = 0;
   Moment submitted;
   std::optional<Moment> acked;
-  /// The ACK after which no cut can remove the write. With FUA, this is the ACK of the write
-  /// itself; otherwise, it is that of the first flush submitted after the write's ACK.
+  /// The ACK after which no cut can remove the write. With FUA, this is the write's own ACK;
+  /// otherwise, it is the ACK of the first flush submitted after the write was acknowledged.
   std::optional<Moment> durable;
   /// The event after which the whole write is on the medium, if this was recorded.
   std::optional<std::uint64_t> on_medium;

@@ -96,7 +96,7 @@ TEST(CrashPage, DrawsEachFateAsADistinctShape) {
   EXPECT_NEAR(place_of(d("torn-tail")), y(2), 0.1);
   EXPECT_NEAR(place_of(d("kept-tail")), y(3), 0.1);
   EXPECT_EQ(d("risk"), "") << "all fates are known";
-  // A mark must begin above the line of its write.
+  // A mark must begin above its write's line.
   EXPECT_NEAR(place_of(d("lost")), y(1) - 3.5, 0.1);
   EXPECT_NEAR(place_of(d("torn")), y(2) - 4.5, 0.1);
   EXPECT_NEAR(place_of(d("kept")), y(3), 0.1);

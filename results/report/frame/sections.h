@@ -28,8 +28,8 @@ Section io_section(const Facts& facts);
 Section lateness_section(const Facts& facts);
 Section environment_section(const Facts& facts);
 
-/// Returns a collapsible part with the limitations of the results, whose first line states their
-/// number; empty without limitations.
+/// Returns a collapsible element that lists the limitations of the results. The summary line states
+/// their number. Empty if there are no limitations.
 std::string cautions(const std::vector<std::string>& notes);
 std::string outcome_legend();
 /// Joins pairs of name and value, such as ("run", "3") and ("seed", "7"), in one line.
