@@ -1,5 +1,5 @@
-// Tests that models of two papers' drives reproduce the papers' bandwidth figures: transfers of
-// whole segments on one drive and on arrays, and the gain from sorting a long queue.
+// Tests that models of the drives in two papers reproduce the bandwidths in these papers: transfers
+// of whole segments on one drive and on arrays, and the gain from sorting a long queue.
 //
 // Segments: Rosenblum, "The Design and Implementation of a Log-structured File System", 1992, table
 // 4-1, for one Wren IV and for data striped over four and over eight of them. The table shows size
@@ -43,7 +43,7 @@ struct SegmentRow {
 struct QueueRow {
   std::string profile;
   double fcfs = 0;              ///< with one request at a time
-  double c_look = 0, sptf = 0;  ///< a thousand requests in the drive's queue
+  double c_look = 0, sptf = 0;  ///< with a thousand requests in the drive's queue
 };
 
 constexpr double kWrenBytesPerSecond = 1.3e6;

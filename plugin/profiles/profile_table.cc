@@ -68,7 +68,7 @@ bool ProfileTable::has(const std::string& key) {
 bool ProfileTable::require(const std::string& key) {
   if (has(key)) return true;
   for (const std::string& other : table_.keys()) {
-    // If a similar unknown key is present, reports that this key is misspelt.
+    // Reports an unknown key that resembles the missing key as misspelt.
     if (!base::nearest(other, std::array{key}).empty())
       errors_->add(full(other), "unknown key", base::suggest(other, std::array{key}));
   }

@@ -202,7 +202,7 @@ class StackLoader {
                   "for example \"hp-c2447\"");
     }
     Result<StackPtr> stack = load(name, folder, above);
-    // If a name is unknown, the error is reported for the file that contains it.
+    // An unknown name is reported as an error in the file that contains the name.
     if (!stack && stack.error().subject == fmt::format("profile '{}'", name)) {
       stack.error().problem = fmt::format("no built-in profile '{}'", name);
       stack.error().subject = top.subject(key);

@@ -51,7 +51,7 @@ int complain(const Error& error) {
 
 struct Validated {
   Agreement whole;
-  /// Agreement in each half of the trace. The constants of the profile were fitted to the first
+  /// Agreement in the two halves of the trace. The profile's constants were fitted to the first
   /// half.
   Agreement first, second;
 };

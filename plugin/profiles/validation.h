@@ -16,8 +16,8 @@ namespace headcrash::profiles {
 /// Reads a whole closed-loop trace (plugin/replay/trace_file.h). Errors name the file and the line.
 Result<std::vector<replay::TraceRequest>> read_closed_trace(const std::string& path);
 
-/// Returns the model's response time for each request. A request is submitted after the previous
-/// one has completed and its own think time has passed. `profile.write_cache.on_by_default`
+/// Returns the model's response time for each request. A request is submitted when the previous
+/// request has completed and the think time has passed. `profile.write_cache.on_by_default`
 /// determines whether writes complete in the cache.
 std::vector<model::TimeNs> replay_closed(const model::DiskProfile& profile,
                                          const std::vector<replay::TraceRequest>& trace);

@@ -30,8 +30,8 @@ struct Bar {
 
 class RealDrives : public testing::TestWithParam<Bar> {};
 
-// The limits are slightly above the figures in VALIDATION.md, so that only a change that makes the
-// model worse fails the test.
+// The limits are slightly above the errors recorded in VALIDATION.md, so that only a change that
+// makes the model worse fails the test.
 TEST_P(RealDrives, WithinTheRecordedAccuracy) {
   const Bar& bar = GetParam();
   const auto file =

@@ -48,7 +48,7 @@ Seconds seconds_of(auto&& work) {
           processor_seconds() - processor};
 }
 
-/// Returns pseudo-random bytes, for which neither the checksum nor the copy can be optimised.
+/// Returns pseudo-random bytes, so that the data does not speed up the checksum or the copy.
 std::vector<std::byte> make_data() {
   std::vector<std::byte> data(64 * kRequestBytes);
   std::uint64_t state = 1;

@@ -263,7 +263,7 @@ void LogStore::State::write_media(model::DeviceId device, model::TimeNs at,
   if (has(device, run.lba, run.sectors)) apply_media(indexes[device], run.lba, run.sectors, *bytes);
 }
 
-/// Appends the held run as a MEDIA event without a source request, because the drive has not
+/// Appends the held run as a MEDIA event without a source request. Called if the drive has not
 /// reported the run to the observer.
 void LogStore::State::append_held() {
   if (held.kind == HeldRun::Kind::none) return;

@@ -31,8 +31,8 @@ class PayloadIndex {
   /// checksum has already been verified.
   void add(const Payload& payload, bool verified);
 
-  /// Reads bytes within one payload. For a payload that was not passed to add(), `offset` must be
-  /// that of its first byte. If the checksum does not match, the error gives the event's offset.
+  /// Reads bytes within one payload. If the payload was not passed to add(), `offset` must be the
+  /// offset of its first byte. If the checksum does not match, the error gives the event's offset.
   /// Calls may run concurrently, but not with add().
   Result<void> read(int fd, const std::string& path, std::uint64_t offset,
                     std::span<std::byte> into) const;

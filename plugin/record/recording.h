@@ -54,8 +54,8 @@ class RecordingWriter : public model::MachineObserver {
 
   // ---- for a log that is also the store (log_store.h)
 
-  /// Like media_written(), but returns where the log has the bytes of these sectors; nullopt if the
-  /// log has failed. With `zeroes`, a write without bytes is recorded as zeroes, and the store must
+  /// Like media_written(), but returns the location of the bytes in the log; nullopt if the log has
+  /// failed. If `zeroes` is true, a write without bytes is recorded as zeroes, and the store must
   /// zero the sectors.
   std::optional<MediaBytes> write_media(model::DeviceId device, model::TimeNs at,
                                         const model::MediaWrite& media, bool zeroes);

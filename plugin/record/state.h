@@ -65,8 +65,8 @@ class MediumState {
 class Timeline {
  public:
   struct Options {
-    /// Maximum number of indexes to keep; a lower maximum increases the distance between them. Each
-    /// index takes memory for the changes since the previous one.
+    /// Maximum number of indexes to keep. A lower maximum increases the distance between the
+    /// indexes. An index takes memory for the changes since the previous index.
     std::size_t kept_max = 256;
     std::size_t media_events_between = 512;  ///< minimum distance
   };

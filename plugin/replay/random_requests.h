@@ -42,7 +42,7 @@ class RandomRequests final : public RequestSource {
   bool chance(double share);
 
   RandomSpec spec_;
-  std::uint64_t places_;  ///< number of requests that fit on the device
+  std::uint64_t places_;  ///< the device's size in requests
   Random random_;
   std::uint64_t made_ = 0;
   std::uint64_t next_place_ = 0;

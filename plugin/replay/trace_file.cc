@@ -16,7 +16,7 @@ constexpr std::size_t kTraceLineBytesMax = 4096;
 constexpr TimeNs kTraceNsMax = 1'000'000'000'000'000'000;  // 31 years
 constexpr TimeNs kDayNs = 86'400 * model::kSecondNs;
 
-/// Returns true for a line of column titles, with which some copies of traces begin.
+/// Returns true for a line of column titles. Some copies of traces begin with such a line.
 bool are_titles(std::string_view line) {
   const char first = CommaFields(line)[0].empty() ? '0' : CommaFields(line)[0].front();
   return !is_digit(first) && line.find(',') != std::string_view::npos;

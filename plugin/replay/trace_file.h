@@ -42,8 +42,8 @@ class TraceFile final : public RequestSource {
   std::vector<char> buffer_;
   std::size_t held_ = 0;  ///< unparsed bytes in the buffer
   std::vector<TraceRequest> chunk_;
-  /// In a closed loop, the last request is held back, because a later line may still set its think
-  /// time.
+  /// The last request of a closed loop. A later line may still set its think time, so the request
+  /// is held back.
   std::optional<TraceRequest> kept_back_;
   std::uint64_t line_ = 0;
   std::optional<TimeNs> first_arrival_ns_;  ///< the time in the file that becomes time 0

@@ -226,8 +226,8 @@ TEST(StageServer, TwoDisksAreRecordedAndSwitchedTogether) {
   EXPECT_NE(one.error().message().find("stage 0/log"), std::string::npos) << one.error().message();
 }
 
-/// An image's digest is computed from the differences from the image that was loaded before. For
-/// any order of loads, this digest must equal the one computed from the whole image.
+/// The server computes an image's digest from the differences between this image and the one loaded
+/// before. For any order of loads, the result must equal the digest computed from the whole image.
 TEST(StageServer, DigestsEqualTheDigestsOfTheImages) {
   TemporaryFolder folder;
   const auto server = start_stages(1);

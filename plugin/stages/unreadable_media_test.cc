@@ -1,5 +1,5 @@
-// Tests machines over a crash state with unreadable sectors. The machine's recovery encounters
-// these sectors, and rewritten sectors become readable.
+// Tests machines over a crash state with unreadable sectors. The machine's recovery reads such
+// sectors. A rewritten sector becomes readable.
 #include <cerrno>
 
 #include "plugin/model/array/raid_layout.h"

@@ -67,7 +67,7 @@ class WrittenContent {
  private:
   /// A period during which the power was on.
   struct PowerCycle {
-    std::size_t first = 0;  ///< index of its first write
+    std::size_t first = 0;  ///< index of the period's first write
     /// after[i]: digest of the content after the writes [first, first + i)
     std::vector<std::uint64_t> after;
     std::optional<StateImage> rolled;  ///< the image whose digest is the last element of `after`

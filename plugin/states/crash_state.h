@@ -53,8 +53,8 @@ struct CrashState {
   /// For Base::writes: the device whose unflushed requests are kept or lost, unless all_disks is
   /// set.
   model::DeviceId device = 0;
-  /// For Base::writes: the requests are those of every disk (RunHistory::disks()). `device` is then
-  /// 0.
+  /// For Base::writes: if true, the requests are those of every disk (RunHistory::disks()), and
+  /// `device` is 0.
   bool all_disks = false;
   std::uint64_t event = 0;  ///< the cut: the number of events that precede it
   /// For Base::writes: the fates of the unflushed writes. If keep_others is true, the writes in

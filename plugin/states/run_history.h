@@ -118,12 +118,12 @@ class RunHistory {
   std::vector<std::size_t> unflushed_at(model::DeviceId device, std::uint64_t event,
                                         std::optional<model::RequestId> lies_from = {}) const;
 
-  /// Returns the image of a device in a state. The device must have a medium, unless the state is
-  /// built from the host's writes: the image of an array then consists of the host's writes to the
-  /// array. If there are no MEDIA events, media that the state does not name contain all submitted
-  /// writes. Fails if the state's event is beyond the end of this recording, or if one of the
-  /// state's requests is not unflushed at that event. Also fails for `physical` and `members` if
-  /// there are no MEDIA events.
+  /// Returns the image of a device in a state. A device without a medium, such as an array, has an
+  /// image only in states that are built from the host's writes; the image then consists of the
+  /// host's writes to this device. If there are no MEDIA events, media that the state does not name
+  /// contain all submitted writes. Fails if the state's event is beyond the end of this recording,
+  /// or if one of the state's requests is not unflushed at that event. Also fails for `physical`
+  /// and `members` if there are no MEDIA events.
   Result<StateImage> image(const CrashState& state, model::DeviceId device) const;
 
   /// Reads a write's payload from the write's sector `skip` on. Fails if the payload was not
@@ -141,8 +141,8 @@ class RunHistory {
  private:
   struct State;
   explicit RunHistory(std::unique_ptr<State> state);
-  /// `chain` contains the recordings that are being loaded because they are based, directly or
-  /// indirectly, on this one.
+  /// `chain` contains the recordings that are being loaded. All of them are based, directly or
+  /// indirectly, on `recording`.
   static Result<std::shared_ptr<const RunHistory>> load(
       const std::filesystem::path& recording, std::shared_ptr<const RunHistory> known_base,
       std::vector<std::filesystem::path>& chain);

@@ -1,7 +1,7 @@
 // Yields the crash states of a run (state_enumerator.h). If several states have the same content,
-// only one of them is yielded. The strategies take turns, one new state each, until the budget is
-// used up or all strategies have ended. If a strategy ends early, its share of the budget goes to
-// the other strategies.
+// only one of them is yielded. The strategies take turns, and a turn yields one new state. The
+// enumeration ends when the budget is used up or all strategies have ended. If a strategy ends
+// early, its share of the budget goes to the other strategies.
 #include "plugin/states/state_enumerator.h"
 
 #include <fmt/core.h>

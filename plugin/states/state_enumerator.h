@@ -75,8 +75,8 @@ struct ExploreOptions {
   std::optional<std::uint64_t> to_event;
 };
 
-/// Converts bytes to a value for atomic_sectors. Fails unless `bytes` is a power of two from 512
-/// bytes to 1 MiB; the error names `subject`.
+/// Returns `bytes` as a number of sectors, for atomic_sectors. Fails unless `bytes` is a power of
+/// two from 512 bytes to 1 MiB; the error names `subject`.
 Result<std::uint32_t> atomic_sectors_of(std::uint64_t bytes, const std::string& subject);
 
 struct FoundState {

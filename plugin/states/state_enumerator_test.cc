@@ -227,9 +227,9 @@ TEST(StateEnumerator, TornSplitsWritesBetweenPhysicalSectors) {
     for (const Bytes& bytes : found) EXPECT_TRUE(expected.contains(bytes)) << where;
     EXPECT_EQ(explored.coverage()[0].space, static_cast<double>(explored.coverage()[0].generated))
         << where;
-    // The strategy tears a write and keeps the others only at cuts just before a promise, at marks
-    // and at the end. It therefore need not find every expected state, but it must find at least
-    // one.
+    // The strategy tears one write and keeps all others only at some of the cuts: just before a
+    // promise, at marks and at the end. It must therefore find at least one of the expected states,
+    // but not all of them.
     EXPECT_FALSE(found.empty() && !expected.empty()) << where;
   }
 }

@@ -48,8 +48,8 @@ struct SourceContext {
   /// Contents computed from MEDIA events. Null if they are not needed, or if there are no MEDIA
   /// events.
   std::unique_ptr<MediaContent> by_media;
-  /// Contents of the other media, computed from the host's writes. Used if there are no MEDIA
-  /// events.
+  /// Contents of the media that are not chosen, computed from the host's writes. Used if there are
+  /// no MEDIA events.
   std::vector<std::unique_ptr<WrittenContent>> others;
 
   bool in_range(std::uint64_t event) const {

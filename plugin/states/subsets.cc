@@ -68,9 +68,9 @@ class SubsetList {
                                            Way::lose_one,  Way::stop_disk, Way::lose_run,
                                            Way::lose_kind, Way::draw,      Way::keep_one};
 
-  /// Loses some of the writes on one disk. With `whole_tail`, it loses a write and all later ones;
-  /// otherwise, it loses two successive writes. The disks take turns. It never loses all writes on
-  /// a disk, because a separate turn does this.
+  /// Loses some of the writes on one disk: a write and all later ones if `whole_tail` is true,
+  /// otherwise two successive writes. The disks take turns. Some writes on the disk are always
+  /// kept, because another turn loses all of them.
   bool lose_on_disk(Subset* into, std::size_t i, bool whole_tail) const {
     const std::vector<std::size_t>& own = own_[i % own_.size()];
     const std::size_t place = i / own_.size();

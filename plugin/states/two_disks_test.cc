@@ -208,7 +208,8 @@ TEST(TwoDisks, TornAndAllStrategiesTogetherHaveNoDuplicates) {
         if (one.kind != TwoDisks::Event::Kind::write || one.request != found.state.torn[0].request)
           continue;
         torn_on.insert(one.device);
-        if (one.device == 0) continue;  // checks only the log, whose physical sector is two sectors
+        /// checks only the log; its physical sectors are two sectors long
+        if (one.device == 0) continue;
         const std::uint64_t from = one.lba + found.state.torn[0].first;
         const std::uint64_t to = from + found.state.torn[0].count;
         EXPECT_TRUE(from == one.lba || from % 2 == 0) << found.name;

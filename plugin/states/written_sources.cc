@@ -30,7 +30,7 @@ class JointCut {
   struct Unflushed {
     const RecordedWrite* write = nullptr;  ///< the write, owned by the run
     std::size_t part = 0;                  ///< index, in context.chosen, of the write's device
-    std::size_t place = 0;                 ///< index into that device's unflushed writes
+    std::size_t place = 0;                 ///< index into the unflushed writes of `part`
   };
   /// Returns the unflushed writes in submission order.
   const std::vector<Unflushed>& unflushed() const { return unflushed_; }
@@ -368,8 +368,7 @@ class TornSource final : public RoundsSource {
   }
 
  private:
-  /// Returns the number of physical sectors that a write touches, including those that it covers
-  /// only partly.
+  /// Returns the number of physical sectors that a write touches, completely or partly.
   static std::uint64_t units(const RecordedWrite& write, std::uint64_t unit) {
     return (write.lba + write.sectors - 1) / unit - write.lba / unit + 1;
   }
@@ -443,8 +442,7 @@ class LyingFlushSource final : public StateSource {
     std::vector<LyingFlush> liars;
     const auto add = [&](model::RequestId request, std::optional<std::uint64_t> acked) {
       if (!acked || !context.in_range(*acked)) return;
-      // The flush can have lied at every cut from its acknowledgement to the end of its power
-      // cycle.
+      // A lying flush affects every cut from its acknowledgement to the end of its power cycle.
       const auto first = std::upper_bound(cuts_.begin(), cuts_.end(), *acked);
       auto last = first;
       while (last != cuts_.end() && run.power_cycle_begin(*last) <= *acked) ++last;

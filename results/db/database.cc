@@ -85,8 +85,8 @@ Result<Handle> open_for_reading(const std::filesystem::path& path) {
   return handle;
 }
 
-/// Checks the folder of a new file, because SQLite's error for a file that it cannot create says
-/// that the file is missing.
+/// Fails if the folder of a new file cannot be written. SQLite's error would say that the file is
+/// missing.
 Result<void> check_folder(const std::filesystem::path& path) {
   std::error_code ignored;
   const auto folder = std::filesystem::absolute(path).parent_path();

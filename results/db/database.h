@@ -45,7 +45,7 @@ struct LoadRecord {
   double inside = 0;  ///< mean number of requests at the device
 };
 
-/// The figures of a phase for a device other than the first.
+/// Counters of a phase, for a device other than the first.
 struct DevicePhaseRecord {
   std::string name;
   std::int64_t reads = 0, writes = 0, flushes = 0, bytes_read = 0, bytes_written = 0,
@@ -54,8 +54,8 @@ struct DevicePhaseRecord {
   double busy_ms = 0;
 };
 
-/// Name of the metric that a phase has if its job runs for a fixed time; its value is that time in
-/// seconds. Such phases differ in the amount of work done rather than in time.
+/// Name of a metric: the time, in seconds, for which a phase's job runs if that time is fixed. Such
+/// phases differ in the amount of work done rather than in time.
 inline constexpr const char* kFixedTimeMetric = "fixed_time";
 
 // Verdicts of the trials of benchmarks, experiments and surveys. These trials only measure. All
@@ -69,7 +69,7 @@ struct MetricRecord {
   double value = 0;
 };
 
-/// The figures of the guest's block layer for the requests of a phase, from /proc/diskstats.
+/// Counters of the guest's block layer (/proc/diskstats) for the requests of a phase.
 struct GuestDiskRecord {
   std::int64_t reads = 0, writes = 0, flushes = 0, bytes_read = 0, bytes_written = 0, merges = 0;
   double busy_ms = 0;
@@ -261,10 +261,10 @@ class Database {
   Database(Database&&) noexcept;
   Database& operator=(Database&&) noexcept;
   ~Database();
-  /// Moves the write-ahead log into the database file, so that this file alone is the database, and
-  /// closes the database. The destructor also closes it, but if the log cannot be moved, the
-  /// destructor leaves the log in place and reports no error. REQUIRES: no open statements. Fails
-  /// if the disk is full, or if another process is using the database.
+  /// Closes the database after moving the write-ahead log into the database file, so that this file
+  /// alone is the database. (The destructor also closes the database. If the log cannot be moved,
+  /// the destructor leaves the log in place and reports no error.) REQUIRES: no open statements.
+  /// Fails if the disk is full, or if another process is using the database.
   Result<void> close() &&;
 
   Result<std::int64_t> begin_run(const RunRecord& run);

@@ -116,8 +116,8 @@ Result<std::vector<TableShape>> tables_in_order(sqlite3* handle) {
   return ordered;
 }
 
-/// Merges JSON descriptions of tools and hosts. If a member has different values, it becomes the
-/// list of these values, so that a report of the merged run can name them.
+/// Merges JSON descriptions of tools and hosts. A member with different values becomes a list of
+/// these values, so that a report of the merged run can name all of them.
 Result<void> blend(sqlite3* output, std::int64_t run, const char* column, const std::string& text) {
   TRY(auto update,
       Statement::prepare(

@@ -17,7 +17,7 @@ namespace headcrash::report {
 /// The earlier benchmark with which a benchmark is compared.
 struct BaselineOptions {
   std::filesystem::path database;
-  /// Run in that database; default: its newest benchmark.
+  /// Run in `database`; default: the newest benchmark.
   std::optional<std::int64_t> run;
   double tolerance = 0.05;  ///< smaller changes are ignored
 };

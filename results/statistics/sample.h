@@ -77,8 +77,8 @@ double student_tail(double t, std::size_t freedom);
 
 /// Corrects a family of comparisons for their number (Holm, A Simple Sequentially Rejective
 /// Multiple Test Procedure, Scandinavian Journal of Statistics 6(2), 1979). In ascending order of
-/// p, the k-th of n comparisons remains better or worse only if p <= (1 - kConfidence) / (n - k +
-/// 1) holds for it and for all comparisons before it. All others become cannot_tell. The
+/// p, the k-th of n comparisons is significant if p <= (1 - kConfidence) / (n - k + 1). The first
+/// comparison that is not significant becomes cannot_tell, and so do all later ones. The
 /// probability that at least one of the reported differences is false is thus at most 1 -
 /// kConfidence. Comparisons without p do not count.
 void correct_for_number(std::span<Comparison* const> family);
@@ -87,7 +87,7 @@ struct PairComparison {
   std::size_t first = 0, second = 0;
   Comparison comparison;  ///< compares the second with the first
 };
-/// Calls compare(i, j) for all i < j < `count`, and corrects the comparisons for their number.
+/// Calls compare(i, j) for all i < j < `count`, and passes the results to correct_for_number().
 std::vector<PairComparison> compare_all_pairs(
     std::size_t count, const std::function<Comparison(std::size_t, std::size_t)>& compare);
 

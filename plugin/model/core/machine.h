@@ -72,8 +72,8 @@ class Machine : public EventTarget {
   /// Adds a device. The first device is the default export. REQUIRES: no request has been
   /// submitted.
   void add_device(std::string name, std::unique_ptr<Device> device);
-  /// Gives a name ("hd0.3") to a part of an added device, so that a cut trigger can refer to it.
-  /// The added device owns `part`.
+  /// Registers a part of an added device under a name ("hd0.3"), so that a cut trigger can refer to
+  /// the part. The added device owns `part`.
   void name_part(std::string name, Device& part);
   std::size_t device_count() const;
   const std::string& device_name(std::size_t index) const;

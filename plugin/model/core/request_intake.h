@@ -17,7 +17,7 @@
 
 namespace headcrash::model {
 
-/// A request that a device is processing. Each device derives its command type from it.
+/// A request that a device is processing. Devices derive their command types from HostCommand.
 struct HostCommand {
   Request request{};
   Initiator* initiator = nullptr;

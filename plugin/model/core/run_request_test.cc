@@ -1,4 +1,4 @@
-// Tests that running a request ends when the request is answered, or when no events are left.
+// Tests that run_request() returns when the request is answered, or when no events are left.
 #include "plugin/model/core/run_request.h"
 
 #include <gtest/gtest.h>

@@ -40,7 +40,7 @@ class SectorDigests {
   SectorDigests() = default;  ///< the digests are unknown
   SectorDigests(std::span<const std::uint64_t> digests) : digests_(digests) {}
   SectorDigests(const std::vector<std::uint64_t>& digests) : digests_(digests) {}
-  /// Adds each sector whose digest is read to `read`.
+  /// If the digest of a sector is read, adds the sector to `read`.
   SectorDigests(std::span<const std::uint64_t> digests, ReadSectors* read)
       : digests_(digests), read_(read) {}
 

@@ -146,8 +146,8 @@ class Disk final : public Device, private EventTarget {
   /// True if the host's last write began where the previous one ended.
   bool streaming_ = false;
   TimeNs media_write_ended_at_ = kNever;
-  /// True if destaging must continue until the cache is clean, unless a command needs the
-  /// mechanism.
+  /// True while destaging continues until the cache is clean. A command that needs the mechanism
+  /// takes precedence.
   bool destaging_ = false;
   /// Increases with each command, which invalidates older idle timers.
   std::uint64_t idle_epoch_ = 0;

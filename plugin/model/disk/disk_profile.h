@@ -89,8 +89,8 @@ struct OverheadProfile {
   TimeNs bus_write_sector_ns = 0;
   /// Fraction of a request that must be in the buffer before the drive requests the bus.
   std::uint32_t read_watermark_permille = 0;
-  /// Number of sectors at the end of a request that the drive sends only after it has read all of
-  /// them.
+  /// Number of sectors at the end of a request that are held back until the drive has read the
+  /// whole request.
   std::uint32_t read_tail_sectors = 0;
 };
 

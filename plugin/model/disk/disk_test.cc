@@ -39,7 +39,8 @@ TEST(Disk, ReadAheadFollowsTheHead) {
   b.run_for(kMillisecondNs);  // sector 4 has been buffered, but not the others
   const Completion next = b.finish(b.submit(Op::read, 4, 8));
   EXPECT_TRUE(next.breakdown.cache_hit);
-  // Sector 11 is at the end of the track. At 10 ms, it has passed the head, and the bus sends it.
+  // Sector 11 is the last sector of the track. The head has passed this sector at 10 ms, and the
+  // bus then sends it.
   EXPECT_EQ(next.completed_at, 10'000'000 + 100'000 + 50'000);
 }
 
@@ -61,7 +62,8 @@ TEST(Disk, AStreamJoinsTheReadAheadWhereTheProfileAllows) {
     b.finish(b.submit(Op::read, 0, 4));
     const Completion next = b.finish(b.submit(Op::read, 4, 8));
     EXPECT_TRUE(next.breakdown.cache_hit);
-    // Sector 11 is at the end of the track. At 10 ms, it has passed the head, and the bus sends it.
+    // Sector 11 is the last sector of the track. The head has passed this sector at 10 ms, and the
+    // bus then sends it.
     EXPECT_EQ(next.completed_at, 10'000'000 + 100'000 + 50'000);
   }
   DiskFixture b(kCacheOff, 1, p);

@@ -26,8 +26,8 @@ MediaAccess::Progress MediaAccess::progress_at(OffsetPs now_ps, std::int64_t rev
       progress.passed += pass.sectors;
       continue;
     }
-    // Counts the sectors of this pass that have ended. Sector i ends at floor(revolution * (i + 1)
-    // / track).
+    // Counts the sectors that have passed completely. Sector i ends at floor(revolution * (i + 1) /
+    // track).
     std::uint32_t over = 0;
     while (pass.after_ps(over + 1, revolution_ps) <= now_ps) ++over;
     progress.passed += over;

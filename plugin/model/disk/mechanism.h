@@ -49,8 +49,8 @@ class Rotation {
   /// Returns the angle at time `at`, as the time that has passed since the index mark was under the
   /// heads.
   std::int64_t angle_ps(TimeNs at) const {
-    // `at` can be reduced modulo revolution_ps, because this number of nanoseconds is exactly 1000
-    // revolutions. All products then fit into 64 bits.
+    // `at` can be reduced modulo revolution_ps_, because revolution_ps_ nanoseconds are exactly
+    // 1000 revolutions. All products then fit into 64 bits.
     return (at % revolution_ps_ * kPicosecondsPerNs + shift_ps_) % revolution_ps_;
   }
   std::int64_t slot_angle_ps(std::uint32_t slot, std::uint32_t track_sectors) const {
@@ -116,7 +116,7 @@ struct Transfer {
   TimeNs base = 0;
   OffsetPs ready_ps = 0;            ///< time at which the arm starts moving, relative to base
   OffsetPs positioning_min_ps = 0;  ///< minimum time from ready_ps until the first sector passes
-  /// When the data of a write arrives; all 0 if it has already arrived.
+  /// Arrival times of a write's data; all 0 if the data has already arrived.
   BufferedData buffered_data;
 };
 
@@ -129,12 +129,13 @@ class Mechanism {
   const Rotation& rotation() const { return rotation_; }
   Rotation& rotation() { return rotation_; }
 
-  /// Returns the arm's position; during an operation, its position at the end.
+  /// Returns the arm's position. During an operation, this is the position at which the operation
+  /// will end.
   ArmPosition arm() const { return arm_; }
   void place_arm(ArmPosition at) { arm_ = at; }
 
-  /// Plans a transfer that starts at the current position of the arm, and stores the plan in
-  /// `planned`, whose vector is reused.
+  /// Plans a transfer that starts at the current position of the arm. Stores the plan in `planned`
+  /// and reuses the vector there.
   void plan(const Transfer& transfer, MediaAccess& planned) const;
 
   OffsetPs positioning_ps(ArmPosition from, ArmPosition to, Access access) const;

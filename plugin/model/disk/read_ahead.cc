@@ -62,7 +62,7 @@ std::uint64_t ReadAhead::track_before(std::uint64_t lbn, std::uint64_t most) con
 }
 
 /// Keeps the sectors that passed under the head while the drive waited for `lbn`. After a full
-/// revolution, all sectors from the start of the track on are in the buffer.
+/// revolution, the buffer contains the track from track_begin_.
 void ReadAhead::keep_track(const MediaAccess& planned, std::uint64_t lbn, std::uint64_t end) {
   const std::int64_t revolution_ps = mechanism_.rotation().revolution_ps();
   const auto waited = static_cast<std::uint64_t>(
@@ -177,8 +177,8 @@ OffsetPs ReadAhead::send(TimeNs now, std::uint64_t lbn, std::uint32_t sectors,
   if (!profile_.keeps_requested) begin_ = track_begin_ = std::max(begin_, lbn);
   OffsetPs sent_ps = bus_start_ps + bus_sector_ps * sectors;
   for (const Stretch& s : stretches_) {
-    // The bus can be held up only by the first sector of this read or, if the bus is faster than
-    // the medium, by the last one. The sectors in between never hold it up.
+    // Only two sectors of this read can hold up the bus: the first and, if the bus is faster than
+    // the medium, the last.
     const std::uint64_t first = std::max({s.lbn, lbn, read_});
     const std::uint64_t last = std::min(s.lbn + s.pass.sectors, end);
     if (first >= last) continue;

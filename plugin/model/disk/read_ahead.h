@@ -14,7 +14,7 @@ class ReadAhead {
  public:
   ReadAhead(const ReadBufferProfile& profile, const Mechanism& mechanism);
 
-  /// Starts read-ahead at the end of the request that was planned as `planned`.
+  /// Starts read-ahead where a request ends. `planned` is the plan of the request.
   void begin(const MediaAccess& planned, std::uint64_t lbn, std::uint32_t sectors);
 
   /// Returns true if the start of a read at `now` is in the buffer. Later sectors of the read may

@@ -44,7 +44,7 @@ class WriteCache {
   /// Valid until the next change.
   std::vector<const Extent*> upwards(std::uint64_t lba, std::size_t count) const;
 
-  /// Takes the first extent at or above `lba` or, if there is none, the lowest extent (as in
+  /// Takes the first extent at or above `lba` or, if all are below, the lowest extent (as in
   /// C-LOOK). Also takes adjoining extents, as long as the total does not exceed `sectors_max`; the
   /// first extent alone may exceed it. The extents are in flight until write_completed() is called.
   std::span<const Extent> take(std::uint64_t lba, std::uint32_t sectors_max);

@@ -52,8 +52,8 @@ struct DeviceFaults::State {
              std::search(request.data.begin(), request.data.end(), spec.data.begin(),
                          spec.data.end()) != request.data.end();
     }
-    /// For a fault that waits for certain bytes: restricts the fault to the range of `request`, the
-    /// first write that contains them.
+    /// If the fault waits for certain bytes, restricts the fault to the range of `request`, which
+    /// is the first write that contains these bytes.
     void stay_at(const Request& request) {
       if (spec.data.empty()) return;
       spec.lba = request.lba;

@@ -96,7 +96,7 @@ std::string to_text(const FaultSpec& fault);
 struct WriteFault {
   FaultKind kind = FaultKind::lost_write;
   std::uint64_t to_lba = 0;
-  std::uint64_t lba = 0;  ///< the first sector of the write that is in the fault's range
+  std::uint64_t lba = 0;  ///< the first sector of the write that is also in the fault's range
   std::uint32_t sectors = 0;
   std::uint64_t random = 0;  ///< determines where the write tears, or which bytes change
 };

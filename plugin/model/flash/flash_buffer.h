@@ -17,7 +17,7 @@ struct FlashProgram {
   std::vector<Extent> extents;
   std::uint32_t sectors = 0;
   std::uint64_t oldest = 0;  ///< the lowest sequence number of the units
-  bool partial = false;      ///< a unit lacks sectors, which must be read first
+  bool partial = false;      ///< some unit lacks sectors; these must be read first
 };
 
 class FlashBuffer {

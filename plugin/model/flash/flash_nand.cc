@@ -73,8 +73,8 @@ bool Flash::State::program_wanted() const {
   });
 }
 
-/// Returns the next idle LUN, in turn. If no LUN is idle, returns the next one that has no pending
-/// program.
+/// Returns the next idle LUN in round-robin order. If no LUN is idle, returns the next one without
+/// a pending program.
 std::optional<std::uint32_t> Flash::State::lun_for_program() {
   std::optional<std::uint32_t> found;
   const auto count = static_cast<std::uint32_t>(luns.size());

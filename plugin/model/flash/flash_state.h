@@ -111,7 +111,7 @@ struct Flash::State final : EventTarget {
   std::vector<Lun> luns;
   std::vector<TimeNs> channel_free_at;
   TimeNs host_free_at = 0;
-  std::uint32_t next_lun = 0;  ///< the next LUN to program, in turn
+  std::uint32_t next_lun = 0;  ///< where the round-robin search for a LUN to program continues
   std::uint32_t programs = 0;  ///< number of programs that are running or queued on LUNs
 
   /// True after some time without a write. Partial pages are then programmed, as well as full ones.

@@ -149,8 +149,8 @@ void Nvram::State::serve(Command command) {
     case Route::read:
       return read(command);
     case Route::cache:
-      // A command that has waited is the first of the waiting ones and need not wait for the
-      // others.
+      // A command that has already waited is at the head of the waiting commands, so the others do
+      // not delay it.
       if (!may_start(command) || (!command.waited && !waiting.empty()))
         return wait(command, command.waited);
       copy_in(command, command.request.sectors);

@@ -77,8 +77,8 @@ class NvramBlocks {
   std::optional<SectorRange> run_up_to(std::uint64_t lba) const;
   /// Marks the whole range as in flight after its write-back has been sent.
   void leave(const SectorRange& range);
-  /// Completes a write-back. Sectors that have not been rewritten since it was sent become clean.
-  /// Returns how many of the written sectors had been dirty at power-on.
+  /// Completes a write-back. Sectors that have not been rewritten since the write-back was sent
+  /// become clean. Returns how many of the written sectors had been dirty at power-on.
   std::uint64_t write_completed(const SectorRange& range);
   /// After a failed or lost write-back, marks its sectors as dirty again.
   void came_back(const SectorRange& range, bool failed);

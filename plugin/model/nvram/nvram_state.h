@@ -23,8 +23,8 @@ struct Nvram::State final : EventTarget {
   };
   enum class Route : std::uint8_t { nothing, cache, through, read, outside, flush };
   enum class Job : std::uint8_t { destage, read, through, pass };
-  /// A request to the device below. Requests are pooled and never move, because the device uses
-  /// their buffers until it completes them.
+  /// A request to the device below. The device uses the request's buffers until completion, so
+  /// requests are pooled and never move.
   struct BackendRequest final : Initiator {
     explicit BackendRequest(State& owner) : state(owner) {}
     void completed(const Completion& completion) override {

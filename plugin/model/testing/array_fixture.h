@@ -28,7 +28,7 @@ struct MemberTraits {
   TimeNs delay_ns = kMillisecondNs;
   TimeNs jitter_ns = 0;                ///< maximum additional delay, drawn from the seed
   bool cut_leaves_unreadable = false;  ///< a power cut makes some torn sectors unreadable
-  /// Size of a physical sector, which becomes unreadable as a whole.
+  /// Size of a physical sector. If one of its sectors becomes unreadable, all of them do.
   std::uint32_t physical_sectors = 1;
 };
 

@@ -123,8 +123,8 @@ class HistoryCheck final : public Initiator {
     std::vector<std::byte> buffer;
     Instant submitted = 0;
     std::uint64_t cuts_before = 0;
-    /// For a read, one instant per sector. A version that was acknowledged before this instant must
-    /// not be returned.
+    /// For a read: one instant per sector. The read must not return a version that was acknowledged
+    /// before this instant.
     std::vector<Instant> barriers;
   };
 

@@ -31,8 +31,8 @@ struct HistoryOptions {
   /// If true, after half of the cuts the power returns before the lost requests are answered.
   bool power_returns_soon = false;
   bool may_tear = true;  ///< if false, only whole versions remain after a cut
-  /// Returns true if a write to the sector is durable at its acknowledgement, without a flush. If
-  /// this function is empty, this is the case only on a device without a volatile cache.
+  /// Returns true if a write to the sector is durable once it has been acknowledged, without a
+  /// flush. If empty, only writes to a device without a volatile cache are.
   std::function<bool(std::uint64_t lba)> durable_at_ack;
   bool unreadable_after_cut = false;  ///< needed for Tear::any and Tear::unreadable
   /// If true, requests may complete with device_failed, whether or not they were executed.

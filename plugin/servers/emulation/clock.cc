@@ -5,8 +5,7 @@
 namespace headcrash::emulation {
 namespace {
 
-/// Limit on the wall time since the anchor. The limit prevents overflows of sums, and is never
-/// reached in practice.
+/// Maximum wall time since the anchor. Prevents overflows of sums; never reached in practice.
 constexpr WallNs kFarthest = model::kNever / 4;
 
 }  // namespace

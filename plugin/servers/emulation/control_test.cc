@@ -127,8 +127,8 @@ TEST_F(ControlAnswer, StatisticsHaveTheDocumentedKeys) {
     EXPECT_EQ(device["latency"][kind].size(), 6U) << kind;
 }
 
-/// A hole is guaranteed to read as zeroes, so a range of corrupted zeroes must not be reported as a
-/// hole.
+/// Holes are guaranteed to read as zeroes. Sectors whose write of zeroes was corrupted must not be
+/// reported as a hole.
 TEST_F(ControlAnswer, CorruptedZeroesAreNotAHole) {
   ASSERT_NE(emulation_->written(0), nullptr);
   ASSERT_FALSE(emulation_->written(0)->run(0, 8).written);

@@ -80,9 +80,9 @@ class Pacer {
   void stop();       ///< shut_down(), then joins the background thread
 
   /// Submits a request and returns no earlier than the instant at which the request completes. Sets
-  /// `request.id`. An exception in the model (out of memory) terminates the server: the exception
-  /// cannot be handled, because the model still refers to other requests, which are on the stacks
-  /// of their waiting threads.
+  /// `request.id`. An exception in the model (out of memory) terminates the server. It cannot be
+  /// handled, because the model refers to requests on the stacks of other threads, which are still
+  /// waiting.
   Served serve(std::size_t device_index, const model::Request& request) noexcept;
 
   /// Runs `work(machine)` at the current model time, with the mutex held.

@@ -31,7 +31,7 @@ std::optional<bool> parse_switch(std::string_view text) {
   return std::nullopt;
 }
 
-/// Parses a size, which must be a whole number of sectors and at least one sector.
+/// Parses a size. Fails unless the size is a whole number of sectors and not 0.
 Result<std::uint64_t> size_of(std::string_view key, std::string_view value) {
   const auto bytes = base::parse_size(value, std::string(key));
   if (!bytes) return bytes;

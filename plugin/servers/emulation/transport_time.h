@@ -33,7 +33,7 @@
 namespace headcrash::emulation {
 
 /// Additional delay of answers that is caused by nbdkit 1.32, as seen by libnbd. Ten runs measured
-/// 15 to 35 us, with 2 virtual processors and 200 reads of 20 ms in each run. Origin: calibration,
+/// 15 to 35 us. Each run had 200 reads of 20 ms, on 2 virtual processors. Origin: calibration,
 /// once.
 inline constexpr WallNs kProtocolNs = 25 * model::kMicrosecondNs;
 inline constexpr WallNs kLeadMaxNs = 200 * model::kMicrosecondNs;  ///< upper limit for `auto`

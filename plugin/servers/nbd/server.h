@@ -1,5 +1,5 @@
 #pragma once
-// State that the plugin's callbacks share: the one server of this process. Also error handling.
+// The state that the plugin's callbacks share (the one server of this process), and error handling.
 
 #define NBDKIT_API_VERSION 2
 #include <nbdkit-plugin.h>

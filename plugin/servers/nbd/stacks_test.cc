@@ -93,7 +93,7 @@ TEST(Stacks, QuietMeansNothingLeftToWrite) {
   struct Case {
     const char* profile;
     bool volatile_cache;  // if true, a flush empties the cache
-    bool battery;         // if true, the cache need not be written back
+    bool battery;         // if true, the cache stays dirty after a flush
   };
   for (const Case& one : {Case{"hp-c2447", true, false}, Case{"sata-ssd", true, false},
                           Case{"raid5-5", false, false}, Case{"netra-raid5-presto", false, true}}) {

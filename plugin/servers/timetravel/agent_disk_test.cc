@@ -29,7 +29,7 @@ class AgentDiskTest : public testing::Test {
     std::fill(bytes_.begin(), bytes_.end(), std::byte{0xee});
     return disk_.serve(transfer(model::Op::read), waiter_);
   }
-  /// Returns the answer to the waiting read.
+  /// Completes the pending read, and returns the text that the read transferred.
   std::string answered() {
     EXPECT_TRUE(disk_.has_answer());
     if (!disk_.has_answer()) return {};

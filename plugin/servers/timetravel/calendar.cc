@@ -159,8 +159,8 @@ void Calendar::advance() {
   if (!hardware_->step(until) && until == requested_) run_guest(until);
 }
 
-/// Hands back ended commands until the guest has seen all of them, so that its reaction is known
-/// before time advances.
+/// Hands back ended commands until the guest has seen all of them. The guest's reaction is then
+/// known before time advances.
 void Calendar::give_back(GuestDisk& disk) {
   if (const auto handed = disk.hand_back(); !handed) return give_up(handed.error());
   while (!stopping_ && disk.awaits_guest()) wait_for_input();
@@ -218,7 +218,8 @@ void Calendar::end_guest() {
   send_to_host();
   agent_.guest_left();
   for (const auto& disk : disks_) disk->disconnect();
-  // Drops only the agent's read, which the agent's disk never completes.
+  // Drops the agent's read, because the agent's disk would never complete it. The requests of the
+  // other disks complete below.
   disks_.back()->forget_inside();
   const auto inside = [this] {
     return std::ranges::any_of(disks_, [](const auto& disk) { return disk->inside() != 0; });

@@ -111,7 +111,7 @@ class Calendar {
   /// Returns true if the guest's time is behind the machine's, because the guest has been charged
   /// for computing.
   bool is_behind() const { return charges() && !waiting_ && guest_time_ < hardware_->now(); }
-  /// Returns the time until which the guest may run without contact.
+  /// Returns the time up to which the guest may run before it must contact the calendar again.
   model::TimeNs horizon() const;
   void submitted(GuestDisk& disk);
   void shorten_horizon();

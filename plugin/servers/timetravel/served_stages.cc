@@ -9,7 +9,7 @@
 namespace headcrash::timetravel {
 namespace {
 
-// Name of the first disk, which does not appear in the name of the disk's socket.
+// Name of the first disk. The name of the disk's socket does not contain this name.
 constexpr const char* kDisk = "disk";
 
 /// Returns a list of `first` and the names of the other disks.

@@ -54,7 +54,7 @@ class Command {
   /// Returns the next request to the disk; null if there are no more. Valid until answered() is
   /// called.
   const model::Request* next() const;
-  void answered(int error);  ///< `error` is the result of that request: 0 or an errno
+  void answered(int error);  ///< `error` is the result of the request from next(): 0 or an errno
 
   /// Writes data and status into the chain. Returns the number of bytes written, including the
   /// status byte.

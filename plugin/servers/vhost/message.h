@@ -76,9 +76,9 @@ using Payload = std::variant<NoPayload, NumberPayload, RingState, RingAddress, R
 /// Fails if the payload's length does not match the request.
 Result<Payload> parse_payload(Verb verb, std::span<const std::byte> bytes);
 
-/// Returns an in-band notification (VHOST_USER_PROTOCOL_F_INBAND_NOTIFICATIONS) that chains of a
-/// ring have completed, for the back-end's request channel. If `wants_ack` is true, the front-end
-/// acknowledges the notification.
+/// Returns an in-band notification (VHOST_USER_PROTOCOL_F_INBAND_NOTIFICATIONS) for the back-end's
+/// request channel. It reports that chains of the ring have completed. If `wants_ack` is true, the
+/// front-end acknowledges the notification.
 std::vector<std::byte> ring_call(std::uint32_t ring, bool wants_ack);
 /// Size of the acknowledgement of ring_call(): header and payload.
 inline constexpr std::size_t kAckBytes = kMessageHeaderBytes + 8;

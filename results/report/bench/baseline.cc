@@ -45,7 +45,7 @@ bool is_ranked_in_both(const ComparedCell& cell) {
          !Standing::is_unranked_number(cell.now->standing.kind);
 }
 
-/// Returns true if, before the last call returned, the device was idle for most of the time.
+/// Returns true if, in at least one of the runs, the device was idle for most of the elapsed time.
 bool waited_for_others(const ComparedCell& cell) {
   return std::min(cell.then->standing.elapsed_busy_share, cell.now->standing.elapsed_busy_share) <
          kDeviceBusy;
@@ -119,8 +119,8 @@ void correct(std::vector<ComparedCell>& cells) {
   }
   statistics::correct_for_number(family);
   for (ComparedCell& cell : cells)
-    // A cell without a time to quiescence has only one time. It is copied after the correction, so
-    // that the correction counts it only once.
+    // A cell without a time to quiescence has only one time. The change of that time is copied
+    // after the correction, which must count it only once.
     if (!cell.change.to_quiescence) cell.change.elapsed = cell.change.whole;
 }
 

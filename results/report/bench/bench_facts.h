@@ -45,8 +45,8 @@ std::string figure(double value, Measure::Unit unit);
 struct Measurement {
   std::int64_t trial = 0, repetition = 0;
   std::string key;
-  /// If the contest ranks jobs with a fixed time (Contest::by_operation), this and the following
-  /// times are per operation.
+  /// elapsed_ms and quiescent_ms are per operation if the contest ranks jobs with a fixed time
+  /// (Contest::by_operation).
   double elapsed_ms = 0;
   std::optional<double> quiescent_ms, host_busy;
   std::optional<double> rate;  ///< operations per second
@@ -75,8 +75,8 @@ struct Standing {
   }
   Kind kind = Kind::unmeasured;
   int rank = 0;  ///< from 1; entrants that cannot be distinguished share a rank
-  /// The times by which entrants are ranked, in milliseconds: times to quiescence if the contest
-  /// ranks these, otherwise elapsed times.
+  /// The times by which entrants are ranked, in milliseconds. Depending on the contest, these are
+  /// times to quiescence or elapsed times.
   statistics::Summary ranking;
   statistics::Summary elapsed;  ///< milliseconds
   /// Median fraction of the ranked time during which the device was busy.
@@ -144,7 +144,7 @@ struct BenchTrial {
   std::string clock_kind() const;  ///< as Contest::clock
 };
 
-/// The mean, for each entrant, of a counter or of a value that a tool printed.
+/// A counter, or a value that a tool printed, with its mean for each entrant.
 struct MetricRow {
   std::string name, unit;
   std::map<std::string, double> means;  ///< the key is the entrant's name

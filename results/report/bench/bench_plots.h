@@ -30,15 +30,15 @@ std::vector<std::string> entrant_names(const Benchmark& bench);
 
 Result<BenchPlots> bench_plots(const Benchmark& bench);
 
-/// A measured phase and its age, parsed from a phase such as "read-old day 91".
+/// A phase that is measured at several ages, parsed from a name such as "read-old day 91".
 struct AgedPhase {
   std::string what;
   std::int64_t day = 0;
 };
 std::optional<AgedPhase> aged_phase(const std::string& phase);
 
-/// The value of one parameter, and the other parameters. For "files=1000 users=4" and the name
-/// "users", these are 4 and "files=1000". Only numbers above 0 are supported.
+/// The value of one parameter, and the text of the other parameters: for "files=1000 users=4" and
+/// the name "users", 4 and "files=1000". Values must be above 0.
 struct ParameterValue {
   std::int64_t value = 0;
   std::string rest;

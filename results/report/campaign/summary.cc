@@ -1,4 +1,4 @@
-// Formats the figures of a campaign's page as JSON, from the same facts and the same answer as the
+// Formats the numbers of a campaign's page as JSON. Uses the same facts and the same answer as the
 // page.
 #include <nlohmann/json.hpp>
 

@@ -12,8 +12,7 @@
 
 namespace headcrash::report {
 
-/// A single test result. It belongs either to a file system under a program, or to a trial of a
-/// campaign.
+/// A single test result, either for a file system under a program or for a trial of a campaign.
 struct CiCase {
   enum class Verdict : std::uint8_t {
     passed,
@@ -29,7 +28,7 @@ struct CiCase {
   double seconds = 0;
   std::vector<std::string> files;  ///< paths of artefacts: page, recording, account
   std::string source;              ///< file at which a finding is shown; empty if unknown
-  int line = 1;                    ///< line in that file
+  int line = 1;                    ///< line in `source`
 };
 
 /// The files to write, as named by the command's options. A file is not written if its path is

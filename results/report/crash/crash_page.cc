@@ -62,7 +62,7 @@ std::string hex(std::string_view bytes) {
   return out;
 }
 
-/// Returns the requests as columns, because these are shorter than objects.
+/// Returns the requests as columns. In JSON, columns are shorter than one object per request.
 nlohmann::json columns_of_requests(const CrashPage& page, const PicturePlan& plan,
                                    StringTable& texts) {
   nlohmann::json columns;

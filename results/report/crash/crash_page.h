@@ -65,7 +65,7 @@ struct TimelineRequest {
   BlockClass block = BlockClass::other;
   std::string what;    ///< describes the block, such as "journal commit block of transaction 7"
   std::string issuer;  ///< functions and threads that issued the request; empty if unknown
-  std::string stack;   ///< its first issuer's functions, the innermost first
+  std::string stack;   ///< functions of the first issuer, the innermost first
   std::string file;    ///< name of the file that the block belongs to; empty if unknown
   std::string bytes;   ///< the first kShownBytes bytes of its contents
   std::optional<std::size_t> finding;  ///< index of a finding about the same file

@@ -30,7 +30,7 @@ constexpr std::size_t kPointsOfALineLeast = 3;  // lines with fewer points are d
 constexpr std::size_t kFailuresInTheScoreboard = 4;
 constexpr std::size_t kNumbersOnlyNamed = 12;
 constexpr std::string_view kSummary = "summary";  // the claim at the beginning of the page
-// A paper's claim and its main figures, which form a separate section.
+// A paper's claim and its most important numbers, which form a separate section.
 constexpr std::string_view kInShort = "in short";
 
 struct Number {
@@ -281,8 +281,8 @@ std::vector<Quantity> quantities_of(const Claim& claim) {
   return quantities;
 }
 
-/// Returns lines whose points are the numbers of cells named "NAME, NUMBER". Names with only one
-/// number are omitted.
+/// Returns a line for each name that occurs with several numbers. The points of a line are the
+/// numbers of the cells "NAME, NUMBER".
 std::vector<OwnSeries> lines_of(const Quantity& quantity) {
   std::vector<OwnSeries> lines;
   std::vector<std::size_t> points;

@@ -10,7 +10,7 @@
 
 namespace headcrash::report {
 
-/// The trials of one file system and variant with one expectation, on all devices and with all
+/// The trials of a file system and variant that share one expectation, on all devices and with all
 /// workloads.
 struct SystemRow {
   std::string filesystem, variant;

@@ -30,12 +30,12 @@ IoSample sample_of(const IoPanel& panel);
 /// [from_ms, to_ms], computed from the requests' response times.
 std::vector<double> queue_depth(const IoPanel& panel, double from_ms, double to_ms,
                                 std::size_t bins);
-/// Returns the number of bytes requested per second in each of these intervals.
+/// Returns the number of bytes requested per second in each of `bins` equal intervals.
 std::vector<double> throughput(const IoPanel& panel, double from_ms, double to_ms,
                                std::size_t bins);
 /// Returns the mean distance, in sectors, from the end of a request to the start of the next one,
-/// for each of these intervals. A distance counts in the interval of the later request. The mean of
-/// an interval without distances is 0.
+/// in each of `bins` equal intervals. A distance counts in the interval of the later request. The
+/// mean of an interval without distances is 0.
 std::vector<double> distances(const IoPanel& panel, double from_ms, double to_ms, std::size_t bins);
 
 }  // namespace headcrash::report

@@ -14,7 +14,7 @@ namespace headcrash::report {
 struct SyntheticCell {
   std::string filesystem, device, workload, expected;
   std::vector<std::string> verdicts;  ///< one for each trial
-  double speed = 1;                   ///< multiplies the recovery times
+  double speed = 1;                   ///< factor for the recovery times
 };
 
 struct SyntheticShape {
