@@ -59,8 +59,9 @@ struct BuildOptions {
 /// A built device, for statistics, faults and operator commands. The machine owns it.
 struct BuiltDevice {
   model::Device* device = nullptr;
-  model::Array* array = nullptr;  ///< the same device if it is an array; otherwise null
-  /// The same device if it is a battery-backed cache; otherwise null.
+  /// Equal to `device` if the device is an array; otherwise null.
+  model::Array* array = nullptr;
+  /// Equal to `device` if the device is a battery-backed cache; otherwise null.
   model::Nvram* nvram = nullptr;
   std::unique_ptr<model::DeviceFaults> faults;  ///< faults of a leaf or a cache; null for an array
 };

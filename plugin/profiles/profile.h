@@ -27,7 +27,7 @@ struct ProfileSummary {
   /// zone. For an array: the sum over the members that hold data. For a flash device: the rate of
   /// the slowest of host interface, channels and chips.
   double outer_bytes_per_second = 0;
-  double inner_bytes_per_second = 0;  ///< the same rate in the last zone
+  double inner_bytes_per_second = 0;  ///< read rate in a disk's last zone
   std::vector<Origin> origins;
 };
 

@@ -20,8 +20,7 @@
 namespace headcrash::profiles {
 namespace {
 
-/// The figures that DiskSim's own validation prints for a whole trace. It prints none for some
-/// drives.
+/// Values that DiskSim's own validation prints for a whole trace.
 struct DiskSimFigures {
   double demerit_percent;
   double within_1ms_percent;

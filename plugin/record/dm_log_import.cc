@@ -51,7 +51,7 @@ class DmLog {
   /// block counts is invalid, returns an error. Any other invalid entry ends the log.
   Result<std::optional<dm_log::Entry>> next();
   bool without_super() const { return without_super_; }
-  /// Returns the number of entries that have been read beyond those that the super block counts.
+  /// Returns the number of entries read so far that the super block does not count.
   std::uint64_t uncounted() const { return number_ - std::min(number_, super_.entries); }
   std::uint64_t data_at() const { return data_at_; }
   Result<void> read(std::uint64_t offset, std::span<std::byte> into) const {

@@ -115,9 +115,10 @@ struct RecordingHeader {
   struct Base {
     std::string recording;  ///< path, relative to the folder of this recording
     std::string state;      ///< name in the format of plugin/states/crash_state.h
-    /// Fingerprint of the base's events before the state's cut (RunHistory::fingerprint). It
-    /// reveals that another recording has replaced the base under the same name. Nullopt in
-    /// recordings made by older versions of headcrash; the base is then not checked.
+    /// Fingerprint of the base's events before the state's cut (RunHistory::fingerprint). A
+    /// different fingerprint means that another recording has replaced the base under the same
+    /// name. Nullopt in recordings made by older versions of headcrash; the base is then not
+    /// checked.
     std::optional<std::uint64_t> fingerprint;
   };
   std::optional<Base> base;

@@ -28,10 +28,10 @@ struct MediaImage {
   std::uint64_t truncated_bytes = 0;     ///< as RecordingReader::truncated_bytes
 };
 
-/// Writes the medium's contents at that point (default: the end of the recording) to `into`. Before
-/// the call, `into` must hold the contents from before the recording (zeroes for a new drive). For
-/// unreadable sectors, writes the last known bytes. Fails if the recording has no data or no MEDIA
-/// events.
+/// Writes the medium's contents at the point `until` (default: the end of the recording) to `into`.
+/// Before the call, `into` must hold the contents from before the recording (zeroes for a new
+/// drive). For unreadable sectors, writes the last known bytes. Fails if the recording has no data
+/// or no MEDIA events.
 Result<MediaImage> rebuild_medium(const std::filesystem::path& recording, model::DeviceId device,
                                   const Until& until, model::SectorStore& into);
 Result<MediaImage> rebuild_medium(const std::filesystem::path& recording, model::DeviceId device,

@@ -26,7 +26,7 @@ class CsvWriter final : public ReplayObserver {
 
   void replayed(const ReplayedRequest& request) override;
   bool failed() const { return failed_; }  ///< if true, later lines are dropped
-  /// Closes the file. Fails if this or any earlier write to it failed.
+  /// Closes the file. Fails if any write to the file has failed.
   Result<void> close();
 
  private:

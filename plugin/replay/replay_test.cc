@@ -223,8 +223,8 @@ TEST(ResponseTimes, AcceptAnyTime) {
 
 // ---- replay
 
-/// A device that serves requests one at a time, each in one millisecond. A test can also make the
-/// device complete no requests.
+/// A device that serves requests one at a time, each in one millisecond. If `works` is false, the
+/// device never completes a request.
 class Metronome final : public model::Device, private model::EventTarget {
  public:
   Metronome(model::Simulation& simulation, bool works) : simulation_(simulation), works_(works) {

@@ -11,9 +11,10 @@ namespace headcrash::replay {
 
 class TraceFile final : public RequestSource {
  public:
-  /// Opens a trace; "-" is standard input. Without `format`, the format is determined by the file's
-  /// extension or, if that is unknown, by the beginning of the file, provided that only one format
-  /// matches. Fails if the file cannot be read or its format cannot be determined.
+  /// Opens a trace; "-" is standard input. If `format` is null, the file's extension determines the
+  /// format. If the extension is unknown, the beginning of the file determines the format, provided
+  /// that only one format matches. Fails if the file cannot be read or its format cannot be
+  /// determined.
   static Result<std::unique_ptr<TraceFile>> open(const std::string& path,
                                                  std::optional<TraceFormat> format);
   ~TraceFile() override;

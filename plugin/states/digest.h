@@ -15,7 +15,7 @@
 
 namespace headcrash::states {
 
-/// Returns the digest's sum over whole sectors starting at `lba`.
+/// Returns the contribution of whole sectors, starting at `lba`, to the digest.
 std::uint64_t digest_sum(std::uint64_t lba, std::span<const std::byte> bytes);
 
 /// Returns the contribution of unreadable sectors to the digest. The contribution of their last

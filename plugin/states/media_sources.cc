@@ -208,9 +208,9 @@ class MemberSource final : public StateSource {
   std::vector<std::vector<std::size_t>> positions_;
   std::vector<std::size_t> order_;
   std::size_t round_ = 0, next_ = 0;
-  /// Number of states. When a member stops before a media write, the other members can continue by
-  /// several numbers of writes, and each such number yields a state. States in which two members
-  /// stop early are added.
+  /// Number of states. For each media write before which a member can stop, the other members can
+  /// continue by several numbers of writes, and each of these numbers yields a state. States in
+  /// which two members stop early are added.
   double space_ = 0;
 };
 

@@ -43,7 +43,7 @@ struct SourceContext {
   std::vector<model::DeviceId> contents;
   /// The devices whose writes the states keep or lose: one device, or all disks.
   std::vector<model::DeviceId> chosen;
-  /// Contents of these devices, computed from the host's writes.
+  /// Contents of the chosen devices, computed from the host's writes.
   std::vector<std::unique_ptr<WrittenContent>> written;
   /// Contents computed from MEDIA events. Null if they are not needed, or if there are no MEDIA
   /// events.

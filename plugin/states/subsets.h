@@ -38,7 +38,7 @@ struct SubsetRequest {
 };
 
 /// Returns the subsets [from, from + count) of the list, or fewer at its end. A subset has one flag
-/// for each write, which is set if the write is kept.
+/// per write: 1 if the write is kept, 0 if it is lost.
 std::vector<std::vector<std::uint8_t>> subsets(const SubsetRequest& request, std::uint64_t from,
                                                std::uint64_t count);
 

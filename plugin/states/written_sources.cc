@@ -84,7 +84,7 @@ Result<std::uint64_t> JointCut::digest(std::span<const std::uint8_t> kept,
   return sum;
 }
 
-/// Maximum number of states that are generated each time a cut is visited.
+/// Maximum number of states that one visit to a cut generates.
 constexpr std::size_t kBatchMax = 1024;
 
 // ---- one state per cut
@@ -244,9 +244,9 @@ class ReorderSource final : public RoundsSource {
     return state;
   }
 
-  /// Returns one element for each disk that has some but not all of the unflushed writes. The flags
-  /// of the writes on this disk are set. States that lose the writes on one disk expose programs
-  /// that flush one disk and rely on another.
+  /// Returns one list of flags per disk. A flag is set if the unflushed write is on this disk.
+  /// Disks with none or all of the unflushed writes are omitted. States that lose the writes on one
+  /// disk expose programs that flush one disk and rely on another.
   std::vector<std::vector<std::uint8_t>> disks_of(const Unflushed& unflushed) const {
     std::vector<std::vector<std::uint8_t>> disks;
     for (std::size_t part = 0; context_.of_all_disks() && part < context_.chosen.size(); ++part) {

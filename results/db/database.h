@@ -281,8 +281,8 @@ class Database {
   /// Records an experiment's results in one transaction.
   Result<void> record_claims(std::int64_t run, const ClaimRecords& records);
   Result<void> finish_run(std::int64_t run);
-  /// Updates a resumed run's number of planned trials. This matters for a merged run, whose number
-  /// includes only the shards that were merged.
+  /// Updates the number of planned trials of a resumed run. Before a merged run is resumed, the
+  /// number covers only the shards that were merged.
   Result<void> resume_run(std::int64_t run, std::int64_t trials_planned);
   Result<std::optional<std::int64_t>> newest_run(const std::string& kind);
 

@@ -19,7 +19,7 @@ namespace {
 
 class DatabaseFault : public ScratchFolder {
  protected:
-  /// Runs `body` in a child process, whose exit status is the return value of `body`.
+  /// Runs `body` in a child process, which exits with the value that `body` returns.
   static pid_t start_child(const std::function<int()>& body) {
     const pid_t pid = fork();
     if (pid == 0) {

@@ -29,7 +29,7 @@ struct RefusedArtefact {
 };
 
 struct GcOutcome {
-  /// Number of rows that were removed, together with their files if these existed.
+  /// Number of rows that were removed. Their files, if any, were also removed.
   std::size_t removed = 0;
   std::size_t missing = 0;  ///< number of removed rows that had no file
   /// Number of artefacts that were kept because they are recent or belong to a failure.

@@ -57,8 +57,8 @@ struct Summary {
 /// Returns a campaign's cases. Fails if there is no such run.
 Result<std::vector<CiCase>> report_cases(db::Database& database, std::optional<std::int64_t> run);
 
-/// Returns the figures that a campaign's page shows. Fails if there is no such run or the database
-/// is empty.
+/// Returns the numbers on a campaign's page. Fails if there is no such run or the database is
+/// empty.
 Result<Summary> report_summary(db::Database& database, std::optional<std::int64_t> run);
 
 }  // namespace headcrash::report

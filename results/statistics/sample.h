@@ -52,9 +52,9 @@ struct Comparison {
   /// now / baseline: the ratio of the means or, for pairs, the geometric mean of the pairs' ratios.
   double ratio = 1;
   std::optional<Interval> interval;  ///< nullopt if either side has fewer than three values
-  /// Two-sided probability that equal quantities would show a difference at least as large as this
-  /// one, by Student's t test on the logarithms: the paired test for pairs, and otherwise Welch's
-  /// test with its degrees of freedom rounded down. Unset if `interval` is unset.
+  /// Two-sided p-value of Student's t test on the logarithms: the probability that equal quantities
+  /// would show a difference at least as large as this one. Pairs use the paired test. Other values
+  /// use Welch's test, with its degrees of freedom rounded down. Unset if `interval` is unset.
   std::optional<double> p;
   Change change = Change::cannot_tell;
 };

@@ -93,8 +93,8 @@ TEST(Disk, AfterSequentialReadsAheadOnlyForAStream) {
 }
 
 /// Reads two sectors at `first`, waits for the time `later`, and reads two sectors at `lba`.
-/// Returns true if the second read is a hit. The head arrives at slot 8 of the first track, whose
-/// slot 4 contains LBN 0.
+/// Returns true if the second read is a hit. LBN 0 is in slot 4 of the first track; the head
+/// arrives at slot 8.
 bool is_hit_of_whole_track(std::uint64_t first, TimeNs later, std::uint64_t lba) {
   DiskProfile p = bench::small_profile();
   p.read_buffer.whole_track = true;

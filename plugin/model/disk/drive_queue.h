@@ -20,7 +20,7 @@ struct Candidate {
   ArmPosition at;
   Access access = Access::read;
   TimeNs submitted_at = 0;
-  /// True for a flush, which no other command may pass in either direction.
+  /// True for a flush. It must not pass other commands, and they must not pass it.
   bool barrier = false;
 };
 

@@ -98,8 +98,8 @@ std::optional<OffsetPs> Mechanism::plan_from_middle(const TrackTransfer& track, 
                                                     const BufferedData& buffered_data,
                                                     MediaAccess& planned) const {
   const std::int64_t revolution_ps = rotation_.revolution_ps();
-  // `gone` is the number of slots of this track that have passed the head since track.start_ps -
-  // revolution_ps, when the first slot last began to pass. The other slots are transferred first.
+  // The first slot of this track last began to pass at track.start_ps - revolution_ps. Since then,
+  // `gone` slots have passed the head. The other slots are transferred first.
   const OffsetPs passed_ps = on_track_ps - (track.start_ps - revolution_ps);
   auto gone = static_cast<std::uint32_t>(passed_ps * track.track_sectors / revolution_ps + 1);
   // A physical sector is written as a whole, so the transfer begins at the next one.

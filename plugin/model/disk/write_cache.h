@@ -31,7 +31,7 @@ struct Extent {
 /// does not change extents in flight.
 class WriteCache {
  public:
-  /// Inserts a copy of `extent`. Drops older dirty data that it overlaps.
+  /// Inserts a copy of `extent`. Drops the parts of older dirty data that the extent covers.
   void insert(const Extent& extent);
   void drop(std::uint64_t lba, std::uint32_t sectors);
 

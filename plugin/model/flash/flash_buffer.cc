@@ -136,7 +136,7 @@ void FlashBuffer::program_completed(const FlashProgram& program) {
   for (const Extent& extent : program.extents) {
     const auto it = units_.find(extent.lba / unit_sectors_);
     if (it == units_.end() || it->second.going.empty())
-      continue;  // the unit was already handled with another of its parts
+      continue;  // another part of the unit has already been handled
     it->second.going.clear();
     forget_if_empty(it->first);
   }

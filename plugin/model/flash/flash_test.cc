@@ -1,4 +1,4 @@
-// Tests the performance figures of three modelled devices, which must be within broad bounds, and
+// Tests that the performance of three modelled devices is within broad bounds. Also tests
 // individual rules of the model.
 #include "plugin/model/flash/flash.h"
 

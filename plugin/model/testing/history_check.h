@@ -334,9 +334,8 @@ class HistoryCheck final : public Initiator {
     }
   }
 
-  /// Some writes were in flight together, so their order is open. If a read shows which of them was
-  /// the last, fixes the order. Does nothing if a write is still in flight, or if two versions have
-  /// the same contents.
+  /// Fixes the order of writes that were in flight together, if a read shows which of them was the
+  /// last. Does nothing if a write is still in flight, or if two versions have the same contents.
   void decide(std::vector<Version>& all, std::uint64_t lba, std::span<const std::byte> seen,
               const Pending& pending) {
     Version* last = nullptr;

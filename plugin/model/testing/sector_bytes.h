@@ -9,7 +9,8 @@
 
 namespace headcrash::model::bench {
 
-/// Fills `bytes` with `word`. The size of `bytes` must be a multiple of that of the word.
+/// Fills `bytes` with copies of `word`. REQUIRES: the size of `bytes` is a multiple of the size of
+/// `word`.
 template <typename Word>
 void fill_with(std::span<std::byte> bytes, Word word) {
   std::memcpy(bytes.data(), &word, sizeof word);

@@ -28,8 +28,8 @@ class FailureLog {
   /// (number 4)". Returns nullopt if this failure is not to be logged.
   std::optional<std::string> note(std::string_view disk, const model::Request& request,
                                   std::string_view cause);
-  /// Returns `answer.error`. If it is not 0, also counts the failure and passes its log line to
-  /// `log`, unless this failure is not to be logged.
+  /// Returns `answer.error`. If the error is not 0, counts the failure and passes the log line, if
+  /// there is one, to `log`.
   int note(std::string_view disk, const model::Request& request, const Answer& answer,
            const std::function<void(const std::string&)>& log);
 

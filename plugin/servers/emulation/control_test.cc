@@ -166,8 +166,8 @@ TEST_F(ControlAnswer, AnswersRandomAndMutatedLines) {
   }
 }
 
-/// A server whose backlog is full is running. The check must recognise such a server without
-/// waiting until it accepts a connection.
+/// A server with a full backlog is running. The check must detect such a server at once, without
+/// waiting for it to accept a connection.
 TEST(ControlSocketFile, ABusyServerIsDetectedWithoutWaiting) {
   const TemporaryFolder folder;
   const auto path = folder / "busy";

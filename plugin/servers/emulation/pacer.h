@@ -114,7 +114,7 @@ class Pacer {
   bool answers_at_once() const { return answers_at_once_.load(std::memory_order_relaxed); }
   void set_clock(const Clock& clock);  ///< model time continues without a jump
 
-  /// Sets the time by which an answer is sent before its modelled instant.
+  /// Sets how long before its modelled instant an answer is sent.
   void set_lead(WallNs lead_ns);
   WallNs lead_ns() const;
 

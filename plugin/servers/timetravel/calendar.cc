@@ -28,8 +28,8 @@ constexpr int kClients = 4;
 constexpr std::size_t kHostTextMax = 16 << 20;
 constexpr std::size_t kHostReadBytes = 64 << 10;
 constexpr TimeNs kLatest = model::kNever / 4;  ///< 73 years; a longer sleep is treated as infinite
-/// Longest time for which a guest runs without contact. A guest whose next timer is later must ask
-/// again at the end of this time.
+/// Maximum time for which a guest may run without sending a message. A guest whose next timer is
+/// later must ask again at the end of this time.
 constexpr TimeNs kHorizonNs = 60 * model::kSecondNs;
 /// Maximum time for which a guest may run without sending a message, if its processor time is
 /// charged. The limit is short, so that the guest reports that it sleeps, but it allows a thousand
@@ -345,7 +345,7 @@ void Calendar::accept_guest() {
   if (!known || peer.pid == ::getpid()) return;
   processor_ = base::ProcessorClaim::take();
   processor_.move(0);
-  // moves the whole guest, because its process has not started any other process yet
+  // the guest has only this process at this point, so the whole guest is moved
   processor_.move(peer.pid);
 }
 

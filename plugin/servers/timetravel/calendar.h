@@ -85,7 +85,8 @@ class Calendar {
   /// Serves `hardware`, which must have the disks passed to listen() and outlive this object. Fails
   /// if no thread can be started.
   Result<void> start(Hardware& hardware, const CalendarOptions& options, Log log);
-  /// Disconnects the guest, whose requests still complete in the machine. Removes the socket files.
+  /// Disconnects the guest. The guest's requests still complete in the machine. Removes the socket
+  /// files.
   void stop();
 
   const std::vector<std::filesystem::path>& disk_sockets() const { return disk_paths_; }

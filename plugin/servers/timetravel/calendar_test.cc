@@ -93,9 +93,10 @@ class Clock {
   std::uint32_t sequence_ = 0;
 };
 
-/// Kicks a ring. Returns the number of notifications that arrive before the kick is acknowledged,
-/// when all requests must be complete. Without `channel`, the guest examines the ring itself. With
-/// `channel`, the guest is notified by VRING_CALL messages, which it acknowledges.
+/// Kicks a ring, and returns the number of notifications that arrive before the kick is
+/// acknowledged. All requests must be complete at the acknowledgement. Without `channel`, the guest
+/// examines the ring itself. With `channel`, the guest is notified by VRING_CALL messages, which it
+/// acknowledges.
 constexpr std::uint32_t kExaminesRing = 1;
 int kick(TestClient& disk, Clock& clock, int channel = -1, std::uint32_t untold_ns = 0) {
   const std::array<std::uint32_t, 2> ring = {0, channel < 0 ? untold_ns * 2 + kExaminesRing : 0};

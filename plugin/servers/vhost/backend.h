@@ -34,7 +34,7 @@ class Backend {
   Result<void> handle(Received& received);
   /// The first half of handle(): executes a message. Sufficient for messages that need no reply.
   Result<void> obey(Received& received);
-  /// The second half of handle(): acknowledges the message if the client requested it.
+  /// The second half of handle(): sends an acknowledgement if the client requested one.
   Result<void> acknowledge(const Received& received) const;
 
   /// Stops a ring before the message GET_VRING_BASE is handled. From now on, the ring returns no

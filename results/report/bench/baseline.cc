@@ -64,8 +64,8 @@ void compare_times(ComparedCell& cell, double tolerance) {
   change.elapsed = statistics::compare(times_of(then, false), times_of(now, false), tolerance);
 }
 
-/// Derives the cell's verdict from its comparisons, which must have been corrected for their
-/// number.
+/// Derives the cell's verdict from its comparisons. REQUIRES: correct_for_number() has been applied
+/// to the comparisons.
 void judge_times(ComparedCell& cell) {
   CellChange& change = cell.change;
   for (const Entrant* const entrant : {cell.then, cell.now}) {

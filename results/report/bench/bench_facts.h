@@ -20,8 +20,8 @@
 
 namespace headcrash::report {
 
-/// Prefix of a trial's clock that precedes a factor. Such a clock is virtual time that includes
-/// processor time.
+/// Prefix of a trial's clock for virtual time that includes processor time. The charge factor
+/// follows the prefix.
 inline constexpr std::string_view kChargedPrefix = "charged:";
 /// Minimum fraction of the time during which the device must be busy. A device with a smaller
 /// fraction did not limit the workload.
@@ -128,7 +128,7 @@ struct Contest {
     return scale == "scaled" || has_own_sizes() ? scale : std::string();
   }
   std::string setting() const;  ///< returns text such as "copy files=535 users=4" or "fio-mine"
-  /// Returns a key of the contest that is the same in all runs.
+  /// Returns a key that identifies the contest in every run.
   std::string identity() const;
 };
 

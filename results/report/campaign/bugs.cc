@@ -72,8 +72,8 @@ std::string page_name(const std::string& key, const std::string& state) {
 }
 
 /// Returns the name of the state to be displayed. The name of a state during a recovery is
-/// "RECOVERED/STATE". Its minimised name lacks the first part, because the state was minimised in
-/// the recording of the recovery; this function prepends that part.
+/// "RECOVERED/STATE". Such a state is minimised in the recording of the recovery, so
+/// minimised_state may lack the part up to '/'. This function prepends the missing part.
 std::string shown_state(const Failure& f) {
   if (f.minimised_state.empty()) return f.state;
   const std::size_t slash = f.state.find('/');

@@ -153,7 +153,7 @@ std::string trials_of_cells(const Facts& facts) {
                                        {"verdict"},
                                        {"what happened"}};
   std::string out;
-  std::size_t next = 0;  // the trials are in the order of the cells
+  std::size_t next = 0;  // index of the next trial; trials are in the order of the cells
   for (const auto& cell : facts.cells) {
     std::vector<std::vector<std::string>> rows;
     std::size_t left_out = 0;

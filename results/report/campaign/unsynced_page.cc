@@ -128,7 +128,7 @@ const std::vector<Column> kColumns{{"file system"},
                                    {"lost (kB)", Column::Kind::number},
                                    {"within"}};
 
-/// Draws, for each age in seconds, which fraction of the changes of that age was lost.
+/// Draws the fraction of changes that were lost, by age in seconds.
 Drawing shares_of(const std::vector<Group>& groups, const std::string& setting) {
   std::string data, colours, lines;
   std::size_t series = 0;

@@ -177,8 +177,8 @@ enum class Fate : std::uint8_t { unknown, kept, torn, lost };
 /// there is no state.
 Fate fate_of(const TimelineState* state, std::size_t request);
 
-/// Returns true if a cut before `event` could remove the write: it was submitted before `event`, is
-/// not yet durable, and belongs to the same power cycle.
+/// Returns true if a cut before `event` could remove the write: the write was submitted before
+/// `event`, is not yet durable, and belongs to the same power cycle.
 bool at_risk(const TimelineRequest& request, std::uint64_t event);
 
 /// Returns an HTML file without external references.

@@ -77,7 +77,7 @@ TEST(CrashPage, DistinguishesLostTornAndKeptWrites) {
       std::string::npos);
 }
 
-/// Expects one mark of each shape, each at the bar of the write that it marks.
+/// Expects one mark of each shape, at the bar of the marked write.
 TEST(CrashPage, DrawsEachFateAsADistinctShape) {
   const CrashPage page = a_page();
   const PicturePlan plan = plan_picture(page);

@@ -69,8 +69,8 @@ std::string figure(const std::optional<double>& value) {
   return std::abs(*value) >= 1000 ? fmt::format("{:.0f}", *value) : fmt::format("{:.4g}", *value);
 }
 
-/// Returns the claim to which a row belongs. The claim is created when its first row is read, and
-/// its title comes from its numbers.
+/// Returns the claim to which a row belongs, and creates the claim at its first row. The rows with
+/// numbers set the claim's title.
 Claim& claim_of(std::vector<Claim>& claims, const Row& row) {
   const std::string id = row.text("claim");
   const auto at = std::ranges::find(claims, id, &Claim::id);
@@ -199,7 +199,8 @@ std::string tables_html(const Claim& claim) {
   return out;
 }
 
-/// Returns a line's full name, split over several lines, for the key below the plot.
+/// Returns the full name of a plotted line for the key below the plot. A long name is split over
+/// several lines.
 std::string key_label(const std::string& text) {
   constexpr std::size_t kPiece = 20;  // less than the limit of plot_label()
   const auto ascii = [](char c) { return static_cast<unsigned char>(c) < 0x80; };

@@ -29,9 +29,9 @@ inline constexpr std::array<Tone, 12> kFilesystemColours = {{
     {"--fs11", "#3f6b3a", "#9bcf94"},  // moss
 }};
 
-/// Returns the index of a file system's colour. "ext4-nobarrier" has ext4's colour: the mount modes
-/// of a file system share its hue and differ in shape (is_mode()). A hash assigns one of the twelve
-/// colours to an unknown name, the same one in every report.
+/// Returns the index of a file system's colour. Mount modes such as "ext4-nobarrier" have the
+/// colour of their file system and differ in shape (is_mode()). For an unknown name, a hash selects
+/// one of the twelve colours, so that the name has the same colour in every report.
 std::size_t filesystem_colour(std::string_view name);
 /// Returns true if the palette has a colour for the name or for the name's prefix.
 bool is_known_filesystem(std::string_view name);

@@ -20,8 +20,8 @@ struct SqlAnswer {
   bool cut = false;  ///< there are more rows than the limit allows
 };
 
-/// Runs one statement, or the report's query with that name. The parameter `:run` is `run`, or the
-/// newest run by default. Fails if SQLite fails (the error contains SQLite's text), if there is
+/// Runs one statement, or the report's query with the name `sql`. The parameter `:run` is `run`, or
+/// the newest run by default. Fails if SQLite fails (the error contains SQLite's text), if there is
 /// more than one statement, or if the statement is not a query.
 Result<SqlAnswer> ask(db::Database& database, std::string_view sql, std::optional<std::int64_t> run,
                       std::size_t rows_most);
