@@ -79,8 +79,8 @@ std::uint64_t share_of(model::DeviceId device, std::uint64_t digest);
 /// Returns the numbers below n in an order that spreads them: 0, n/2, n/4, 3n/4, ...
 std::vector<std::size_t> spread(std::size_t n);
 
-/// Cuts in the explored range that change what is durable or promised on a chosen device. All lists
-/// are ascending.
+/// Cuts in the explored range at which durable or promised data changes on a chosen device. All
+/// lists are ascending.
 struct Cuts {
   explicit Cuts(const SourceContext& context);
   std::vector<std::uint64_t> after_marks;

@@ -40,7 +40,7 @@ class SectorDigests {
   SectorDigests() = default;  ///< the digests are unknown
   SectorDigests(std::span<const std::uint64_t> digests) : digests_(digests) {}
   SectorDigests(const std::vector<std::uint64_t>& digests) : digests_(digests) {}
-  /// If the digest of a sector is read, adds the sector to `read`.
+  /// Adds a sector to `read` when the sector's digest is read.
   SectorDigests(std::span<const std::uint64_t> digests, ReadSectors* read)
       : digests_(digests), read_(read) {}
 

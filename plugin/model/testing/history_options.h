@@ -32,7 +32,7 @@ struct HistoryOptions {
   bool power_returns_soon = false;
   bool may_tear = true;  ///< if false, only whole versions remain after a cut
   /// Returns true if a write to the sector is durable once it has been acknowledged, without a
-  /// flush. If empty, only writes to a device without a volatile cache are.
+  /// flush. If this function is empty, that holds only for devices without a volatile cache.
   std::function<bool(std::uint64_t lba)> durable_at_ack;
   bool unreadable_after_cut = false;  ///< needed for Tear::any and Tear::unreadable
   /// If true, requests may complete with device_failed, whether or not they were executed.

@@ -123,8 +123,8 @@ class Pacer {
   /// be called again.
   PowerWait wait_power_off(std::chrono::nanoseconds timeout);
 
-  /// Waits until any request has been pending for kLongWaitNs. Returns false after stop(). The
-  /// thread that detects signals to end the server calls this function.
+  /// Waits until a request has been pending for kLongWaitNs. Returns false after stop(). Called by
+  /// the thread that detects termination signals.
   bool wait_for_long_request();
 
   /// Returns the statistics of a device; use within with_machine().

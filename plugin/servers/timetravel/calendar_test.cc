@@ -399,7 +399,7 @@ TEST(TimeTravelCalendar, MarksCompleteAtTheirInstant) {
 // ---- with a charge for processor time
 
 /// A machine with a charge for processor time. The test adds the guest's processor time to
-/// `used_ns`; the next message that causes a charge takes it from there.
+/// `used_ns`. The next message that causes a charge takes the time from `used_ns`.
 struct Charged {
   explicit Charged(double charge)
       : machine({.charge = charge, .processor_ns = [this] { return used_ns.exchange(0); }}) {}

@@ -20,8 +20,8 @@
 
 namespace headcrash::report {
 
-/// Prefix of a trial's clock for virtual time that includes processor time. The charge factor
-/// follows the prefix.
+/// In a trial's clock, the prefix that stands for virtual time including processor time. The charge
+/// factor follows the prefix.
 inline constexpr std::string_view kChargedPrefix = "charged:";
 /// Minimum fraction of the time during which the device must be busy. A device with a smaller
 /// fraction did not limit the workload.

@@ -84,8 +84,8 @@ std::string folded_plots(const std::vector<Plot>& plots, const char* of_what,
                  html);
 }
 
-/// Returns the smallest bucket bound that is not exceeded by at least the fraction `share` of the
-/// values.
+/// Returns the smallest bucket bound b such that at least the fraction `share` of the values are b
+/// or less.
 std::string quantile(const BenchCurve& curve, double share) {
   const auto at = std::ranges::find_if(
       curve.points, [&](const auto& point) { return point.second >= share - 1e-9; });

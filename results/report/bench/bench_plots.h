@@ -30,7 +30,7 @@ std::vector<std::string> entrant_names(const Benchmark& bench);
 
 Result<BenchPlots> bench_plots(const Benchmark& bench);
 
-/// A phase that is measured at several ages, parsed from a name such as "read-old day 91".
+/// The name and age of a phase, parsed from text such as "read-old day 91".
 struct AgedPhase {
   std::string what;
   std::int64_t day = 0;

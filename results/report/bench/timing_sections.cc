@@ -52,8 +52,8 @@ std::string nothing(const std::string& sentence) {
   return "<p class=\"muted\">" + escape(sentence) + "</p>\n";
 }
 
-/// Returns the smallest bucket bound that is not exceeded by the times of at least the fraction
-/// `share` of the requests.
+/// Returns the smallest bucket bound b such that at least the fraction `share` of the requests took
+/// b or less.
 double quantile(const LatencyCurve& curve, double share) {
   for (const auto& [us, reached] : curve.points) {
     if (reached >= share - 1e-9) return us;

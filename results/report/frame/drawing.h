@@ -31,7 +31,7 @@ class Dashes {
   explicit Dashes(const std::vector<std::string>& names);
   /// Returns gnuplot's dash type, as defined by the templates: 1, or 11 to 13.
   int of(const std::string& name) const;
-  /// Returns the names as HTML. Each name follows a sample of its line.
+  /// Returns an HTML legend: each name, preceded by a sample of its line.
   std::string legend() const;
 
  private:

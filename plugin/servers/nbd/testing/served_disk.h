@@ -24,8 +24,8 @@ class TemporaryFolder : private headcrash::TemporaryFolder {
   std::string operator/(const char* name) const { return (path() / name).string(); }
 };
 
-/// Exit code and log of a server. The exit code is -1 if the server accepted its parameters and the
-/// test then killed it.
+/// The exit code and stderr of a server. The exit code is -1 if the server accepted its parameters
+/// and the test then killed it.
 struct ExitResult {
   int exit_code = -1;
   std::string stderr_text;
