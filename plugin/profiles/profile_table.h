@@ -30,7 +30,7 @@ struct ReadErrors {
   void add(Error error);
 };
 
-/// A word that is allowed as the value of a key, and the value that it stands for.
+/// A word that a key allows, and the value that the word stands for.
 template <typename Value>
 struct Choice {
   std::string_view word;

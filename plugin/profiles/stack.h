@@ -34,7 +34,8 @@ struct Stack {
 std::uint64_t capacity_sectors(const Stack& stack);
 /// Returns the size of the unit that the drives write atomically.
 std::uint32_t physical_sector_sectors(const Stack& stack);
-/// Returns the drive or flash device at the bottom. At each array, follows the first member.
+/// Returns the drive or flash device at the bottom of the stack. At each array, follows the first
+/// member.
 const Stack& lowest(const Stack& stack);
 
 /// Loads a built-in stack by name or a file by path (relative to `folder`), optionally with

@@ -22,7 +22,7 @@ inline constexpr std::uint64_t kSlotsAt = 16;
 inline constexpr std::uint64_t kTextAt = 80;
 inline constexpr std::size_t kEventHeaderBytes = 56;
 inline constexpr std::size_t kEventAlignment = 8;
-/// Twice the maximum size of an NBD request.
+/// Maximum payload of an event: twice the maximum size of an NBD request.
 inline constexpr std::uint32_t kPayloadBytesMax = 128U << 20;
 inline constexpr std::uint32_t kHeaderTextBytesMax = 1U << 20;
 /// Maximum time in a valid event. Limited so that a server that continues the log can add its own

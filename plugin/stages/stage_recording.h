@@ -27,13 +27,14 @@ class StageRecording final : public model::MachineObserver {
 
   const std::filesystem::path& path() const { return path_; }
   bool is_open() const { return writer_ != nullptr; }
-  /// The first host error. After it, the recording is valid only up to its last complete event.
+  /// The first host error. If there is one, the recording is valid only up to its last complete
+  /// event.
   const std::optional<Error>& error() const { return error_; }
   model::TimeNs now() const;  ///< time since the recording was created, by the recording's clock
   model::RequestId next_request() { return ++last_request_; }
 
-  /// Writes everything to the kernel and closes the file, which is then complete. Fails if the
-  /// recording is already sealed, or if the host failed to store it.
+  /// Writes everything to the kernel and closes the file. The recording is then complete. Fails if
+  /// the recording is already sealed, or if the host failed to store it.
   Result<Sealed> seal();
   /// Removes the file. Call this if a load is rejected after the file has been created.
   void discard();

@@ -56,7 +56,7 @@ struct RecordedStack {
   std::unique_ptr<RebuiltMachine> machine;
 };
 
-/// The array of a plan whose first device is an array with a prewrite log.
+/// The array in a plan. REQUIRES: the plan's first device is an array with a prewrite log.
 struct LoggingArray {
   explicit LoggingArray(const profiles::Plan& plan)
       : profile(std::get<model::ArrayProfile>(plan.devices.front().stack->profile)),

@@ -39,8 +39,8 @@ Candidate media_candidate(const SourceContext& context, CrashState state) {
   std::uint64_t event = state.event;
   for (const auto& [stopped, at] : state.stopped)
     if (stopped == context.options.device) event = at;
-  // The identity is formed in the same way as for states that are built from the host's writes, so
-  // that two states with the same contents have the same identity.
+  // Two states with the same contents must have the same identity, so the identity is computed as
+  // for states that are built from the host's writes.
   if (!one) return {std::move(state), all, all};
   const std::uint64_t own = context.by_media->digest(context.options.device, event);
   const std::uint64_t others = all - share_of(context.options.device, own);

@@ -27,7 +27,7 @@ Bytes random_bytes(Random& random, std::uint64_t sectors) {
   return bytes;
 }
 
-/// Returns the digest of an empty disk to which `bytes` have been written at once.
+/// Returns the digest of a disk that was empty before `bytes` were written to it.
 std::uint64_t digest_of(const Bytes& bytes) {
   OverlayStore store(empty_disk(bytes.size() / model::kSectorBytes), bytes.size());
   EXPECT_TRUE(store.write(0, bytes));

@@ -16,7 +16,7 @@
 namespace headcrash::db {
 
 struct GcOptions {
-  /// Minimum age, counted from the start of the trial; 0 to remove all.
+  /// Minimum age of an artefact, counted from the start of its trial; 0 to remove all artefacts.
   std::int64_t older_than_days = 30;
   /// If true, keeps artefacts of trials that failed or that have a failed crash state.
   bool keep_failures = false;

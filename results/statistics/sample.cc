@@ -70,8 +70,8 @@ Interval middle(std::vector<double> resamples, double centre, double stretch) {
   return {centre - (centre - low) * stretch, centre + (high - centre) * stretch};
 }
 
-/// Returns the probability that a difference of this size is due to chance, given its standard
-/// error. If the standard error is zero, any difference is certain.
+/// Returns the probability that chance alone causes a difference at least as large as this one,
+/// given its standard error. If the standard error is zero, any difference is certain.
 double p_of(double difference, double error, std::size_t freedom) {
   if (error > 0) return student_tail(std::abs(difference) / error, freedom);
   return difference == 0 ? 1 : 0;
@@ -216,9 +216,9 @@ std::size_t repetitions_needed(std::span<const double> values, double relative, 
   const double half = (summary.mean_interval->high - summary.mean_interval->low) / 2;
   const double wanted = relative * std::abs(summary.mean);
   if (half <= wanted || half == 0) return values.size();
-  // The width of the interval depends on the number of values n in three ways: the standard error
-  // is proportional to 1 / sqrt(n), the stretch is smaller for a larger n, and the spread of the
-  // resamples is too small by the factor sqrt((n - 1) / n).
+  // The width of the interval depends on the number of values n in three ways. The standard error
+  // is proportional to 1 / sqrt(n). The factor by which the interval is stretched falls with n. The
+  // spread of the resamples is too small by the factor sqrt((n - 1) / n).
   const auto shape = [](std::size_t count) {
     const auto n = static_cast<double>(count);
     return stretch_for(count) * std::sqrt(n - 1) / n;

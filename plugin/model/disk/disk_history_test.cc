@@ -1,6 +1,6 @@
 // Runs random histories of a drive (history_check.h): with and without a cache, with small and
 // large physical sectors, with few and many requests in flight, and with every kind of tearing.
-// Then each fault that a host cannot detect at once is added to such histories, and the check must
+// Then each fault that a host cannot detect directly is added to such histories, and the check must
 // detect the fault.
 //
 // A failure prints its seed, which determines the history.

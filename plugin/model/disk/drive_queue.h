@@ -12,7 +12,7 @@ namespace headcrash::model {
 /// the command is accepted. Choosing among a thousand commands thus takes at most a thousand table
 /// lookups.
 struct Candidate {
-  /// The command's position in the order of arrival, which identifies the command to the caller.
+  /// Position in arrival order, by which the caller identifies the command.
   std::uint64_t number = 0;
   std::uint64_t lbn = 0;
   std::uint32_t slot = 0;

@@ -1,4 +1,4 @@
-// Seek curves. A curve is either a linear interpolation of measured points, or has three parts
+// Seek curves. A curve either interpolates linearly between measured points, or has three parts
 // (Ruemmler and Wilkes, "An introduction to disk drive modeling", 1994): measured times for short
 // seeks, then a square root for an arm that accelerates until half way, then a line for an arm that
 // coasts.

@@ -117,7 +117,7 @@ class DeviceFaults {
   /// Removes all faults, or those of one kind. Sectors that a power cut has made unreadable stay
   /// unreadable.
   void clear(std::optional<FaultKind> kind = std::nullopt);
-  /// False if there are no faults; calls of the other functions are then unnecessary.
+  /// Returns false if there are no faults; the other functions then need not be called.
   bool any() const { return any_; }
 
   /// Returns true if the device is dead. Must be called exactly once for each command, because

@@ -35,8 +35,7 @@ struct FlashProfile {
   std::uint32_t buffer_sectors = 0;  ///< size of the write buffer, at least one page
   TimeNs buffer_write_ns = 0;        ///< firmware time of a write
   TimeNs buffer_sector_ns = 0;       ///< additional firmware time for each sector of a write
-  /// A partial page is programmed when there has been no write for this long; 0 to program it at
-  /// once.
+  /// A partial page is programmed after this time without a write; 0 to program it at once.
   TimeNs buffer_idle_ns = 0;
   TimeNs flush_ns = 0;  ///< time that a flush takes in addition to programming the buffered data
   TimeNs trim_ns = 0;   ///< time for a trim, and for write_zeroes if trim is supported

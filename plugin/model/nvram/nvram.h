@@ -70,7 +70,7 @@ enum class NvramState : std::uint8_t { up, down, error };
 /// Counters of a cache. Unless stated otherwise, a write counts once for each block that it
 /// touches.
 struct NvramCounters {
-  std::uint64_t cached_writes = 0;  ///< number of blocks written in the cache
+  std::uint64_t cached_writes = 0;  ///< number of blocks written to the cache
   std::uint64_t write_hits = 0;     ///< writes to blocks that were in the cache
   /// Writes to blocks in which at least one written sector was dirty. Each such write saves a write
   /// to the device below.

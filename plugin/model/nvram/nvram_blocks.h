@@ -36,8 +36,8 @@ class NvramBlocks {
   std::uint64_t span(const SectorRange& range) const;
   bool has_room_for(const SectorRange& range) const;
   bool covers(const SectorRange& range) const;
-  /// Returns the smallest range that contains all absent sectors of the range; nullopt if none is
-  /// absent.
+  /// Returns the smallest part of the range that contains all its absent sectors; nullopt if no
+  /// sector is absent.
   std::optional<SectorRange> absent_hull(const SectorRange& range) const;
   std::vector<SectorRange> present_runs(const SectorRange& range) const;
   bool leaving(const SectorRange& range) const;

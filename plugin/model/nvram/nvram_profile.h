@@ -24,7 +24,7 @@ struct NvramProfile {
   /// Write-back begins when this fraction of the blocks is dirty; 0 to write back at once.
   std::uint32_t high_water_permille = 0;
   std::uint32_t low_water_permille = 0;  ///< fraction of dirty blocks at which write-back ends
-  /// Write-back also begins after this long without a request; 0 disables this.
+  /// Write-back also begins after this time without a request; 0 disables this.
   TimeNs idle_delay_ns = 0;
   /// Maximum size of a write-back that combines adjacent blocks; at least one block.
   std::uint32_t destage_sectors_max = 0;

@@ -36,7 +36,7 @@ struct Nvram::State final : EventTarget {
     bool flushing = false;  ///< the request is the flush that follows a trim
     std::uint64_t generation = 0;
     Command command;    ///< unset for a destage
-    SectorRange range;  ///< the part of the range that the request affects
+    SectorRange range;  ///< the part of the cached range that the request affects
     SectorRange hull;   ///< read: the range that is requested from the device below
     /// Read: the cached parts of `hull`. Their data is in `bytes`.
     std::vector<SectorRange> kept;

@@ -1,6 +1,6 @@
 #pragma once
-// The result of a request, which is sent to the client. If the request failed, the result is also
-// written to the log.
+// The result of a request. It is sent to the client and, if the request failed, also written to the
+// log.
 
 #include <cstdint>
 #include <functional>

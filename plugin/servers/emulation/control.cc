@@ -136,7 +136,7 @@ Result<Command> parse_array_command(const json& object) {
   ArrayOrder order{.verb = named->second};
   const bool of_member = order.verb == Verb::fail || order.verb == Verb::rebuild;
   const bool of_rate = order.verb == Verb::rate;
-  // Allows only the keys of this verb. Any other key causes an error that names it.
+  // Fails if a key does not belong to this verb. The error names the key.
   TRY(only_keys(object, {"array", "device", of_member ? "member" : "array",
                          of_rate ? "bytes_per_second" : "array"}));
   TRY(auto device,

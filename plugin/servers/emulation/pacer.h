@@ -129,8 +129,8 @@ class Pacer {
 
   /// Returns the statistics of a device; use within with_machine().
   DeviceLatency& latency(std::size_t device_index) { return latencies_[device_index]; }
-  /// Returns the maximum number of requests that have been waiting at the same time since this
-  /// number was last set to 0. Use within with_machine().
+  /// Returns the maximum number of requests that were in flight at the same time since this number
+  /// was last set to 0. Use within with_machine().
   std::size_t& in_flight_max() { return in_flight_max_; }
 
  private:

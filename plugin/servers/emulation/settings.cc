@@ -162,8 +162,8 @@ Result<void> Settings::set(std::string_view key, std::string_view value) {
   return {};
 }
 
-/// Checks the parameters of a crash-state server. The only parameter of emulated hardware that is
-/// also valid for such a server is `control`.
+/// Checks the parameters of a crash-state server. Of the parameters for emulated hardware, such a
+/// server accepts only `control`.
 Result<void> Settings::check_states() const {
   std::istringstream given(seen_);
   for (std::string key; given >> key;) {

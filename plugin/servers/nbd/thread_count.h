@@ -8,7 +8,8 @@
 
 namespace headcrash::nbd {
 
-/// `words` is the command line without the program's name. Returns 0 if the number is invalid.
+/// Returns nbdkit's number of threads. `words` is its command line without the program's name.
+/// Returns 0 if the number in the command line is invalid.
 unsigned threads_of(const std::vector<std::string>& words);
 unsigned threads_of_this_nbdkit();  ///< returns 0 if the command line cannot be read
 

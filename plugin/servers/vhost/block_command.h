@@ -17,8 +17,8 @@
 
 namespace headcrash::vhost {
 
-/// The disk that is served. `serve` must be thread-safe. It returns when the request is complete:
-/// 0, or an errno.
+/// The disk that is served. `serve` must be thread-safe. It returns 0 or an errno once the request
+/// is complete.
 struct Disk {
   std::string name;  ///< serial number that the guest sees, truncated to 20 bytes
   std::uint64_t sectors = 0;

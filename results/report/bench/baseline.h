@@ -22,7 +22,7 @@ struct CellChange {
   std::string device, setting, scale, phase, filesystem, entrant;
   statistics::Change change = statistics::Change::cannot_tell;
   bool regression = false;
-  /// Why the result is inconclusive, or which part failed; otherwise empty.
+  /// The reason why the result is inconclusive, or the part that failed; otherwise empty.
   std::string reason;
   std::optional<double> before_ms, now_ms;  ///< means of the times that were compared
   bool to_quiescence = true;

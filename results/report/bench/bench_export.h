@@ -21,8 +21,8 @@ nlohmann::json bench_json(const Benchmark& bench, const BaselineComparison* base
 /// `baseline` may be null.
 std::vector<CiCase> bench_cases(const Benchmark& bench, const BaselineComparison* baseline);
 
-/// Writes measures.csv, cells.csv, trials.csv and metrics.csv, each from the query that it is named
-/// after. Also writes rankings.csv and, if there is a baseline, baseline.csv.
+/// Writes measures.csv, cells.csv, trials.csv and metrics.csv. A file contains the result of the
+/// query with the same name. Also writes rankings.csv and, if there is a baseline, baseline.csv.
 Result<void> write_csv(db::Database& database, const Benchmark& bench,
                        const BaselineComparison* baseline, const std::filesystem::path& folder);
 

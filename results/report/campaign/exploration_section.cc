@@ -134,8 +134,8 @@ std::string strip_of(const std::vector<Bin>& bins, const std::string& spoken) {
   return out + "</svg>";
 }
 
-/// Draws a strip for each file system on a common axis, which is the position of the cut in the
-/// recording.
+/// Draws a strip for each file system. All strips have the same axis: the position of the cut in
+/// the recording.
 std::string strips(const Facts& facts) {
   std::int64_t first = std::numeric_limits<std::int64_t>::max(), last = 0;
   for (const CutPlace& place : facts.cuts) {

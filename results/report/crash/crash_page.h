@@ -4,7 +4,7 @@
 //   operations   --o-----P--------------P----|         P: promised to be persistent
 //   inodes         [==]........                        [=] in flight, ... acknowledged, not flushed
 //   journal          [====]....F             |         F: a flush that makes it durable
-//   data         [=]...........F   [==]......|x        |: the cut, x: lost by it
+//   data         [=]...........F   [==]......|x        |: the cut, x: lost in the cut
 //   unflushed    __/~~~~~~~~~~~\___/~~~~~~~~~|
 //   states             . .  o    .        #  .         verdicts, where the cut was tried
 //
@@ -67,7 +67,7 @@ struct TimelineRequest {
   std::string issuer;  ///< functions and threads that issued the request; empty if unknown
   std::string stack;   ///< functions of the first issuer, the innermost first
   std::string file;    ///< name of the file that the block belongs to; empty if unknown
-  std::string bytes;   ///< the first kShownBytes bytes of its contents
+  std::string bytes;   ///< the first kShownBytes bytes of the request's data
   std::optional<std::size_t> finding;  ///< index of a finding about the same file
 };
 inline constexpr std::size_t kShownBytes = 16;
@@ -120,8 +120,7 @@ struct TimelineState {
   /// Indices into `media`: writes that are not on the medium in this state, because the member had
   /// stopped before the cut.
   std::vector<std::size_t> undone;
-  /// The members of an array that stopped before the others, each with the time at which it
-  /// stopped.
+  /// The members of an array that stopped before the others, and the times at which they stopped.
   std::vector<std::pair<std::size_t, Moment>> stopped;
 };
 

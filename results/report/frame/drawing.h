@@ -23,8 +23,8 @@ Result<std::string> draw(const Drawing& drawing);
 Result<std::vector<std::string>> draw_all(const std::vector<Drawing>& drawings);
 
 std::string_view plot_colour(const std::string& filesystem);
-/// Dash styles that distinguish lines of the same hue. The line of a file system is solid; those of
-/// its modes are dashed, each in a different way.
+/// Dash styles that distinguish lines of the same hue. A file system has a solid line; its modes
+/// have different dashed lines.
 class Dashes {
  public:
   /// Assigns dash styles. The same names in the same order are assigned the same styles.

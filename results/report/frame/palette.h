@@ -47,8 +47,8 @@ inline constexpr Tone kCut = {"--cut", "#b3261e", "#ff7a70"};
 /// Returns all tones; those of file systems are first.
 std::array<Tone, kFilesystemColours.size() + 5> all_tones();
 
-/// Returns the page's custom properties: those for light mode, and those for dark mode under
-/// prefers-color-scheme.
+/// Returns the page's CSS custom properties, for light mode and (under prefers-color-scheme) for
+/// dark mode.
 std::string palette_css();
 
 }  // namespace headcrash::report
