@@ -10,7 +10,7 @@
 
 namespace headcrash::report {
 
-/// A crash state that failed, a failed trial with a single cut, or a trial with a broken rule of its
+/// A failed crash state, a failed trial with a single cut, or a trial with a broken rule of its
 /// stack.
 struct Instance {
   std::string key, state;  ///< `state` is empty for a trial with a single cut

@@ -21,7 +21,7 @@ constexpr std::array<Shade, 6> kShades = {{{1.1, "h0", "to 1.1"},
                                            {5, "h4", "5"},
                                            {1e300, "h5", "more"}}};
 
-// If there are more columns, the table is as wide as the page.
+// Maximum number of columns of normal width. If there are more columns, all of them are narrower.
 constexpr std::size_t kWideColumnsMost = 8;
 
 std::string hint_of(const std::string& hint) {
