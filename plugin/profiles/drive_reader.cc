@@ -46,7 +46,7 @@ class DriveReader {
 
   Result<Drive> read() {
     ProfileTable top(root_, errors_);
-    if (top.has("kind")) top.text("kind");  // the caller has already checked it
+    if (top.has("kind")) top.text("kind");  // marks the key as used; the value has been checked
     p_.name = top.text("name");
     p_.title = top.text("title");
     read_geometry(top);

@@ -3,8 +3,8 @@
 // to expose a bug come first, and the number of subsets is bounded.
 //
 //   lose all, keep all, lose all on one disk (of several),
-//   keep only the newest (a write with FUA, or a write after a required flush, must not survive
-//   alone); then in turns:
+//   keep only the newest (a write with FUA, or a write after a required flush, must never be the
+//   only one that survives); then in turns:
 //     lose one      ######.#    the cache stored all but one
 //     keep one      .....#..    the cache stored one out of order
 //     lose a run    ####..##    halves, quarters, eighths...: a prefix, a suffix, a hole
