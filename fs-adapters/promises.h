@@ -1,7 +1,7 @@
 #pragma once
-// A file system's promises beyond POSIX, and permitted behaviour that looks like damage. An adapter
-// declares them in its `[promise]` table, and the oracle judges the file system by them.
-// Permissions are off unless an adapter grants them.
+// A file system's promises beyond POSIX, and its permissions: behaviour that looks like damage but
+// is permitted. An adapter declares both in its `[promise]` table, and the oracle judges the file
+// system by them. An adapter has only the permissions that it declares.
 
 #include <cstdint>
 #include <string>
@@ -33,7 +33,7 @@ enum class NameOrder : std::uint8_t {
 /// user. No point is before the last completed fsync or sync, or within a transaction
 /// (transactions.h).
 enum class OnePoint : std::uint8_t {
-  none,      ///< names and files may each be at a different point
+  none,      ///< no part; names and files may each reflect a different point
   metadata,  ///< names, sizes, modes, owners, times and extended attributes
   all,       ///< everything in `metadata`, and file contents
 };
@@ -49,15 +49,15 @@ struct Promises {
   /// fsync also persists all other changes to the object's names: added links, renames and
   /// removals.
   bool fsync_keeps_links = false;
-  /// Both promises above also hold after RENAME_EXCHANGE. They do not in XFS: the exchange changes
-  /// neither of the two inodes, so fsync of one of them has no log record to write.
+  /// Both promises above also hold after RENAME_EXCHANGE. False for XFS: the exchange changes
+  /// neither of the two inodes, so fsync has no log record to write.
   bool fsync_keeps_exchanged_name = true;
-  /// The path is also kept if one of its directories was renamed before the object was given its
-  /// name. In btrfs this holds because fsync logs the object together with its new directories; in
-  /// f2fs, because a node stores its parent's number.
+  /// The path is also kept if a directory in it was renamed before the object's name was created.
+  /// In btrfs this holds because fsync logs the object together with its new directories; in f2fs,
+  /// because a node stores its parent's number.
   bool fsync_keeps_renamed_parents = true;
-  /// The path is also kept if one of its directories was renamed after the object was given its
-  /// name, because fsync writes the new names of moved directories. headcrash's own file systems
+  /// The path is also kept if a directory in it was renamed after the object's name was created,
+  /// because fsync also writes the new names of moved directories. headcrash's own file systems
   /// keep this promise; no Linux file system documents it.
   bool fsync_keeps_moved_path = false;
   /// sync() and syncfs() return only after everything is on the disk, as on Linux. A FUSE file
@@ -107,7 +107,7 @@ struct Promises {
   bool keeps_allocation = false;
 
   /// Patterns (fnmatch(3)) for names in the root that belong to the file system (NILFS2's .nilfs)
-  /// or that its repair creates (FAT's FSCK*.REC); they are not judged.
+  /// or that a repair creates (FAT's FSCK*.REC). The oracle does not judge these names.
   std::vector<std::string> own_names = {};
   /// Prefixes of temporary names that an operation creates, in any directory. If names are not
   /// atomic, a power cut may leave temporary names on the disk; the oracle does not judge them. A

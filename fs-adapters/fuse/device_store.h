@@ -16,7 +16,7 @@ class DeviceStore final : public model::SectorStore {
  public:
   enum class Access : std::uint8_t {
     read_only,
-    alone,  ///< opening the device fails while it is mounted
+    alone,  ///< open() fails while the device is mounted
     repair  ///< like `alone`, with durable writes
   };
   static Result<std::unique_ptr<DeviceStore>> open(const std::string& path, Access access);

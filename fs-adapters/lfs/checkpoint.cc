@@ -101,8 +101,8 @@ class Store::UsageTable {
   }
 
  private:
-  /// Lowers a count, but not below 0: the counts in a damaged table may be too low, which the
-  /// checker reports.
+  /// Lowers a count, but not below 0. In a damaged table, a count may be too low; the checker
+  /// reports this damage.
   void drop(std::uint32_t& bytes) const { bytes -= std::min(bytes, s_.block_bytes); }
 
   const Superblock& s_;

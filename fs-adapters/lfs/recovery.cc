@@ -137,8 +137,8 @@ class Recovery {
     }
   }
 
-  /// Returns true if the checkpoint has an older copy of the inode. If so, some blocks of the older
-  /// copy may have died, and recovery must find them.
+  /// Returns true if the checkpoint has an older copy of the inode. Blocks to which only the older
+  /// copy refers are dead, and recovery must find these blocks.
   bool had_copy(InodeNumber number) const {
     return number < s_.inodes && st_.map_[number].allocated();
   }

@@ -58,7 +58,7 @@ enum class Rule : std::uint8_t {
   records_come_first,      ///< a directory log record precedes the changes that it describes
   two_checkpoint_regions,  ///< one region stays valid while the other is written
   versions_rise,           ///< versions distinguish files that reuse an inode number
-  newest_copy_wins,        ///< the cleaner moves only live blocks
+  newest_copy_wins,        ///< the cleaner never replaces a newer copy of a block
   usage_counts_all         ///< the usage table counts every live byte
 };
 
@@ -83,8 +83,8 @@ struct MountOptions {
   /// contains their changes. The version of Sprite LFS whose recovery times were measured works
   /// this way (Rosenblum 1992, section 6.2.1.3).
   bool directories_wait = false;
-  /// If true, recovery reads index blocks to find a file's blocks (as in 4.5.1.3) even if the log's
-  /// summaries list them.
+  /// If true, recovery reads a file's index blocks to find the file's other blocks (as in 4.5.1.3),
+  /// even if the log's summaries list those blocks.
   bool recovery_reads_index = false;
 };
 
@@ -238,7 +238,7 @@ class Store final : public tree::InodeStore, private tree::InodeOwner, private o
   void end_operation();
   void record(Operation& operation, NameRecord record);
   void record_links(Operation& operation, const tree::CoreInode& inode);
-  /// Appends the operation's records to the pending records of the log, where they are consecutive.
+  /// Appends all records of the operation, consecutively, to the log's pending records.
   void log_records(Operation& operation);
   void end_compound(Operation& operation);
   VfsResult<void> make_room_for_operation();

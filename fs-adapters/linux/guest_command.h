@@ -24,7 +24,7 @@ struct GuestCommand {
   }
 };
 
-/// Reads the table `section` into a command: command = [...], good = [0, 1], host = true.
+/// Reads a command from the table `section`: command = [...], good = [0, 1], host = true.
 Result<void> read_command(const base::StrictTable& root, const std::string& section,
                           GuestCommand& command);
 /// Fails if a word contains a placeholder {name} that is not in `places`. `key` is the key of the

@@ -204,8 +204,9 @@ VfsResult<void> Store::move_inode_bits(Generation& generation, Superblock& next)
   return {};
 }
 
-/// Updates the block map. Copying a leaf allocates a block whose bit may be in another leaf, so
-/// this is repeated until no further leaf needs a copy.
+/// Updates the block map, after copying the leaves that must change. Each copy allocates a block
+/// whose bit may be in a further leaf, so the search for such leaves is repeated until it finds
+/// none.
 VfsResult<void> Store::move_block_bits(Generation& generation, Superblock& next) {
   const std::uint32_t per_leaf = s_.bits_per_block();
   std::set<std::uint32_t> owned;
@@ -309,7 +310,7 @@ void Store::release_freed(Generation& generation) {
 }
 
 void Store::give_back(BlockAddress address) {
-  // Only if the disk is damaged can a block have two owners.
+  // A block can have two owners only if the disk is damaged.
   if (!space_.taken(address)) return stop();
   cache.discard(key_of(address));
   space_.give_back(address);

@@ -37,7 +37,7 @@ std::set<std::string> listing(Vfs& fs, const std::string& path = {}) {
 
 enum class Bytes : std::uint8_t { letter_of_name, not_of_old_disk };
 
-/// Returns the same listing, but for an image. If a file has wrong contents, stores a description
+/// Like the function above, but reads an image. If a file has wrong contents, stores a description
 /// in `wrong`. With `letter_of_name`, a file may contain only zeroes and the last letter of its
 /// name, in upper or lower case. With `not_of_old_disk`, it may contain anything except bytes from
 /// before mkfs.
@@ -70,7 +70,7 @@ class Recorder {
 
   struct State {
     std::set<std::string> names;
-    std::size_t writes = 0;  ///< number of disk writes issued by then
+    std::size_t writes = 0;  ///< disk writes issued before the state was recorded
     bool synced = false;     ///< if true, no later power cut may show an earlier state
   };
 

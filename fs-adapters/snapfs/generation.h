@@ -54,7 +54,7 @@ struct Operation : tree::Operation {
   /// Number of blocks reserved for this operation's writes, so that the writes cannot fail with
   /// ENOSPC.
   std::uint32_t room = 0;
-  std::uint32_t used_room = 0;  ///< number of blocks that these writes have allocated; at most room
+  std::uint32_t used_room = 0;  ///< number of reserved blocks allocated so far; at most room
   std::uint32_t allocated = 0;  ///< number of all blocks that the operation has allocated
 };
 

@@ -169,9 +169,9 @@ struct BufferCacheOptions {
   /// copy would exceed the limit waits until other writes complete. If 0, there is no separate
   /// limit.
   std::uint64_t copies_bytes = 0;
-  /// Part of `bytes` that is protected for metadata. This part of the metadata is evicted only
-  /// after all data, and metadata beyond this part is evicted before any data. If 0, the least
-  /// recently used buffer of either kind is evicted.
+  /// Part of `bytes` that is protected for metadata. Metadata within this part is evicted after all
+  /// data; metadata in excess of it is evicted before any data. If 0, the least recently used
+  /// buffer of either kind is evicted.
   std::uint64_t metadata_bytes = 0;
   bool lock_data = false;  ///< also lock data blocks while they are written
   /// Part of `bytes` that is available only to fibers with a RoomReserve. These fibers make room in

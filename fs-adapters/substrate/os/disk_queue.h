@@ -61,9 +61,9 @@ struct DiskQueueOptions {
   /// one other request is dispatched.
   bool reads_first = false;
   std::uint32_t reads_in_row_max = 16;
-  /// Maximum number of pending requests, which also limits the memory for them. At this number,
-  /// transfer() waits, and issue() must not be called; the cache limits the writes that it issues.
-  /// A request that `requests_max` later requests have overtaken is dispatched next, regardless of
+  /// Maximum number of pending requests, which also limits their memory. At this number, transfer()
+  /// waits, and issue() must not be called; the cache limits the writes that it issues. Once
+  /// `requests_max` later requests have overtaken a request, it is dispatched next, regardless of
   /// the schedule.
   std::uint64_t requests_max = std::uint64_t{1} << 22;
 };
@@ -111,7 +111,7 @@ struct DiskQueueCounters {
   /// saw. For a concatenated request, the time begins with the issue of the first one. This is the
   /// paper's "driver response".
   TimeNs response_ns = 0;
-  TimeNs access_ns = 0;  ///< time from dispatch to completion, summed over all these requests
+  TimeNs access_ns = 0;  ///< time from dispatch to completion, summed over the same requests
   std::uint64_t queued_most = 0;
   std::uint64_t flushes = 0;  ///< flushes that the queue itself has sent; not counted in `requests`
   /// Maximum number of requests that were outstanding at once, over all devices.

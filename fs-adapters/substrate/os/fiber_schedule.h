@@ -47,9 +47,9 @@ class FiberSchedule {
   virtual Step step(std::int64_t priority) { return {.priority = priority}; }
   /// Returns the new priority of a fiber that yields; `priority` is its current one.
   virtual std::int64_t after_yield(std::int64_t priority) { return priority; }
-  /// Returns which of the `count` fibers with the highest priority runs next; `count` is at least
-  /// 2. At a possible switch, 0 is the running fiber. Otherwise, 0 is the fiber that has been
-  /// runnable for the longest time.
+  /// Returns the index of the fiber to run next among the `count` fibers that share the highest
+  /// priority; `count` is at least two. At a possible switch, index 0 is the running fiber;
+  /// otherwise, it is the fiber that has been runnable longest.
   virtual std::size_t choose(std::size_t count) { return (void)count, 0; }
 };
 
@@ -57,7 +57,7 @@ class FiberSchedule {
 /// have no effect.
 struct FiberScheduleOptions {
   std::uint64_t seed = 0;
-  /// Number of change points; nullopt for 1 to 64, drawn from the seed.
+  /// Number of change points. If nullopt, a number from 1 to 64 is drawn from the seed.
   std::optional<std::uint32_t> changes = {};
   /// Maximum time for which a fiber is held at a change point.
   TimeNs hold_ns_max = 4 * model::kSecondNs;

@@ -37,15 +37,15 @@ struct SyncerOptions {
   std::size_t parts = 30;
   /// With 0, data is written at the next tick. With kNever, age never causes a write of data.
   TimeNs interval_ns = 30 * model::kSecondNs;
-  /// Applies only to buffers. For logs and commits, age always counts from the first change.
+  /// Applies only to buffers. The age of a log or a commit always counts from the first change.
   Age age = Age::since_last_change;
   /// For `interval` and `burst`: metadata blocks are also written only when they have reached the
   /// age at which data is written. In-core inodes are still copied to their blocks at once.
   /// Otherwise, a change to an inode would wait twice: first in core, then in the block.
   bool metadata_waits = false;
-  /// If true, logs, commits and in-core inodes are written at the times that their file system uses
-  /// with the sweep policy. Linux 2.4 works this way: kupdate writes buffers, and a journal commits
-  /// on its own timer.
+  /// If true, logs, commits and in-core inodes are written at the same times as with the sweep
+  /// policy; their file system defines these times. Linux 2.4 works this way: kupdate writes
+  /// buffers, and a journal commits on its own timer.
   bool own_times = false;
   /// For `burst`: rate at which the disk can absorb dirty data; must be positive.
   std::uint64_t drain_bytes_per_s = 0;

@@ -30,7 +30,8 @@ struct Operation {
 struct MissedName {
   std::string name;
   std::optional<std::int64_t> room;  ///< the first block that has room for the name
-  /// CoreInode::entry_changes at the time of the search; any change invalidates the result.
+  /// The value of CoreInode::entry_changes during the search. The result is valid only as long as
+  /// this value does not change.
   std::uint64_t changes = 0;
 };
 

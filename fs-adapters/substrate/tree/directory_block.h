@@ -109,10 +109,10 @@ struct AddedEntry {
 /// contiguous.
 std::optional<std::uint32_t> chunk_with_room(std::span<const std::byte> block,
                                              std::size_t name_bytes);
-/// Adds an entry to a chunk, in the slack of another entry or in place of a free one. If the
-/// chunk's free space suffices only in total, first moves all entries to the front of the chunk.
-/// Returns nullopt if there is too little free space. The name must not be in the block yet, and
-/// must have 1 to kNameBytesMax bytes.
+/// Adds an entry to a chunk, in the slack of another entry or in place of a free one. If no single
+/// gap is large enough but the chunk's total free space is, first moves all entries to the front of
+/// the chunk. Returns nullopt if there is too little free space. The name must not be in the block
+/// yet, and must have 1 to kNameBytesMax bytes.
 std::optional<AddedEntry> add_entry(std::span<std::byte> block, std::uint32_t chunk,
                                     std::string_view name, InodeNumber inode, std::uint8_t type);
 /// Like the function above, but uses the first chunk that has room for the name.

@@ -74,8 +74,8 @@ VfsResult<InodeHandle> FileSystem::find_or_make(std::string_view path, const Ope
   }
   auto walked = walk(path, LastLink::follow, &operation);
   if (walked || walked.error().value != ENOENT) return walked;
-  // The name did not exist, either because another user has just removed it or because it is a
-  // symbolic link to a missing file.
+  // Either another user has just removed the name, or the name is a symbolic link to a missing
+  // file.
   const InodeLock lock(*at.directory);
   TRY(const auto found, find_name(*store_, *at.directory, at.name));
   if (!found) return make_node(operation, *at.directory, at.name, mode, {});

@@ -27,14 +27,15 @@ struct LinkTag {
   /// Special values of `chunk`. kWholeDirectory: the entries may be in any chunk of the directory
   /// (the paper's DL_NOSLOT).
   static constexpr std::uint32_t kWholeDirectory = 0xffffffffU;
-  /// The ".." entry of the child `directory`. Valid as long as this inode contains the name of the
-  /// child (DL_DOTDOT).
+  /// The ".." entry of the child `directory`. The tag is valid as long as the tagged inode contains
+  /// the child's name (DL_DOTDOT).
   static constexpr std::uint32_t kDotDot = 0xfffffffeU;
 
   InodeNumber directory = 0;
   std::uint32_t chunk = 0;    ///< number of the 512-byte chunk within the directory
   std::uint16_t entries = 0;  ///< number of entries included in the link count
-  /// Number of links for each entry: 2 if a directory is added or removed.
+  /// Number of links that each entry stands for: 2 if a directory is added or removed, because its
+  /// "." also counts.
   std::uint16_t links = 1;
   bool operator==(const LinkTag&) const = default;
 };
