@@ -43,8 +43,8 @@ struct Promises {
   /// syncfs() do. Examples are a log-structured file system that recovers only its newest
   /// checkpoint, and a mount option that makes fsync do nothing.
   bool fsync_persists = true;
-  // A documented promise: fsync of a file or directory persists the path with which it was opened.
-  // POSIX requires a separate fsync of the parent directory for this.
+  // A documented promise: fsync of a file or directory persists the path by which the file or
+  // directory was opened. POSIX requires a separate fsync of the parent directory for this.
   bool fsync_keeps_name = false;
   /// fsync also persists all other changes to the object's names: added links, renames and
   /// removals.
@@ -61,7 +61,7 @@ struct Promises {
   /// keep this promise; no Linux file system documents it.
   bool fsync_keeps_moved_path = false;
   /// sync() and syncfs() return only after everything is on the disk, as on Linux. A FUSE file
-  /// system does not receive them (fs-adapters/fuse/server.h).
+  /// system does not receive these calls (fs-adapters/fuse/server.h).
   bool sync_waits = true;
   /// fsync persists the path of an object that was created since the last sync, and was neither
   /// renamed nor linked. For example, ext4 without a journal also writes the new parent

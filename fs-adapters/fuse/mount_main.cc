@@ -119,7 +119,7 @@ int report_error(const Error& error, int code) {
   return code;
 }
 
-/// Mounts the file system and serves requests. Calls `mounted` once it is mounted.
+/// Mounts the file system and serves requests. Calls `mounted` once the mount is complete.
 template <typename Mounted>
 int mount_and_serve(const Wish& wish, const Mounted& mounted) {
   auto server = Server::mount(wish.plan, wish.serve);

@@ -225,8 +225,8 @@ VfsResult<void> Store::free_block(CoreInode& inode, BlockId block) {
   return {};
 }
 
-/// Frees blocks `first` to `end`, exclusive, of the data blocks below the index block. Sets `empty`
-/// if the index block has no pointers left.
+/// Frees the data blocks below the index block, from number `first` up to but not including `end`.
+/// Sets `empty` if the index block has no pointers left.
 VfsResult<void> Store::free_below(CoreInode& inode, BlockId index, std::uint64_t first,
                                   std::uint64_t end, tree::BlockBudget& budget, bool& empty) {
   if (!budget.take()) return refuse(EIO);

@@ -104,8 +104,8 @@ bool Store::room_for(const Plan& plan, std::size_t more_inodes, std::uint32_t bl
 
 // Planning.
 
-/// Prepares a flush of the inode: loads the index blocks that will change into the cache, and marks
-/// them dirty. May read from the disk.
+/// Prepares a flush of the inode: loads into the cache those index blocks that will change, and
+/// marks them dirty. May read from the disk.
 VfsResult<void> Store::prepare(CoreInode& inode) {
   // A change of the file's size may change the stored length of the old last block or of the new
   // one. A block whose stored length changes must be rewritten.
@@ -384,8 +384,8 @@ VfsResult<void> Store::flush_unlocked(os::TimeNs changed_before, std::uint64_t u
   return flushed;
 }
 
-/// Writes `data` in one request or several, and waits for all of them. If there are several, they
-/// are issued at once and may complete in any order.
+/// Writes `data` in one or more requests, and waits for all of them. All requests are issued
+/// together, and may complete in any order.
 VfsResult<void> Store::write_sectors(SectorAddress address, std::span<const std::byte> data) {
   const std::size_t most = options_.transfer_sectors_max == 0
                                ? data.size()

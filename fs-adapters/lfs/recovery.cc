@@ -126,7 +126,7 @@ class Recovery {
     return true;
   }
 
-  /// Takes over the records of operations that are complete. If an operation's last record is
+  /// Moves the records of complete operations to `records_`. If an operation's last record is
   /// missing, the power failed before that record was written.
   void take_records(const Summary& summary, const std::vector<NameRecord>& records) {
     for (const NameRecord& record : records) {

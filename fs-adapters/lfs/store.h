@@ -71,8 +71,8 @@ struct MountOptions {
   std::uint64_t checkpoint_bytes = 0;
   Selection selection = Selection::cost_benefit;
   WriteBackOrder order = WriteBackOrder::by_age;
-  /// Cleaning starts when fewer than `clean_start` segments are clean, and stops at `clean_stop`.
-  /// If 0, they are derived from the disk size.
+  /// Cleaning starts when fewer than `clean_start` segments are clean, and stops at `clean_stop`. 0
+  /// selects a value that depends on the disk size.
   std::uint32_t clean_start = 0, clean_stop = 0;
   bool background_cleaner = true;
   /// Maximum size of a request; longer writes are split. 0 for no limit.

@@ -140,8 +140,8 @@ std::string name_without_kernel(const std::string& name);
 /// and leaves the adapter's name unchanged.
 Result<void> replace_kernel(LinuxAdapter& adapter, const std::string& version_or_path);
 
-/// Combines each adapter name with each kernel, grouped by kernel. Returns the names unchanged if
-/// `kernels` is empty.
+/// Returns all combinations of an adapter name and a kernel, grouped by kernel. Returns the names
+/// unchanged if `kernels` is empty.
 std::vector<std::string> under_kernels(const std::vector<std::string>& names,
                                        const std::vector<std::string>& kernels);
 

@@ -129,8 +129,8 @@ VfsResult<void> Store::move_to_blocks(Generation& generation, Superblock& next) 
   return {};
 }
 
-/// Returns the leaf's buffer, held, after copying the leaf if this is necessary before it may be
-/// changed.
+/// Returns the leaf's buffer, held. If the leaf must not be changed in place, copies the leaf
+/// first.
 VfsResult<os::HeldBuffer> Store::own_leaf(Generation& generation, BlockAddress& root,
                                           const TreeShape& shape, std::uint32_t leaf) {
   const Path path = path_to(root, shape, leaf);

@@ -53,7 +53,7 @@ std::set<std::string> listing(const ImageReader& reader, Bytes bytes, std::strin
     const auto got = reader.read(inode, 0, std::as_writable_bytes(std::span(text)));
     const char letter = found.path.back();
     const std::string own{'\0', letter, static_cast<char>(std::toupper(letter))};
-    // Uses library functions, because a loop in this file would be slow with sanitizers.
+    // Uses library functions, because a loop in this file would be slow in sanitizer builds.
     const auto foreign =
         bytes == Bytes::not_of_old_disk ? text.find('#') : text.find_first_not_of(own);
     if (!got || foreign != std::string::npos)

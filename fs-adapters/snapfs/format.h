@@ -113,8 +113,8 @@ struct Superblock {
 
 /// Returns kSuperblockBytes bytes.
 std::vector<std::byte> encode(const Superblock& superblock);
-/// Decodes a superblock. Fails if the bytes are not a superblock of this format, or if it is torn
-/// or invalid for a device of that size.
+/// Decodes a superblock. Fails if the bytes are not a superblock of this format, are torn, or are
+/// not valid for a device of this size.
 Result<Superblock> decode_superblock(std::span<const std::byte> bytes,
                                      std::uint64_t device_sectors);
 /// Reads the newer one of the valid superblocks. If none is valid, the Error describes both slots.

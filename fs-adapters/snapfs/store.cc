@@ -212,8 +212,8 @@ void Store::mix_into_closing(const Inode& inode) {
   const std::uint64_t mixed_into = closing_->number;
   BlockAddress root = record_map_;
   const auto address = follow(path_to(root, record_tree_, inode.number / s_.records_per_block()));
-  // The commit may have ended while this fiber was waiting for a block. The record must not be
-  // changed then.
+  // The commit may have ended while this fiber was waiting for a block. In that case, the record
+  // must not be changed.
   if (!closing_ || closing_->number != mixed_into) return;
   if (!closing_is_moved_ || !address || !closing_->outstanding.contains(*address)) return;
   const auto buffer = read_at(*address, Kind::metadata);

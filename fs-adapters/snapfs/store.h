@@ -122,8 +122,8 @@ struct MountOptions {
 
   // Controls. Each of these breaks one rule.
   bool one_superblock = false;  ///< superblocks are always written to the same slot
-  /// Each change belongs to the generation that is open at that time. Changes of one operation may
-  /// thus belong to two generations.
+  /// Each change belongs to the generation that is open when the change is made. Changes of one
+  /// operation may thus belong to two generations.
   bool operations_straddle = false;
   bool commits_early = false;  ///< a commit does not wait for the last outstanding block
   /// When a block is freed, it is also removed from the generation that is being written.

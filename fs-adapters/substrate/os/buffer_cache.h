@@ -207,8 +207,9 @@ class BufferCache {
   ~BufferCache();
 
   void hooks(WriteHooks* hooks);
-  /// Sets the owner; null removes the owner. An owner must be removed before it is destroyed,
-  /// unless it outlives the cache. An owner must not be removed while a dirty buffer has no home.
+  /// Sets the owner; null removes the owner. An owner must be removed before its destruction,
+  /// unless the cache is destroyed first. An owner must not be removed while a dirty buffer has no
+  /// home.
   void owner(BufferOwner* owner);
 
   // The following functions must be called from a fiber. Lengths are multiples of 512 bytes. get()
@@ -346,7 +347,7 @@ class BufferCache {
   ///
   /// A part consists of every `parts`-th slot. In a real system, buffers that become dirty together
   /// are in page frames all over the memory, but here they have adjacent slots. If a part consisted
-  /// of adjacent slots, the sweep would write them in one burst, which is what it should avoid.
+  /// of adjacent slots, a sweep would write them in one burst, which it should avoid.
   void sweep(std::size_t part, std::size_t parts);
   void drop_clean();
 

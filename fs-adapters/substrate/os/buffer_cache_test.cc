@@ -674,8 +674,8 @@ TEST(BufferCache, HooksCanVetoAWrite) {
     EXPECT_EQ(w.medium.word(10), 0U);
     EXPECT_EQ(w.medium.word(11), 1U);
     EXPECT_EQ(w.cache.dirty().size(), 1U);
-    // Needs more memory than the cache has. The vetoed buffer must stay dirty in the cache, even if
-    // the cache exceeds its size.
+    // The following writes need more memory than the cache has. The vetoed buffer must stay dirty
+    // in the cache, even if the cache exceeds its size.
     for (std::int64_t block = 20; block < 30; ++block)
       w.cache.write_delayed(w.fill({0, block}, 20, 1));
     const BufferKey key{0, 1};

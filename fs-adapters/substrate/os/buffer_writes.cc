@@ -296,16 +296,16 @@ void BufferCache::State::discard_writes(const BufferKey& first, const BufferKey&
     at->second->discarded = true;
 }
 
-/// Issues a write of the block. Returns 0 if it is not dirty or is held, or if a hook vetoed the
-/// write.
+/// Issues a write of the block. Returns 0 if the block is not dirty, if it is held, or if a hook
+/// vetoed the write.
 RequestId BufferCache::State::write_unheld(const BufferKey& key, Cause cause) {
   Buffer* buffer = find(key);
   if (buffer == nullptr || !buffer->dirty || buffer->lock != Buffer::Lock::free) return 0;
   if (buffer->lba == kUnassigned) return 0;
   lock(*buffer);
   pay_for_write(*buffer);
-  // The buffer may have been discarded during the wait. Nothing may be written then, because its
-  // address may already belong to another block.
+  // The buffer may have been discarded during the wait. In that case, nothing may be written,
+  // because the buffer's address may already belong to another block.
   if (!buffer->dirty) {
     unlock(*buffer);
     return 0;
@@ -352,8 +352,8 @@ RequestId BufferCache::State::being_written(const BufferKey& key) const {
   const auto it = index.find(key);
   if (it != index.end() && it->second->last_write != 0)
     return disk.pending(it->second->last_write) ? it->second->last_write : 0;
-  // The buffer may have been evicted and created again while a copy of it was in flight. The buffer
-  // then does not know of this write, so the list of writes is searched.
+  // The buffer may have been evicted and created again while a copy of it was in flight. The new
+  // buffer has no record of this write, so the list of writes is searched.
   const auto behind = writes.upper_bound(key);
   if (behind == writes.begin() || std::prev(behind)->first != key) return 0;
   return std::prev(behind)->second->id;

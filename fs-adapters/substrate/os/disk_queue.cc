@@ -210,7 +210,7 @@ RequestId DiskQueue::State::choose(Spindle& spindle) {
   return (reads ? spindle.reads : spindle.schedule).choose();
 }
 
-/// Adds the leader to the run. Then adds ready requests for as long as one begins at the sector
+/// Adds the leader to the run, and then, one after another, ready requests that begin at the sector
 /// where the run ends.
 void DiskQueue::State::gather(Run& run, RequestId leader) {
   const BlockRequest& first = requests[leader].request;

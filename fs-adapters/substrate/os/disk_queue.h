@@ -122,7 +122,7 @@ class DiskQueue {
  public:
   /// Call drain() before destruction, unless the simulation will not run again.
   DiskQueue(Executor& executor, Cpu& cpu, BlockDevice& device, const DiskQueueOptions& options);
-  /// Drives several devices, at least one. The options apply to each.
+  /// Drives one or more devices. The options apply to each of them.
   DiskQueue(Executor& executor, Cpu& cpu, std::span<BlockDevice* const> devices,
             const DiskQueueOptions& options);
   ~DiskQueue();

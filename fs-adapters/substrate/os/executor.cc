@@ -41,7 +41,7 @@ class Fiber {
 
 namespace {
 
-/// Inserts a fiber into a list that is sorted by priority, after those of equal priority.
+/// Inserts a fiber into a list that is sorted by priority, after all fibers of equal priority.
 void insert_by_priority(Fiber& fiber, Fiber*& first, Fiber*& last) {
   fiber.next = nullptr;
   if (first == nullptr || last->priority >= fiber.priority) {

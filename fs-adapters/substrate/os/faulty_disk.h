@@ -32,7 +32,7 @@ struct SectorRange {
 
 struct DiskFault {
   static constexpr std::uint64_t kForGood = std::numeric_limits<std::uint64_t>::max();
-  /// How much of a failed write nevertheless reaches the medium.
+  /// The part of a failed write that reaches the medium.
   enum class Leaves : std::uint8_t { nothing, first_half, everything };
 
   model::Op op = model::Op::write;  ///< read, write or flush

@@ -21,8 +21,8 @@ struct SyncerOptions {
     sweep,
     periodic,  ///< writes everything every `interval_ns`, like the classic `update` daemon
     interval,  ///< each second, writes data at least `interval_ns` old, and all metadata
-    /// Like `interval`, but all dirty data must be on the disk by that age. Data is therefore
-    /// written at the age of `interval_ns` minus the time needed to write all dirty data at
+    /// Like `interval`, but all dirty data must be on the disk by the age of `interval_ns`. Data is
+    /// therefore written earlier, by the time needed to write all dirty data at
     /// `drain_bytes_per_s`.
     burst,
     /// Each call that changes something returns only after its changes are on the disk
@@ -89,8 +89,8 @@ class Syncer {
   /// write. If the policy defines no such time (sweep, own_times), returns `usual_ns` from now. For
   /// burst, the result depends on the current amount of dirty data.
   TimeNs due_at(Content content, TimeNs usual_ns) const;
-  /// The inverse of due_at(): data changed at the returned time or earlier is due now. Negative if
-  /// no data is due.
+  /// The inverse of due_at(). Returns the latest time for which this is true: data that changed at
+  /// that time is due now. Negative if no data is due.
   TimeNs due_since(TimeNs usual_ns) const;
   bool writes_through() const;  ///< true for Policy::write_through
 

@@ -91,8 +91,8 @@ struct NameSearch {
   /// chunk_with_room().
   bool room = false;
 };
-/// Searches a block linearly. The result is what a DirectoryCursor and chunk_with_room() would
-/// find, but the search is faster, which matters for large directories.
+/// Searches a block linearly. Returns the same result as a DirectoryCursor and chunk_with_room(),
+/// but is faster, which matters for large directories.
 NameSearch search_block(std::span<const std::byte> block, std::string_view name);
 /// Returns the entry before the one at `offset`, in the same chunk: the entry that remove_entry()
 /// would extend.
@@ -119,8 +119,7 @@ std::optional<AddedEntry> add_entry(std::span<std::byte> block, std::uint32_t ch
 std::optional<AddedEntry> add_entry(std::span<std::byte> block, std::string_view name,
                                     InodeNumber inode, std::uint8_t type);
 
-/// Removes the entry at `offset`. There must be an entry at `offset`. The bytes of its name stay in
-/// the block, as in BSD.
+/// Removes the entry that begins at `offset`. The bytes of its name stay in the block, as in BSD.
 void remove_entry(std::span<std::byte> block, std::uint32_t offset);
 /// Makes the entry at `offset` refer to another inode.
 void set_entry_inode(std::span<std::byte> block, std::uint32_t offset, InodeNumber inode);

@@ -61,7 +61,7 @@ VfsResult<FileSystem::OpenFile*> FileSystem::file_of(FileHandle file) {
   return &*files_[index];
 }
 
-/// Returns the file at that path. Creates the file if it does not exist.
+/// Returns the file at `path`. Creates the file if it does not exist.
 VfsResult<InodeHandle> FileSystem::find_or_make(std::string_view path, const OpenOptions& options,
                                                 Operation& operation) {
   const auto mode = static_cast<std::uint16_t>(kTypeRegular | (options.mode & kPermissionMask));

@@ -129,8 +129,8 @@ class Allocator {
     /// If nullopt, the search begins at the group's rotor.
     std::optional<std::uint32_t> block = {}, fragment = {};
     bool forward = false;
-    /// If true, the search takes free fragments in partly used blocks after the start before it
-    /// breaks up a whole block.
+    /// If true, the search first looks for free fragments in the partly used blocks after the
+    /// start, and breaks up a whole block only if it finds no such fragments.
     bool fills_blocks = false;
   };
   VfsResult<std::optional<FragmentAddress>> allocate_in(std::uint32_t group, const Search& from,

@@ -80,7 +80,7 @@ struct DamageKind {
   /// Applies the damage. If this kind does not suit the image, changes nothing and returns false.
   bool (*apply)(Damaging& image);
 };
-/// Returns all kinds, in the order in which a seed numbers them.
+/// Returns all kinds. A seed selects kinds by their position in this list.
 const std::vector<DamageKind>& damage_kinds();
 /// The four parts of damage_kinds(), one per source file.
 std::span<const DamageKind> damage_of_inodes();

@@ -207,8 +207,8 @@ inline constexpr std::size_t kInodeModeOffset = 0, kInodeLinksOffset = 2, kInode
                              kInodeDirectOffset = 40, kInodeIndirectOffset = 88,
                              kInodeSectorsOffset = 104;
 
-/// These functions read and store the target of a short symbolic link, which is in place of the
-/// pointers and has at most kInlineTargetBytes.
+/// The following functions read and store the target of a short symbolic link. The target is stored
+/// in place of the pointers, and has at most kInlineTargetBytes.
 std::string inline_target(const Inode& inode);
 void set_inline_target(Inode& inode, std::string_view target);
 /// Returns true if the pointer fields hold a short symbolic link or a device number instead of

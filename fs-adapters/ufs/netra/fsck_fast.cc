@@ -59,7 +59,7 @@ class FastCheck {
     InodeNumber number = 0;
     Inode inode;
     InodeExtension beside;
-    /// For a directory that has tagged names: its parent, or 0 if it has no name.
+    /// The parent of a directory that has tagged names; 0 if the directory has no name.
     std::optional<InodeNumber> parent = {};
     bool goes = false;
   };
