@@ -416,12 +416,11 @@ class FileSystemType {
   /// all of these findings. Used by callers that do not know which system ran.
   virtual bool left_by_a_cut(const CheckReport& report) const;
 
-  /// Returns false if repair() only recovers the log, and reports damage without repairing it. This
-  /// is for types in which a power cut leaves no damage.
+  /// Returns false if repair() only recovers the log, and reports damage without repairing it. In
+  /// such types, a power cut leaves no damage.
   virtual bool repairs_damage() const { return true; }
   /// Returns null if the type has no audit.
   virtual std::unique_ptr<ImageAudit> audit() const { return nullptr; }
-  /// Returns true if the type supports repair_trials().
   virtual bool has_repair_trials() const { return false; }
   /// Creates trials that damage copies of `sound`, the image of an unmounted file system. The image
   /// consists of whole sectors and must outlive the trials. Sectors from `log_at` on are an

@@ -34,8 +34,8 @@ inline VfsResult<std::string> path_of(fuse_req_t request, fuse_ino_t parent, con
   return path;
 }
 
-/// Time for which the kernel may cache names and attributes. It can be long, because every change
-/// passes through the kernel.
+/// Time for which the kernel may cache names and attributes. A long time is safe, because every
+/// change passes through the kernel.
 inline constexpr double kKeptSeconds = 24.0 * 3600;
 
 /// Returns the S_IFMT bits of a file, directory or symbolic link, and 0 for any other type. In a

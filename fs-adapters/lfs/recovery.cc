@@ -519,8 +519,8 @@ Result<void> Store::start_up() {
   sequence_ = found->region_sequence;
   last_summary_ = found->last_summary;
   epoch_ = keeps(Rule::mounts_have_numbers) ? found->next_epoch : found->epoch;
-  // From now on, the mount uses a new epoch, and the file system is not clean. This is recorded
-  // even if the mount fails later.
+  // From now on, the mount uses a new epoch, and the file system is not clean. The disk records
+  // both facts even if the mount fails later.
   ++checkpoint_.sequence;
   ++checkpoint_.next_epoch;
   checkpoint_.clean = false;

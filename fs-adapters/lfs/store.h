@@ -358,7 +358,7 @@ class Store final : public tree::InodeStore, private tree::InodeOwner, private o
     SectorAddress address = 0;
     std::span<std::byte> into;
   };
-  /// Issues several requests at once.
+  /// Issues a request for each piece, and then waits for all of them.
   VfsResult<void> read_pieces(const std::vector<Piece>& pieces);
   VfsResult<void> write_sectors(SectorAddress address, std::span<const std::byte> data);
   /// Makes all completed writes durable.

@@ -277,7 +277,7 @@ class Store final : public tree::InodeStore, private tree::InodeOwner, private o
   /// Maximum number of blocks that one operation may copy when the disk is full. This number
   /// suffices for an exchange of two names. An exchange changes two entries in each of two
   /// directories, and two ".." entries; the block of each entry may be below three address blocks.
-  /// It also changes as many record blocks as entries.
+  /// An exchange also changes as many record blocks as entries.
   static constexpr std::uint32_t kOperationBlocks = 24;
   Store(os::System& system, const Superblock& superblock, std::size_t slot,
         const MountOptions& options);

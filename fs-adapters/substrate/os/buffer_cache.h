@@ -360,9 +360,9 @@ class BufferCache {
   std::unique_ptr<State> state_;
 };
 
-/// While this object exists, the current fiber may use the cache's reserve. This is for fibers that
-/// make room: the owner's writer, or a cleaner. These fibers never wait for room. If the reserve is
-/// used up and no buffer is clean, they make the cache exceed its size.
+/// While this object exists, the current fiber may use the cache's reserve. The reserve is for
+/// fibers that make room: the owner's writer, or a cleaner. These fibers never wait for room. If
+/// the reserve is used up and no buffer is clean, they make the cache exceed its size.
 class RoomReserve {
  public:
   explicit RoomReserve(BufferCache& cache);

@@ -111,8 +111,8 @@ struct Fsck::State {
   std::vector<ExchangeName> exchange_names;
   InodeNumber lost_found = 0;
 
-  // Results of earlier checks. They are used again if options.contents shows that their input is
-  // unchanged.
+  // Results of earlier checks. A result is used again if options.contents shows that the result's
+  // input is unchanged.
   struct Known {
     Geometry geometry;
     std::vector<std::uint64_t> tables;  ///< digest of each sector in the inode tables
