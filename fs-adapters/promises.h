@@ -80,8 +80,8 @@ struct Promises {
 
   // A de-facto promise: undocumented, but applications rely on it. After a power cut, a file that
   // was renamed over another one has the contents written before the rename, even without fsync
-  // (auto_da_alloc in ext4). Otherwise, the name may show an empty file, neither the old nor the
-  // new version (xfs, btrfs).
+  // (auto_da_alloc in ext4). Without this promise, the name may refer to an empty file, which is
+  // neither the old nor the new version (xfs, btrfs).
   bool replace_keeps_content = false;
   /// After a rename, a synced file appears under its old or its new name, even if another file took
   /// the old name and was synced (xfstests generic/342). f2fs may lose such a file in its posix

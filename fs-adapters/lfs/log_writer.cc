@@ -280,7 +280,8 @@ VfsResult<void> Store::send(std::unique_ptr<Plan>& plan) {
       static_cast<std::uint32_t>((records_.size() + kSectorBytes - 1) / kSectorBytes);
   std::optional<std::size_t> records_item;
   if (!keeps(Rule::records_come_first) && !plan->empty()) {
-    // For a control that breaks a rule: writes the directory log records later, with other items.
+    // For the control that breaks Rule::records_come_first: leaves the records of these changes to
+    // a later region.
   } else if (record_sectors != 0 && record_sectors <= record_sectors_max() &&
              room_for(*plan, 0, 0, 0)) {
     records_item = plan->region.add(

@@ -33,8 +33,8 @@ struct Generation {
   std::set<std::uint32_t> record_leaves;
   std::set<InodeNumber> numbers_born, numbers_freed;
 
-  /// Adds the changes of the previous generation, which are in the log but have not been committed.
-  /// Both generations are then committed as one.
+  /// Adds the changes of the previous generation. These changes are in the log, but have not been
+  /// committed. Both generations are then committed as one.
   void continue_after(const Generation& older);
 
   /// Returns the memory charged for this generation (tree::InodeStore::bytes_in_core).
