@@ -12,9 +12,9 @@
 // Changes are dirty in the cache, or in the in-core inode, until a flush writes them to a region:
 // data, then its index blocks, then the inode. An inode in the log therefore refers to matching
 // blocks. A flush holds the locks of the inodes that it writes, so no inode or directory is written
-// in the middle of an operation; it skips inodes in use. Each region contains the pending records
-// of the directory log (Rosenblum 1992, 4.5.1.2): a record is never later in the log than the
-// inodes and directory blocks that it describes. A flush waits until no rename is in progress.
+// in the middle of an operation. A flush skips inodes in use. Each region contains the pending
+// records of the directory log (Rosenblum 1992, 4.5.1.2): a record is never later in the log than
+// the inodes and directory blocks that it describes. A flush waits until no rename is in progress.
 // Records of one operation are consecutive, and recovery applies all of them or none, even across
 // regions.
 //

@@ -19,8 +19,8 @@
 // Hooks see a buffer before it is sent and after the write completes. They may substitute other
 // bytes (soft updates roll back updates that must not be visible yet) or veto the write (a journal
 // holds back uncommitted blocks). If no clean buffer is left, get() writes the oldest dirty ones
-// and waits. Only if all dirty buffers are unwritable at that time (held, or vetoed by a hook) does
-// the cache exceed its size.
+// and waits. The cache exceeds its size only if all dirty buffers are unwritable at that time
+// (held, or vetoed by a hook).
 //
 // Two writes to the same home reach the disk in the order of issue (disk_queue.h).
 //
@@ -347,7 +347,7 @@ class BufferCache {
   ///
   /// A part consists of every `parts`-th slot. In a real system, buffers that become dirty together
   /// are in page frames all over the memory, but here they have adjacent slots. If a part consisted
-  /// of adjacent slots, a sweep would write them in one burst, which it should avoid.
+  /// of adjacent slots, a sweep would write them in one burst. Sweeps should avoid such bursts.
   void sweep(std::size_t part, std::size_t parts);
   void drop_clean();
 

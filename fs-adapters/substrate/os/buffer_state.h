@@ -8,9 +8,9 @@
 //   dirty   dirty buffers, in the order in which they became dirty, and in order of last change
 //   slots   storage of the buffers, which the syncer sweeps
 //
-// A buffer's lock is held by a fiber, or by the device while the buffer itself is being sent. It
-// passes to waiters in FIFO order. A discarded buffer is in no list; it is destroyed once it has no
-// holder, waiter or transfer.
+// A buffer's lock is held by a fiber, or by the device while the buffer itself is being sent. The
+// lock passes to waiters in FIFO order. A discarded buffer is in no list; it is destroyed once it
+// has no holder, waiter or transfer.
 
 #include <tsl/robin_map.h>
 

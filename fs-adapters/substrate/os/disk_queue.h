@@ -26,8 +26,9 @@
 // write fail, too, and so do later writes of the sectors of such failed requests, because they
 // contain the same bytes. Nothing that depends on the failed write thus reaches the disk. The
 // writes that fail in this way are not sent. They complete with an error, after the earlier writes
-// of their sectors. Requests issued after the failure are not affected, because their issuers know
-// of it. When a run of concatenated requests fails, its requests are retried one by one.
+// of their sectors. Requests issued after the failure are not affected, because their issuers have
+// been notified of it. When a run of concatenated requests fails, its requests are retried one by
+// one.
 
 #include <cstdint>
 #include <memory>

@@ -9,9 +9,9 @@
 //
 // RandomPriorities is probabilistic concurrency testing (Burckhardt et al., ASPLOS 2010).
 // Priorities are random, and at d change points the running fiber gets the lowest priority. A
-// defect that needs d ordered events is found with a known probability. Here most fibers wait for
-// the disk, so a fiber with a low priority soon runs again. At a change point a fiber is therefore
-// also held for some model time.
+// defect that needs d ordered events is found with a known probability. In our systems, most fibers
+// wait for the disk, so a fiber with a low priority soon runs again. At a change point a fiber is
+// therefore also held for some model time.
 //
 // ScheduleEnumerator runs all schedules in which at most a given number of choices differ from FIFO
 // order (as CHESS does: Musuvathi and Qadeer, PLDI 2007).

@@ -7,7 +7,7 @@
 //             cut, the third name may remain unless fsck removes it (exchange_name.h).
 //
 // A parent's link count rises before a directory gets a name in it (including the third name of an
-// exchange), and falls once that name is gone. It does not depend on the target of "..".
+// exchange), and falls once that name is gone. The count does not depend on the target of "..".
 
 #include <algorithm>
 #include <cerrno>

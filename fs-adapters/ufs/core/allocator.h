@@ -31,9 +31,9 @@
 //                        fragmented, we fill partly used blocks after the hot spot before breaking
 //                        whole ones.
 //
-// Bitmaps change in the buffers of their groups, which are written delayed. No ordering rule
-// applies to bitmaps, because fsck can recompute them. The ordering schemes decide when a block or
-// an inode becomes free.
+// Bitmaps change in the buffers of their groups. These buffers are written with write_delayed(). No
+// ordering rule applies to bitmaps, because fsck can recompute them. The ordering schemes decide
+// when a block or an inode becomes free.
 
 #include <cstdint>
 #include <optional>

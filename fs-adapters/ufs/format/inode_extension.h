@@ -1,7 +1,7 @@
 #pragma once
-// The extension of an inode, in the odd slot after its even slot. Both are in the same sector,
-// which is written completely or not at all, so they are always consistent (Peacock, Kamaraju and
-// Agrawal 1998, sections 3.3 and 5.3).
+// The extension of an inode, in the odd slot after the inode's even slot. Both slots are in the
+// same sector, which is written completely or not at all, so they are always consistent (Peacock,
+// Kamaraju and Agrawal 1998, sections 3.3 and 5.3).
 //
 //   0 mode (0: no inode)   2 number of tags   8 generation of the tags   16 tags
 //   64 bmap cache (bmap_cache.h)
@@ -9,7 +9,7 @@
 // A tag records how many entries of one directory chunk are included in the inode's link count. If
 // a check finds another number of entries in that chunk, it corrects the link count by the
 // difference. Tags are valid while their generation is that of the superblock (busy_marks.h). The
-// paper stores them in the last eighth of an inode block; a write torn between an inode and its
+// paper stores tags in the last eighth of an inode block; a write torn between an inode and its
 // tags would then leave a wrong count that nothing corrects.
 
 #include <array>
