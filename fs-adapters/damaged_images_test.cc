@@ -53,7 +53,7 @@ using Trials = std::function<Trial(std::uint64_t)>;
 void run_trial(const ImageTarget& target, const Trial& trial) {
   (void)target.run(trial.program, trial.system);
 }
-/// Formats a trial as HEADCRASH_DAMAGED_IMAGE expects it.
+/// Formats a trial as a value of HEADCRASH_DAMAGED_IMAGE.
 std::string text_of(const ImageTarget& target, const Trial& trial) {
   const std::size_t at = target.name().find('@');
   const auto& systems = target.systems();

@@ -43,9 +43,9 @@ Result<std::uint64_t> look_up_in_image(std::uint64_t root, std::string_view path
 }
 
 /// Visits everything below the root, each directory before its contents. An inode with several
-/// names is visited once per name. `list` is as for look_up_in_image(), but omits "." and "..".
-/// `visit(path, entry)` reads an entry's inode and returns a Result that is true for a directory.
-/// `damaged(inode, problem)` creates the Error that is returned for damage.
+/// names is visited once per name. `list` is the same as in look_up_in_image(), except that it
+/// omits "." and "..". `visit(path, entry)` reads an entry's inode and returns a Result that is
+/// true for a directory. `damaged(inode, problem)` creates the Error that is returned for damage.
 template <typename List, typename Visit, typename Damaged>
 Result<void> walk_image(std::uint64_t root, const List& list, const Visit& visit,
                         const Damaged& damaged) {

@@ -1,7 +1,7 @@
 #pragma once
-// A file system's promises beyond POSIX, and permitted behaviour that looks like damage. An adapter
-// declares them in its `[promise]` table, and the oracle judges the file system by them.
-// Permissions are off unless an adapter grants them.
+// A file system's promises beyond POSIX, and its permissions: behaviour that looks like damage but
+// is permitted. An adapter declares both in its `[promise]` table, and the oracle judges the file
+// system by them. An adapter has only the permissions that it declares.
 
 #include <cstdint>
 #include <string>
@@ -33,7 +33,7 @@ enum class NameOrder : std::uint8_t {
 /// user. No point is before the last completed fsync or sync, or within a transaction
 /// (transactions.h).
 enum class OnePoint : std::uint8_t {
-  none,      ///< names and files may each be at a different point
+  none,      ///< no part; names and files may each reflect a different point
   metadata,  ///< names, sizes, modes, owners, times and extended attributes
   all,       ///< everything in `metadata`, and file contents
 };
@@ -43,25 +43,25 @@ struct Promises {
   /// syncfs() do. Examples are a log-structured file system that recovers only its newest
   /// checkpoint, and a mount option that makes fsync do nothing.
   bool fsync_persists = true;
-  // A documented promise: fsync of a file or directory persists the path with which it was opened.
-  // POSIX requires a separate fsync of the parent directory for this.
+  // A documented promise: fsync of a file or directory persists the path by which the file or
+  // directory was opened. POSIX requires a separate fsync of the parent directory for this.
   bool fsync_keeps_name = false;
   /// fsync also persists all other changes to the object's names: added links, renames and
   /// removals.
   bool fsync_keeps_links = false;
-  /// Both promises above also hold after RENAME_EXCHANGE. They do not in XFS: the exchange changes
-  /// neither of the two inodes, so fsync of one of them has no log record to write.
+  /// Both promises above also hold after RENAME_EXCHANGE. False for XFS: the exchange changes
+  /// neither of the two inodes, so fsync has no log record to write.
   bool fsync_keeps_exchanged_name = true;
-  /// The path is also kept if one of its directories was renamed before the object was given its
-  /// name. In btrfs this holds because fsync logs the object together with its new directories; in
-  /// f2fs, because a node stores its parent's number.
+  /// The path is also kept if a directory in it was renamed before the object's name was created.
+  /// In btrfs this holds because fsync logs the object together with its new directories; in f2fs,
+  /// because a node stores its parent's number.
   bool fsync_keeps_renamed_parents = true;
-  /// The path is also kept if one of its directories was renamed after the object was given its
-  /// name, because fsync writes the new names of moved directories. headcrash's own file systems
+  /// The path is also kept if a directory in it was renamed after the object's name was created,
+  /// because fsync also writes the new names of moved directories. headcrash's own file systems
   /// keep this promise; no Linux file system documents it.
   bool fsync_keeps_moved_path = false;
   /// sync() and syncfs() return only after everything is on the disk, as on Linux. A FUSE file
-  /// system does not receive them (fs-adapters/fuse/server.h).
+  /// system does not receive these calls (fs-adapters/fuse/server.h).
   bool sync_waits = true;
   /// fsync persists the path of an object that was created since the last sync, and was neither
   /// renamed nor linked. For example, ext4 without a journal also writes the new parent
@@ -80,8 +80,8 @@ struct Promises {
 
   // A de-facto promise: undocumented, but applications rely on it. After a power cut, a file that
   // was renamed over another one has the contents written before the rename, even without fsync
-  // (auto_da_alloc in ext4). Otherwise, the name may show an empty file, neither the old nor the
-  // new version (xfs, btrfs).
+  // (auto_da_alloc in ext4). Without this promise, the name may refer to an empty file, which is
+  // neither the old nor the new version (xfs, btrfs).
   bool replace_keeps_content = false;
   /// After a rename, a synced file appears under its old or its new name, even if another file took
   /// the old name and was synced (xfstests generic/342). f2fs may lose such a file in its posix
@@ -107,7 +107,7 @@ struct Promises {
   bool keeps_allocation = false;
 
   /// Patterns (fnmatch(3)) for names in the root that belong to the file system (NILFS2's .nilfs)
-  /// or that its repair creates (FAT's FSCK*.REC); they are not judged.
+  /// or that a repair creates (FAT's FSCK*.REC). The oracle does not judge these names.
   std::vector<std::string> own_names = {};
   /// Prefixes of temporary names that an operation creates, in any directory. If names are not
   /// atomic, a power cut may leave temporary names on the disk; the oracle does not judge them. A

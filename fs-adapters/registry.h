@@ -16,7 +16,7 @@ std::span<const FileSystemType* const> file_system_types();
 Result<const FileSystemType*> find_file_system_type(std::string_view name);
 /// Returns the systems of all types, in listing order.
 std::vector<const SystemUnderTest*> all_systems();
-/// Finds a system by its type and name. Fails if it does not exist. The error lists all names.
+/// Finds a system by its type and name. If there is no such system, the error lists all names.
 Result<const SystemUnderTest*> find_system(std::string_view type, std::string_view system);
 
 }  // namespace headcrash::adapters

@@ -1,8 +1,8 @@
 #pragma once
 // The description of one of headcrash's own file systems. Everything that creates, mounts, crashes,
 // checks or lists these file systems uses it: the in-process lab, campaigns, experiments, the FUSE
-// programs, `headcrash image` and `headcrash list systems`. None of them depends on a particular
-// file system; registry.h has the table of all types.
+// programs, `headcrash image` and `headcrash list systems`. These users do not depend on a
+// particular file system; registry.h has the table of all types.
 //
 //   FileSystemType    a format ("ufs", "lfs"): mkfs, checker, reader of images, and its systems
 //   SystemUnderTest   one configuration ("ufs soft-updates-init"): promises, driver order, mount
@@ -47,8 +47,8 @@ namespace headcrash::adapters {
 /// even if updates were ordered correctly, and fsck removes it. `damage`: only a fault causes it.
 enum class Severity : std::uint8_t { stale, residue, damage };
 
-/// One kind of finding of a type's checker. Kinds are constants of the type, so `name` lives as
-/// long as the process. Kinds with equal `order` are the same kind.
+/// A kind of finding that a type's checker can report. Kinds are constants of the type, so `name`
+/// lives as long as the process. Two kinds are equal if their `order` is equal.
 struct FindingKind {
   std::string_view name;  ///< "leaked-blocks"
   Severity severity = Severity::damage;
@@ -86,7 +86,7 @@ struct CheckReport {
   /// Number of log transactions that the repair replayed. After a check, the number that a repair
   /// would replay.
   std::size_t replayed = 0;
-  std::string log;  ///< name of the items that `replayed` counts; empty for journal transactions
+  std::string log;  ///< text such as "3 records of the intent log"; empty for journal transactions
   std::uint32_t files = 0, directories = 0;
   /// Free space as MountedSystem::space_counts() would report it with no changes pending.
   Counters space;
@@ -300,8 +300,8 @@ struct SystemDescription {
   /// If true, the system flushes volatile caches itself where needed. Otherwise, the driver flushes
   /// after every write that another write waits for (os::DiskQueueOptions::flush_for_order).
   bool flushes = false;
-  /// Number of devices: 1, or 2 with an external log (os::System). Code that creates, checks or
-  /// reads an image provides a store in which each device is at its driver addresses
+  /// Number of devices: 1, or 2 with an external log (os::System). To create, check or read an
+  /// image, callers pass a store in which each device is at its driver addresses
   /// (os/device_stores.h).
   std::size_t devices = 1;
   /// Required mkfs options; the user's settings override them.
@@ -416,12 +416,11 @@ class FileSystemType {
   /// all of these findings. Used by callers that do not know which system ran.
   virtual bool left_by_a_cut(const CheckReport& report) const;
 
-  /// Returns false if repair() only recovers the log, and reports damage without repairing it. This
-  /// is for types in which a power cut leaves no damage.
+  /// Returns false if repair() only recovers the log, and reports damage without repairing it. In
+  /// such types, a power cut leaves no damage.
   virtual bool repairs_damage() const { return true; }
   /// Returns null if the type has no audit.
   virtual std::unique_ptr<ImageAudit> audit() const { return nullptr; }
-  /// Returns true if the type supports repair_trials().
   virtual bool has_repair_trials() const { return false; }
   /// Creates trials that damage copies of `sound`, the image of an unmounted file system. The image
   /// consists of whole sectors and must outlive the trials. Sectors from `log_at` on are an

@@ -16,7 +16,7 @@ class DeviceStore final : public model::SectorStore {
  public:
   enum class Access : std::uint8_t {
     read_only,
-    alone,  ///< opening the device fails while it is mounted
+    alone,  ///< open() fails while the device is mounted
     repair  ///< like `alone`, with durable writes
   };
   static Result<std::unique_ptr<DeviceStore>> open(const std::string& path, Access access);
@@ -40,8 +40,8 @@ class DeviceStore final : public model::SectorStore {
   std::uint64_t writes_ = 0;
 };
 
-/// A file system's devices, for mkfs and fsck: its main device and, optionally, its external log,
-/// as one store (os/device_address.h).
+/// Presents a file system's devices to mkfs and fsck as one store (os/device_address.h): the main
+/// device and, if there is one, the external log.
 class OpenedDevices {
  public:
   /// If `log` is empty, there is no log. Fails as DeviceStore::open() does, or if the two paths

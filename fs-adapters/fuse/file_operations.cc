@@ -1,7 +1,7 @@
 // Operations on file contents (file_operations.h).
 //
 // The kernel caches pages that have been read. Unless its write-back cache is enabled, it sends
-// each write to this server before write(2) returns. This file syncs writes that have O_SYNC,
+// each write to this server before write(2) returns. The code below syncs writes that have O_SYNC,
 // O_DSYNC or RWF_DSYNC.
 #include "fs-adapters/fuse/file_operations.h"
 
@@ -33,7 +33,7 @@ OpenOptions options_of(int flags) {
           .direct = (flags & O_DIRECT) != 0};
 }
 
-// Sync mode of the open file. These flags are stored in the file handle that the kernel keeps.
+// O_SYNC and O_DSYNC of an open file, as bits of the file handle that the kernel keeps.
 constexpr std::uint64_t kSyncedBit = 1ULL << 32;
 constexpr std::uint64_t kDataSyncedBit = 1ULL << 33;
 

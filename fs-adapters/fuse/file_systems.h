@@ -30,8 +30,8 @@ Result<void> take_update_policy(MountOptions& options, MachineOptions& machine);
 /// Describes all of the options above, for --help.
 std::string mount_words(const adapters::FileSystemType& type);
 
-/// Returns the type of file system for which a program is named. The program's name, which may be
-/// given as a path, is `prefix` followed by the type's name. The error lists all known programs.
+/// Returns the file system type that a program's name contains: `prefix`, followed by the type's
+/// name. `program` may be a path. The error lists all known programs.
 Result<const adapters::FileSystemType*> type_of_program(std::string_view program,
                                                         std::string_view prefix);
 inline constexpr std::string_view kMountPrefix = "mount.headcrash-",

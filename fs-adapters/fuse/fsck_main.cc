@@ -1,5 +1,5 @@
-// fsck.headcrash-TYPE checks and repairs a file system on a device (adapters::ImageChecker). Its
-// name contains the type. It asks no questions:
+// fsck.headcrash-TYPE checks and repairs a file system on a device (adapters::ImageChecker). The
+// program's name contains the type. The program asks no questions:
 //
 //   -n  only checks (the default)
 //   -p  recovers the log and repairs the residue that a power cut may leave even though all

@@ -1,5 +1,5 @@
-// mount.headcrash-TYPE mounts one of headcrash's file systems through FUSE. It is called by hand,
-// by mount(8) (-t headcrash-ufs), or by an adapter. It returns once the file system is mounted and
+// mount.headcrash-TYPE mounts one of headcrash's file systems through FUSE. Users, mount(8) (-t
+// headcrash-ufs) and adapters call the program. It returns once the file system is mounted, and
 // leaves a server process behind. Killing that process simulates a power cut.
 #include <fcntl.h>
 #include <sys/wait.h>
@@ -119,7 +119,7 @@ int report_error(const Error& error, int code) {
   return code;
 }
 
-/// Mounts the file system and serves requests. Calls `mounted` once it is mounted.
+/// Mounts the file system and serves requests. Calls `mounted` once the mount is complete.
 template <typename Mounted>
 int mount_and_serve(const Wish& wish, const Mounted& mounted) {
   auto server = Server::mount(wish.plan, wish.serve);

@@ -21,7 +21,7 @@ class MountOptions {
   /// option is given without a value.
   Result<void> take(const std::string& name, std::string& value);
   Result<void> take_size(const std::string& name, std::uint64_t& bytes);
-  /// Consumes `name`, which must not have a value.
+  /// Consumes `name` and sets `given` if the option is present. Fails if the option has a value.
   Result<void> take_flag(const std::string& name, bool& given);
   /// Consumes an option whose value is one of `words`. Sets `choice` to the index of that word.
   Result<void> take_choice(const std::string& name, std::span<const std::string> words,

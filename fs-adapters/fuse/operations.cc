@@ -64,7 +64,7 @@ void lookup(fuse_req_t request, fuse_ino_t parent, const char* name) {
   if (!path) return reply_error(request, path.error());
   const auto entry = entry_of(service_of(request), *path);
   if (!entry && entry.error().value == ENOENT) {
-    // After a reply without an inode, the kernel remembers for this time that the name does not
+    // Time for which the kernel remembers, after a reply without an inode, that a name does not
     // exist.
     fuse_entry_param nothing = {};
     nothing.entry_timeout = kKeptSeconds;

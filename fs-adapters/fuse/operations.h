@@ -1,7 +1,6 @@
 #pragma once
 // The table of functions for libfuse's low-level interface. Each function handles one kind of
-// kernel request by calling functions of vfs.h. The function runs on a separate fiber and replies
-// before it returns.
+// kernel request: on a separate fiber, it calls functions of vfs.h and replies.
 
 #include <cstdint>
 #include <functional>

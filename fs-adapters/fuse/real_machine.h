@@ -19,10 +19,10 @@ enum class Flushes : std::uint8_t {
 };
 
 struct MachineOptions {
-  os::SystemOptions system;  ///< `flushes` sets the queue's flush_for_order
+  os::SystemOptions system;  ///< `flushes` determines its queue.flush_for_order
   Flushes flushes = Flushes::where_needed;
-  /// If true, the file system itself flushes the device's cache, so the driver does not flush it
-  /// with `where_needed`.
+  /// If true, the file system itself flushes the device's cache. With `where_needed`, the driver
+  /// then adds no flushes.
   bool flushes_itself = false;
   bool buffered = false;  ///< sets os::RawDiskOptions::buffered
   std::string log;        ///< device of an external log; empty if there is no log

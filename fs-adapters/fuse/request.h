@@ -22,7 +22,7 @@ inline void reply_done(fuse_req_t request, const VfsResult<void>& done) {
   fuse_reply_err(request, done ? 0 : done.error().value);
 }
 
-/// Returns a node's path. Fails with ESTALE if the kernel has forgotten it.
+/// Returns the path of a node. Fails with ESTALE if the kernel has forgotten the node.
 inline VfsResult<std::string> path_of(fuse_req_t request, fuse_ino_t node) {
   const auto inode = service_of(request).nodes.find(node);
   if (!inode) return refuse(ESTALE);
@@ -34,8 +34,8 @@ inline VfsResult<std::string> path_of(fuse_req_t request, fuse_ino_t parent, con
   return path;
 }
 
-/// Time for which the kernel may cache names and attributes. It can be long, because every change
-/// passes through the kernel.
+/// Time for which the kernel may cache names and attributes. A long time is safe, because every
+/// change passes through the kernel.
 inline constexpr double kKeptSeconds = 24.0 * 3600;
 
 /// Returns the S_IFMT bits of a file, directory or symbolic link, and 0 for any other type. In a
@@ -49,8 +49,8 @@ std::int64_t nanoseconds_of(const timespec& time);
 VfsResult<fuse_entry_param> entry_of(Service& service, const std::string& path);
 
 enum class Made : std::uint8_t { directory, other };
-/// Makes the caller the owner of a new object, and the caller's group its group. On failure,
-/// removes the object. `made` is the object's type, which determines how it is removed.
+/// Gives a new object to the caller and the caller's group. On failure, removes the object; `made`
+/// determines how.
 VfsResult<void> give_to_caller(fuse_req_t request, const std::string& path, Made made);
 
 }  // namespace headcrash::fuse

@@ -7,14 +7,15 @@
 // Only the reader thread blocks in read(2); the syncer and all other fibers continue. The number of
 // concurrent requests is limited; further requests wait in the kernel.
 //
-// After umount(2) everything is on the disk if the kernel waits for the reply to DESTROY. It does
-// so for mounts of type fuseblk, that is for block devices, but not for plain FUSE mounts.
+// After umount(2) everything is on the disk if the kernel waits for the reply to DESTROY. The
+// kernel waits if the mount has the type fuseblk, that is, if it is on a block device. The kernel
+// does not wait for plain FUSE mounts.
 //
 // sync(2) and syncfs(2) do not reach a FUSE file system before Linux 6.18. Earlier kernels send
 // FUSE_SYNCFS only to virtiofs; they wait for dirty pages, but only until these have been copied to
 // temporary pages. Since 6.18, the kernel also sends FUSE_SYNCFS to fuseblk, and this server
 // replies once everything is on the disk, but libfuse 3.14 does not pass the request on yet. Until
-// it does, callers can use the ioctl kSyncEverything (ioctls.h).
+// libfuse does, callers can use the ioctl kSyncEverything (ioctls.h).
 
 #include <memory>
 #include <string>

@@ -12,8 +12,8 @@
 namespace headcrash::lfs {
 class Checker::State {
   /// Limit on the total size of all inodes' blocks, as a multiple of the size of the log. Blocks
-  /// beyond the limit are not visited. The check then reports a damaged pointer, not each overlap
-  /// of blocks.
+  /// beyond the limit are not visited. Without the limit, the check would report every overlap of
+  /// blocks; with it, the check reports one damaged pointer.
   static constexpr std::uint64_t kTimesMost = 4;
 
   /// The owner of a run of sectors.

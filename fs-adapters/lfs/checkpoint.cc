@@ -101,8 +101,8 @@ class Store::UsageTable {
   }
 
  private:
-  /// Lowers a count, but not below 0: the counts in a damaged table may be too low, which the
-  /// checker reports.
+  /// Lowers a count, but not below 0. In a damaged table, a count may be too low; the checker
+  /// reports this damage.
   void drop(std::uint32_t& bytes) const { bytes -= std::min(bytes, s_.block_bytes); }
 
   const Superblock& s_;
@@ -179,8 +179,8 @@ void Store::plan_usage_blocks(Plan& plan, const std::set<std::uint32_t>& numbers
 /// Writes the changed blocks of the map and the table. The table's blocks are written in one
 /// region, together with the last blocks of the map. If more blocks of a long table have changed
 /// than fit in a segment, they are written in several regions, each block once. Between these
-/// regions, the log advances to other segments. Blocks written before then contain outdated states
-/// of these segments; settle_states() corrects the states.
+/// regions, the log advances to other segments. Blocks that were written earlier contain outdated
+/// states of these segments; settle_states() corrects the states.
 VfsResult<void> Store::write_tables() {
   const tree::FiberLockGuard one_at_a_time(log_lock_);
   // All changes that the records describe have been written, so the records are no longer needed.

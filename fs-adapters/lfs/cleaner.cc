@@ -16,7 +16,7 @@ namespace {
 constexpr std::uint32_t kStartMax = 20, kStopMax = 50;
 constexpr std::uint32_t kPanic = 3;
 constexpr std::uint64_t kLiveAtOnce = 10 << 20;
-constexpr std::uint32_t kReadAtOnceFactor = 8;  // a pass is never limited to fewer segments
+constexpr std::uint32_t kReadAtOnceFactor = 8;  // lower bound of the limit on segments in a pass
 
 }  // namespace
 
@@ -68,8 +68,8 @@ std::uint64_t Store::log_room_bytes() const {
   return here - std::min(here, lost) + segment * clean_segments_;
 }
 
-/// For a control that breaks a rule: overwrites a block with a copy of it that a summary lists, as
-/// if that copy were the newest one.
+/// For the control that breaks Rule::newest_copy_wins: overwrites a block with the copy that is
+/// being cleaned, even if that copy is outdated.
 VfsResult<void> Store::overwrite(CoreInode& inode, BlockId block,
                                  std::span<const std::byte> bytes) {
   if (block.level != 0 || !inode.disk.is_regular()) return {};
@@ -205,9 +205,9 @@ VfsResult<std::int64_t> Store::clean_now() {
   const std::vector<Candidate> segments(chosen.begin(), chosen.end());
   std::size_t cleaned_now = 0;
   for (const Candidate& one : segments) {
-    // The index blocks and inodes that refer to the moved blocks must also be rewritten. For the
-    // segments already cleaned, their size is known (overhead_bytes()); for this segment, it is
-    // estimated as half of its live data.
+    // The index blocks and inodes that refer to moved blocks must be rewritten, too.
+    // overhead_bytes() is their size for the segments cleaned so far. For this segment, it is
+    // estimated as half of the segment's live data.
     if (dirty_bytes_ + overhead_bytes() + one.live + one.live / 2 > log_room_bytes()) break;
     if (usage_[one.segment].state != SegmentState::dirty) continue;
     const std::uint32_t live = usage_[one.segment].live_bytes;

@@ -1,10 +1,10 @@
 // Implements the segment cleaner's policies (cleaning_policy.h).
 //
-// A pass selects a few segments out of many, and their values are similar to those of the segments
-// that the previous pass selected. Therefore only candidates worth about as much as the last
-// segment of the previous pass, or more, are put into a heap. If they do not suffice, all
-// candidates are put into it. The write-back order is computed with a radix sort, because a pass
-// has thousands of blocks and the simulator runs millions of passes.
+// A pass selects a few segments out of many. The values of the selected segments change little from
+// one pass to the next. Therefore a heap is first built only from the candidates that are worth at
+// least about as much as the last segment of the previous pass. If these do not suffice, a heap is
+// built from all candidates. The write-back order is computed with a radix sort, because a pass has
+// thousands of blocks and the simulator runs millions of passes.
 #include "fs-adapters/lfs/cleaning_policy.h"
 
 #include <algorithm>

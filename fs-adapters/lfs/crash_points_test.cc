@@ -44,11 +44,11 @@ class Recorder {
 
   struct State {
     std::string names;
-    std::size_t writes = 0;  ///< number of disk writes issued up to that time
+    std::size_t writes = 0;  ///< number of disk writes issued before the state was recorded
     bool synced = false;     ///< if true, no later power cut may show an earlier state
   };
-  /// The contents of a file after a given number of disk writes. If they were synced, no later
-  /// power cut may show older contents.
+  /// The contents of a file after a given number of disk writes. If the contents were synced, no
+  /// later power cut may show older ones.
   struct Content {
     std::string text;
     std::size_t writes = 0;

@@ -42,7 +42,7 @@ struct NameRecord {
   std::uint32_t target_generation = 0;
   /// The target's link count after the operation; 0 if the inode is removed.
   std::uint16_t target_links = 0;
-  std::string name;  ///< 1 to 255 bytes; empty with `links`
+  std::string name;  ///< 1 to 255 bytes; empty for NameOperation::links
   // For created inodes.
   std::uint16_t mode = 0;
   std::uint32_t user = 0, group = 0;

@@ -120,8 +120,8 @@ std::uint32_t Store::buffer_bytes(const CoreInode& inode, BlockId block,
   return (std::max(bytes, at_least) + kSectorBytes - 1) / kSectorBytes * kSectorBytes;
 }
 
-/// Returns the buffer, resized to `bytes`. A small file's last block may be shorter in the log;
-/// added bytes are zero.
+/// Returns the buffer, resized to `bytes`; added bytes are zero. In the log, the last block of a
+/// small file may be shorter than a full block.
 os::HeldBuffer Store::resized(os::HeldBuffer buffer, std::uint32_t bytes) {
   if (buffer.bytes().size() == bytes) return buffer;
   const os::BufferKey key = buffer.key();
@@ -136,8 +136,8 @@ os::HeldBuffer Store::resized(os::HeldBuffer buffer, std::uint32_t bytes) {
 }
 
 /// If reads are sequential and the next block follows this block in the log, requests both. If the
-/// next block is elsewhere in the log, the seek to it would cost more than it saves, because the
-/// next block may not be needed.
+/// next block is elsewhere, does not read ahead: the block may not be needed, and the seek would
+/// cost more than is saved on average.
 void Store::read_ahead(CoreInode& inode, BlockId id) {
   const bool sequential = inode.next_sequential == id.index;
   inode.next_sequential = std::int64_t{id.index} + 1;
@@ -225,8 +225,8 @@ VfsResult<void> Store::free_block(CoreInode& inode, BlockId block) {
   return {};
 }
 
-/// Frees blocks `first` to `end`, exclusive, of the data blocks below the index block. Sets `empty`
-/// if the index block has no pointers left.
+/// Frees the data blocks below the index block, from number `first` up to but not including `end`.
+/// Sets `empty` if the index block has no pointers left.
 VfsResult<void> Store::free_below(CoreInode& inode, BlockId index, std::uint64_t first,
                                   std::uint64_t end, tree::BlockBudget& budget, bool& empty) {
   if (!budget.take()) return refuse(EIO);

@@ -19,7 +19,8 @@ constexpr std::uint32_t kSummaryMagic = 0x4d55'534c;     // "LSUM"
 constexpr std::uint32_t kTrailerMagic = 0x4c52'544c;     // "LTRL"
 constexpr std::uint32_t kCheckpointMagic = 0x5450'434c;  // "LCPT"
 constexpr std::uint32_t kFormatVersion = 2;
-// The version of file systems with a long usage table. Programs for version 2 cannot read them.
+// The version of file systems with a long usage table. Programs for version 2 cannot read such file
+// systems.
 constexpr std::uint32_t kLongTableVersion = 3;
 constexpr std::uint32_t kClean = 1, kLogIsGone = 2;  // a checkpoint's flags
 constexpr std::size_t kSuperblockChecksumAt = 60;

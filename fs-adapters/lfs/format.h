@@ -215,7 +215,7 @@ struct SummaryEntry {
   BlockId block() const { return {static_cast<std::uint8_t>(content), index}; }
 };
 
-/// The summary at the beginning of a log region, which describes the region's contents.
+/// The summary that begins a log region and describes the region's contents.
 struct Summary {
   /// Sequence number of the region; consecutive regions have consecutive numbers.
   std::uint64_t sequence = 0;

@@ -82,9 +82,9 @@ VfsResult<std::unique_ptr<Store::Plan>> Store::new_plan() {
   return std::make_unique<Plan>(s_, room_in_segment());
 }
 
-/// Returns the maximum number of sectors of an item of records. The entry of an item can describe
-/// at most 255 sectors. In a small segment, the limit is lower, because the inodes and blocks that
-/// the records describe need room, too.
+/// Returns the maximum size of an item that contains records, in sectors. A summary entry can
+/// describe at most 255 sectors. In a small segment, the limit is lower, because the inodes and
+/// blocks that the records describe need room, too.
 std::uint32_t Store::record_sectors_max() const {
   return std::min(128U, s_.segment_sectors / 4);
 }
@@ -104,11 +104,11 @@ bool Store::room_for(const Plan& plan, std::size_t more_inodes, std::uint32_t bl
 
 // Planning.
 
-/// Prepares a flush of the inode: loads the index blocks that will change into the cache, and marks
-/// them dirty. May read from the disk.
+/// Prepares a flush of the inode: loads into the cache those index blocks that will change, and
+/// marks them dirty. May read from the disk.
 VfsResult<void> Store::prepare(CoreInode& inode) {
-  // If the flush changes the file's size, the last block must be rewritten, unless its stored
-  // length is the same for the old and the new size.
+  // A change of the file's size may change the stored length of the old last block or of the new
+  // one. A block whose stored length changes must be rewritten.
   for (const std::uint64_t size : {inode.placed_size, inode.disk.size_bytes}) {
     if (size == 0 || inode.placed_size == inode.disk.size_bytes) continue;
     const BlockId tail{0, static_cast<std::uint32_t>((size - 1) / s_.block_bytes)};
@@ -280,7 +280,8 @@ VfsResult<void> Store::send(std::unique_ptr<Plan>& plan) {
       static_cast<std::uint32_t>((records_.size() + kSectorBytes - 1) / kSectorBytes);
   std::optional<std::size_t> records_item;
   if (!keeps(Rule::records_come_first) && !plan->empty()) {
-    // For a control that breaks a rule: writes the directory log records later, with other items.
+    // For the control that breaks Rule::records_come_first: leaves the records of these changes to
+    // a later region.
   } else if (record_sectors != 0 && record_sectors <= record_sectors_max() &&
              room_for(*plan, 0, 0, 0)) {
     records_item = plan->region.add(
@@ -314,9 +315,8 @@ VfsResult<void> Store::send(std::unique_ptr<Plan>& plan) {
   cpu.charge({{os::Cost::allocation, placed}, {os::Cost::inode_changed, inodes}});
   if (abandoned_) return refuse(EIO);
   TRY(write_region(plan->region));
-  // From now on, the cache may evict the blocks. Before, their only copy was in the cache, and it
-  // would have been needed if the write had failed. The locks of the inodes have prevented changes
-  // in the meantime.
+  // From now on, the cache may evict the blocks. Until the write succeeded, the cache had their
+  // only copy. The inodes' locks have prevented changes during the write.
   for (const PlannedBlock& block : plan->blocks)
     if (os::HeldBuffer buffer = cache.cached(key_of(*block.inode, block.block)))
       cache.moved(std::move(buffer), plan->region.address(block.item));
@@ -385,8 +385,8 @@ VfsResult<void> Store::flush_unlocked(os::TimeNs changed_before, std::uint64_t u
   return flushed;
 }
 
-/// Writes `data` in one request or several, and waits for all of them. If there are several, they
-/// are issued at once and may complete in any order.
+/// Writes `data` in one or more requests, and waits for all of them. All requests are issued
+/// together, and may complete in any order.
 VfsResult<void> Store::write_sectors(SectorAddress address, std::span<const std::byte> data) {
   const std::size_t most = options_.transfer_sectors_max == 0
                                ? data.size()

@@ -15,7 +15,7 @@ struct MkfsOptions {
   /// Alignment of the first segment, for example to the stripes of an array.
   std::uint32_t align_bytes = 64 * 1024;
   std::uint32_t bytes_per_inode = 4096;
-  /// Percentage of the segments that is reserved for the cleaner. At least 7 segments are reserved.
+  /// Percentage of segments that are reserved for the cleaner; at least 7 segments are reserved.
   std::uint32_t reserve_percent = 8;
   bool checksums = true;  ///< false for the format `sprite92`
   std::uint32_t id = 0;   ///< unique file system id

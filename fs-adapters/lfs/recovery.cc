@@ -126,7 +126,7 @@ class Recovery {
     return true;
   }
 
-  /// Takes over the records of operations that are complete. If an operation's last record is
+  /// Moves the records of complete operations to `records_`. If an operation's last record is
   /// missing, the power failed before that record was written.
   void take_records(const Summary& summary, const std::vector<NameRecord>& records) {
     for (const NameRecord& record : records) {
@@ -137,8 +137,8 @@ class Recovery {
     }
   }
 
-  /// Returns true if the checkpoint has an older copy of the inode. If so, some blocks of the older
-  /// copy may have died, and recovery must find them.
+  /// Returns true if the checkpoint has an older copy of the inode. Blocks to which only the older
+  /// copy refers are dead, and recovery must find these blocks.
   bool had_copy(InodeNumber number) const {
     return number < s_.inodes && st_.map_[number].allocated();
   }
@@ -519,8 +519,8 @@ Result<void> Store::start_up() {
   sequence_ = found->region_sequence;
   last_summary_ = found->last_summary;
   epoch_ = keeps(Rule::mounts_have_numbers) ? found->next_epoch : found->epoch;
-  // From now on, the mount uses a new epoch, and the file system is not clean. This is recorded
-  // even if the mount fails later.
+  // From now on, the mount uses a new epoch, and the file system is not clean. The disk records
+  // both facts even if the mount fails later.
   ++checkpoint_.sequence;
   ++checkpoint_.next_epoch;
   checkpoint_.clean = false;

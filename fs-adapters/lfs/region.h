@@ -1,7 +1,7 @@
 #pragma once
-// Builds a log region. First, all items are added, which determines the length of the summary and
-// all addresses. Then the bytes of the items are filled in, a file's data before its index blocks,
-// and finally the summary and the checksums.
+// Builds a log region. First, all items are added; the items determine the length of the summary
+// and all addresses. Then the bytes of the items are filled in, a file's data before its index
+// blocks, and finally the summary and the checksums.
 //
 //   | summary | data, index blocks | directory log | inodes | inode map | usage table | [trailer] |
 //

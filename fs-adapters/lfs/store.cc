@@ -93,8 +93,8 @@ VfsResult<os::HeldBuffer> Store::inode_sector(SectorAddress address) {
     if (at != address && !is_there()) continue;
     os::HeldBuffer buffer = cache.get(inode_sector_key(at), os::Content::data, at, kSectorBytes);
     std::memcpy(buffer.bytes().data(), sector.data(), kSectorBytes);
-    // get() may have waited for memory, and the segment may have been cleaned during the wait. The
-    // sector is added only if it is still current.
+    // get() may have waited for memory, and the segment may have been cleaned in the meantime. An
+    // additional sector is added only if it is still current.
     if (at == address || is_there()) cache.moved(std::move(buffer), at);
   }
   auto sector = cache.read(inode_sector_key(address), os::Content::data, address, kSectorBytes);
@@ -210,8 +210,8 @@ void Store::mark_changed(tree::CoreInode& tree_inode) {
   want_tick();
 }
 
-/// If the inode has no references: destroys it if it has been removed, or moves it to the idle list
-/// if it is clean.
+/// Destroys an unreferenced inode that was removed, and moves an unreferenced clean inode to the
+/// idle list. Leaves any other inode unchanged.
 void Store::settle(CoreInode& inode) {
   if (inode.references != 0 || inode.loading) return;
   if (inode.removed) {

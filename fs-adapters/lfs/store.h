@@ -12,9 +12,9 @@
 // Changes are dirty in the cache, or in the in-core inode, until a flush writes them to a region:
 // data, then its index blocks, then the inode. An inode in the log therefore refers to matching
 // blocks. A flush holds the locks of the inodes that it writes, so no inode or directory is written
-// in the middle of an operation; it skips inodes in use. Each region contains the pending records
-// of the directory log (Rosenblum 1992, 4.5.1.2): a record is never later in the log than the
-// inodes and directory blocks that it describes. A flush waits until no rename is in progress.
+// in the middle of an operation. A flush skips inodes in use. Each region contains the pending
+// records of the directory log (Rosenblum 1992, 4.5.1.2): a record is never later in the log than
+// the inodes and directory blocks that it describes. A flush waits until no rename is in progress.
 // Records of one operation are consecutive, and recovery applies all of them or none, even across
 // regions.
 //
@@ -58,7 +58,7 @@ enum class Rule : std::uint8_t {
   records_come_first,      ///< a directory log record precedes the changes that it describes
   two_checkpoint_regions,  ///< one region stays valid while the other is written
   versions_rise,           ///< versions distinguish files that reuse an inode number
-  newest_copy_wins,        ///< the cleaner moves only live blocks
+  newest_copy_wins,        ///< the cleaner never replaces a newer copy of a block
   usage_counts_all         ///< the usage table counts every live byte
 };
 
@@ -71,8 +71,8 @@ struct MountOptions {
   std::uint64_t checkpoint_bytes = 0;
   Selection selection = Selection::cost_benefit;
   WriteBackOrder order = WriteBackOrder::by_age;
-  /// Cleaning starts when fewer than `clean_start` segments are clean, and stops at `clean_stop`.
-  /// If 0, they are derived from the disk size.
+  /// Cleaning starts when fewer than `clean_start` segments are clean, and stops at `clean_stop`. 0
+  /// selects a value that depends on the disk size.
   std::uint32_t clean_start = 0, clean_stop = 0;
   bool background_cleaner = true;
   /// Maximum size of a request; longer writes are split. 0 for no limit.
@@ -83,8 +83,8 @@ struct MountOptions {
   /// contains their changes. The version of Sprite LFS whose recovery times were measured works
   /// this way (Rosenblum 1992, section 6.2.1.3).
   bool directories_wait = false;
-  /// If true, recovery reads index blocks to find a file's blocks (as in 4.5.1.3) even if the log's
-  /// summaries list them.
+  /// If true, recovery reads a file's index blocks to find the file's other blocks (as in 4.5.1.3),
+  /// even if the log's summaries list those blocks.
   bool recovery_reads_index = false;
 };
 
@@ -238,7 +238,7 @@ class Store final : public tree::InodeStore, private tree::InodeOwner, private o
   void end_operation();
   void record(Operation& operation, NameRecord record);
   void record_links(Operation& operation, const tree::CoreInode& inode);
-  /// Appends the operation's records to the pending records of the log, where they are consecutive.
+  /// Appends all records of the operation, consecutively, to the log's pending records.
   void log_records(Operation& operation);
   void end_compound(Operation& operation);
   VfsResult<void> make_room_for_operation();
@@ -358,7 +358,7 @@ class Store final : public tree::InodeStore, private tree::InodeOwner, private o
     SectorAddress address = 0;
     std::span<std::byte> into;
   };
-  /// Issues several requests at once.
+  /// Issues a request for each piece, and then waits for all of them.
   VfsResult<void> read_pieces(const std::vector<Piece>& pieces);
   VfsResult<void> write_sectors(SectorAddress address, std::span<const std::byte> data);
   /// Makes all completed writes durable.

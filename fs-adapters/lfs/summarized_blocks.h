@@ -4,8 +4,8 @@
 //
 // This works for files that the checkpoint does not contain. All blocks of such a file are in the
 // log, and the newest copy of each block is valid unless a truncation has freed the block since.
-// Truncations are detected: the blocks that were found then do not add up to the number of sectors
-// in the inode.
+// Truncations are detected, because the number of sectors in the inode then differs from that of
+// the blocks found.
 
 #include <cstddef>
 #include <map>
@@ -23,12 +23,12 @@ class SummarizedBlocks {
   };
   using Blocks = std::map<BlockId, Place>;
 
-  /// Adds a block of a file from the log's next region. Once kEntriesMax entries have been added,
-  /// all_of() returns null.
+  /// Adds a block of a file. Blocks must be added in log order. Once kEntriesMax blocks have been
+  /// added, all_of() returns null.
   void add(const SummaryEntry& entry, SectorAddress address);
-  /// Must be called after the blocks of a region have been added, if the region contains the inode
-  /// of the file. The inode then refers to all blocks of the file that have been added so far, but
-  /// not to blocks that are added later.
+  /// Reports that a region contains the file's inode. Must be called after all blocks of the region
+  /// have been added: the inode refers to the file's blocks added so far, but not to those added
+  /// later.
   void inode_follows(InodeNumber number);
   /// Returns all blocks of the file, or null if they cannot be determined from the summaries. Valid
   /// until the next add(). REQUIRES: `inode` is the newest copy, and the checkpoint has no inode

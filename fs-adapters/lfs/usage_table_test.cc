@@ -36,8 +36,8 @@ TEST(LfsUsageTable, ACheckpointWritesOnlyChangedBlocks) {
   m.unmount();
 }
 
-/// Removes files all over the disk. The checkpoint moves blocks of the tables, too, which may leave
-/// further segments empty.
+/// Removes files all over the disk. The checkpoint also moves blocks of the tables, so further
+/// segments may become empty.
 TEST(LfsUsageTable, MatchesLiveDataAfterEachCheckpoint) {
   Disk disk(kLongTable);
   Machine m(*disk.store);

@@ -78,7 +78,7 @@ TEST(LfsVolatileCache, CheckpointsAreFlushedBeforeAndAfterButRegionsAreNot) {
     if (one.op == model::Op::flush) ++flushes;
     if (one.op == model::Op::write && !is_checkpoint(one)) ++regions;
     if (!is_checkpoint(one)) continue;
-    // The first checkpoint only records that a mount has begun, so it is skipped.
+    // Skips the first checkpoint, which only records that a mount has begun.
     if (++checkpoints > 1) {
       EXPECT_EQ(requests.list.at(i - 1).op, model::Op::flush);
     }

@@ -64,7 +64,7 @@ struct LinuxAdapter {
   /// the kernel does not always report a replay: btrfs prints at most 100 lines in five seconds. 0
   /// if unused.
   std::uint64_t replay_sign_at = 0;
-  GuestCommand check;   ///< second stage, read-only: a successful exit means clean
+  GuestCommand check;   ///< second stage of recovery, read-only; success means clean
   GuestCommand repair;  ///< runs only if the check fails
   Expectation expected = Expectation::any;
   std::string expected_reason;
@@ -112,15 +112,15 @@ Result<LinuxAdapter> load_adapter(const std::string& name_or_path);
 /// --kernel: "6.12", "7.3.4", "6.1-rt".
 bool is_kernel_version(std::string_view text);
 
-/// Puts the file system on a stack of block devices and adds the stack to the name. Fails for a
-/// file system with a separate log.
+/// Puts the file system on a stack of block devices, and adds the stack's name to the adapter's
+/// name. Fails for a file system with a separate log.
 Result<void> set_stack(LinuxAdapter& adapter, std::shared_ptr<const Stack> stack);
 
-/// Selects a kernel and adds it to the name. A word with a '/' is the path of a bzImage or of a
-/// kernel source folder; the name then gets its last component: "xfs@6.12", "xfs@linux". A QEMU
-/// guest needs a bzImage, and a guest in virtual time needs sources; this is checked only when the
-/// guest is created. Fails if there is no such kernel, or if the adapter has its own kernel or
-/// modules.
+/// Selects a kernel and adds its name to the adapter's name: "xfs@6.12". A word with a '/' is the
+/// path of a bzImage or of a kernel source folder; only the path's last component is added:
+/// "xfs@linux". A QEMU guest needs a bzImage, and a guest in virtual time needs sources; this is
+/// checked only when the guest is created. Fails if there is no such kernel, or if the adapter has
+/// its own kernel or modules.
 Result<void> set_kernel(LinuxAdapter& adapter, const std::string& kernel);
 
 /// Returns the argument with which load_adapter() loads this adapter again: its name, or the path
@@ -130,7 +130,7 @@ std::string name_to_load(const LinuxAdapter& adapter);
 /// Adds a stack to an adapter's name: "ext4:md-raid1@6.12" for "ext4@6.12". Returns the name
 /// unchanged if the stack is empty.
 std::string name_on_stack(const std::string& name_or_path, const std::string& stack);
-/// Returns the argument with which load_adapter() loads this adapter without its stack.
+/// Like name_to_load(), but without the stack.
 std::string name_without_stack(const LinuxAdapter& adapter);
 
 /// Returns the name without the kernel: "xfs" for "xfs@6.12".
@@ -140,8 +140,8 @@ std::string name_without_kernel(const std::string& name);
 /// and leaves the adapter's name unchanged.
 Result<void> replace_kernel(LinuxAdapter& adapter, const std::string& version_or_path);
 
-/// Combines each adapter name with each kernel, grouped by kernel. Returns the names unchanged if
-/// `kernels` is empty.
+/// Returns all combinations of an adapter name and a kernel, grouped by kernel. Returns the names
+/// unchanged if `kernels` is empty.
 std::vector<std::string> under_kernels(const std::vector<std::string>& names,
                                        const std::vector<std::string>& kernels);
 

@@ -17,14 +17,15 @@ namespace headcrash::adapters {
 struct GuestCommand {
   std::vector<std::string> argv;  ///< empty if there is no command
   std::vector<int> good_exits;    ///< contains at least one exit code
-  /// The command may also run on the host, on an image file. It needs no privileges there.
+  /// The command may also run on the host, on an image file. On the host, the command needs no
+  /// privileges.
   bool host = false;
   bool good(int exit_code) const {
     return std::find(good_exits.begin(), good_exits.end(), exit_code) != good_exits.end();
   }
 };
 
-/// Reads the table `section` into a command: command = [...], good = [0, 1], host = true.
+/// Reads a command from the table `section`: command = [...], good = [0, 1], host = true.
 Result<void> read_command(const base::StrictTable& root, const std::string& section,
                           GuestCommand& command);
 /// Fails if a word contains a placeholder {name} that is not in `places`. `key` is the key of the
@@ -42,7 +43,7 @@ Result<void> parse_expected(const base::StrictTable& table, Expectation& expecte
 /// Files that a user's file system needs in the guest; scripts/build-guest packs them. All paths
 /// are absolute, and were checked when the adapter was parsed.
 struct GuestParts {
-  /// The path of a bzImage, or the version of one of Debian's kernels, which may be abbreviated
+  /// The path of a bzImage, or the version of one of Debian's kernels, possibly abbreviated
   /// (is_kernel_version). If empty, the kernel of the host's Debian release is used.
   std::string kernel;
   std::vector<std::string> modules;  ///< .ko files in load order, or a modules_install folder

@@ -230,7 +230,7 @@ TEST_F(SnapfsCheck, AnUnreachableInodeWithALink) {
   expect(FindingKind::unreachable, "a link count of 1");
 }
 /// An inode without a name is permitted if the superblock counts it as unlinked, because the file
-/// may still be open. This inode is not counted.
+/// may still be open. Here, the superblock does not count the inode.
 TEST_F(SnapfsCheck, AnUnlinkedInodeThatTheSuperblockDoesNotCount) {
   edit_entry("d", "large", [](auto entry) { store32(entry, tree::kEntryInodeOffset, 0); });
   for (InodeNumber number = kRootInode; number < reader().superblock().inodes; ++number) {

@@ -129,8 +129,8 @@ VfsResult<void> Store::move_to_blocks(Generation& generation, Superblock& next) 
   return {};
 }
 
-/// Returns the leaf's buffer, held, after copying the leaf if this is necessary before it may be
-/// changed.
+/// Returns the leaf's buffer, held. If the leaf must not be changed in place, copies the leaf
+/// first.
 VfsResult<os::HeldBuffer> Store::own_leaf(Generation& generation, BlockAddress& root,
                                           const TreeShape& shape, std::uint32_t leaf) {
   const Path path = path_to(root, shape, leaf);
@@ -204,8 +204,9 @@ VfsResult<void> Store::move_inode_bits(Generation& generation, Superblock& next)
   return {};
 }
 
-/// Updates the block map. Copying a leaf allocates a block whose bit may be in another leaf, so
-/// this is repeated until no further leaf needs a copy.
+/// Updates the block map, after copying the leaves that must change. Each copy allocates a block
+/// whose bit may be in a further leaf, so the search for such leaves is repeated until it finds
+/// none.
 VfsResult<void> Store::move_block_bits(Generation& generation, Superblock& next) {
   const std::uint32_t per_leaf = s_.bits_per_block();
   std::set<std::uint32_t> owned;
@@ -309,7 +310,7 @@ void Store::release_freed(Generation& generation) {
 }
 
 void Store::give_back(BlockAddress address) {
-  // Only if the disk is damaged can a block have two owners.
+  // A block can have two owners only if the disk is damaged.
   if (!space_.taken(address)) return stop();
   cache.discard(key_of(address));
   space_.give_back(address);

@@ -37,7 +37,7 @@ std::set<std::string> listing(Vfs& fs, const std::string& path = {}) {
 
 enum class Bytes : std::uint8_t { letter_of_name, not_of_old_disk };
 
-/// Returns the same listing, but for an image. If a file has wrong contents, stores a description
+/// Like the function above, but reads an image. If a file has wrong contents, stores a description
 /// in `wrong`. With `letter_of_name`, a file may contain only zeroes and the last letter of its
 /// name, in upper or lower case. With `not_of_old_disk`, it may contain anything except bytes from
 /// before mkfs.
@@ -53,7 +53,7 @@ std::set<std::string> listing(const ImageReader& reader, Bytes bytes, std::strin
     const auto got = reader.read(inode, 0, std::as_writable_bytes(std::span(text)));
     const char letter = found.path.back();
     const std::string own{'\0', letter, static_cast<char>(std::toupper(letter))};
-    // Uses library functions, because a loop in this file would be slow with sanitizers.
+    // Uses library functions, because a loop in this file would be slow in sanitizer builds.
     const auto foreign =
         bytes == Bytes::not_of_old_disk ? text.find('#') : text.find_first_not_of(own);
     if (!got || foreign != std::string::npos)
@@ -70,7 +70,7 @@ class Recorder {
 
   struct State {
     std::set<std::string> names;
-    std::size_t writes = 0;  ///< number of disk writes issued by then
+    std::size_t writes = 0;  ///< disk writes issued before the state was recorded
     bool synced = false;     ///< if true, no later power cut may show an earlier state
   };
 

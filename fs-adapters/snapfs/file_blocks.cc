@@ -16,8 +16,8 @@ namespace {
 // Maximum number of new address blocks that one new block can require.
 constexpr std::uint32_t kAboveMax = kIndirectLevels;
 
-/// Checks that the blocks allocated during its lifetime were reserved by make_room(). Does nothing
-/// if the operation has no such reservation.
+/// Checks that all blocks allocated by an operation during this object's lifetime were reserved by
+/// make_room(). Does nothing if the operation has no reservation.
 class RoomCheck {
  public:
   explicit RoomCheck(Operation& operation) : operation_(operation), before_(operation.allocated) {}
@@ -103,7 +103,7 @@ std::optional<BlockAddress> Store::allocate(Generation& generation, BlockAddress
   if (!address) return address;
   generation.freed.erase(*address);
   // If blocks are reused at once, an operation of the previous generation may get a block that the
-  // open generation has just freed. The open generation must then not mark it as free.
+  // open generation has just freed. The open generation must no longer mark that block as free.
   open_->freed.erase(*address);
   if (Operation* const operation = current_operation()) ++operation->allocated;
   generation.born.insert(*address);
@@ -314,8 +314,7 @@ VfsResult<os::HeldBuffer> Store::block_for_writing(tree::Operation& tree_operati
   return read_at(*fresh, kind);
 }
 
-/// Releases a buffer. The buffer need not be marked dirty for its generation here: that was done
-/// when the caller received it.
+/// Releases a buffer, which was marked dirty for its generation when the caller received it.
 void Store::write_delayed(os::HeldBuffer buffer) {
   if (options_.writes_at_once)
     cache.write_async(std::move(buffer));
@@ -323,8 +322,8 @@ void Store::write_delayed(os::HeldBuffer buffer) {
     cache.write_delayed(std::move(buffer));
 }
 
-/// Frees blocks `first` to `end`, exclusive, of those below `at`. Returns true if no block is left
-/// below `at`.
+/// Among the file blocks below `at`, frees those from number `first` up to but not including `end`.
+/// Returns true if no block is left below `at`.
 VfsResult<bool> Store::free_below(Generation& generation, CoreInode& inode, BlockAddress& at,
                                   std::uint64_t start, std::uint32_t level, std::uint64_t first,
                                   std::uint64_t end) {

@@ -62,12 +62,12 @@ struct PointerPath {
   /// 0 to 11: a direct pointer; 12, 13, 14: the single, double or triple indirect pointer.
   std::uint32_t root = 0;
   std::uint32_t depth = 0;
-  std::array<std::uint32_t, kIndirectLevels> slots = {};  ///< from the top down
+  std::array<std::uint32_t, kIndirectLevels> slots = {};  ///< by address block, top first
 };
 
 enum class VersionCheck : std::uint8_t {
   every_sector,  ///< each sector's generation, and the checksum
-  first_sector,  ///< for a control: only the generation in the first sector
+  first_sector,  ///< for a control: only the first sector's generation
 };
 
 struct Superblock {
@@ -113,8 +113,8 @@ struct Superblock {
 
 /// Returns kSuperblockBytes bytes.
 std::vector<std::byte> encode(const Superblock& superblock);
-/// Decodes a superblock. Fails if the bytes are not a superblock of this format, or if it is torn
-/// or invalid for a device of that size.
+/// Decodes a superblock. Fails if the bytes are not a superblock of this format, are torn, or are
+/// not valid for a device of this size.
 Result<Superblock> decode_superblock(std::span<const std::byte> bytes,
                                      std::uint64_t device_sectors);
 /// Reads the newer one of the valid superblocks. If none is valid, the Error describes both slots.

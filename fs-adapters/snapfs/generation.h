@@ -33,8 +33,8 @@ struct Generation {
   std::set<std::uint32_t> record_leaves;
   std::set<InodeNumber> numbers_born, numbers_freed;
 
-  /// Adds the changes of the previous generation, which are in the log but have not been committed.
-  /// Both generations are then committed as one.
+  /// Adds the changes of the previous generation. These changes are in the log, but have not been
+  /// committed. Both generations are then committed as one.
   void continue_after(const Generation& older);
 
   /// Returns the memory charged for this generation (tree::InodeStore::bytes_in_core).
@@ -54,7 +54,7 @@ struct Operation : tree::Operation {
   /// Number of blocks reserved for this operation's writes, so that the writes cannot fail with
   /// ENOSPC.
   std::uint32_t room = 0;
-  std::uint32_t used_room = 0;  ///< number of blocks that these writes have allocated; at most room
+  std::uint32_t used_room = 0;  ///< number of reserved blocks allocated so far; at most room
   std::uint32_t allocated = 0;  ///< number of all blocks that the operation has allocated
 };
 

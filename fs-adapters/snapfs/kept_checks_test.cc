@@ -1,5 +1,5 @@
-// Tests that a check that reuses earlier results reports the same as a full check, whatever has
-// changed between the checks.
+// A check that reuses earlier results must report the same as a full check, whatever has changed
+// since the earlier check.
 #include "fs-adapters/snapfs/kept_checks.h"
 
 #include <random>

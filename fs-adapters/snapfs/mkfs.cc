@@ -127,8 +127,8 @@ Result<Superblock> mkfs(model::SectorStore& store, const MkfsOptions& options) {
   if (!at) return forward_error(at);
   s.inode_map = *at;
 
-  // The block map's blocks are in use, too, and must be marked. Its first leaf covers all blocks in
-  // use.
+  // The block map's own blocks are also in use and must be marked. The map's first leaf covers all
+  // blocks in use.
   const std::uint32_t used = writer.next() + 1 + s.block_tree().depth;
   std::ranges::fill(block, std::byte{0});
   set_bits(block, used);

@@ -46,8 +46,8 @@ Result<SnapshotEntry> find_snapshot(std::span<const SnapshotEntry> snapshots,
                                     std::string_view name);
 /// Converts the entries to the type in fs-adapters/snapshots.h.
 std::vector<SnapshotInfo> infos_of(std::span<const SnapshotEntry> snapshots);
-/// Returns the superblock of the snapshot's generation. However, its number of free blocks is that
-/// of `newest`.
+/// Returns the superblock of the snapshot's generation, but with the number of free blocks of
+/// `newest`.
 Superblock superblock_of(const SnapshotEntry& snapshot, const Superblock& newest);
 
 }  // namespace headcrash::snapfs

@@ -1,10 +1,9 @@
 // Kept snapshots (store.h, snapshot_table.h).
 //
-// Each creation or removal of a snapshot is made by a commit. The generation that is being written
-// allocates a block for the new snapshot table, which contains the roots of all kept snapshots. A
-// new snapshot has the roots of this generation. From the spawn on, data of this generation is also
-// copied when it is overwritten, because the operations that overwrite it belong to a newer
-// generation.
+// A commit creates and removes snapshots. The generation that is being written allocates a block
+// for the new snapshot table, which contains the roots of all kept snapshots. A new snapshot has
+// the roots of this generation. From the spawn on, data of this generation is also copied when it
+// is overwritten, because the operations that overwrite it belong to a newer generation.
 #include <fmt/core.h>
 
 #include <algorithm>

@@ -218,8 +218,8 @@ TEST(SnapfsSnapshotErrors, AFullDiskRecoversWhenASnapshotIsDropped) {
     EXPECT_EQ(error, ENOSPC);
     EXPECT_TRUE(fs.close(*last));
     EXPECT_EQ(error_of(fs.make_snapshot("two")), ENOSPC);
-    // Removals do not free blocks that the snapshot contains, but they need blocks for copies. In
-    // the end, even a removal fails with ENOSPC.
+    // A removal needs blocks for copies, but frees no block that the snapshot contains. In the end,
+    // even a removal fails with ENOSPC.
     for (int i = 0; i < 10; ++i) {
       error = error_of(fs.unlink("f" + std::to_string(i)));
       EXPECT_TRUE(error == 0 || error == ENOSPC) << error;

@@ -106,8 +106,8 @@ TEST_P(FullDisk, AWriteWithoutSpaceLeavesTheFileUnchanged) {
   }
 }
 
-/// For each changed inode, a block of inode records must be copied when the generation ends.
-/// Operations that run until then must leave enough space for these copies.
+/// When a generation ends, a block of inode records must be copied for each changed inode. The
+/// generation's operations must leave enough space for these copies.
 TEST_P(FullDisk, CanChangeInodesInManyBlocks) {
   Disk disk(
       {.device_bytes = 1 << 20, .mkfs = {.block_bytes = 512, .bytes_per_inode = 1024, .id = 2}});

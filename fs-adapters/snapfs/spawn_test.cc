@@ -7,7 +7,7 @@ namespace {
 
 using bench::Disk;
 
-/// Each request takes as long as a seek and a revolution.
+/// Time for each request: a seek and a revolution.
 constexpr os::TimeNs kRequest = 20 * model::kMillisecondNs;
 constexpr os::TimeNs kInTheMiddle = kRequest / 2;  // a time in the middle of the first request
 
@@ -85,8 +85,8 @@ TEST(SnapfsSpawn, ABarrierWaitsForRunningOperations) {
   }
 }
 
-/// If a newer generation frees blocks of a generation that is being written, the blocks are written
-/// and counted nevertheless.
+/// A newer generation frees blocks of a generation that is being written. These blocks must still
+/// be written and counted.
 TEST(SnapfsSpawn, CountsBlocksFreedWhileBeingWritten) {
   Disk disk;
   SlowMachine m(*disk.store);

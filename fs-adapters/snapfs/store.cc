@@ -212,8 +212,8 @@ void Store::mix_into_closing(const Inode& inode) {
   const std::uint64_t mixed_into = closing_->number;
   BlockAddress root = record_map_;
   const auto address = follow(path_to(root, record_tree_, inode.number / s_.records_per_block()));
-  // The commit may have ended while this fiber was waiting for a block. The record must not be
-  // changed then.
+  // The commit may have ended while this fiber was waiting for a block. In that case, the record
+  // must not be changed.
   if (!closing_ || closing_->number != mixed_into) return;
   if (!closing_is_moved_ || !address || !closing_->outstanding.contains(*address)) return;
   const auto buffer = read_at(*address, Kind::metadata);
@@ -222,8 +222,8 @@ void Store::mix_into_closing(const Inode& inode) {
   encode(record, buffer->bytes().subspan(at, kInodeBytes));
 }
 
-/// If the inode has no references: destroys it if it has been removed, and otherwise moves it to
-/// the idle list.
+/// Destroys an unreferenced inode that was removed, and moves any other unreferenced inode to the
+/// idle list. Does nothing if the inode is referenced.
 void Store::settle(CoreInode& inode) {
   if (inode.references != 0 || inode.loading) return;
   if (inode.removed) {
@@ -312,8 +312,8 @@ VfsResult<void> Store::fsync(tree::Operation& operation, tree::CoreInode& inode,
   if (in_transaction()) return refuse(EBUSY);
   leave(static_cast<Operation&>(
       operation));  // the generation can be committed only after its operations have ended
-  // Unlocked because the commit waits for transactions in progress, and these may need to lock this
-  // inode.
+  // The lock is released, because the commit waits for transactions in progress, and one of them
+  // may need the lock of this inode.
   inode.lock.unlock();
   const auto durable = [&]() -> VfsResult<void> {
     if (s_.log_blocks == 0) return sync();

@@ -86,16 +86,16 @@ enum class DataMode : std::uint8_t {
 /// The time at which a block that a generation has freed may be allocated again.
 enum class Reuse : std::uint8_t {
   after_commit,  ///< when that generation is on the disk (III-A, the first solution)
-  /// For a control: at once. However, writes of newer generations wait until that generation is on
-  /// the disk. This is "another solution" in III-A, exactly as printed.
+  /// For a control: at once, but writes of newer generations wait until that generation is on the
+  /// disk. This is "another solution" in III-A, exactly as printed.
   newer_writes_wait,
-  /// For a control: once the next generation has been spawned, but before that generation is
-  /// written.
+  /// For a control: once the next generation has been spawned, before the generation that freed the
+  /// block is written.
   at_spawn,
   at_once,  ///< for a control: at once
 };
 
-/// What operations do while a generation is spawned (III-B).
+/// Treatment of operations while a generation is spawned (III-B).
 enum class Spawn : std::uint8_t {
   concurrent,  ///< operations in progress continue, each in its own generation
   barrier,     ///< "a synchronization barrier": new operations wait until running ones have ended
@@ -122,8 +122,8 @@ struct MountOptions {
 
   // Controls. Each of these breaks one rule.
   bool one_superblock = false;  ///< superblocks are always written to the same slot
-  /// Each change belongs to the generation that is open at that time. Changes of one operation may
-  /// thus belong to two generations.
+  /// Each change belongs to the generation that is open when the change is made. Changes of one
+  /// operation may thus belong to two generations.
   bool operations_straddle = false;
   bool commits_early = false;  ///< a commit does not wait for the last outstanding block
   /// When a block is freed, it is also removed from the generation that is being written.
@@ -277,7 +277,7 @@ class Store final : public tree::InodeStore, private tree::InodeOwner, private o
   /// Maximum number of blocks that one operation may copy when the disk is full. This number
   /// suffices for an exchange of two names. An exchange changes two entries in each of two
   /// directories, and two ".." entries; the block of each entry may be below three address blocks.
-  /// It also changes as many record blocks as entries.
+  /// An exchange also changes as many record blocks as entries.
   static constexpr std::uint32_t kOperationBlocks = 24;
   Store(os::System& system, const Superblock& superblock, std::size_t slot,
         const MountOptions& options);
@@ -314,7 +314,7 @@ class Store final : public tree::InodeStore, private tree::InodeOwner, private o
   void schedule_commit();
 
   // file_blocks.cc
-  /// A path to a block. It begins at a pointer and leads through address blocks.
+  /// A path to a block: a root pointer, and a slot in each address block.
   struct Path {
     BlockAddress* root = nullptr;
     std::uint32_t depth = 0;
@@ -429,8 +429,7 @@ class Store final : public tree::InodeStore, private tree::InodeOwner, private o
   std::vector<SnapshotEntry> snapshots_;
   /// The snapshots that will exist once the generation that is being written has been committed.
   std::vector<SnapshotEntry> snapshots_to_be_;
-  /// The creation or removal of a snapshot that the generation being written makes; nullopt if that
-  /// generation makes none.
+  /// The snapshot that the generation being written creates or drops, if any.
   std::optional<SnapshotChange> snapshot_change_;
   KeptBlocks kept_;
   std::vector<bool> live_;  ///< for each block, whether the newest committed generation contains it
@@ -444,8 +443,8 @@ class Store final : public tree::InodeStore, private tree::InodeOwner, private o
   std::unique_ptr<Generation> open_;
   /// The generation that is being written; null if there is no such generation.
   std::unique_ptr<Generation> closing_;
-  /// True if the inodes of `closing_` have been copied to records, so that no free blocks must be
-  /// kept for its commit.
+  /// True if the inodes of `closing_` have been copied to records. The commit of `closing_` then
+  /// needs no further free blocks.
   bool closing_is_moved_ = false;
   bool barrier_ = false;  ///< no operation may begin now
   /// Number of the newest generation whose superblock is on the disk.

@@ -34,7 +34,7 @@ void Store::end_transactions() {
   transactions_changed_.wake_all();
 }
 
-/// Waits until no transaction is in progress. After the return, none can begin until the calling
+/// Waits until no transaction is in progress. On return, no transaction can begin until the calling
 /// fiber waits again. Requires the commit lock.
 void Store::wait_for_transactions() {
   if (options_.splits_transactions) return;

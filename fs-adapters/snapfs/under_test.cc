@@ -40,8 +40,7 @@ class SnapfsChecker final : public adapters::ImageChecker {
                                  .text = std::move(finding.text)});
     return report;
   }
-  /// Checks the image without changing it. A recovery is not necessary, and damage cannot be
-  /// repaired.
+  /// Only checks the image. A recovery is never necessary, and damage cannot be repaired.
   Result<adapters::CheckReport> repair(model::SectorStore& store,
                                        const adapters::CheckOptions& options) override {
     auto report = check(store, options);
@@ -126,7 +125,7 @@ class SnapfsReader final : public adapters::ImageReader {
 
  private:
   /// Converts an inode number to 32 bits. A number that is too large becomes the maximum, which is
-  /// also invalid.
+  /// not a valid inode number.
   static InodeNumber number_of(std::uint64_t number) {
     return static_cast<InodeNumber>(
         std::min<std::uint64_t>(number, std::numeric_limits<InodeNumber>::max()));
@@ -311,7 +310,7 @@ adapters::Promises promises_of(const Variant& variant) {
           .fsync_keeps_links = true,
           .fsync_keeps_moved_path = true,
           .fsync_keeps_new_name = true,
-          // Metadata is always kept. Data is kept only if commits wait for data.
+          // After this time, all metadata is kept, but data is kept only if commits wait for data.
           .keeps_after_s = ordered ? variant.mount.commit_interval_ns / model::kSecondNs + 2 : 0,
           .replace_keeps_content = ordered,
           .names = adapters::NameOrder::atomic,

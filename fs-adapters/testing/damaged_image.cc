@@ -28,9 +28,8 @@ constexpr std::uint64_t kPlainBytesMax = 4 << 20, kLargeBlock = 4 << 10;
 /// supports is used.
 constexpr std::array<std::uint64_t, 4> kDeep = {std::uint64_t{1} << 36, std::uint64_t{1} << 33,
                                                 9'000'000, 90'000};
-/// Formats may count addresses in any of these units, given in sectors. Each unit is tried in turn.
-/// With the unit of the image's format, a damaged word is the address of the sector that contains
-/// the word.
+/// Units in which formats may count addresses, in sectors. Edits that write an address try all of
+/// them. In the unit of the image's format, `itself` makes a word the address of the word's sector.
 constexpr std::array<std::uint32_t, 5> kUnits = {1, 2, 4, 8, 16};
 constexpr std::array<std::uint64_t, 10> kSizes = {0,
                                                   1,
@@ -43,7 +42,7 @@ constexpr std::array<std::uint64_t, 10> kSizes = {0,
                                                   std::uint64_t{1} << 62,
                                                   UINT64_MAX};
 
-/// Kinds of edits at a position, in addition to ImageEdit::overwrite().
+/// Kinds of edits in addition to ImageEdit::overwrite(). Each edit applies to one position.
 enum class Kind : std::uint8_t {
   byte,
   word,

@@ -22,8 +22,8 @@
 namespace headcrash::adapters::damaged {
 
 struct ImageFormat {
-  /// The name of the first system. If the disk is not "deep", the small one, '@' and the disk's
-  /// name follow: "ufs-netra-bmap", "lfs-roll-forward@plain".
+  /// The name of the first system, such as "ufs-netra-bmap". Unless the disk is "deep", the small
+  /// one, the name also contains the disk: "lfs-roll-forward@plain".
   std::string name;
   /// All systems that can mount the format. The first one has created the image.
   std::vector<const SystemUnderTest*> systems;
@@ -48,8 +48,8 @@ class ImageTarget {
 
   const std::string& name() const { return format_.name; }
   const std::vector<const SystemUnderTest*>& systems() const { return format_.systems; }
-  /// Returns the positions of sectors that contain pointers, at most 256 of them, each given by its
-  /// first byte.
+  /// Returns the positions of at most 256 sectors that contain pointers. A position is the offset
+  /// of the sector's first byte.
   const std::vector<std::uint64_t>& areas() const { return areas_; }
   /// Returns `count` edit programs, equally distributed over the kinds of edits and over the
   /// positions in the image. The edits create cyclic pointers, pointers to unused blocks or past

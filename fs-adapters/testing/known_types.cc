@@ -1,5 +1,5 @@
-// What these tests know about particular types: how to recompute checksums after an edit, and which
-// areas a mount may write (damaged_image.h).
+// Knowledge of particular types that these tests need: how to recompute checksums after an edit,
+// and which areas a mount may write (damaged_image.h).
 #include <algorithm>
 
 #include "fs-adapters/examples/shadow/format.h"

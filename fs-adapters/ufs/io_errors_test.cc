@@ -117,7 +117,7 @@ TEST_P(IoErrors, ADataErrorPersistsUntilARetrySucceeds) {
                                      // The syncer writes the block, and no caller waits for the
                                      // write.
                                      0));
-    // No request has failed yet if the scheme writes the data to a journal.
+    // A scheme that writes data to a journal has not used the bad sectors yet.
     const bool failed_behind = m_.machine.faulty_disk.failed() > 0;
     const auto first = fs.fsync(*file);
     if (failed_behind) {

@@ -154,7 +154,7 @@ class UfsReader final : public adapters::ImageReader {
 
  private:
   /// Converts an inode number to 32 bits. A number that is too large becomes the maximum, which is
-  /// also invalid.
+  /// not a valid inode number.
   static InodeNumber number_of(std::uint64_t number) {
     return static_cast<InodeNumber>(std::min<std::uint64_t>(number, UINT32_MAX));
   }

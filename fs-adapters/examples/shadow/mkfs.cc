@@ -54,8 +54,7 @@ Result<Options> options_of(const adapters::Settings& settings) {
   return options;
 }
 
-/// Computes the layout with the maximum number of blocks for which, together with their tables, the
-/// device has space.
+/// Computes the layout, with as many blocks as fit on the device together with their tables.
 Result<Geometry> lay_out(std::uint64_t sectors, const Options& options) {
   Geometry geometry{.id = options.id,
                     .block_bytes = static_cast<std::uint32_t>(options.block_bytes)};

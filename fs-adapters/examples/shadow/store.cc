@@ -11,7 +11,7 @@
 namespace headcrash::shadow {
 namespace {
 
-// The store stops if the blocks that could not be written exceed 1/kShareOfFailures of the cache.
+// The store stops if blocks whose last write failed take more than 1/kShareOfFailures of the cache.
 constexpr std::uint64_t kShareOfFailures = 4;
 
 }  // namespace
@@ -74,9 +74,9 @@ VfsResult<tree::InodeHandle> Store::make(tree::Operation& operation, tree::CoreI
   return share(*inode, &operation);
 }
 
-/// Called to release a reference to an inode. If it was the last reference and the inode has no
-/// name, removes the inode. No table contains an inode without a name, so nothing is written and no
-/// commit is needed.
+/// Releases a reference to an inode. If this was the last reference and the inode has no links,
+/// removes the inode. No table contains such an inode, so nothing is written and no commit is
+/// needed.
 void Store::put(tree::CoreInode& tree_inode, tree::Operation*) {
   CoreInode& inode = core(tree_inode);
   if (--inode.references != 0 || inode.attributes.links != 0) return;
@@ -148,8 +148,8 @@ VfsResult<os::HeldBuffer> Store::block_for_writing(tree::Operation&, tree::CoreI
   return read_block(inode, wanted.block);
 }
 
-/// Marks a block dirty. A block moves only in this function: a committed block is replaced by a
-/// newly allocated one.
+/// Marks a block dirty. If the block is committed, first moves it to a newly allocated address; no
+/// other function moves blocks.
 void Store::write_delayed(os::HeldBuffer buffer) {
   const os::BufferKey key = buffer.key();
   BlockAddress& address = inodes_.at(key.object)->record.blocks.at(key.block);

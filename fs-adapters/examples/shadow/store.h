@@ -9,11 +9,11 @@
 // a commit needs an order: blocks, table, header. There are two rules:
 //
 //   flush first   a header is written after everything that it describes is on the disk
-//   keep freed    a block of the state on the disk is reused after the next state is on the disk
+//   keep freed    a block of the state on the disk is reused only after the next state is on disk
 //
 // Operations that change something run one at a time, and so do commits. Readers run concurrently
 // and see the state in memory. fsync is a commit. No table contains an inode without a name, so a
-// power cut frees its blocks even if the file was open.
+// power cut frees the blocks of such an inode even if the file was open.
 //
 // Space. Each block change needs a free block, so without a reserve even a removal would fail on a
 // full disk. New blocks of files and directories therefore leave kReserveBlocks free, and an

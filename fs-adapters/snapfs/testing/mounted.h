@@ -55,7 +55,7 @@ struct Disk {
   LoggedStore log;
 };
 
-/// Reconstructs the contents of the disk after each of the writes that follow.
+/// Records the disk's writes from construction on, and reconstructs the contents after each write.
 class WriteReplay {
  public:
   explicit WriteReplay(Disk& disk)

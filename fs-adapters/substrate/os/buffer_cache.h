@@ -19,8 +19,8 @@
 // Hooks see a buffer before it is sent and after the write completes. They may substitute other
 // bytes (soft updates roll back updates that must not be visible yet) or veto the write (a journal
 // holds back uncommitted blocks). If no clean buffer is left, get() writes the oldest dirty ones
-// and waits. Only if all dirty buffers are unwritable at that time (held, or vetoed by a hook) does
-// the cache exceed its size.
+// and waits. The cache exceeds its size only if all dirty buffers are unwritable at that time
+// (held, or vetoed by a hook).
 //
 // Two writes to the same home reach the disk in the order of issue (disk_queue.h).
 //
@@ -169,9 +169,9 @@ struct BufferCacheOptions {
   /// copy would exceed the limit waits until other writes complete. If 0, there is no separate
   /// limit.
   std::uint64_t copies_bytes = 0;
-  /// Part of `bytes` that is protected for metadata. This part of the metadata is evicted only
-  /// after all data, and metadata beyond this part is evicted before any data. If 0, the least
-  /// recently used buffer of either kind is evicted.
+  /// Part of `bytes` that is protected for metadata. Metadata within this part is evicted after all
+  /// data; metadata in excess of it is evicted before any data. If 0, the least recently used
+  /// buffer of either kind is evicted.
   std::uint64_t metadata_bytes = 0;
   bool lock_data = false;  ///< also lock data blocks while they are written
   /// Part of `bytes` that is available only to fibers with a RoomReserve. These fibers make room in
@@ -207,8 +207,9 @@ class BufferCache {
   ~BufferCache();
 
   void hooks(WriteHooks* hooks);
-  /// Sets the owner; null removes the owner. An owner must be removed before it is destroyed,
-  /// unless it outlives the cache. An owner must not be removed while a dirty buffer has no home.
+  /// Sets the owner; null removes the owner. An owner must be removed before its destruction,
+  /// unless the cache is destroyed first. An owner must not be removed while a dirty buffer has no
+  /// home.
   void owner(BufferOwner* owner);
 
   // The following functions must be called from a fiber. Lengths are multiples of 512 bytes. get()
@@ -346,7 +347,7 @@ class BufferCache {
   ///
   /// A part consists of every `parts`-th slot. In a real system, buffers that become dirty together
   /// are in page frames all over the memory, but here they have adjacent slots. If a part consisted
-  /// of adjacent slots, the sweep would write them in one burst, which is what it should avoid.
+  /// of adjacent slots, a sweep would write them in one burst. Sweeps should avoid such bursts.
   void sweep(std::size_t part, std::size_t parts);
   void drop_clean();
 
@@ -359,9 +360,9 @@ class BufferCache {
   std::unique_ptr<State> state_;
 };
 
-/// While this object exists, the current fiber may use the cache's reserve. This is for fibers that
-/// make room: the owner's writer, or a cleaner. These fibers never wait for room. If the reserve is
-/// used up and no buffer is clean, they make the cache exceed its size.
+/// While this object exists, the current fiber may use the cache's reserve. The reserve is for
+/// fibers that make room: the owner's writer, or a cleaner. These fibers never wait for room. If
+/// the reserve is used up and no buffer is clean, they make the cache exceed its size.
 class RoomReserve {
  public:
   explicit RoomReserve(BufferCache& cache);

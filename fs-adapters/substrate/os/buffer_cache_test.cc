@@ -418,7 +418,7 @@ TEST(BufferCache, ADiscardedBufferIsNotWrittenButWritesInFlightComplete) {
     HeldBuffer held = w.fill({3, 2}, 30, 3);
     w.cache.discard_object(3);
     EXPECT_FALSE(w.cache.any_dirty());
-    // A new buffer under the same key is independent of the old one, which is still held.
+    // The old buffer is still held. A new buffer under the same key is independent of it.
     w.cache.write_delayed(w.fill({3, 2}, 40, 4));
     w.cache.write_delayed(std::move(held));
     EXPECT_EQ(w.cache.flush_all(), Status::ok);
@@ -538,8 +538,8 @@ TEST(BufferCache, AFailedCopyRestoresAnEvictedBuffer) {
     w.cache.drop_clean();
     w.queue.drain();
     EXPECT_EQ(w.read_word({0, 1}, 10), 0U);
-    // The next write will fail. The read after it is queued behind the write, but must nevertheless
-    // return the new word.
+    // The next write will fail. The read below is queued behind that write, but must still return
+    // the new word.
     w.cache.write_async(w.fill({0, 1}, 10, 8));
     w.cache.drop_clean();
     EXPECT_EQ(w.read_word({0, 1}, 10), 8U);
@@ -674,8 +674,8 @@ TEST(BufferCache, HooksCanVetoAWrite) {
     EXPECT_EQ(w.medium.word(10), 0U);
     EXPECT_EQ(w.medium.word(11), 1U);
     EXPECT_EQ(w.cache.dirty().size(), 1U);
-    // Needs more memory than the cache has. The vetoed buffer must stay dirty in the cache, even if
-    // the cache exceeds its size.
+    // The following writes need more memory than the cache has. The vetoed buffer must stay dirty
+    // in the cache, even if the cache exceeds its size.
     for (std::int64_t block = 20; block < 30; ++block)
       w.cache.write_delayed(w.fill({0, block}, 20, 1));
     const BufferKey key{0, 1};
@@ -713,7 +713,7 @@ TEST(BufferCache, TheSweepMarksThenWrites) {
     w.cache.sweep(0, 2);
     w.cache.sweep(1, 2);
     EXPECT_TRUE(w.disk.log.empty());
-    // A slot of part 0, which the sweep skips because the slot's buffer is held.
+    // The sweep of part 0 skips this slot, because the slot's buffer is held.
     const HeldBuffer held = w.cache.cached({0, 2});
     w.cache.sweep(0, 2);
     w.queue.drain();

@@ -100,7 +100,7 @@ TEST(BufferGather, TheCacheDoesNotWriteBuffersWithoutAHome) {
     w.cache.sweep(0, 1);
     w.cache.sweep(0, 1);
     EXPECT_EQ(w.cache.flush_all(), Status::device_failed) << "there is no owner";
-    // Without a home, a buffer keeps kUnassigned: get() and read() ignore the home that is passed.
+    // A buffer without a home keeps kUnassigned; get() and read() ignore the home argument.
     EXPECT_EQ(w.cache.read({1, 0}, Content::metadata, 40, 512)->lba(), kUnassigned);
     EXPECT_EQ(w.cache.get({1, 0}, Content::metadata, 40, 512).lba(), kUnassigned);
     EXPECT_TRUE(w.cache.any_dirty());

@@ -8,9 +8,9 @@
 //   dirty   dirty buffers, in the order in which they became dirty, and in order of last change
 //   slots   storage of the buffers, which the syncer sweeps
 //
-// A buffer's lock is held by a fiber, or by the device while the buffer itself is being sent. It
-// passes to waiters in FIFO order. A discarded buffer is in no list; it is destroyed once it has no
-// holder, waiter or transfer.
+// A buffer's lock is held by a fiber, or by the device while the buffer itself is being sent. The
+// lock passes to waiters in FIFO order. A discarded buffer is in no list; it is destroyed once it
+// has no holder, waiter or transfer.
 
 #include <tsl/robin_map.h>
 
@@ -41,8 +41,8 @@ class Buffer {
   Lock lock = Lock::free;
   WaitQueue waiters;
   std::uint32_t waiting = 0;
-  /// Number of transfers that pin the buffer. A transfer pins it if the transfer will need the
-  /// buffer at completion, or if it has sent a copy that does not count as cache memory.
+  /// Number of transfers that pin the buffer: those that will need the buffer at completion, and
+  /// those that have sent a copy that does not count as cache memory.
   std::uint32_t pins = 0;
   /// True if the buffer has the disk's bytes or newer ones; false until a read completes.
   bool known = false;
@@ -54,7 +54,7 @@ class Buffer {
   TimeNs dirtied_at = 0;
   std::uint64_t dirty_number = 0;  ///< position in the order in which buffers became dirty
   TimeNs modified_at = 0;
-  /// Position in the order of last use, over both clean lists.
+  /// Position in the order of last use, across both lists of clean buffers.
   std::uint64_t clean_number = 0;
   std::size_t slot = 0;
   Links<Buffer> in_object;

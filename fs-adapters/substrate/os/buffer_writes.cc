@@ -69,8 +69,8 @@ void BufferCache::State::set_clean(Buffer& buffer) {
   modified.remove(buffer);
 }
 
-/// Waits until copies of another `bytes` bytes are within the limit on copies, or until there are
-/// no copies.
+/// Waits until a copy of `bytes` bytes fits within the limit on copies, or until there are no other
+/// copies.
 void BufferCache::State::wait_for_copies(std::size_t bytes) {
   if (options.copies_bytes == 0) return;
   const TimeNs before = executor.now();
@@ -245,8 +245,8 @@ bool BufferCache::State::later_write_of(const Transfer& transfer) const {
 /// for the buffer.
 void BufferCache::State::keep_unwritten(Transfer& transfer) {
   Buffer* buffer = transfer.buffer != nullptr ? transfer.buffer : find(transfer.key);
-  // The buffer's home was the address of this write, which has failed. The buffer now has no home,
-  // and the owner must select another address.
+  // The failed write was to give the buffer this home. The buffer loses the home, and the owner
+  // must select another address.
   if (buffer != nullptr && transfer.moves && buffer->lba == transfer.lba)
     set_home(*buffer, kUnassigned);
   if (buffer != nullptr && buffer->known) {
@@ -255,7 +255,7 @@ void BufferCache::State::keep_unwritten(Transfer& transfer) {
     if (!buffer->fresh) set_dirty_again(*buffer);
     return;
   }
-  // A later write has newer bytes. If the later write fails, too, this function is called for it.
+  // A later write has newer bytes. If that write fails, too, keep_unwritten() is called for it.
   if (later_write_of(transfer)) return;
   std::vector<std::byte> sent = std::move(transfer.copy);
   sent.resize(transfer.bytes);  // zeroes are sent without a copy
@@ -289,23 +289,23 @@ void BufferCache::State::set_dirty_again(Buffer& buffer) {
 /// Marks the writes in flight of these blocks as discarded, so that their failures are ignored.
 void BufferCache::State::discard_writes(const BufferKey& first, const BufferKey& last) {
   failed_writes.erase(failed_writes.lower_bound(first), failed_writes.upper_bound(last));
-  // Without copies, no write must be marked: each write in flight still has its buffer, and if that
+  // Without copies, marking is unnecessary: each write in flight still has its buffer. If that
   // buffer has been discarded, a failure of the write is ignored.
   if (!options.block_copy) return;
   for (auto at = writes.lower_bound(first); at != writes.end() && !(last < at->first); ++at)
     at->second->discarded = true;
 }
 
-/// Issues a write of the block. Returns 0 if it is not dirty or is held, or if a hook vetoed the
-/// write.
+/// Issues a write of the block. Returns 0 if the block is not dirty, if it is held, or if a hook
+/// vetoed the write.
 RequestId BufferCache::State::write_unheld(const BufferKey& key, Cause cause) {
   Buffer* buffer = find(key);
   if (buffer == nullptr || !buffer->dirty || buffer->lock != Buffer::Lock::free) return 0;
   if (buffer->lba == kUnassigned) return 0;
   lock(*buffer);
   pay_for_write(*buffer);
-  // The buffer may have been discarded during the wait. Nothing may be written then, because its
-  // address may already belong to another block.
+  // The buffer may have been discarded during the wait. In that case, nothing may be written,
+  // because the buffer's address may already belong to another block.
   if (!buffer->dirty) {
     unlock(*buffer);
     return 0;
@@ -352,8 +352,8 @@ RequestId BufferCache::State::being_written(const BufferKey& key) const {
   const auto it = index.find(key);
   if (it != index.end() && it->second->last_write != 0)
     return disk.pending(it->second->last_write) ? it->second->last_write : 0;
-  // The buffer may have been evicted and created again while a copy of it was in flight. The buffer
-  // then does not know of this write, so the list of writes is searched.
+  // The buffer may have been evicted and created again while a copy of it was in flight. The new
+  // buffer has no record of this write, so the list of writes is searched.
   const auto behind = writes.upper_bound(key);
   if (behind == writes.begin() || std::prev(behind)->first != key) return 0;
   return std::prev(behind)->second->id;

@@ -33,7 +33,7 @@ bool WallClock::pass_until(TimeNs until) {
     const auto something = [this] { return !events_.empty(); };
     if (until == model::kNever) {
       posted_.wait(lock, something);
-    } else if (until > now()) {  // a sleep of 0 would take 50 us, the kernel's timer slack
+    } else if (until > now()) {  // even a wait of 0 takes 50 us (timer slack)
       const std::chrono::steady_clock::time_point end{std::chrono::nanoseconds(until - origin_ns_)};
       posted_.wait_until(lock, end, something);
     }

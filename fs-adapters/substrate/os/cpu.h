@@ -53,17 +53,17 @@ class Cpu : private Executor::StopListener {
   TimeNs slice_ns_;
   Account interrupts_{.name = "interrupts"};
   TimeNs busy_ns_ = 0;
-  /// The fiber that has the processor. Once a fiber has the processor, it keeps it from one use()
-  /// to the next, until the fiber stops for another reason.
+  /// The fiber that has the processor. A fiber keeps the processor between two calls of use(),
+  /// unless it stops for another reason in between.
   Fiber* holder_ = nullptr;
   /// True if the processor is granted to a woken fiber that has not run yet.
   bool promised_ = false;
   bool computing_ = false;     ///< true if the holder is sleeping because it is computing
   TimeNs slice_left_ns_ = 0;   ///< remaining part of the holder's slice
   TimeNs computes_until_ = 0;  ///< end of the holder's current work; interrupts extend it
-  TimeNs taken_until_ = 0;     ///< end of interrupts that arrived while the processor was idle
-  WaitQueue woken_;            ///< waiting fibers that have not used up a slice
-  WaitQueue sliced_;           ///< waiting fibers that have used up a slice
+  TimeNs taken_until_ = 0;     ///< end of interrupt handling on a processor that was idle
+  WaitQueue woken_;            ///< fibers waiting for the processor with part of a slice left
+  WaitQueue sliced_;           ///< fibers waiting for the processor after using up a slice
 };
 
 }  // namespace headcrash::os

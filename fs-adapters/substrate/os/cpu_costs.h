@@ -25,14 +25,14 @@ struct MachineCosts {
 };
 
 /// Costs of file system operations on the same machine. In a comparison, each kind of file system
-/// has its own table of these; all share one table of MachineCosts.
+/// has its own FileSystemCosts; all share one MachineCosts.
 struct FileSystemCosts {
   TimeNs path_component = 0;   ///< one component of a path, without the directory search
   TimeNs directory_entry = 0;  ///< one entry in a linear search for a name
-  TimeNs name_changed = 0;     ///< creating or removing an entry, or pointing it at another file
+  TimeNs name_changed = 0;     ///< adding, removing or redirecting a directory entry
   TimeNs inode_changed = 0;    ///< copying an in-core inode to its block
   TimeNs allocation = 0;       ///< search of a bitmap for a free block or inode
-  TimeNs dependency = 0;       ///< creating, satisfying or rolling back a soft-updates dependency
+  TimeNs dependency = 0;       ///< creating, satisfying or undoing a soft-updates dependency
 };
 
 struct CpuCosts : MachineCosts, FileSystemCosts {};

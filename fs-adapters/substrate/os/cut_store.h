@@ -9,8 +9,8 @@
 
 namespace headcrash::os {
 
-/// Lets a given number of writes through, each of them completely, and fails all later ones. Reads
-/// always succeed.
+/// Completes a given number of writes, and fails all later ones. No write is torn. Reads always
+/// succeed.
 class CutStore final : public model::SectorStore {
  public:
   /// `store` must outlive this object.

@@ -17,7 +17,7 @@ namespace headcrash::os {
 
 class DeviceStores final : public model::SectorStore {
  public:
-  /// The range of a store that holds the bytes of one device. The store must outlive this object.
+  /// The part of a store that holds one device's bytes. The store must outlive this object.
   struct Part {
     model::SectorStore* store = nullptr;
     std::uint64_t first = 0, sectors = 0;

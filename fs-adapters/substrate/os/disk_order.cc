@@ -149,9 +149,9 @@ void DiskOrder::finish(RequestId id, Outcome outcome, Changes& changes) {
   forget_sectors(id);
   const std::vector<Follower> followers = std::exchange(slot.followers, {});
   if (outcome == Outcome::failed && slot.kind == Kind::write) {
-    // If a write fails without being sent, because a request in its chain has failed, later writes
-    // of the same sectors must fail, too. The later writes also contain the changes of the failed
-    // write, but their chains name only the requests on which their newer changes depend.
+    // The write may have failed without being sent, because a request in its chain failed. Later
+    // writes of the same sectors also contain its changes, but their chains need not name the
+    // requests on which these changes depend. The later writes must therefore fail, too.
     for (const Follower& follower : followers)
       if ((follower.link == Link::chain || slot.doomed) && slots_[follower.id].kind == Kind::write)
         doom(follower.id, changes);
@@ -165,7 +165,8 @@ void DiskOrder::finish(RequestId id, Outcome outcome, Changes& changes) {
   }
 }
 
-/// Dooms the writes that this failed write's flag or barrier has held back.
+/// Dooms the writes that the failed write's flag or barrier has held back: they will fail without
+/// being sent.
 void DiskOrder::doom_followers(RequestId id, Changes& changes) {
   const bool flagged = slots_[id].flagged;
   const bool barrier = slots_[id].barrier;

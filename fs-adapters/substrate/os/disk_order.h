@@ -111,9 +111,9 @@ class DiskOrder {
   bool reads_bypass_;
   IdWindow<Slot> slots_;
   Runs runs_;
-  /// All pending flagged requests. May also contain flagged requests that are already complete.
+  /// Flagged requests, in issue order: all pending ones, and possibly some that are complete.
   std::deque<RequestId> flagged_;
-  /// All pending barriers. May also contain barriers that are already complete.
+  /// Barriers, in issue order: all pending ones, and possibly some that are complete.
   std::deque<RequestId> barriers_;
   RequestId last_flagged_ = 0;
   std::deque<RequestId> flag_gate_;

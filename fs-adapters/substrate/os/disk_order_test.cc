@@ -86,9 +86,9 @@ class NaiveOrder {
       if (ready(j)) ids.insert(j);
     return ids;
   }
-  /// Completes a request. A failed write dooms later writes that are pending: writes that name it
-  /// in their chain, writes that its flag or barrier has held back and, if the failed write itself
-  /// was doomed, writes to its sectors.
+  /// Completes a request. A failed write dooms pending later writes: those whose chain names it,
+  /// those that its flag or barrier has held back, and, if it was doomed itself, those to its
+  /// sectors.
   void complete(RequestId id, OrderOutcome outcome) {
     (*this)[id].complete = true;
     if (outcome == OrderOutcome::failed && (*this)[id].kind == OrderKind::write) {
@@ -167,8 +167,8 @@ class OrderHistory {
     ordering.flagged = request.flagged;
     ordering.barrier = request.barrier;
     ordering.after = request.after;
-    // Requests that are already complete have no effect in a chain, so the naive implementation
-    // omits them.
+    // Removes completed requests from the naive implementation's chain, because they have no
+    // effect.
     auto& names = naive_[naive_.newest()].after;
     names.erase(
         std::remove_if(names.begin(), names.end(), [&](RequestId i) { return naive_[i].complete; }),

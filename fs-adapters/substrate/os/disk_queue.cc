@@ -197,8 +197,8 @@ void DiskQueue::State::dispatch(Spindle& spindle) {
 }
 
 RequestId DiskQueue::State::choose(Spindle& spindle) {
-  // The oldest pending request need not wait for any other request. If too many requests have
-  // overtaken it, the cause is the schedule, so it is dispatched regardless of the schedule.
+  // The oldest pending request waits for no other request. If too many later requests have
+  // overtaken it, it is dispatched regardless of the schedule.
   const RequestId oldest = requests.oldest();
   if (requests.beyond() - oldest > options.requests_max && requests.front().queued &&
       &spindle_of(requests.front().request) == &spindle)
@@ -210,7 +210,7 @@ RequestId DiskQueue::State::choose(Spindle& spindle) {
   return (reads ? spindle.reads : spindle.schedule).choose();
 }
 
-/// Adds the leader to the run. Then adds ready requests for as long as one begins at the sector
+/// Adds the leader to the run, and then, one after another, ready requests that begin at the sector
 /// where the run ends.
 void DiskQueue::State::gather(Run& run, RequestId leader) {
   const BlockRequest& first = requests[leader].request;
@@ -297,8 +297,8 @@ void DiskQueue::State::run_done(Run& run, model::Status status) {
   dispatch();
 }
 
-/// Handles a run that the device has finished: updates the counters, and completes the requests of
-/// the run unless they must be retried or must first be flushed.
+/// Handles a run that the device has finished. Updates the counters, and completes the run's
+/// requests unless they must be retried or must wait for a flush.
 void DiskQueue::State::went(Run& run, model::Status status) {
   const TimeNs now = executor.now();
   Spindle& spindle = run.spindle;

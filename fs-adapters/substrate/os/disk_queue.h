@@ -26,8 +26,9 @@
 // write fail, too, and so do later writes of the sectors of such failed requests, because they
 // contain the same bytes. Nothing that depends on the failed write thus reaches the disk. The
 // writes that fail in this way are not sent. They complete with an error, after the earlier writes
-// of their sectors. Requests issued after the failure are not affected, because their issuers know
-// of it. When a run of concatenated requests fails, its requests are retried one by one.
+// of their sectors. Requests issued after the failure are not affected, because their issuers have
+// been notified of it. When a run of concatenated requests fails, its requests are retried one by
+// one.
 
 #include <cstdint>
 #include <memory>
@@ -61,9 +62,9 @@ struct DiskQueueOptions {
   /// one other request is dispatched.
   bool reads_first = false;
   std::uint32_t reads_in_row_max = 16;
-  /// Maximum number of pending requests, which also limits the memory for them. At this number,
-  /// transfer() waits, and issue() must not be called; the cache limits the writes that it issues.
-  /// A request that `requests_max` later requests have overtaken is dispatched next, regardless of
+  /// Maximum number of pending requests, which also limits their memory. At this number, transfer()
+  /// waits, and issue() must not be called; the cache limits the writes that it issues. Once
+  /// `requests_max` later requests have overtaken a request, it is dispatched next, regardless of
   /// the schedule.
   std::uint64_t requests_max = std::uint64_t{1} << 22;
 };
@@ -111,7 +112,7 @@ struct DiskQueueCounters {
   /// saw. For a concatenated request, the time begins with the issue of the first one. This is the
   /// paper's "driver response".
   TimeNs response_ns = 0;
-  TimeNs access_ns = 0;  ///< time from dispatch to completion, summed over all these requests
+  TimeNs access_ns = 0;  ///< time from dispatch to completion, summed over the same requests
   std::uint64_t queued_most = 0;
   std::uint64_t flushes = 0;  ///< flushes that the queue itself has sent; not counted in `requests`
   /// Maximum number of requests that were outstanding at once, over all devices.
@@ -122,7 +123,7 @@ class DiskQueue {
  public:
   /// Call drain() before destruction, unless the simulation will not run again.
   DiskQueue(Executor& executor, Cpu& cpu, BlockDevice& device, const DiskQueueOptions& options);
-  /// Drives several devices, at least one. The options apply to each.
+  /// Drives one or more devices. The options apply to each of them.
   DiskQueue(Executor& executor, Cpu& cpu, std::span<BlockDevice* const> devices,
             const DiskQueueOptions& options);
   ~DiskQueue();

@@ -33,7 +33,7 @@ class DiskSchedule {
 
   /// Returns the next request without removing it. The schedule must not be empty.
   RequestId choose();
-  /// Sets the head position: the previous request ended just before this sector.
+  /// Sets the head position to the end of the previous request.
   void moved_to(std::uint64_t lba) { head_ = lba; }
   /// Returns the first request at exactly `lba` that satisfies `good`.
   template <typename Good>

@@ -2,14 +2,14 @@
 //
 //   run() -> [run queue] -> fiber -> next fiber -> ... -> run()
 //
-// A fiber that stops switches directly to the next one, which halves the number of switches.
+// A fiber that stops running switches directly to the next one; this halves the number of switches.
 // Control returns to run() when the queue is empty, when a fiber ends, and from time to time, so
 // that fibers that never wait do not delay events posted to a real clock.
 //
 // A fiber is in one list at a time, the run queue or a wait queue. The lists are linked through the
 // fibers, so they need no additional memory. A sleep during which no other fiber can run does not
-// switch at all: the clock advances on the sleeper's stack. Meanwhile current() is null, so an
-// event handler that waits is detected.
+// switch at all: the clock advances on the sleeper's stack. During the advance, current() is null,
+// so that an event handler that tries to wait is detected.
 #include "fs-adapters/substrate/os/executor.h"
 
 #include <algorithm>
@@ -41,7 +41,7 @@ class Fiber {
 
 namespace {
 
-/// Inserts a fiber into a list that is sorted by priority, after those of equal priority.
+/// Inserts a fiber into a list that is sorted by priority, after all fibers of equal priority.
 void insert_by_priority(Fiber& fiber, Fiber*& first, Fiber*& last) {
   fiber.next = nullptr;
   if (first == nullptr || last->priority >= fiber.priority) {

@@ -35,7 +35,7 @@ struct Account {
   /// Time that the account's fibers spent waiting for their own requests, or for a buffer that was
   /// in flight.
   TimeNs disk_wait_ns = 0;
-  Charged charged = {};  ///< how often each cost was charged; the sum of all charges is `cpu_ns`
+  Charged charged = {};  ///< how often each cost was charged; all charges together make up `cpu_ns`
 };
 
 class Fiber;  ///< opaque; see executor.cc
@@ -66,9 +66,9 @@ class Executor {
   /// Runs until the clock reaches `until`, even if all users have ended. Used when the machine is
   /// idle or has only daemons.
   void run_until(TimeNs until);
-  /// Runs until `done` returns true, without a time limit. Used if the work of the machine comes
-  /// from outside, as events posted to a WallClock; there may be no event for days. Calls `done`
-  /// between turns of fibers and after each posted event.
+  /// Runs until `done` returns true, without a time limit. Used if work comes from outside the
+  /// machine, as events posted to a WallClock; days may pass without an event. Calls `done` between
+  /// turns of fibers and after each posted event.
   void run_until(const std::function<bool()>& done);
   /// Makes all sleeps end immediately from now on, and runs until every fiber has ended, daemons
   /// included.
@@ -113,7 +113,7 @@ class Executor {
 /// A queue of fibers that wait for the same event. Any code on the executor's thread may wake them,
 /// including event handlers. Fibers are woken in FIFO order, or in the order of their priorities if
 /// there is a schedule. Waking a fiber makes it runnable but does not run it. halt() does not wake
-/// these fibers. They wait for other fibers or for requests, and are woken when those end.
+/// these fibers; each of them is woken when the fiber or request for which it waits ends.
 class WaitQueue {
  public:
   explicit WaitQueue(Executor& executor) : executor_(executor) {}
@@ -138,8 +138,8 @@ class FiberLock {
   /// Takes the lock, waiting for it if necessary. This call is a possible switch even if the lock
   /// is free.
   void lock();
-  /// Takes the lock and returns true if the lock is free; otherwise, returns false. Never waits,
-  /// and is not a possible switch.
+  /// If the lock is free, takes it and returns true; otherwise, returns false. Never waits, and
+  /// never switches to another fiber.
   bool try_lock();
   void unlock();
   bool locked() const { return locked_; }

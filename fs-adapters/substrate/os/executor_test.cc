@@ -213,7 +213,7 @@ TEST(Executor, TheListenerIsCalledForEachStop) {
   w.executor.spawn(Kind::user, w.account, [&] {
     w.executor.sleep_until(5);  // stops the fiber for the first time
     w.executor.sleep_until(2);  // already passed
-    w.executor.yield();         // the second stop; the third one is the end of the fiber
+    w.executor.yield();         // stops the fiber again; the end of the fiber is the third stop
   });
   w.executor.run();
   EXPECT_EQ(listener.stops, 3);

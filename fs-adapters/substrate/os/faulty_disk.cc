@@ -22,8 +22,8 @@ bool touches(const BlockRequest& request, const DiskFault& fault) {
   return request.lba < fault.sectors.end && fault.sectors.lba < request.lba + request.sectors;
 }
 
-/// Returns the request that is sent to the underlying disk in place of a failing request: the part
-/// of a write that takes effect nevertheless, or a flush if nothing does.
+/// Returns the request to send to the underlying disk in place of a failing request: the part of
+/// the write that still takes effect, or a flush if no part does.
 BlockRequest rest_of(const BlockRequest& request, DiskFault::Leaves leaves) {
   if (request.op != model::Op::write || leaves == DiskFault::Leaves::nothing)
     return {model::Op::flush};

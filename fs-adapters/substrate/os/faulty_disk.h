@@ -32,7 +32,7 @@ struct SectorRange {
 
 struct DiskFault {
   static constexpr std::uint64_t kForGood = std::numeric_limits<std::uint64_t>::max();
-  /// How much of a failed write nevertheless reaches the medium.
+  /// The part of a failed write that reaches the medium.
   enum class Leaves : std::uint8_t { nothing, first_half, everything };
 
   model::Op op = model::Op::write;  ///< read, write or flush
@@ -56,15 +56,15 @@ DiskFault draw_fault(Random& random, std::span<const SectorRange> areas);
 
 class FaultyDisk final : public BlockDevice {
  public:
-  /// `disk` must outlive this object, which must outlive its requests. Without faults, all requests
-  /// are forwarded.
+  /// `disk` must outlive this object. No request may be pending when this object is destroyed.
+  /// Without faults, all requests are forwarded.
   FaultyDisk(BlockDevice& disk, std::span<const DiskFault> faults = {});
 
   std::uint64_t sectors() const override { return disk_.sectors(); }
   bool volatile_cache() const override { return disk_.volatile_cache(); }
   void start(const BlockRequest& request, BlockDone& done) override;
 
-  /// Adds a fault. The counts for existing faults continue.
+  /// Adds a fault. The counts of existing faults are not reset.
   void add(const DiskFault& fault) { armed_.push_back({.fault = fault}); }
   /// Removes all faults, as if the disk were repaired.
   void clear() { armed_.clear(); }

@@ -14,8 +14,8 @@ constexpr std::uint64_t kChangesBits = 7;
 /// Change points are drawn from the first 2^n possible switches, and n is drawn from this range.
 /// Because runs differ in length, all orders of magnitude are equally likely.
 constexpr std::uint64_t kBitsLeast = 4, kBitsMost = 12;
-/// The maximum of a hold time is also a power of 2 whose exponent is drawn; the smallest maximum is
-/// about 2 ms. At one change point in three, the fiber is not held.
+/// Each hold time is drawn below a limit, which is a random power of 2 nanoseconds of about 2 ms or
+/// more. At one change point in three, the fiber is not held.
 constexpr std::uint64_t kHoldBitsLeast = 20;
 constexpr std::uint64_t kHoldsNothingOneIn = 3;
 constexpr std::size_t kOmittedMost = 64;  // number of bits in FiberScheduleOptions::omitted

@@ -9,9 +9,9 @@
 //
 // RandomPriorities is probabilistic concurrency testing (Burckhardt et al., ASPLOS 2010).
 // Priorities are random, and at d change points the running fiber gets the lowest priority. A
-// defect that needs d ordered events is found with a known probability. Here most fibers wait for
-// the disk, so a fiber with a low priority soon runs again. At a change point a fiber is therefore
-// also held for some model time.
+// defect that needs d ordered events is found with a known probability. In our systems, most fibers
+// wait for the disk, so a fiber with a low priority soon runs again. At a change point a fiber is
+// therefore also held for some model time.
 //
 // ScheduleEnumerator runs all schedules in which at most a given number of choices differ from FIFO
 // order (as CHESS does: Musuvathi and Qadeer, PLDI 2007).
@@ -47,9 +47,9 @@ class FiberSchedule {
   virtual Step step(std::int64_t priority) { return {.priority = priority}; }
   /// Returns the new priority of a fiber that yields; `priority` is its current one.
   virtual std::int64_t after_yield(std::int64_t priority) { return priority; }
-  /// Returns which of the `count` fibers with the highest priority runs next; `count` is at least
-  /// 2. At a possible switch, 0 is the running fiber. Otherwise, 0 is the fiber that has been
-  /// runnable for the longest time.
+  /// Returns the index of the fiber to run next among the `count` fibers that share the highest
+  /// priority; `count` is at least two. At a possible switch, index 0 is the running fiber;
+  /// otherwise, it is the fiber that has been runnable longest.
   virtual std::size_t choose(std::size_t count) { return (void)count, 0; }
 };
 
@@ -57,7 +57,7 @@ class FiberSchedule {
 /// have no effect.
 struct FiberScheduleOptions {
   std::uint64_t seed = 0;
-  /// Number of change points; nullopt for 1 to 64, drawn from the seed.
+  /// Number of change points. If nullopt, a number from 1 to 64 is drawn from the seed.
   std::optional<std::uint32_t> changes = {};
   /// Maximum time for which a fiber is held at a change point.
   TimeNs hold_ns_max = 4 * model::kSecondNs;

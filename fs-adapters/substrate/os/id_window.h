@@ -1,6 +1,6 @@
 #pragma once
-// A window of consecutively numbered items, from which the oldest is removed first. It is a deque
-// that is indexed by the items' numbers.
+// A window of consecutively numbered items: a deque that is indexed by the items' numbers. The
+// oldest item is removed first.
 
 #include <cstdint>
 #include <deque>

@@ -42,7 +42,7 @@ std::string reason(int error) {
   return std::generic_category().message(error);
 }
 
-/// Transfers all bytes. Returns 0 or an errno value, or a special value if the device is too short.
+/// Transfers all bytes. Returns 0 or an errno value; EIO if the device is too short.
 template <typename Transfer>
 int whole(std::size_t bytes, const Transfer& transfer) {
   std::size_t done = 0;

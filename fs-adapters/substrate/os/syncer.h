@@ -21,8 +21,8 @@ struct SyncerOptions {
     sweep,
     periodic,  ///< writes everything every `interval_ns`, like the classic `update` daemon
     interval,  ///< each second, writes data at least `interval_ns` old, and all metadata
-    /// Like `interval`, but all dirty data must be on the disk by that age. Data is therefore
-    /// written at the age of `interval_ns` minus the time needed to write all dirty data at
+    /// Like `interval`, but all dirty data must be on the disk by the age of `interval_ns`. Data is
+    /// therefore written earlier, by the time needed to write all dirty data at
     /// `drain_bytes_per_s`.
     burst,
     /// Each call that changes something returns only after its changes are on the disk
@@ -37,15 +37,15 @@ struct SyncerOptions {
   std::size_t parts = 30;
   /// With 0, data is written at the next tick. With kNever, age never causes a write of data.
   TimeNs interval_ns = 30 * model::kSecondNs;
-  /// Applies only to buffers. For logs and commits, age always counts from the first change.
+  /// Applies only to buffers. The age of a log or a commit always counts from the first change.
   Age age = Age::since_last_change;
   /// For `interval` and `burst`: metadata blocks are also written only when they have reached the
   /// age at which data is written. In-core inodes are still copied to their blocks at once.
   /// Otherwise, a change to an inode would wait twice: first in core, then in the block.
   bool metadata_waits = false;
-  /// If true, logs, commits and in-core inodes are written at the times that their file system uses
-  /// with the sweep policy. Linux 2.4 works this way: kupdate writes buffers, and a journal commits
-  /// on its own timer.
+  /// If true, logs, commits and in-core inodes are written at the same times as with the sweep
+  /// policy; their file system defines these times. Linux 2.4 works this way: kupdate writes
+  /// buffers, and a journal commits on its own timer.
   bool own_times = false;
   /// For `burst`: rate at which the disk can absorb dirty data; must be positive.
   std::uint64_t drain_bytes_per_s = 0;
@@ -89,8 +89,8 @@ class Syncer {
   /// write. If the policy defines no such time (sweep, own_times), returns `usual_ns` from now. For
   /// burst, the result depends on the current amount of dirty data.
   TimeNs due_at(Content content, TimeNs usual_ns) const;
-  /// The inverse of due_at(): data changed at the returned time or earlier is due now. Negative if
-  /// no data is due.
+  /// The inverse of due_at(). Returns the latest time for which this is true: data that changed at
+  /// that time is due now. Negative if no data is due.
   TimeNs due_since(TimeNs usual_ns) const;
   bool writes_through() const;  ///< true for Policy::write_through
 

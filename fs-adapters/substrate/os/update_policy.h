@@ -20,8 +20,8 @@
 namespace headcrash::os {
 
 /// Parses a policy. Fails if the policy is unknown or its delay is invalid; error messages begin
-/// with `subject`. Also fails if the delay of a burst policy is longer than the time in which the
-/// policy's rate empties a full cache of `cache_bytes`.
+/// with `subject`. The delay of a burst policy must not exceed the time in which a full cache of
+/// `cache_bytes` is written at the policy's rate.
 Result<SyncerOptions> parse_update_policy(std::string_view text, std::uint64_t cache_bytes,
                                           const std::string& subject);
 

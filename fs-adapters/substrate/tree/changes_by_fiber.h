@@ -8,9 +8,9 @@
 
 namespace headcrash::tree {
 
-/// Keeps track of which fibers have changed something in their current operation. If an operation
-/// fails with EIO after its fiber has changed something, it cannot be rolled back. Changes made by
-/// other fibers do not matter.
+/// Tracks which fibers have changed something in their current operation. An operation that fails
+/// with EIO cannot be rolled back if its fiber has changed something. Changes made by other fibers
+/// do not matter.
 class ChangesByFiber {
  public:
   explicit ChangesByFiber(os::Executor& executor) : executor_(executor) {}

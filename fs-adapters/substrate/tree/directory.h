@@ -32,8 +32,8 @@ VfsResult<std::optional<FoundName>> find_name(InodeStore& store, CoreInode& dire
 VfsResult<std::int64_t> make_room(InodeStore& store, Operation& operation, CoreInode& directory,
                                   std::string_view name);
 
-/// A name to be added to a block that make_room() has found; adding it also notifies the store. The
-/// target's link count must already have been raised.
+/// A name to be added to a block found by make_room(). The target's link count must already have
+/// been raised. add_name() also notifies the store.
 struct NewName {
   std::string_view name;
   std::int64_t block = 0;

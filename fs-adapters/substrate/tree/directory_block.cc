@@ -56,8 +56,8 @@ std::uint32_t place_in(std::span<std::byte> block, const Entry& host, Entry adde
   return added.offset;
 }
 
-/// Moves the chunk's entries to its front, so that the last entry gets all the slack. Returns the
-/// moves.
+/// Moves all entries of the chunk to its front, so that the last entry gets all the slack. Returns
+/// the moves.
 std::vector<MovedEntry> compact(std::span<std::byte> block, std::uint32_t chunk) {
   std::vector<MovedEntry> moved;
   const std::uint32_t end = (chunk + 1) * kChunkBytes;

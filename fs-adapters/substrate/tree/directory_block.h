@@ -91,8 +91,8 @@ struct NameSearch {
   /// chunk_with_room().
   bool room = false;
 };
-/// Searches a block linearly. The result is what a DirectoryCursor and chunk_with_room() would
-/// find, but the search is faster, which matters for large directories.
+/// Searches a block linearly. Returns the same result as a DirectoryCursor and chunk_with_room(),
+/// but is faster, which matters for large directories.
 NameSearch search_block(std::span<const std::byte> block, std::string_view name);
 /// Returns the entry before the one at `offset`, in the same chunk: the entry that remove_entry()
 /// would extend.
@@ -109,18 +109,17 @@ struct AddedEntry {
 /// contiguous.
 std::optional<std::uint32_t> chunk_with_room(std::span<const std::byte> block,
                                              std::size_t name_bytes);
-/// Adds an entry to a chunk, in the slack of another entry or in place of a free one. If the
-/// chunk's free space suffices only in total, first moves all entries to the front of the chunk.
-/// Returns nullopt if there is too little free space. The name must not be in the block yet, and
-/// must have 1 to kNameBytesMax bytes.
+/// Adds an entry to a chunk, in the slack of another entry or in place of a free one. If no single
+/// gap is large enough but the chunk's total free space is, first moves all entries to the front of
+/// the chunk. Returns nullopt if there is too little free space. The name must not be in the block
+/// yet, and must have 1 to kNameBytesMax bytes.
 std::optional<AddedEntry> add_entry(std::span<std::byte> block, std::uint32_t chunk,
                                     std::string_view name, InodeNumber inode, std::uint8_t type);
 /// Like the function above, but uses the first chunk that has room for the name.
 std::optional<AddedEntry> add_entry(std::span<std::byte> block, std::string_view name,
                                     InodeNumber inode, std::uint8_t type);
 
-/// Removes the entry at `offset`. There must be an entry at `offset`. The bytes of its name stay in
-/// the block, as in BSD.
+/// Removes the entry that begins at `offset`. The bytes of its name stay in the block, as in BSD.
 void remove_entry(std::span<std::byte> block, std::uint32_t offset);
 /// Makes the entry at `offset` refer to another inode.
 void set_entry_inode(std::span<std::byte> block, std::uint32_t offset, InodeNumber inode);

@@ -106,8 +106,8 @@ class FileSystem : public Vfs {
   VfsResult<NameInDirectory> walk_to_parent(std::string_view path, Operation* operation);
   VfsResult<std::string> target_of(CoreInode& link);
   VfsResult<InodeHandle> child(CoreInode& directory, std::string_view name, Operation* operation);
-  /// Returns the inode to which a directory entry refers. Fails with EIO if it is not allocated, or
-  /// if it is the directory itself or the root.
+  /// Returns the inode to which a directory entry refers. Fails with EIO if the inode is not
+  /// allocated, or if it is the directory itself or the root.
   VfsResult<InodeHandle> named_inode(const CoreInode& directory, std::string_view name,
                                      InodeNumber number, Operation* operation);
 

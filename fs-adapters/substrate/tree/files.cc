@@ -61,7 +61,7 @@ VfsResult<FileSystem::OpenFile*> FileSystem::file_of(FileHandle file) {
   return &*files_[index];
 }
 
-/// Returns the file at that path. Creates the file if it does not exist.
+/// Returns the file at `path`. Creates the file if it does not exist.
 VfsResult<InodeHandle> FileSystem::find_or_make(std::string_view path, const OpenOptions& options,
                                                 Operation& operation) {
   const auto mode = static_cast<std::uint16_t>(kTypeRegular | (options.mode & kPermissionMask));
@@ -74,8 +74,8 @@ VfsResult<InodeHandle> FileSystem::find_or_make(std::string_view path, const Ope
   }
   auto walked = walk(path, LastLink::follow, &operation);
   if (walked || walked.error().value != ENOENT) return walked;
-  // The name did not exist, either because another user has just removed it or because it is a
-  // symbolic link to a missing file.
+  // Either another user has just removed the name, or the name is a symbolic link to a missing
+  // file.
   const InodeLock lock(*at.directory);
   TRY(const auto found, find_name(*store_, *at.directory, at.name));
   if (!found) return make_node(operation, *at.directory, at.name, mode, {});

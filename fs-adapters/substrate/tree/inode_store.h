@@ -55,7 +55,7 @@ struct BytesToChange {
 struct BlockWanted {
   std::int64_t block = 0;
   std::uint32_t bytes = 0;   ///< number of bytes that the block needs after the write
-  bool overwritten = false;  ///< all its current bytes will be overwritten, so it need not be read
+  bool overwritten = false;  ///< the caller overwrites all current bytes, so no read is needed
   /// Initial bytes of a new block; the store's hooks may see them. The store fills the rest of the
   /// block with empty chunks (directory_block.h) in a directory, and with zeroes otherwise. The
   /// tree releases the block without marking it dirty, so the store must mark it dirty.
@@ -80,7 +80,7 @@ class InodeStore {
   os::Cpu& cpu;  ///< the tree charges system calls, lookups and copies to it
   os::BufferCache& cache;
 
-  // Properties. None of these functions waits.
+  // The following functions return properties of the store. They do not wait.
   virtual InodeNumber root() const = 0;
   /// Returns true if the number is a valid inode number, whether or not the inode is allocated.
   virtual bool is_inode(std::uint64_t number) const = 0;
@@ -150,9 +150,9 @@ class InodeStore {
   /// fails with ENOSPC if there is no space for the copy.
   virtual VfsResult<os::HeldBuffer> block_to_change(Operation& operation, CoreInode& inode,
                                                     std::int64_t block);
-  /// Returns the block, held. Allocates it if it was a hole, and extends it if it was too short.
-  /// The caller must then raise the inode's size if necessary. Fails with ENOSPC if no space is
-  /// free.
+  /// Returns the block, held. Allocates the block if it is a hole, and extends the block if it is
+  /// too short. The caller must then raise the inode's size if necessary. Fails with ENOSPC if no
+  /// space is free.
   virtual VfsResult<os::HeldBuffer> block_for_writing(Operation& operation, CoreInode& inode,
                                                       const BlockWanted& wanted) = 0;
   /// Releases a block from block_to_change() or block_for_writing() after the caller has changed

@@ -48,8 +48,8 @@ struct MovedEntry {
 /// to which ".." refers, because a move may write the name and the ".." in either order.
 struct DroppedLink {
   CoreInode* inode = nullptr;  ///< the inode that loses the link; null if no link is dropped
-  /// If the name of a directory is removed: the parent directory that contained the name. Its link
-  /// count includes the directory.
+  /// If the name of a directory is removed, the parent directory that contained the name; otherwise
+  /// null. The parent's link count includes the directory.
   CoreInode* parent = nullptr;
   /// Number of links that `inode` loses: 2 for a removed directory, because its "." also counts; 0
   /// if `inode` keeps all its links.

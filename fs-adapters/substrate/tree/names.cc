@@ -86,8 +86,8 @@ VfsResult<void> FileSystem::symlink(std::string_view target, std::string_view pa
 VfsResult<void> FileSystem::remove(std::string_view path, bool directory) {
   return change([&](Operation& operation) -> VfsResult<void> {
     TRY(auto at, walk_to_parent(path, &operation));
-    // Declared first, so that it is destroyed last, when all locks have been released. Its
-    // destruction may remove the inode, which may take long.
+    // Declared first, so that the handle is destroyed after all locks have been released.
+    // Destroying the handle may remove the inode, and that may take long.
     InodeHandle gone;
     InodeLock parent_lock(*at.directory);
     TRY(const auto found, find_name(*store_, *at.directory, at.name));

@@ -56,8 +56,8 @@ VfsResult<InodeHandle> FileSystem::start_of(std::string_view& path, Operation* o
   if (!store_->is_inode(name->inode)) return refuse(ESTALE);
   auto inode = store_->get(static_cast<InodeNumber>(name->inode), operation);
   if (!inode) return inode;
-  // If another fiber is removing the inode, it holds the lock until the removal is complete. The
-  // removal is then visible below.
+  // A fiber that removes an inode holds the inode's lock until the removal is complete. The checks
+  // below therefore detect a removal.
   const InodeLock lock(**inode);
   const Attributes& its = (*inode)->attributes;
   if (!its.allocated() || its.generation != name->generation) return refuse(ESTALE);

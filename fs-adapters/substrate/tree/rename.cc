@@ -7,7 +7,7 @@
 //             cut, the third name may remain unless fsck removes it (exchange_name.h).
 //
 // A parent's link count rises before a directory gets a name in it (including the third name of an
-// exchange), and falls once that name is gone. It does not depend on the target of "..".
+// exchange), and falls once that name is gone. The count does not depend on the target of "..".
 
 #include <algorithm>
 #include <cerrno>
@@ -57,9 +57,8 @@ VfsResult<void> change_parent(InodeStore& store, Operation& operation, CoreInode
                        .replaced = {.inode = &old_parent, .links = 0}});
 }
 
-/// Returns the link to drop when a moved inode loses its old name. `leaves` is the parent directory
-/// that the inode leaves; its link count will be lowered. If no link count changes, `leaves` is
-/// null.
+/// Returns the link to drop when a moved inode loses its old name. `leaves` is the inode's old
+/// parent, whose link count will be lowered; null if no link count changes.
 DroppedLink moved_from(CoreInode& inode, CoreInode* leaves) {
   return {.inode = &inode, .parent = leaves, .moved = true};
 }

@@ -149,9 +149,9 @@ void Allocator::leave_hot_group(std::uint32_t group) {
 }
 
 /// Returns true if too much of the free space is in partly used blocks. The hot spot must then fill
-/// these blocks. Otherwise, each time that the hot spot passed all groups, there would be more of
-/// them, until no whole block was free. FFS switches from time to space optimisation at the same
-/// fraction.
+/// these blocks. Otherwise, the number of partly used blocks would grow each time that the hot spot
+/// passed all groups, until no whole block was free. FFS switches from time to space optimisation
+/// at the same fraction.
 bool Allocator::in_pieces() const {
   const std::uint64_t percent = std::max(volume_.super.reserve_percent, 4U) - 2;
   return std::uint64_t{volume_.super.total.free_fragments} * 100 >

@@ -31,9 +31,9 @@
 //                        fragmented, we fill partly used blocks after the hot spot before breaking
 //                        whole ones.
 //
-// Bitmaps change in the buffers of their groups, which are written delayed. No ordering rule
-// applies to bitmaps, because fsck can recompute them. The ordering schemes decide when a block or
-// an inode becomes free.
+// Bitmaps change in the buffers of their groups. These buffers are written with write_delayed(). No
+// ordering rule applies to bitmaps, because fsck can recompute them. The ordering schemes decide
+// when a block or an inode becomes free.
 
 #include <cstdint>
 #include <optional>
@@ -129,8 +129,8 @@ class Allocator {
     /// If nullopt, the search begins at the group's rotor.
     std::optional<std::uint32_t> block = {}, fragment = {};
     bool forward = false;
-    /// If true, the search takes free fragments in partly used blocks after the start before it
-    /// breaks up a whole block.
+    /// If true, the search first looks for free fragments in the partly used blocks after the
+    /// start, and breaks up a whole block only if it finds no such fragments.
     bool fills_blocks = false;
   };
   VfsResult<std::optional<FragmentAddress>> allocate_in(std::uint32_t group, const Search& from,

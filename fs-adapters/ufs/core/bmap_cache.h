@@ -10,9 +10,9 @@
 // pointers are equal or older. A cut may therefore come at any time between a merge
 // (merge_bmap_cache(), file_blocks.h) and the write of an inode with another cache. Only regular
 // files have a cache, and it covers pointers of a single indirect block. That block may never have
-// been written (`alone`); then the cache has all its pointers. `alone` is limited to the inode's
-// single indirect block: with an indirect block below another indirect block, an older inode might
-// be longer.
+// been written (`alone`); in that case, the cache has all pointers of the block. `alone` is limited
+// to the inode's single indirect block: for an indirect block below another one, an older inode on
+// the disk might have a greater size.
 //
 // Layout in the inode's extension (inode_extension.h), from byte 64 on:
 //

@@ -48,8 +48,8 @@ TEST(BmapCache, CoversPointersOfOneIndirectBlock) {
   std::array<std::byte, BmapCache::kBytes> bytes = {};
   cache.encode(bytes);
   EXPECT_EQ(BmapCache::decode(bytes), cache);
-  // The other pointers of the indirect block do not change. However, if the cache is `alone`, the
-  // indirect block was never written, and its other pointers become zero.
+  // The other pointers of the indirect block do not change, unless the cache is `alone`. In that
+  // case the indirect block has never been written, and the other pointers become zero.
   for (const bool alone : {false, true}) {
     BmapCache laid(14, alone);
     laid.set(14, 800);
@@ -171,7 +171,7 @@ TEST_P(BmapCuts, KeepFsyncedData) {
   m.mount();
   struct Promise {
     std::size_t writes;
-    /// `cut`: number of the write after which the file may be shorter
+    /// The file may become shorter after disk write number `cut`.
     std::uint64_t size, cut = 0;
   };
   std::vector<Promise> promises;

@@ -26,7 +26,7 @@ namespace headcrash::ufs {
 
 /// Offset of the Summary in the header. Used by fsck and the schemes.
 inline constexpr std::size_t kGroupTotalsOffset = 24;
-/// Size of the part of the header before the maps.
+/// Size of the header's fixed part, which precedes the maps.
 inline constexpr std::uint32_t kGroupFixedBytes = 168;
 
 class CylinderGroup {
@@ -66,7 +66,8 @@ class CylinderGroup {
   std::uint32_t initialised_inodes() const;
   void set_initialised_inodes(std::uint32_t inodes);
 
-  // Inodes. Slots that cannot hold an inode count as in use.
+  // The following functions take the numbers of inode slots. Slots that cannot hold an inode count
+  // as in use.
   bool inode_used(std::uint32_t inode) const;
   /// Returns the first free inode at or after `from`, or else the first free one before it.
   std::optional<std::uint32_t> find_inode(std::uint32_t from) const;

@@ -277,7 +277,8 @@ VfsResult<FragmentAddress> uncached_pointer(Volume& volume, Operation& operation
   return pointer(inode, place);
 }
 
-/// Returns a block for writing, if it is either covered by the cache or beyond the end of the file.
+/// Returns a block for writing. The block must be covered by the bmap cache or be beyond the end of
+/// the file.
 VfsResult<os::HeldBuffer> cached_for_writing(Volume& volume, Operation& operation, CoreInode& inode,
                                              const BlockWanted& wanted) {
   const Geometry& geometry = volume.geometry;

@@ -80,7 +80,7 @@ class BlockRelease {
     return {};
   }
 
-  /// Releases the part of `range` below the indirect block `at`, which itself is kept.
+  /// Releases the part of `range` below the indirect block `at`, but not the indirect block itself.
   VfsResult<void> take_part(Operation& operation, FragmentAddress at, std::uint32_t levels,
                             std::uint64_t from, const BlockRange& range) {
     if (!geometry().is_block(at) || !budget_.take()) return refuse(EIO);
@@ -150,7 +150,7 @@ class BlockRelease {
 };
 
 /// If the new end of the file is inside a block, keeps that block. Zeroes the block's bytes after
-/// the end, and releases its fragments that are no longer needed.
+/// the end, and releases the fragments that are no longer needed.
 VfsResult<void> cut_last_block(Volume& volume, CoreInode& inode, std::uint64_t size_bytes,
                                std::vector<Extent>& extents) {
   const Geometry& geometry = volume.geometry;

@@ -14,7 +14,7 @@ namespace {
 using bench::Mounted;
 using bench::Setup;
 
-/// More than the maximum number of unreferenced in-core inodes (inodes.cc).
+/// Exceeds the maximum number of unreferenced in-core inodes (inodes.cc).
 constexpr int kOtherFiles = 650;
 
 /// Returns options without background writes. Each group has one megabyte, so the inodes of

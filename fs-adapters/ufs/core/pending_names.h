@@ -1,10 +1,10 @@
 #pragma once
-// Names that may not be on the disk yet, indexed by the inode that they refer to. An fsync of the
-// inode must also write these names.
+// Names that may still be missing on the disk, indexed by the inode that they refer to. An fsync of
+// the inode must also write these names.
 //
 // An inode does not record where its names are, and a dirty directory block does not record which
-// inodes it concerns. So each new name is noted here, under the inode's number. In-core inodes are
-// not suitable: they may be evicted and reloaded before their name is written.
+// inodes it concerns. Therefore each new name is noted here, under the inode's number. In-core
+// inodes are not suitable: they may be evicted and reloaded before their name is written.
 //
 //   note:  inode 7 -> (directory 5, block 0)      fsync of 7 writes (5, 0), then (2, 0);
 //          inode 5 -> (directory 2, block 0)      the root has no notes

@@ -78,8 +78,8 @@ class Volume {
   }
   /// Implements tree::InodeStore::bytes_in_core().
   std::size_t bytes_in_core() const;
-  /// Keys of blocks that are named by their address (groups, inodes, indirect blocks), and of the
-  /// blocks of files.
+  /// Keys of buffers. place() is for blocks identified by their address (groups, inodes, indirect
+  /// blocks), and block_of() is for blocks of files.
   static os::BufferKey place(FragmentAddress at) { return {.object = 0, .block = at}; }
   static os::BufferKey block_of(InodeNumber inode, std::int64_t block) {
     return {.object = inode, .block = block};
@@ -90,8 +90,8 @@ class Volume {
   // Schemes call the following functions once the release of the space, inode or link is safe.
   VfsResult<void> free_extents(const std::vector<Extent>& extents);
   VfsResult<void> free_inode(InodeNumber number, bool directory);
-  /// Lowers the link counts of `dropped`. The caller must hold references to its inodes, and their
-  /// locks.
+  /// Lowers the link counts that `dropped` describes. The caller must hold a reference to, and the
+  /// lock of, each inode in `dropped`.
   VfsResult<void> drop_link(Operation& operation, const DroppedLink& dropped);
   void lower_links(tree::CoreInode& inode, std::uint16_t links);
 

@@ -7,7 +7,7 @@
 // Kleiman, "Extent-like Performance from a UNIX File System", Winter USENIX 1991, limited the
 // amount of data that one file may have in flight ("write limits"), so that a single writer fills
 // neither memory nor the disk's queue; further writes wait. Solaris still has this limit (ufs_HW
-// and ufs_LW, Solaris Tunable Parameters Reference Manual). Here it is
+// and ufs_LW, Solaris Tunable Parameters Reference Manual). Here, the limit is
 // MountOptions::write_behind_bytes.
 //
 // Threads: only the executor's; write() must be called from a fiber.

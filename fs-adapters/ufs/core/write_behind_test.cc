@@ -1,5 +1,5 @@
-// Tests write-behind: when blocks are issued, how the limit per file is enforced, and whether the
-// data is durable.
+// Tests write-behind: when blocks are issued, how the limit per file is enforced, and that files
+// have the right contents afterwards.
 #include "fs-adapters/ufs/core/write_behind.h"
 
 #include <string>

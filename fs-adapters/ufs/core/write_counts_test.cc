@@ -115,11 +115,11 @@ TEST(WriteCounts, ASynchronousJournalWritesTwicePerName) {
   EXPECT_LT(w.remove_flush, 20);
 }
 
-/// Number of writes when consecutive blocks are appended, each with an fsync, after the 96 KB of
-/// the direct blocks.
+/// Numbers of writes for appended blocks, each followed by an fsync. The appends begin after the 96
+/// KB of the direct blocks.
 struct AppendWrites {
-  std::vector<std::uint64_t> first;  ///< for each of the blocks 12, 13, ..., the number of writes
-  /// For each of the 28 blocks that follow those of `first`, the number of writes.
+  std::vector<std::uint64_t> first;  ///< for blocks 12, 13, ...
+  /// For the 28 blocks after those of `first`.
   std::vector<std::uint64_t> steady;
 };
 

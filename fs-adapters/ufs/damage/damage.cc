@@ -20,7 +20,7 @@ using ufs::Inode;
 using ufs::InodeNumber;
 
 constexpr std::uint64_t kDamagesMost = 4, kTriesForOne = 20;
-// One image in this many keeps its clean flag; the others lose it.
+// One in kStaysCleanOneIn images keeps its clean flag; all others lose it.
 constexpr std::uint64_t kStaysCleanOneIn = 4;
 constexpr std::uint64_t kCleanByte = ufs::kSuperblockByte + ufs::kSuperblockCleanOffset;
 constexpr std::uint32_t kClaimStepsMost = 20000;  // limit on the pointers visited in one file

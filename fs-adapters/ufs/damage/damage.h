@@ -47,7 +47,7 @@ struct Permitted {
   /// Inodes that may become free, or whose numbers may be reused.
   std::vector<bool> inode_goes;
   std::vector<bool> other_mode, other_size;  ///< inodes whose mode or size may differ
-  std::vector<bool> other_names;             ///< directories that may gain any names
+  std::vector<bool> other_names;             ///< directories that may gain arbitrary names
   /// Inodes whose link count is 0; a repair may free those that have no name.
   std::vector<bool> no_links;
   /// Indexed by inode: one bit for each of its 15 pointers, set if the pointer may differ.
@@ -58,14 +58,14 @@ struct Permitted {
   std::vector<bool> name_goes;
   /// New names and their inodes; the key is the directory and the name.
   std::map<std::pair<ufs::InodeNumber, std::string>, ufs::InodeNumber> name_comes;
-  /// New names that must remain as long as the directories that contain them lose nothing.
+  /// New names that must remain, unless the directory that contains the name loses something.
   std::set<std::pair<ufs::InodeNumber, std::string>> name_stays;
 
   /// Inodes that the damage creates and that must also remain.
   std::map<ufs::InodeNumber, ufs::Inode> made;
 
-  /// Adds the consequences of the losses: an inode that has lost its names and contents may be
-  /// freed, together with the names that it contains.
+  /// Adds the losses that follow from the other losses. For example, an inode that may lose all its
+  /// names and its contents may be freed. If a directory may be freed, all names in it may go.
   void conclude(const ImageSurvey& survey);
 
  private:
@@ -80,7 +80,7 @@ struct DamageKind {
   /// Applies the damage. If this kind does not suit the image, changes nothing and returns false.
   bool (*apply)(Damaging& image);
 };
-/// Returns all kinds, in the order in which a seed numbers them.
+/// Returns all kinds. A seed selects kinds by their position in this list.
 const std::vector<DamageKind>& damage_kinds();
 /// The four parts of damage_kinds(), one per source file.
 std::span<const DamageKind> damage_of_inodes();
@@ -97,7 +97,7 @@ class Damaging {
 
   /// Applies one kind of damage. Returns false if the kind does not suit the image.
   bool add(const DamageKind& kind);
-  /// Applies one to four kinds, and usually clears the clean flag.
+  /// Applies one to four kinds of damage, and usually clears the clean flag.
   void draw();
   /// Returns a line such as "inode-cleared: inode 7; ...".
   const std::string& words() const { return words_; }
@@ -173,7 +173,7 @@ class Damaging {
   Random random_;
   Permitted permitted_;
   std::vector<bool> taken_;  ///< by inode
-  /// Fragments that are free in the undamaged image but that some damage has used.
+  /// Free fragments of the undamaged image that the damage has put to use.
   std::vector<bool> taken_fragment_;
   std::string words_;
   std::size_t count_ = 0;

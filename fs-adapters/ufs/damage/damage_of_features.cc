@@ -1,6 +1,6 @@
 // Damages structures of optional features: bmap caches, link tags, busy marks, the map of busy
-// groups, the generation (damage.h). The full check does not depend on the last four; the fast
-// check must terminate whatever they contain.
+// groups, the generation (damage.h). Of these, the full check depends only on the bmap caches. The
+// fast check must terminate whatever the structures contain.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -204,7 +204,7 @@ bool apply_larger_size(Damaging& image) {
   }
   image.may().other_size[number] = true;
   if (before.is_directory()) {
-    // If the last block cannot have that length, the content of the block is lost.
+    // If the directory's last block is invalid at its new length, the block's contents are lost.
     const std::uint64_t blocks = image.geometry().blocks_of_size(before.size_bytes);
     for (const std::size_t run : image.survey().runs_of(number))
       if (image.survey().runs()[run].block + 1 >= blocks && image.survey().runs()[run].level == 0)

@@ -18,7 +18,7 @@ namespace headcrash::ufs::damage {
 /// The target of one pointer of a file.
 struct OwnedRun {
   ufs::InodeNumber owner = 0;
-  /// Index of the pointer in the inode from which the run is reached: 12 direct pointers, then 3
+  /// Index of the inode's pointer through which the run is reached: 12 direct pointers, then 3
   /// indirect ones.
   std::uint32_t slot = 0;
   /// The run that contains the pointer to this run; nullopt if the inode contains it.
@@ -42,7 +42,8 @@ struct PlacedName {
 
 class ImageSurvey {
  public:
-  /// Surveys an image without contradictions (audit.h). Fails if it cannot be read.
+  /// Surveys an image, which must have no contradictions (audit.h). Fails if the image cannot be
+  /// read.
   static Result<ImageSurvey> of(const TrialDisk& disk);
 
   const ufs::Superblock& superblock() const { return superblock_; }

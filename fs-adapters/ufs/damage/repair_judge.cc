@@ -14,7 +14,7 @@ namespace {
 using ufs::Inode;
 using ufs::InodeNumber;
 
-/// Returns the encoded superblock, with those fields zeroed that a repair may change.
+/// Returns the encoded superblock. Fields that a repair may change are zero.
 std::vector<std::byte> lasting(ufs::Superblock superblock) {
   superblock.total = {};
   superblock.written_at = superblock.group_rotor = 0;

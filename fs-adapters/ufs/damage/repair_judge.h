@@ -28,7 +28,7 @@ class RepairJudge {
   /// object.
   RepairJudge(const ImageSurvey& survey, const TrialDisk& sound, ufs::Fsck& fsck, Audit& audit);
 
-  /// Returns a description of the first error; empty if the repair is correct. Only reads `disk`.
+  /// Returns a description of the first error; empty if the repair is correct.
   std::string problem_with(const TrialDisk& disk, const ufs::FsckReport& report,
                            const Permitted& permitted);
   /// For an image that was not marked clean before the repair: checks the clean flag after the

@@ -32,8 +32,8 @@ constexpr std::size_t kSblkno = 8, kCblkno = 12, kIblkno = 16, kDblkno = 20, kCg
                       kDsize64 = 1088, kCsaddr64 = 1096, kContigsumsize = 1316,
                       kMaxsymlinklen = 1320, kInodefmt = 1324, kMaxfilesize = 1328, kQbmask = 1336,
                       kQfmask = 1344, kPostblformat = 1356, kNrpos = 1360, kMagic = 1372;
-// Offsets of our extensions, which replace fs_fsmnt. They are in the same sector as fs_clean and
-// are therefore always consistent with it.
+// Offsets of our extensions. The extensions replace fs_fsmnt. They are in the same sector as
+// fs_clean, and are therefore always consistent with fs_clean.
 constexpr std::size_t kFeatures = 216, kFeatureState = 220, kGeneration = 224;
 constexpr std::uint32_t kInodeFormat44 = 2;         // FS_44INODEFMT
 constexpr std::uint32_t kDynamicPostbl = 1;         // FS_DYNAMICPOSTBLFMT

@@ -140,8 +140,8 @@ struct Superblock {
   /// block.
   std::uint32_t inline_target_max = 0;
   std::uint64_t file_bytes_max = 0;  // fs_maxfilesize
-  // Extension in fs_sparecon64. Without a journal, the number of fragments is 0; if the journal is
-  // external, the address is 0.
+  // Extension in fs_sparecon64. If there is no journal, the number of fragments is 0. If the
+  // journal is external, only the address is 0.
   Extent journal;
   // Extension in fs_sparecon64: identifies an external journal on its device.
   std::uint64_t journal_id = 0;
@@ -170,8 +170,8 @@ std::string problem_of(const Superblock& superblock, std::uint64_t device_bytes)
 /// Decodes a superblock. `bytes` must have at least kSuperblockUsedBytes. Fails if the superblock
 /// is missing or invalid; the subject of the Error is then empty.
 Result<Superblock> decode_superblock(std::span<const std::byte> bytes, std::uint64_t device_bytes);
-/// Writes the superblock's fields to `bytes`, whose other bytes remain unchanged. `bytes` must have
-/// at least kSuperblockUsedBytes, either of an older superblock or zeroes.
+/// Writes the superblock's fields to `bytes`, and leaves all other bytes unchanged. `bytes` must
+/// have at least kSuperblockUsedBytes: those of an older superblock, or zeroes.
 void encode_superblock(const Superblock& superblock, std::span<std::byte> bytes);
 
 // The type of a file is in di_mode. In a directory entry it is d_type, which is di_mode shifted
@@ -207,8 +207,8 @@ inline constexpr std::size_t kInodeModeOffset = 0, kInodeLinksOffset = 2, kInode
                              kInodeDirectOffset = 40, kInodeIndirectOffset = 88,
                              kInodeSectorsOffset = 104;
 
-/// These functions read and store the target of a short symbolic link, which is in place of the
-/// pointers and has at most kInlineTargetBytes.
+/// The following functions read and store the target of a short symbolic link. The target is stored
+/// in place of the pointers, and has at most kInlineTargetBytes.
 std::string inline_target(const Inode& inode);
 void set_inline_target(Inode& inode, std::string_view target);
 /// Returns true if the pointer fields hold a short symbolic link or a device number instead of

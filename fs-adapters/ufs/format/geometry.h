@@ -172,8 +172,8 @@ class Geometry {
     for (std::uint32_t level = 1; level <= levels; ++level) blocks += blocks_below(level);
     return blocks;
   }
-  /// Returns the number of blocks that can be reached through a pointer with `levels` levels below
-  /// it; 1 for level 0.
+  /// Returns the number of file blocks below a pointer with `levels` levels of indirect blocks; 1
+  /// if `levels` is 0.
   std::uint64_t blocks_below(std::uint32_t levels) const {
     return std::uint64_t{1} << (levels * pointer_shift());
   }

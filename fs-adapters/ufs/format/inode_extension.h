@@ -1,7 +1,7 @@
 #pragma once
-// The extension of an inode, in the odd slot after its even slot. Both are in the same sector,
-// which is written completely or not at all, so they are always consistent (Peacock, Kamaraju and
-// Agrawal 1998, sections 3.3 and 5.3).
+// The extension of an inode, in the odd slot after the inode's even slot. Both slots are in the
+// same sector, which is written completely or not at all, so they are always consistent (Peacock,
+// Kamaraju and Agrawal 1998, sections 3.3 and 5.3).
 //
 //   0 mode (0: no inode)   2 number of tags   8 generation of the tags   16 tags
 //   64 bmap cache (bmap_cache.h)
@@ -9,7 +9,7 @@
 // A tag records how many entries of one directory chunk are included in the inode's link count. If
 // a check finds another number of entries in that chunk, it corrects the link count by the
 // difference. Tags are valid while their generation is that of the superblock (busy_marks.h). The
-// paper stores them in the last eighth of an inode block; a write torn between an inode and its
+// paper stores tags in the last eighth of an inode block; a write torn between an inode and its
 // tags would then leave a wrong count that nothing corrects.
 
 #include <array>
@@ -27,14 +27,15 @@ struct LinkTag {
   /// Special values of `chunk`. kWholeDirectory: the entries may be in any chunk of the directory
   /// (the paper's DL_NOSLOT).
   static constexpr std::uint32_t kWholeDirectory = 0xffffffffU;
-  /// The ".." entry of the child `directory`. Valid as long as this inode contains the name of the
-  /// child (DL_DOTDOT).
+  /// The ".." entry of the child `directory`. The tag is valid as long as the tagged inode contains
+  /// the child's name (DL_DOTDOT).
   static constexpr std::uint32_t kDotDot = 0xfffffffeU;
 
   InodeNumber directory = 0;
   std::uint32_t chunk = 0;    ///< number of the 512-byte chunk within the directory
   std::uint16_t entries = 0;  ///< number of entries included in the link count
-  /// Number of links for each entry: 2 if a directory is added or removed.
+  /// Number of links that each entry stands for: 2 if a directory is added or removed, because its
+  /// "." also counts.
   std::uint16_t links = 1;
   bool operator==(const LinkTag&) const = default;
 };

@@ -60,7 +60,7 @@ struct JournalTransaction {
   std::uint64_t epoch = 0, sequence = 0;
   std::vector<JournalImage> images = {};
   std::vector<Extent> revoked = {};
-  /// Inodes without links that were open. A replay must release them.
+  /// Inodes that had no links but were still open. A replay must release them.
   std::vector<InodeNumber> orphans = {};
   bool too_many_orphans = false;  ///< the list is incomplete; a replay must check every inode
 };
@@ -105,7 +105,8 @@ Result<JournalSuperblock> decode_journal_superblock(std::span<const std::byte> s
 std::uint64_t journal_identifier(std::span<const std::byte> sector);
 void encode_journal_superblock(const JournalSuperblock& journal, std::span<std::byte> sector);
 
-/// Encodes a transaction as a number of whole fragments. The last fragment is the commit record.
+/// Encodes a transaction. The result consists of whole fragments; the last one is the commit
+/// record.
 std::vector<std::byte> encode_transaction(const JournalTransaction& transaction,
                                           std::uint32_t fragment_bytes);
 

@@ -31,7 +31,7 @@ struct MkfsOptions {
   std::array<std::uint32_t, 2> id = {};
   bool lost_found = true;
   Features features = {};
-  /// If 0, a size is selected that suits the device. If nullopt, no journal is created.
+  /// 0 selects a size that suits the device. If nullopt, no journal is created.
   std::optional<std::uint64_t> journal_bytes = {};
   /// Size of a journal on the store's second device (os/device_stores.h); 0 selects 16 MiB. If set,
   /// mkfs also sets the feature external_journal.

@@ -40,7 +40,7 @@ enum class FindingKind : std::uint8_t {
   // information is lost.
   totals,        ///< wrong summaries in the superblock or the groups
   group_totals,  ///< a group's counts do not match its maps
-  // Residue: a power cut may leave it even if updates were correctly ordered.
+  // Residue: findings that a power cut may leave even if updates were correctly ordered.
   leaked_blocks,   ///< `count` fragments are not free, but have no owner
   leaked_inode,    ///< an inode is in use according to the map, but is not allocated
   links_too_high,  ///< the link count exceeds the number of names
@@ -122,7 +122,7 @@ struct FsckReport {
   bool was_clean = false;
   /// The file system is not clean, but its journal is in use and contains the missing updates.
   bool journalled = false;
-  bool unrepaired = false;  ///< a repair could not repair everything
+  bool unrepaired = false;  ///< findings remain after the repair
   /// The fast check was sufficient (FsckOptions::fast), so files and directories were not counted.
   bool fast = false;
   /// Number of transactions that were replayed from the journal. A check examines the disk as it

@@ -39,8 +39,8 @@ void rebuild_first(std::span<std::byte> chunk, InodeNumber self, InodeNumber par
 
 }  // namespace
 
-/// Checks a chunk of `block`, which contains block number `number` of the directory. Returns true
-/// if the chunk must be written.
+/// Checks a chunk of `block`, which is the directory's block number `number`. Returns true if the
+/// chunk must be written.
 bool Fsck::State::check_chunk(std::size_t index, std::uint32_t number, std::uint32_t chunk,
                               FragmentAddress at) {
   bool changed = repair_chunk(directories[index], chunk);

@@ -247,10 +247,10 @@ bool Fsck::State::check_bmap(InodeNumber number, CheckedInode& checked) {
   return true;
 }
 
-/// Records a directory. If a block is missing, the directory is truncated there; files that are
-/// named in later blocks go to lost+found. If another file has already claimed an indirect block,
-/// the pointers in it were not followed. Whether blocks are missing is then decided in the next
-/// round.
+/// Records a directory. If a block is missing, truncates the directory there; files named in later
+/// blocks go to lost+found. `doubted`: the pointers in an indirect block were not followed, because
+/// another file has already claimed the block. The next round then decides whether blocks are
+/// missing.
 void Fsck::State::note_directory(InodeNumber number, Inode& inode, std::uint32_t first,
                                  std::uint64_t until, bool doubted, bool& changed) {
   const bool missing =

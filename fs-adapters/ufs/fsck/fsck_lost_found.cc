@@ -44,8 +44,8 @@ bool Fsck::State::add_name(InodeNumber number, std::string_view name, InodeNumbe
   return false;
 }
 
-/// Adds a block to the directory. If the directory ends in a partial block, moves that block to a
-/// whole one instead.
+/// Adds a block to the directory. If the directory ends in a partial block, replaces this block by
+/// a whole one instead.
 bool Fsck::State::grow(CheckedDirectory& d) {
   Inode inode = load(d.inode);
   const std::uint32_t last_bytes = geometry.offset_in_block(d.size_bytes);
@@ -65,7 +65,8 @@ bool Fsck::State::grow(CheckedDirectory& d) {
   inode.sectors += (width - old) * geometry.sectors_per_fragment();
   inode.size_bytes = d.size_bytes = (std::uint64_t{index} + 1) * geometry.block_bytes();
   save(d.inode, inode);
-  // In the list, the blocks of a directory must be contiguous, so they are copied to its end.
+  // The addresses of a directory's blocks must be contiguous in `directory_blocks`, so they are
+  // copied to the end of this list.
   const auto begin = directory_blocks.begin() + d.first_block;
   const std::vector<FragmentAddress> blocks(begin, begin + static_cast<std::ptrdiff_t>(index));
   d.first_block = static_cast<std::uint32_t>(directory_blocks.size());

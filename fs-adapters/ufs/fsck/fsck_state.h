@@ -25,7 +25,7 @@ namespace headcrash::ufs {
 /// A directory found by phase 1.
 struct CheckedDirectory {
   InodeNumber inode = 0;
-  /// The directory that contains its name; 0 as long as no name has been found.
+  /// The directory that contains this directory's name; 0 until the name has been found.
   InodeNumber parent = 0;
   InodeNumber dot_dot = 0;  ///< target of the directory's ".." entry
   /// The position of the directory's name: a block of the parent, and the entry's offset in that
@@ -59,7 +59,8 @@ struct CheckedInode {
   bool bad_bmap = false;  ///< true if the cache is invalid, or if its indirect block is missing
   bool changed = false;   ///< visiting the pointers has changed the inode
   bool bmap_changed = false;
-  /// The indirect block to which the cache belongs exists, or may exist.
+  /// The walk has reached the cache's indirect block, or has stopped above it, so the block may
+  /// exist.
   bool bmap_reached = false;
 };
 
@@ -110,8 +111,8 @@ struct Fsck::State {
   std::vector<ExchangeName> exchange_names;
   InodeNumber lost_found = 0;
 
-  // Results of earlier checks. They are used again if options.contents shows that their input is
-  // unchanged.
+  // Results of earlier checks. A result is used again if options.contents shows that the result's
+  // input is unchanged.
   struct Known {
     Geometry geometry;
     std::vector<std::uint64_t> tables;  ///< digest of each sector in the inode tables
@@ -293,9 +294,8 @@ bool Fsck::State::walk_one(CheckedInode& checked, std::uint32_t& pointer, std::u
   return false;
 }
 
-/// Visits the pointers below an indirect block. `seen` contains the pointers of that block after
-/// those in the bmap cache were merged into it. Returns true if a pointer in the block itself was
-/// changed.
+/// Visits the pointers below an indirect block. `seen` contains the block's pointers, with those of
+/// the bmap cache merged in. Returns true if a pointer in the block itself was changed.
 template <typename Visit>
 bool Fsck::State::walk_below(CheckedInode& checked, std::uint32_t level, std::uint64_t first,
                              std::span<const std::byte> seen, Visit& visit) {

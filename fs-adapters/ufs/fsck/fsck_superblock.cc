@@ -72,8 +72,8 @@ void Fsck::State::demand_full_check() {
 /// Writes the totals and, if the file system is now clean, the clean flag. Must be called after
 /// everything else has been written.
 void Fsck::State::finish() {
-  // If the last write of the superblock was torn, the first sector may say "clean" although the
-  // totals for other systems in the following sectors are outdated.
+  // If the last write of the superblock was torn, the first sector may say "clean" while the totals
+  // in later sectors, which other systems use, are outdated.
   if (superblock.totals_differ) report.was_clean = false;
   if (!repairing() || stopped()) return;
   if (report.nothing_found() && superblock.clean && !superblock.modified &&

@@ -210,7 +210,7 @@ TEST(Fsck, RemovesTheThirdNameOfAnExchangeIfThereIsAnother) {
   writer.enter(tree.deep, tree::exchange_name(low, 0), low, kTypeDirectory);
   ASSERT_EQ(writer.directory(tree.deep, "the-lower-directory"), low);
   writer.enter(tree.docs, tree::exchange_name(tree.deep, 3), tree.deep,
-               kTypeDirectory);  // comes after the real name
+               kTypeDirectory);  // the directory's real name precedes this name
   writer.link(kRootInode, tree::exchange_name(tree.twice, 0), tree.twice);
   writer.link(kRootInode, tree::exchange_name(tree.large, 0),
               tree.twice);  // the name contains the number of another inode
@@ -311,8 +311,8 @@ TEST(Fsck, RepairsInvalidInodes) {
 }
 
 TEST(Fsck, ADirectoryEndsBeforeAHole) {
-  // The directory ends at the hole, so the blocks after the hole lose their owner, although they
-  // had already been claimed when the hole was found.
+  // The directory is truncated at the hole. The check has already claimed the blocks after the hole
+  // by then, so these blocks lose their owner.
   const auto with_a_hole = [](auto& w, auto& t) {
     for (int i = 0; i < 100; ++i) w.link(t.docs, fmt::format("{:0200}", i), t.small);
     EXPECT_NE(w.load(t.docs).direct[2], 0U);

@@ -37,7 +37,7 @@ class BusyMarks;
 class Volume;
 
 struct BusyCounters {
-  std::uint64_t header_writes = 0;  ///< number of writes of headers for which a caller waited
+  std::uint64_t header_writes = 0;  ///< number of header writes that callers waited for
   std::uint64_t map_writes = 0;     ///< number of writes of group records
   std::uint64_t entered = 0, cleaned = 0, not_cleaned = 0, generations = 0, full_checks = 0;
 };
@@ -60,7 +60,7 @@ class BusyGroups {
   /// In the group of each extent, marks the inode and then the extent. The extents must belong to
   /// the inode.
   VfsResult<void> mark(const std::vector<Extent>& extents, InodeNumber inode, bool is_directory);
-  /// Records on the disk that only a full check is safe until the next generation begins. Called
+  /// Notes on the disk that, until the next generation begins, only a full check is safe. Called
   /// before a change that marks and tags cannot describe.
   VfsResult<void> demand_full_check();
 

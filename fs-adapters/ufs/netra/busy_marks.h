@@ -14,9 +14,9 @@
 //
 //   144 generation   152 number of directories among its inodes when the group was last quiet
 //
-// A write of the header may be torn between sectors. So the two bits of an inode are adjacent, and
-// the list has no length field (0: empty place). A new generation is begun by clearing the marks
-// while the old generation is still recorded.
+// A write of the header may be torn between sectors. Therefore the two bits of an inode are
+// adjacent, and the list has no length field (0: empty place). A new generation is begun by
+// clearing the marks while the old generation is still recorded.
 
 #include <cstddef>
 #include <cstdint>

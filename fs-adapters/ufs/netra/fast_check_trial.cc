@@ -14,8 +14,8 @@
 namespace headcrash::ufs {
 namespace {
 
-// For one in this many images, the check is cut in each of its writes. For the others, the check is
-// cut in only one of its writes.
+// For one image in kAllCutsOneIn, the check is interrupted at every write, one after another. For
+// each other image, it is interrupted at a single write.
 constexpr std::uint32_t kAllCutsOneIn = 16;
 
 using Sector = std::array<std::byte, kSectorBytes>;

@@ -9,13 +9,14 @@
 //      has two names, removes one; frees inodes without names and links
 //   4  maps of busy groups, for busy inodes and fragments only; counts of these groups; totals
 //
-// The result equals that of the full check, in one pass. If the check is cut, it can be restarted:
-// a count and its tags are corrected in one sector; freed space is free in the maps before its
-// inode is cleared; and marks are valid until the last write, which writes the next generation to
-// the superblock. Groups stay on the map until the end. A group that is not on the map gets its new
-// counts before an inode that lost blocks there is cleared, because a restarted check does not
-// examine it again. Damage that a power cut cannot cause is left to the full check. Until the fast
-// check finds such damage, it makes only changes that the full check would also make.
+// The result equals that of the full check, in one pass. If the check is interrupted, it can be
+// restarted: a count and its tags are corrected in one sector; freed space is free in the maps
+// before its inode is cleared; and marks are valid until the last write, which writes the next
+// generation to the superblock. Groups stay on the map until the end. A group that is not on the
+// map gets its new counts before an inode that lost blocks there is cleared, because a restarted
+// check does not examine it again. Damage that a power cut cannot cause is left to the full check.
+// Until the fast check finds such damage, it makes only changes that the full check would also
+// make.
 
 #include <fmt/core.h>
 
@@ -59,7 +60,7 @@ class FastCheck {
     InodeNumber number = 0;
     Inode inode;
     InodeExtension beside;
-    /// For a directory that has tagged names: its parent, or 0 if it has no name.
+    /// The parent of a directory that has tagged names; 0 if the directory has no name.
     std::optional<InodeNumber> parent = {};
     bool goes = false;
   };
