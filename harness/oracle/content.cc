@@ -155,8 +155,8 @@ bool may_be_another(const ObjectHistory& object, std::uint64_t block, const Cont
   return given_up && unit_in_flight(object, block, terms, given_up);
 }
 
-/// Adds the contents that the block may have had before. If `moves_count` is true, also adds
-/// contents that moves may have brought from other positions.
+/// Adds every content that the block may have held so far. If `moves_count` is true, also adds
+/// contents that may have been moved there from other positions.
 void add_what_stood_there(const ObjectHistory& object, std::uint64_t block,
                           const ContentTerms& terms, std::optional<std::size_t> cover,
                           bool moves_count, Permitted& permitted) {

@@ -142,9 +142,8 @@ Result<void> Follower::write(const Operation& operation) {
   return {};
 }
 
-/// Splits a write into the first block, if that is written only partly, and the remaining blocks.
-/// It does not matter whether the first byte of a block is written, because this byte is zero in
-/// every stamp.
+/// Splits a write into a partial first block and the remaining blocks. The first block also counts
+/// as complete if only its first byte is not written, because that byte is zero in every stamp.
 void Follower::write_bytes(ObjectHistory& file, const Operation& operation) {
   const std::uint64_t end = operation.offset + operation.length;
   const std::uint64_t end_block = (end + kStampBytes - 1) / kStampBytes;

@@ -47,8 +47,8 @@ struct Binding {
   bool by_rename = false;
   bool replaced = false;  ///< the operation replaced a name that referred to another file
   bool by_exchange = false;
-  /// True if names are not atomic and, during this exchange, the file had a third name in the
-  /// directory.
+  /// True if the file system performs the exchange in several steps, during which the file had a
+  /// third name in this directory.
   bool had_third_name = false;
 };
 struct Cover {
@@ -112,8 +112,8 @@ struct AllocationEvent {
   bool stays = false;
 };
 /// The range of a file's data that a persistence point covers. fsync, fdatasync and sync cover the
-/// whole file. A write with O_SYNC covers only the range that it writes, but otherwise the same as
-/// fsync: attributes and names.
+/// whole file. A write with O_SYNC covers only the data that it writes, although it covers
+/// attributes and names as fsync does.
 struct DataCover {
   std::size_t operation;
   CoverTier tier = CoverTier::posix;

@@ -46,11 +46,10 @@ class Horizon {
 
  private:
   friend class Timeline;
-  // P, the last persistence point that was reported; nullopt if no point was reported
+  // the last persistence point that was reported; nullopt if no point was reported
   std::optional<std::size_t> persisted_;
   std::vector<std::size_t> reached_;  // for each thread, the last operation that may have run
-  // For each thread, the end of the operations that must have run. The last of these is the
-  // thread's last point up to P.
+  // For each thread, one past the last operation that must have run.
   std::vector<std::size_t> passed_;
   std::span<const std::uint8_t> thread_of_;
 };

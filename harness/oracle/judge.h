@@ -34,7 +34,7 @@ struct DirectoryReading {
   std::map<std::string, TokenId> of, forced;
   std::vector<Ambiguous> ambiguous;
   /// Set only if the whole tree must match one point: the number of operations before this point.
-  /// Tokens that existed at the point are preferred.
+  /// The assignment prefers tokens that existed at the point.
   std::optional<std::size_t> point;
 };
 

@@ -1,7 +1,7 @@
 #pragma once
-// Converts a tree to a list of operations that creates this tree. The conversion is needed if a
-// workload contains a `crash`: the remaining operations start from the recovered tree, but the
-// oracle can follow only operations.
+// Converts a tree to a list of operations that creates this tree. If a workload contains a `crash`,
+// its remaining operations start from the recovered tree, but the oracle can only start from an
+// empty one.
 
 #include <span>
 #include <vector>

@@ -62,7 +62,7 @@ struct ShownName {
 };
 
 struct Assignment {
-  std::vector<TokenId> unseen;  ///< promised tokens that were matched with no name
+  std::vector<TokenId> unseen;  ///< promised tokens without a matching name
   /// Names for which no token was left, for example a second name of a file that has only one link.
   std::vector<std::size_t> surplus;
   std::vector<std::optional<TokenId>> tokens;  ///< by name

@@ -71,8 +71,8 @@ class Oracle {
   std::vector<Finding> judge(std::optional<std::size_t> persisted,
                              const std::vector<ObservedObject>& tree) const;
 
-  /// Returns the inode fields that judge() needs, which are those that the list sets. A tree need
-  /// not contain other fields.
+  /// Returns the inode fields that the list sets. judge() needs no other fields, so a tree may omit
+  /// them.
   const Aspects& judged() const;
 
  private:

@@ -56,8 +56,7 @@ Result<void> Follower::close(const workload::Operation& operation) {
   return {};
 }
 
-/// Returns the current path of the link. Returns an empty path if the link no longer exists; no
-/// name can then be covered.
+/// Returns the current path of the link, or an empty path if the link has been removed.
 std::string Follower::path_now(TokenId token) const {
   std::string path;
   for (TokenId at = token;;) {

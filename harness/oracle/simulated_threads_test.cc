@@ -172,8 +172,8 @@ TEST(SimulatedThreads, AcceptsAFileSystemThatKeepsItsPromises) {
   }
 }
 
-/// The history as one thread knows it: the list up to the join before the thread's last reported
-/// point, and then those of the thread's own operations that may have run.
+/// The history as one thread knows it: all operations up to the join before the thread's last
+/// reported point, followed by the operations of this thread that may have run.
 struct OwnView {
   std::vector<Operation> operations;
   ReferenceModel::Cut cut;

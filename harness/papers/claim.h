@@ -52,7 +52,8 @@ inline constexpr Verdict kVerdicts[] = {Verdict::holds, Verdict::does_not_hold, 
 enum class RuleClass : std::uint8_t {
   paper,
   ours,  ///< our own question, interpretation or threshold
-  /// The result follows from printed numbers, a formula or the construction, and not from a run.
+  /// The result follows from printed numbers, from a formula or from the design of the system, and
+  /// not from a run.
   arithmetic,
   calibrated,  ///< compares with a number that was used to calibrate one of our constants
 };

@@ -51,7 +51,7 @@ void add_rule(ClaimAnswer& answer, std::string text, const std::vector<Named>& v
   answer.rules.push_back(std::move(rule));
 }
 
-/// Sets the class of the last rule, if it differs from that of its claim.
+/// Sets the class of the last rule. Needed only if the rule's class differs from its claim's class.
 inline void mark(ClaimAnswer& answer, RuleClass kind) {
   answer.rules.back().kind = kind;
 }

@@ -106,8 +106,8 @@ struct ModelledMachineOptions {
   /// zeroes. Must not be used with soft updates, which would wait for the discarded writes.
   std::function<VfsResult<void>(Vfs&, const std::function<void()>& forget_data)>
       populate_with_zeroes = {};
-  /// An image created by image_of(). If an image is set, start() runs neither mkfs nor `populate`.
-  /// In this case image_of() runs `populate` but not mkfs, and its result extends this image.
+  /// An image created by image_of(). If it is set, start() runs neither mkfs nor `populate`, and
+  /// image_of() runs only `populate` and returns an extension of this image.
   std::shared_ptr<const MachineImage> image = {};
   os::Schedule schedule = os::Schedule::c_look;
   /// Number of concurrent requests at each device. Usually larger than 1 for an array.
@@ -247,8 +247,8 @@ class ModelledMachine : private os::DiskTracer {
   /// and Patt 1994.
   struct Trace {
     std::uint64_t completed = 0;
-    /// Response time, that is, the time in the queue plus the time at the device. Summed over all
-    /// issued requests.
+    /// Sum of the response times of all issued requests. A response time is the time in the queue
+    /// plus the time at the device.
     os::TimeNs response_ns = 0;
     os::TimeNs last_completed_at = 0;
   };

@@ -31,8 +31,7 @@ struct Parameter {
   std::string meaning;  ///< one line, used in messages
 };
 
-/// The arguments of a part. run_experiment() owns the context, which is valid until the part
-/// returns.
+/// The arguments of a part. run_experiment() owns them. They are valid until the part returns.
 struct Context {
   Cells& cells;            ///< shared by all parts of a run, so that each cell runs only once
   std::uint64_t seed = 1;  ///< seed for all random choices

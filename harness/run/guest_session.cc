@@ -382,8 +382,8 @@ Result<Inspection> GuestSession::inspect(const adapters::LinuxAdapter& filesyste
     if (event.value("event", "") != "entries" || !event.contains("entries")) return;
     for (const json& entry : event["entries"]) tree.add(entry);
   };
-  // One request can verify only one disk. The cached pages of further disks are stale as well, so
-  // if there are several disks, verify all of them first.
+  // An inspect request can verify only one disk, but the guest's cached pages of every disk are
+  // stale. If there are several disks, all of them are verified before the request.
   const bool in_request = meant && meant->others.empty() && !filesystem.stack;
   if (meant && !in_request) {
     TRY(verify_disks(*meant));

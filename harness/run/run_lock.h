@@ -24,7 +24,7 @@ class RunLock {
   /// Locks the run. Fails if the run is being executed by another process or by another thread of
   /// this process.
   Result<void> take(std::int64_t run);
-  /// Ends the interval in which other processes wait in open().
+  /// Releases the lock that makes other processes wait in open().
   void opened();
 
   ~RunLock();

@@ -119,7 +119,7 @@ Result<Application> load_application(const std::string& name_or_path);
 /// other name, returns the single application that load_application() returns.
 Result<std::vector<Application>> load_applications(const std::string& name_or_path);
 
-/// Parses an application file. Does not apply a setting. Errors contain `file_name`.
+/// Parses an application file without applying a setting. Errors contain `file_name`.
 Result<Application> parse_application(std::string_view text, const std::string& file_name);
 
 std::vector<std::string> built_in_applications();

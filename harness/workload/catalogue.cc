@@ -66,8 +66,8 @@ std::optional<AceName> read_ace_name(std::string_view name) {
   return ace;
 }
 
-/// Generates a workload of a family. "reuse/17" is number 17 of the family; for "reuse", the seed
-/// determines the number. Returns nullopt if the name is not that of a family.
+/// Generates a workload of a family. "reuse/17" is workload 17 of the family; "reuse" alone uses
+/// the seed as the number. Returns nullopt if the name is malformed or the family is unknown.
 std::optional<std::vector<Operation>> of_family(const WorkloadRequest& request) {
   const std::string_view name = request.name;
   const std::size_t slash = std::min(name.find('/'), name.size());

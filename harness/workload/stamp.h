@@ -45,8 +45,7 @@ struct BeforeMkfs {
   bool operator==(const BeforeMkfs&) const = default;
 };
 
-/// Fills `data` with the contents that the sectors from `first_sector` of the disk on had before
-/// mkfs.
+/// Fills `data` with the contents that the disk had before mkfs, starting at `first_sector`.
 void write_before_mkfs(std::uint64_t first_sector, std::span<std::byte> data);
 
 struct Zeroes {};

@@ -141,7 +141,7 @@ class ReferenceModel {
   adapters::Promises promises_;
   std::map<Slot, FileId> live_;
   std::map<FileId, Content> files_;
-  std::map<std::size_t, FileId> sources_;  ///< for each clone, the files from which it was cloned
+  std::map<std::size_t, FileId> sources_;  ///< for each clone, the file from which it was cloned
   std::vector<NameOperation> name_operations_;
   std::vector<Persistence> persistence_;
 };

@@ -103,8 +103,8 @@ const ClaimNumber& number_of(const ExperimentOutcome& outcome, const std::string
   return kNone;
 }
 
-/// Data is overwritten after 6 s. It is therefore written to the disk if the delay is 5 s, but not
-/// if the delay is 8 s. The age of data when it is written follows from the policy.
+/// The workload overwrites its data after 6 s, so the data is written to the disk if the delay is 5
+/// s, but not if the delay is 8 s. The mean age of written data depends on the policy.
 TEST(Measurements, DependOnTheDelay) {
   const auto rules = run_experiment({.name = "chen96/rules", .scaled = true});
   ASSERT_TRUE(rules);

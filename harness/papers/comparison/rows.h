@@ -59,7 +59,7 @@ struct Row {
 /// is unique in all groups.
 const std::vector<Row>& rows();
 std::string full_name(const Row& row);
-/// Returns the indices in rows() of the rows of a group.
+/// Returns the rows of a group, as indices in rows().
 std::vector<std::size_t> rows_of(Durability durability);
 /// Groups the elements of `numbers` whose rows have the same key. Each group contains indices in
 /// `numbers`, in ascending order.

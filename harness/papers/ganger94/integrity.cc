@@ -133,8 +133,7 @@ Drawn draw_dependencies(const WorkloadRun& run) {
 
 namespace {
 
-/// Returns true if the paper describes the scheme with these settings. The paper describes neither
-/// a journal, nor a delay of 5 s, nor BSD's last write, nor soft updates with copied blocks.
+/// Returns true if the paper describes this scheme and its settings.
 bool is_described(std::string_view system) {
   constexpr std::string_view kNotDescribed[] = {"conventional-bsd", "conventional-5s",
                                                 "soft-updates-5s", "soft-updates-init-cb"};

@@ -16,7 +16,7 @@ struct Change {
   ServerChoice choice;
 };
 
-/// The tuning's knee is measured on the unchanged server and with each of the changes.
+/// The knee of a tuned server, without changes and with each of `changes`.
 struct Knees {
   const char* id;
   const char* title;

@@ -1,4 +1,4 @@
-// Measures the points and curves of a run (session.h).
+// Measures the curves and the single loads of a run (session.h).
 #include "harness/papers/peacock98/session.h"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
-// Results that need only single loads or one additional knee: PK-15, PK-22 (flusher and fsflush),
-// PK-04 (hot spot), PK-10 (repeated), PK-12 and PK-19 (batched commits), PK-18 (5 GB), and write
-// gathering, which the paper's server does not support.
+// Results that need only runs at one load, or one additional knee: PK-15, PK-22 (flusher and
+// fsflush), PK-04 (hot spot), PK-10 (repeated), PK-12 and PK-19 (batched commits), PK-18 (5 GB),
+// and write gathering, which the paper's server does not support.
 #include <algorithm>
 #include <array>
 #include <cmath>

@@ -62,7 +62,8 @@ struct AgeingOptions {
   std::uint64_t file_bytes_max = 16 << 20;
   /// Fraction of lives that end with a rewrite of the file under the same name.
   double overwritten = .5;
-  std::uint32_t files_together = 1;  ///< number of files in a folder that live and die together
+  /// Number of files in a folder that are created and removed together.
+  std::uint32_t files_together = 1;
   std::uint32_t files_per_folder = 20;
   /// All changes take place in this fraction of each hour, at its beginning.
   double busy_share = 1;
@@ -115,8 +116,8 @@ class Ageing {
     return {death.at_hours + lifetime(death.group, death.life + 1), death.group, death.life + 1};
   }
   void stretch();
-  /// Returns the blocks that are rewritten in place at the end of a life of this file. Returns
-  /// nullopt if the whole file is rewritten.
+  /// Returns the blocks that are rewritten in place at the end of life number `life` of the file.
+  /// Returns nullopt if the whole file is rewritten.
   std::optional<std::vector<std::uint64_t>> blocks_in_place(std::uint32_t number,
                                                             std::uint32_t life) const;
   std::uint64_t bytes_at_end(std::uint32_t number, std::uint32_t life) const;

@@ -89,7 +89,7 @@ TEST_P(ProductionOf, CountersAgree) {
   EXPECT_NEAR(hourly / options.load.bytes_per_hour, 1, .35);
   // The log contains the users' data, except data that was overwritten or deleted in the cache.
   EXPECT_GT(part(run.log, BlockType::data), .65 * run.bytes_written);
-  // Compares the amount of live data according to the log with the amount according to the reader.
+  // The log and the independent reader must agree on the amount of live data.
   EXPECT_DOUBLE_EQ(all(run.live) - part(run.live, BlockType::summary), run.bytes_in_use);
   EXPECT_GT(part(run.live, BlockType::indirect), 0);
   EXPECT_GT(part(run.live, BlockType::summary), 0);

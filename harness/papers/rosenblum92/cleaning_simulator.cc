@@ -209,8 +209,8 @@ void CleaningSimulator::write_separated(std::span<const std::uint32_t> files) {
 void CleaningSimulator::store_run(Log& log, std::span<const std::uint32_t> files) {
   const auto count = static_cast<std::uint32_t>(files.size());
   const std::uint32_t first = log.next;
-  // Marks all slots live before the old slots are cleared. If a file is written twice in this run,
-  // its old slot may be one of these slots.
+  // Marks the new slots live before any old slot is cleared: if a file occurs twice in `files`, its
+  // old slot is one of the new slots.
   set_live(first, first + count);
   usage_[log.segment].live += count;
   std::uint32_t slot = first;

@@ -126,7 +126,7 @@ struct SimulatorCounts {
   std::uint64_t segments_plugged = 0;  ///< number of segments whose dead slots were written
   /// Number of files in `written` or `files_copied` that were written into dead slots.
   std::uint64_t files_plugged = 0;
-  std::uint64_t runs_plugged = 0;  ///< number of runs of dead slots written
+  std::uint64_t runs_plugged = 0;  ///< number of runs of dead slots that were overwritten
   /// Number of segments whose dead slots were written in one pass.
   std::uint64_t passes_over = 0;
   std::uint64_t accesses_to_runs = 0;  ///< number of runs that were written with a separate access
@@ -269,8 +269,7 @@ class CleaningSimulator {
   std::size_t drawn_used_ = kBatch;  ///< number of used elements of `batch_`
 
   std::vector<std::uint32_t> where_, owner_;
-  /// Indexed by slot: the time at which the file in the slot was last modified before it was
-  /// written there.
+  /// Indexed by slot: the last time, before the slot was written, at which its file was modified.
   std::vector<std::uint32_t> modified_;
   std::vector<std::uint64_t> live_;
   std::vector<Usage> usage_;
@@ -295,7 +294,7 @@ struct StableCost {
   /// Relative spread of the cost over the evaluated windows: (highest - lowest) / mean.
   double spread = 0;
   std::uint64_t written = 0;  ///< total number of writes
-  bool stable = false;        ///< false if the run reached its limit first
+  bool stable = false;        ///< false if the run reached its limit before the cost was stable
 };
 struct StabilityOptions {
   /// Number of writes in a window, as a multiple of the number of files.

@@ -1,5 +1,5 @@
-// LFS-40 and LFS-43: the additional costs of parity on an array (section 3.1.2.1) and of a log in
-// addition to the data (section 2.5.3).
+// LFS-40 and LFS-43: the additional cost of parity in an array (section 3.1.2.1), and of writing
+// all data to a log as well (section 2.5.3).
 #include "fs-adapters/substrate/os/fiber_store.h"
 #include "harness/papers/judge.h"
 #include "harness/papers/probe_files.h"
@@ -163,8 +163,8 @@ std::vector<ClaimAnswer> array_writes(Context& context) {
 namespace {
 
 struct SequentialWrite {
-  /// Kilobytes written by the user per second of disk activity. Includes the activity until all
-  /// data is in its final place.
+  /// Kilobytes that the user writes, divided by the seconds of disk activity until all data is in
+  /// its final place.
   Figure kilobytes_per_busy_s;
   Figure written_for_each_byte;
   std::string remark;

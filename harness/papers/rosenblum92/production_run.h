@@ -66,7 +66,7 @@ struct ProductionRun {
   std::uint64_t segments_emptied = 0;  ///< number of segments that became empty without cleaning
   std::uint64_t segment_bytes = 0;
   BlockBytes log = {};  ///< bytes written by the log, by type
-  /// Live bytes at the end of the run by type, according to an independent reader.
+  /// Live bytes of each type at the end of the run, counted by an independent reader.
   BlockBytes live = {};
   double disk_bytes = 0;
   /// Element i is the fraction of the segments with a utilization from i / 20 to (i + 1) / 20. The

@@ -17,7 +17,7 @@
 
 namespace headcrash::timed {
 
-/// Selects the steps of a script that run as separate programs. By default, a single program does
+/// Selects the steps for which a script starts a separate program. By default, one program does
 /// everything.
 struct Programs {
   bool each_folder = false;

@@ -91,12 +91,12 @@ struct Phase {
   std::size_t users = 1;
   bool measured = true;
   bool cold = false;  ///< before the phase, sync and drop clean caches
-  /// If true, the next phase starts at once, even if data is still dirty. Between consecutive
-  /// measured phases, this is always the case.
+  /// If true, the next phase starts at once, even if data is still dirty. Between two measured
+  /// phases, the next one always starts at once.
   bool next_at_once = false;
   /// Before this phase, the power must be cut and the file system recovered. A driver that can cut
-  /// the power does so before the first phase of this kind. Other drivers continue without a cut,
-  /// which gives the same result.
+  /// the power does so before the first phase of this kind. Other drivers omit the cut, which must
+  /// not change the phase's results.
   bool after_cut = false;
   std::function<PhaseResult(User&)> body;
 };
@@ -111,8 +111,8 @@ struct TimedWorkload {
   /// If true, the time from the power-on after the cut to the mount is measured as one step, the
   /// boot. The file system is checked after this step.
   bool boots = false;
-  /// Returns the number of seconds for which the users of a phase sleep, independently of the file
-  /// system's speed. Null if they do not sleep.
+  /// Returns the number of seconds that the users sleep in a phase, however fast the file system
+  /// is. Null if they do not sleep.
   std::function<std::uint64_t(const Arguments&)> waits_s = {};
 };
 

@@ -283,8 +283,8 @@ Result<void> ArrayController::fail_member(std::size_t index) {
                 "rebuild the lost members first");
   if (!intake_.powered())
     return fail(profile.name, "the power is off", "power the machine on first");
-  // A start reads the states of the members from their superblocks and would overwrite a state that
-  // is set now.
+  // A start reads the members' states from their superblocks, and would overwrite the state that
+  // this function sets.
   if (!started_) return fail(profile.name, "has not started yet", "repeat the command in a moment");
   members_failed(1ULL << index);
   runner_.drain_later();

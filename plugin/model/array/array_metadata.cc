@@ -390,7 +390,7 @@ Task ArrayController::assemble() {
   co_return Status::ok;
 }
 
-/// Recovers the array before it serves requests, and decides whether it may serve any.
+/// Recovers the array. Calls refuse() if the array must not serve requests.
 Task ArrayController::recover() {
   if (broken()) {
     refuse("more members are lost than the array tolerates");

@@ -48,7 +48,7 @@ class MemberCommands {
     std::uint64_t dead = 0;        ///< mask of members that are dead, or on which a write failed
     std::uint64_t unreadable = 0;  ///< mask of members on which a read had a medium error
     bool store_error = false;
-    Breakdown breakdown;  ///< breakdown of the last command
+    Breakdown breakdown;  ///< of the last command
 
    private:
     friend class MemberCommands;

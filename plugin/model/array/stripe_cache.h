@@ -36,8 +36,8 @@ class StripeCache {
     return true;
   }
 
-  /// Caches rows. Keeps the rows that are already cached for this stripe and role only if the new
-  /// rows overlap or adjoin them.
+  /// Caches rows. If rows are already cached for this stripe and role, they are kept if the new
+  /// rows overlap or adjoin them, and dropped otherwise.
   void put(std::uint64_t stripe, std::uint32_t role, RowRange rows, const std::byte* from) {
     if (!on() || rows.empty()) return;
     Entry& entry = touch(stripe);

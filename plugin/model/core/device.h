@@ -88,7 +88,7 @@ struct Completion {
   Breakdown breakdown;
 };
 
-/// An issuer of requests, which must outlive its requests. An event calls completed() once for each
+/// A source of requests. It must outlive its requests. An event calls completed() once for each
 /// request. completed() may submit requests and cut the power, but must not block.
 class Initiator {
  public:
@@ -153,7 +153,7 @@ struct Characteristics {
 struct DeviceCounters {
   std::uint64_t reads = 0, writes = 0, flushes = 0, trims = 0;
   std::uint64_t sectors_read = 0, sectors_written = 0;
-  /// These count operations of the mechanism, not host requests.
+  /// The following count internal operations of the device, not host requests.
   std::uint64_t media_writes = 0, media_sectors_written = 0;
   std::uint64_t cache_hits = 0, seeks = 0;
   TimeNs busy_ns = 0;
@@ -210,9 +210,9 @@ class Device {
   virtual std::optional<TimeNs> quiet_since() const = 0;
 
   /// Shuts down cleanly: writes back battery-backed memory and marks an array clean. Runs the
-  /// simulation until that is complete, so it must not be called from an event. Does not flush
-  /// volatile caches, which is the host's task. The device can still be used afterwards. Has no
-  /// effect while the power is off. Stops early if the simulation runs out of events.
+  /// simulation until the shutdown is complete or no events are left, so it must not be called from
+  /// an event. Does not flush volatile caches, which is the host's task. The device can still be
+  /// used afterwards. Has no effect while the power is off.
   virtual void shut_down() {}
 
   /// Calls `target.on_event(tag)` whenever half of sector `lba` has been written to the medium (the
