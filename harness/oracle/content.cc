@@ -168,9 +168,9 @@ void add_what_stood_there(const ObjectHistory& object, std::uint64_t block,
   }
 }
 
-/// Returns the positions whose data may appear at position `block`, because it is unknown which
-/// moves in flight have been executed. Includes data that was written to a block after its move,
-/// because this data may appear at the old position.
+/// Returns the positions whose data may appear at position `block`, because each move in flight may
+/// or may not have been executed. If a block was written after its move, the new data may also
+/// appear at the old position.
 std::set<std::uint64_t> other_places(const ObjectHistory& object, std::uint64_t block,
                                      const ContentTerms& terms, std::optional<std::size_t> cover) {
   std::set<std::uint64_t> places{block};
@@ -617,9 +617,9 @@ std::vector<Finding> judge_attributes_by(const ObjectHistory& object,
   return findings;
 }
 
-/// Corrects the tier of each finding. `by_posix` are the findings that remain if only the
-/// persistence points of POSIX count. A finding of tier POSIX whose kind is not among them violates
-/// only a documented promise.
+/// Lowers the tier of findings that violate only a documented promise. These are the findings of
+/// tier POSIX that have no finding of the same kind in `by_posix`, which contains the findings that
+/// remain if only the persistence points of POSIX count.
 std::vector<Finding> tiered(std::vector<Finding> findings, const std::vector<Finding>& by_posix) {
   for (Finding& each : findings) {
     const auto same = [&](const Finding& other) {

@@ -14,8 +14,8 @@ namespace headcrash::oracle {
 
 struct ContentTerms {
   Horizon horizon;
-  /// The operation that renamed this file over another one. Set if the file system promises to keep
-  /// the contents of a file that is renamed in this way.
+  /// The operation that renamed this file over another one. Set only if the file system promises to
+  /// keep the file's contents in this case.
   std::optional<std::size_t> kept_by_replacing;
   bool exposes_stale_data = false;
   /// Allocation unit in blocks of 512 bytes (Promises::allocation_bytes).

@@ -81,8 +81,8 @@ class Follower {
   }
   Result<void> act(const workload::Operation& operation);
 
-  // `granted` is false if another thread uses the object or name. Records the first such path, so
-  // that the current step fails.
+  // Makes the current step fail if `granted` is false, which means that another thread uses the
+  // object or name. The error names the first path for which this happens.
   void need(bool granted, const std::string& path) {
     if (!granted && !conflict_) conflict_ = path;
   }

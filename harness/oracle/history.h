@@ -77,7 +77,7 @@ struct BlockEvent {
   enum class Kind : std::uint8_t {
     stamp,  ///< the stamp of `version`; the last block has only its first `bytes` bytes
     zero,
-    trim,   ///< truncation inside a block, of which the first `bytes` bytes remain
+    trim,   ///< truncation inside a block; the block's first `bytes` bytes remain
     hole,   ///< a range of zeroes inside one block
     patch,  ///< a write of some bytes of a stamp, inside one block
   };
@@ -93,7 +93,7 @@ struct BlockEvent {
   std::int64_t displacement = 0;
   bool moved = false;  ///< a MoveEvent brought the contents from another position in the same file
   /// For hole and patch: the range that was changed. For stamp: bytes that were already zeroed in
-  /// the source block.
+  /// the block from which the stamp was copied.
   BlockHole hole = {};
   std::optional<BlockHead> mixed = {};  ///< for stamp only: BlockContent::mixed
 };
@@ -190,8 +190,8 @@ struct WorkloadHistory {
   Aspects judged;
 };
 
-/// Follows a list of operations and returns its history. Skipped operations are ignored. After a
-/// write that failed with ENOSPC, the contents of the file are no longer judged.
+/// Builds the history of a list of operations. Skipped operations are ignored. After a write that
+/// failed with ENOSPC, the contents of the file are no longer judged.
 Result<WorkloadHistory> follow_operations(
     std::span<const workload::Operation> operations, const adapters::Promises& promises,
     std::span<const workload::FailedOperation> failed_operations = {},

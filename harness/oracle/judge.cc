@@ -476,9 +476,9 @@ void Judge::judge_one_point() {
     report(std::move(*finding));
 }
 
-/// Returns true if an exchange in flight gave the link its only name on the disk, a third name, and
-/// the file also has other links. fsck removes such a name, because an interrupted exchange may
-/// have left it behind.
+/// Returns true if an exchange in flight may have left the link only its third name on the disk,
+/// and the file also has other links. fsck treats this name as a remnant of the exchange and
+/// removes it.
 bool Judge::lost_its_third_name(TokenId token) const {
   const ObjectId object = history_.tokens[token].object;
   const auto in_flight = [&](const auto& at) {

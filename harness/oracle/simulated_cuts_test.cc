@@ -430,7 +430,7 @@ INSTANTIATE_TEST_SUITE_P(
         NamedDamage{"Invented", invent_name}),
     [](const auto& tested) { return std::string(tested.param.name); });
 
-/// The findings for an object are reused for every object with the same digest.
+/// Objects with equal digests share their findings, so the digest must depend on every field.
 TEST(RepeatedJudge, DigestsDifferIfAnyFieldDiffers) {
   ObservedObject plain{.path = "a", .type = FileType::regular, .inode = 3, .links = 1};
   plain.size_bytes = 512;

@@ -53,9 +53,9 @@ struct MachineDisk {
   bool write_cache = false;
 };
 
-/// The media of a machine that was formatted, populated and shut down. A machine can start from
-/// copies of these media if it has the same drives in the same array; it may or may not have NVRAM.
-/// A copy uses memory only for the sectors that the machine overwrites.
+/// The media of a machine that was formatted, populated and shut down. Other machines can start
+/// from copies of these media if they have the same drives in the same array. NVRAM may differ. A
+/// copy uses memory only for the sectors that the machine overwrites.
 struct MachineImage {
   /// The media of all drives and flash devices, in the order of the devices' ids.
   std::vector<std::shared_ptr<const model::SectorStore>> leaves;
@@ -161,9 +161,9 @@ struct WriteHits {
   std::string_view kind;  ///< one of adapters::FileSystemType::block_kinds()
   std::uint64_t writes = 0;
   std::uint64_t block_hits = 0;  ///< writes to a block that was present and dirty
-  /// Writes in `block_hits` that overlap the dirty range of the block. Such a write replaces data
-  /// that otherwise would have been written back. An append to a log hits the block, but does not
-  /// overlap its dirty range.
+  /// Number of writes in `block_hits` that overlap the block's dirty range, so that they replace
+  /// data that would otherwise have been written back. An append to a log hits the block, but not
+  /// its dirty range.
   std::uint64_t dirty_hits = 0;
 };
 

@@ -64,7 +64,8 @@ struct PhaseOutcome {
   double response_ms = 0;
   double access_ms = 0;  ///< mean time from dispatch to completion
   double disk_busy_s = 0;
-  /// Requests sent to all drives until the machine is idle. Includes the drives in an array.
+  /// Number of write requests to all drives, including those of an array, until the machine is
+  /// idle.
   std::uint64_t drive_writes = 0;
   std::uint64_t operations = 0, bytes_read = 0, bytes_written = 0;
   /// Only for snapfs: number of generations committed before the slowest user ended.

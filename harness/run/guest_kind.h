@@ -12,7 +12,7 @@
 
 namespace headcrash::run {
 
-/// Name of the clock that is reported by servers that run in virtual time.
+/// The clock name that servers report if they run in virtual time.
 inline constexpr const char* kVirtualClock = "virtual";
 
 /// Parses the key `kind` of [guest]: "qemu" (real time, the default) or "virtual" (user-mode

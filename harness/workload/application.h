@@ -62,7 +62,7 @@ struct Command {
 };
 
 struct Application {
-  std::string name, title;  ///< with a setting, the name is, for example, "sqlite+wal-full"
+  std::string name, title;  ///< `name` includes the setting, for example "sqlite+wal-full"
   /// Built-in name or absolute path, from which the application can be loaded again.
   std::string origin;
   std::string promise;  ///< the application's promise, with the document that states it
@@ -111,8 +111,9 @@ std::vector<std::vector<std::string>> argvs(const Application& application,
                                             const std::vector<Command>& commands,
                                             std::string_view root);
 
-/// Loads a built-in application by name, or a file by path (a name that contains '/' or ends in
-/// .toml). Applies the setting after '+' or, by default, the one that the file names.
+/// Loads a built-in application by name, or an application file by path (a name that contains '/'
+/// or ends in .toml). Applies the setting that follows '+' in the name or, without a '+', the
+/// default setting in the file.
 Result<Application> load_application(const std::string& name_or_path);
 
 /// For a name such as "sqlite+*", returns the application once for each of its settings. For any

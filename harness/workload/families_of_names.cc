@@ -295,8 +295,7 @@ std::vector<Operation> journal_wrap(std::uint64_t number) {
   Drawing list(number);
   const auto parents = some_directories(list, 3);
   list.sync();
-  // Each new directory changes another block. Together, these blocks are more than a small journal
-  // can hold.
+  // Each new directory changes a different block. A small journal cannot hold all of these blocks.
   constexpr int kTooMany = 54;
   for (int i = 0; i < kTooMany; ++i) list.mkdir(fmt::format("{}/wide{}", parents[0], i));
   for (int i = 0; i < kTooMany; ++i) list.rmdir(fmt::format("{}/wide{}", parents[0], i));

@@ -276,8 +276,8 @@ enum class Outcome : std::uint8_t {
 };
 
 /// The error of an operation. If an earlier operation was skipped or partial (`skipped_before`),
-/// this operation may have failed because a name or an attribute is missing. The failure may then
-/// count as skipped, too.
+/// this operation may have failed because a name or an attribute is missing. outcome_of() may then
+/// return `skipped`.
 struct Failure {
   int error = 0;  ///< errno
   bool skipped_before = false;

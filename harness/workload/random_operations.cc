@@ -22,7 +22,7 @@ namespace {
 using Kind = Operation::Kind;
 
 constexpr std::uint64_t kPage = 4096;
-// Maximum number of attempts to find an operation; then the round is skipped.
+// Maximum number of attempts to find an operation. If all of them fail, the round is skipped.
 constexpr std::uint32_t kDrawsMost = 200;
 constexpr std::uint64_t kLargestBytes = 1 << 20;
 constexpr std::uint64_t kModes = 01000;  // number of different values of the permission bits

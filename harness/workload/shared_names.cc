@@ -24,7 +24,7 @@ enum class Shape : std::uint8_t {
   any_names,  ///< the same name may be a file at one time and a directory at another
   /// A directory that is removed while others create, link or move names into it.
   vanishing_targets,
-  commits,     ///< files; half of the operations are sync or fsync
+  commits,     ///< operations on files, half of them sync or fsync
   cold_inodes  ///< files that are evicted and read again
 };
 constexpr std::array kShapes{Shape::one_directory,     Shape::two_directories, Shape::any_names,

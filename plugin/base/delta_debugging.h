@@ -44,7 +44,7 @@ class DeltaDebugging {
   bool keep_one_part(std::size_t parts);
   bool leave_out_one_part(std::size_t parts);
   bool fails(const Chosen& chosen);
-  /// Returns the half-open range of part `index` of `parts`.
+  /// Divides the elements into `parts` parts, and returns the half-open range of part `index`.
   std::pair<std::size_t, std::size_t> part(std::size_t index, std::size_t parts) const {
     return {index * current_.size() / parts, (index + 1) * current_.size() / parts};
   }

@@ -67,8 +67,8 @@ class StrictTable {
   /// The type of a value, for keys that accept several types.
   enum class Type : std::uint8_t { absent, text, number, list, table, other };
   Type type(const std::string& key) const;
-  /// Converts a list of mixed types to a table with the keys key[0], key[1], ...; empty if the key
-  /// is absent or not a list.
+  /// Converts a list of mixed types to a table with the keys key[0], key[1], ... Returns an empty
+  /// table if the key is absent or not a list.
   StrictTable elements(const std::string& key) const;
 
   /// Returns this table merged over `base`. If a key exists in both tables, this table's value

@@ -730,8 +730,8 @@ bool ReferenceModel::attributes_are_pinned(FileId file, const Cut& cut) const {
 std::uint64_t ReferenceModel::bytes_that_stay_allocated(FileId file, const Cut& cut) const {
   const auto until = covered_until(file, std::nullopt, cut, false);
   if (!until) return 0;
-  // The result must not exceed the space that is allocated on the disk. So subtract the space freed
-  // by every operation that may have reached the disk, but count an allocation only if it must have
+  // The result must not exceed the space that is allocated on the disk. Space is subtracted if an
+  // operation may have freed it on the disk, but an allocation is counted only if it must have
   // reached the disk.
   return allocated_by(file, cut, [&](std::size_t index) {
     const Operation& operation = operations_[index];

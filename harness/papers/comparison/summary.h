@@ -1,6 +1,5 @@
 #pragma once
-// Ranks the systems in each group separately for each cell of several tables, and determines the
-// best systems.
+// Ranks the systems of each group for each cell of several tables, and determines the best systems.
 
 #include <string>
 #include <vector>

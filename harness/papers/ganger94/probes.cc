@@ -14,8 +14,8 @@ const char* scheme_name(ComparedScheme scheme) {
   return kNames[static_cast<std::size_t>(scheme)];
 }
 
-/// The state of the medium and of the allocator when a call returns. Each value is 1 for yes or 0
-/// for no.
+/// Which effects of an operation are complete when its call returns: 1 for yes, 0 for no. Permanent
+/// changes are on the medium; the allocator can reuse freed space.
 struct AtReturn {
   Figure created_is_permanent, removed_is_permanent, freed_is_reusable;
   std::string remark;

@@ -5,11 +5,11 @@
 //
 // The mix, sizes and percentages are those of the timed workload (timed/laddis_mix.h). There the
 // requests are distributed to the server's threads in advance; here the threads take them from one
-// queue. Our choices: the times between arrivals are exponentially distributed; the set belongs to
-// 16 load-generating processes, which create their files concurrently, and each uses every fifth of
-// its files, with equal frequency; the data of the set is zeroes, which cost nothing on a host that
-// emulates 44 GB, and requests write stamped data; created files are empty, and the oldest one is
-// removed.
+// queue. Our choices: the times between arrivals are exponentially distributed. The set belongs to
+// 16 load-generating processes, which create their files concurrently. Each process uses one in
+// five of its files, all with equal frequency. The set contains zeroes, which cost nothing on a
+// host that emulates 44 GB; requests write stamps. Created files are empty. A removal removes the
+// oldest created file.
 //
 // Real LADDIS is a closed loop with a paced rate: when the server is saturated, it sends fewer
 // requests. Here the queue grows. When more requests wait than the server can answer in two
@@ -39,8 +39,8 @@ struct FileSet {
 
   static FileSet of(double operations_per_s);
   std::uint64_t used_of_process() const;  ///< returns a fifth of the files, at least one
-  /// Returns the number, among all files of a process, of its used file `used`. The load uses every
-  /// fifth file.
+  /// Converts the index of a used file to its number among all files of a process. The load uses
+  /// one file in five.
   static std::uint64_t file_of_used(std::uint64_t used) {
     return used * timed::laddis_load::kUsedShare;
   }

@@ -86,8 +86,8 @@ struct ServerChoice {
   bool flushes_by_age = false;  ///< only with fast fsck: fsflush also writes blocks by age
   /// Name of another ufs scheme in scheme_variants.h; empty to use the scheme of `tuning`.
   std::string scheme = {};
-  /// Use a map of busy groups. Only with fast fsck; the paper considers such a map but does not
-  /// implement it.
+  /// True to use a map of busy groups (only with fast fsck). The paper considers such a map but
+  /// does not implement it.
   bool busy_map = false;
   // The following members are only for counterfactuals.
   bool marks_alone = false;  ///< only with fast fsck: the mark of each inode is a separate write

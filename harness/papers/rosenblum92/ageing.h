@@ -98,7 +98,7 @@ class Ageing {
   std::uint64_t bytes_written() const { return bytes_written_; }
 
  private:
-  /// The end of the life of one file, or of a group of files that live and die together.
+  /// The end of the life of one file, or of a group of files that are created and removed together.
   struct Death {
     double at_hours;
     std::uint32_t group;

@@ -53,8 +53,7 @@ TEST(Ageing, AZeroSpreadGivesOneSize) {
 }
 
 TEST(Ageing, StartsInTheSteadyState) {
-  // If the initial files had the lives of new files, most data on the disk would be rewritten
-  // immediately.
+  // If the initial files had the lifetimes of new files, most data would be rewritten at once.
   AgeingOptions options = ageing_of(production_disk("/user6"));
   const double without = Ageing(options).mean_lifetime_hours();
   EXPECT_NEAR(without, 1280 * .739 / 4.4, .5);

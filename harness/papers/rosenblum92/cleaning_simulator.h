@@ -50,16 +50,16 @@ enum class SegmentAge : std::uint8_t {
 /// How new data is distributed over several open segments.
 enum class WriteSeparation : std::uint8_t {
   none,
-  by_interval,  ///< by the time since the file was last written, which a real system knows
-  /// By the true write rate of the file. A real system does not know this rate, so the result is an
-  /// upper bound.
+  by_interval,  ///< by the time since the last write of the file; a real system knows this time
+  /// Distributed by the true write rate of each file. A real system does not know this rate, so the
+  /// result is an upper bound.
   known,
 };
 
 /// How space is obtained when no segment is clean.
 enum class SpaceReuse : std::uint8_t {
   cleaning,  ///< the cleaner runs a pass, as in the dissertation
-  /// A pass writes live data into dead slots in the fullest segments (Matthews 1997).
+  /// A pass moves live data into dead slots of the fullest segments (Matthews 1997).
   plugging,
   adaptive_plugging,  ///< cleaning or plugging, whichever has the lower cost per freed slot
   /// New data is written into the dead slots of a segment (slack-space recycling, as in F2FS).
@@ -108,7 +108,7 @@ struct SimulatorOptions {
   std::uint32_t logs = 1;  ///< number of open segments for new data
   SpaceReuse reuse = SpaceReuse::cleaning;
   Positioning positioning;  ///< used by adaptive reuse to calculate which method is cheaper
-  /// Number of writes between two idle times. In an idle time, the disk cleans until
+  /// Number of writes between two idle periods. In an idle period, the disk cleans until
   /// `idle_clean_until` segments are clean. nullopt if the disk is never idle.
   std::optional<std::uint64_t> writes_between_idle_times;
   std::uint32_t idle_clean_until = 0;

@@ -30,8 +30,8 @@ double uniform_steady_state(double overall_u);
 /// cleaners. Assumes that accesses within each group are uniform, and that the free space is
 /// divided optimally between the groups. Only for hot-and-cold patterns.
 double hot_cold_apart_cost(const AccessPattern& pattern, double overall_u);
-/// Returns the fraction of the free space that the hot group receives if the division is optimal,
-/// as in hot_cold_apart_cost().
+/// Returns the hot group's share of the free space (0 to 1) in the optimal division that
+/// hot_cold_apart_cost() assumes.
 double hot_cold_apart_division(const AccessPattern& pattern, double overall_u);
 
 }  // namespace headcrash::experiment::rosenblum92

@@ -47,7 +47,7 @@ struct ProductionOptions {
 /// Returns the options for a disk in the tables. With `scaled`, the disk is small.
 ProductionOptions production_options(const ProductionDisk& disk, std::uint64_t seed, bool scaled);
 
-/// Results; most of them cover only the measured period.
+/// The results of a run. Most of them cover only the measured period.
 struct ProductionRun {
   std::string remark;            ///< the reason if there are no results
   double model_s = 0;            ///< total

@@ -38,7 +38,7 @@ struct Parameter {
 
 /// The values of all parameters of a workload.
 using Arguments = std::map<std::string, std::int64_t, std::less<>>;
-/// Returns the value of a parameter, which must exist. Values are never negative.
+/// Returns the value of a parameter; values are never negative. REQUIRES: the parameter exists.
 std::uint64_t argument(const Arguments& arguments, std::string_view name);
 
 /// The workload's clock: the guest's monotonic clock, or model time.
@@ -46,7 +46,7 @@ class Pace {
  public:
   virtual ~Pace() = default;
   virtual std::int64_t now_ns() = 0;
-  /// Needed by workloads whose requests arrive at a given rate.
+  /// Used by workloads whose requests arrive at a given rate.
   virtual void sleep_until(std::int64_t at_ns) = 0;
 };
 
@@ -122,9 +122,9 @@ std::span<const TimedWorkload> timed_workloads();
 /// Finds a workload by name. If the name is unknown, the error suggests the most similar one.
 Result<const TimedWorkload*> find_timed_workload(std::string_view name);
 
-/// Returns the arguments of the exact or the scaled variant. Arguments in `replaced` override them.
-/// If one of these is invalid, the error names the parameter and gives its limits, or suggests the
-/// most similar name.
+/// Returns the arguments of the exact or the scaled variant. Arguments in `replaced` override the
+/// variant's. If an argument in `replaced` is invalid, the error names the parameter and gives its
+/// limits, or suggests the most similar name.
 Result<Arguments> arguments_of(const TimedWorkload& workload, bool scaled,
                                const Arguments& replaced, const std::string& subject);
 

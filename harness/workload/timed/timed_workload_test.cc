@@ -492,8 +492,8 @@ TEST(TimedWorkloads, ScriptsHoldTheSameCommandsInDifferentOrders) {
   ASSERT_TRUE(one.from(0));
   ASSERT_TRUE(other.from(0));
   EXPECT_NE(one.vfs.trace, other.vfs.trace);
-  // Counts the files that the commands create: one for each ed and cp; two for each cc, spell and
-  // nroff; two for each of the three compilations of a make.
+  // The files that the commands create: one for an ed or cp; two for a cc, spell or nroff; two for
+  // each of make's three compilations.
   EXPECT_EQ(one.vfs.counts.creates, 40 + 14 + 2 * (10 + 4 + 4 + 2 * 3) + 8U);
   EXPECT_EQ(one.vfs.counts.creates, other.vfs.counts.creates);
   EXPECT_EQ(one.vfs.counts.mkdirs, other.vfs.counts.mkdirs);

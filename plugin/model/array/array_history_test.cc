@@ -190,7 +190,7 @@ class ArrayHistory final : public Initiator {
     if (completion.status != Status::ok) {
       EXPECT_EQ(completion.status, Status::power_lost)
           << "op " << static_cast<int>(r.op) << " " << r.lba << "+" << r.sectors;
-      return;  // the write stays in writing_: until the cut has been checked, its data may be read
+      return;  // keep it in writing_: until the cut has been checked, reads may return its data
     }
     ++completions_;
     if (r.op == Op::read) {

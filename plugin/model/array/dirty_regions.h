@@ -49,7 +49,7 @@ class DirtyRegions {
     }
     return any;
   }
-  /// Ends a write, whose data is now on the members or in their caches. REQUIRES: called exactly
+  /// Ends a write after its data has reached the members or their caches. REQUIRES: called exactly
   /// once for each begin(), with the same sectors.
   void end(std::uint64_t first, std::uint64_t last, TimeNs now) {
     for (std::uint64_t r = first / region_sectors_; r <= last / region_sectors_; ++r) {

@@ -1,6 +1,6 @@
 #pragma once
-// The controller's cache of recently written stripes. It keeps the rows of each role that were last
-// read or written, so that the next small write to the stripe needs fewer reads or none.
+// The controller's cache of recently used stripes. For each role, it keeps the rows that were last
+// read or written, so that the next small write to the same stripe needs fewer reads or none.
 // Replacement is LRU. The cache is in the controller's memory, so it is lost in a power cut.
 
 #include <cstring>

@@ -192,7 +192,8 @@ struct DeviceCounters {
 class Device {
  public:
   virtual ~Device() = default;
-  /// The result never changes, and the reference is valid as long as the device.
+  /// Returns a reference that is valid for the lifetime of the device. The characteristics never
+  /// change.
   virtual const Characteristics& characteristics() const = 0;
   virtual DeviceCounters counters() const = 0;
   /// Copies the request and starts it. REQUIRES: the id is new (Simulation::new_request_id), the
