@@ -17,8 +17,8 @@
 
 namespace headcrash::oracle {
 
-/// The contents of a block: zeroes, or the first `bytes` bytes of a stamp, followed by arbitrary
-/// bytes.
+/// The contents of a block: either zeroes, or the first `bytes` bytes of a stamp followed by
+/// arbitrary bytes.
 struct BlockContent {
   bool zero = true;
   std::uint32_t file = 0, version = 0, bytes = workload::kStampBytes;

@@ -1,6 +1,6 @@
 #pragma once
-// Follows the operations of a workload in the way a correct file system executes them, and records
-// which persistence points cover each change (history.h).
+// Tracks the effects of a workload's operations on a correct file system, and records which
+// persistence points cover each change (history.h).
 //
 //   history.cc      names, links and content: the changes that each operation makes
 //   attributes.cc   extended attributes, including access control lists

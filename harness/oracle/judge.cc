@@ -509,8 +509,8 @@ std::vector<ShownName> Judge::found_without_a_name() const {
     for (const TokenId token : promised_.adrift) {
       const ObjectHistory& object = object_of(token);
       if (object.type != observed->type) continue;
-      // Only a directory can be directly in lost+found because of an unfinished rename. Other
-      // objects with adrift links are below such a directory.
+      // An unfinished rename can leave only directories at the top of lost+found. Other objects
+      // with adrift links are below such a directory.
       if (observed->type != FileType::directory &&
           split_path(observed->path).first == kLostAndFound)
         continue;

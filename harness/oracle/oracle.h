@@ -57,8 +57,8 @@ struct OracleOptions {
 /// finding.
 class Oracle {
  public:
-  /// Follows a list of operations. Fails if a correct file system could not execute it, for example
-  /// because a name does not exist.
+  /// Creates the oracle for a list of operations. Fails if a correct file system could not execute
+  /// the list, for example because a name does not exist.
   static Result<Oracle> follow(std::span<const workload::Operation> operations,
                                const OracleOptions& options);
   Oracle(Oracle&&) noexcept;

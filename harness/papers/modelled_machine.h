@@ -71,8 +71,8 @@ struct CutMachine {
   /// One medium per drive, in the order of the drives' ids. If a drive has a battery-backed cache
   /// in front of it, the medium includes the cache's content.
   MachineImage media = {};
-  /// Writes the contents of the battery-backed cache above the first device back to `device`. An
-  /// empty function if there is no such cache. The time of these writes does not count.
+  /// Writes the contents of the battery-backed cache above the first device to `device`, at no cost
+  /// in model time. Null if there is no such cache.
   std::function<Result<void>(model::SectorStore& device)> write_back = {};
   /// Model time between power-on and recover(). Data written back during this time is not part of
   /// the recovery.

@@ -31,8 +31,8 @@ struct WorkloadRun {
   bool scaled = false;             ///< for tests: use the scaled-down parameters as defaults
   bool verify = true;              ///< run the verification phases; after a cut they always run
   std::uint64_t seed = 1;
-  /// Duration of a pause before the measurement. Different durations give different angles of the
-  /// disk and phases of the syncer.
+  /// Duration of a pause before the measurement. It shifts the initial angle of the disk and the
+  /// syncer's sweep.
   os::TimeNs begins_after_ns = 0;
   Repair repair = Repair::as_needed;  ///< repair after a cut
   /// Time from the start of the last phase before the cut until the power is cut. Calls of that

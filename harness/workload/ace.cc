@@ -337,8 +337,8 @@ class Needs {
   }
 
  private:
-  /// Extends the file if that is necessary: mappings and ranges need existing bytes, and an append
-  /// must begin at a stamp boundary.
+  /// Extends the file if the operation requires a longer one: mappings and ranges must be inside
+  /// the file, and an append must begin at a stamp boundary.
   void long_enough(const Operation& operation) {
     const bool needs =
         is_write(operation.kind) || moves_blocks(operation.kind) || operation.kind == Kind::clone;

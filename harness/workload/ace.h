@@ -43,7 +43,7 @@ class Ace {
 
   std::uint64_t count() const;
 
-  /// Returns the workload with this number, which must be less than count().
+  /// Returns the workload with this number. REQUIRES: number < count().
   std::vector<Operation> workload(std::uint64_t number) const;
 
  private:

@@ -143,7 +143,7 @@ struct FullDisk {
     fill_the_disk(list);
     list.sync();
   }
-  /// Removes from `files` those that no longer exist. Returns false if no files are left.
+  /// Removes the files that no longer exist from `files`. Returns false if no files are left.
   bool forget_the_removed() {
     std::erase_if(files, [&](const std::string& file) { return !list.exists(file); });
     return !files.empty();
@@ -262,8 +262,8 @@ std::uint64_t draw_edge(Drawing& list) {
 
 }  // namespace
 
-/// On a nearly full disk, the ranges of writes, allocations, holes and truncations begin and end
-/// at, just before, just after or far behind the edges of blocks and files.
+/// On a nearly full disk, the ranges of writes, allocations, holes and truncations begin and end at
+/// an edge of a block or file, just before or after the edge, or far behind it.
 std::vector<Operation> edges(std::uint64_t number) {
   Drawing list(number);
   for (int i = 0; i < 5; ++i)

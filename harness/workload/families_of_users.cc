@@ -241,7 +241,7 @@ std::vector<Operation> appends(std::uint64_t number) {
 }
 
 /// A user creates, overwrites, extends, renames and removes files in a directory, and rests at
-/// times. Rests are about as long as the write delays of file systems. If the number is odd, a
+/// times. Rests are about as long as the write delays of file systems. In lists with odd numbers, a
 /// second user works in another directory, and one file stays open, so that its inode stays in
 /// memory.
 std::vector<Operation> rests(std::uint64_t number) {

@@ -185,7 +185,7 @@ struct Operation {
   std::string value;                ///< setxattr
   std::uint64_t offset = 0;         ///< in bytes
   std::uint64_t target_offset = 0;  ///< for clone and dedupe: offset in the target, in bytes
-  /// Length in bytes, for a write at most kLongestWriteBytes. For truncate, the new size.
+  /// Length in bytes; at most kLongestWriteBytes for a write. For truncate, the new size.
   std::uint64_t length = 0;
   std::uint32_t file = 0;             ///< for writes: number of the file
   std::uint32_t version = 0;          ///< for writes: increases with every write of the workload

@@ -26,7 +26,7 @@ struct RandomOptions {
   std::uint32_t persistence_percent = 30;
   std::uint8_t threads = 1;             ///< 1 to kThreadsMost
   std::uint32_t rounds_to_a_join = 16;  ///< mean number of operations of a thread between two joins
-  /// Maximum number of bytes appended to the target of every second symbolic link. Does not affect
+  /// Maximum number of bytes appended to the target of every other symbolic link. Does not affect
   /// the rest of the list.
   std::uint32_t longest_target = 0;
   /// If true, the ranges of writes, allocate, punch and zero need not be multiples of 512.

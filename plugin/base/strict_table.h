@@ -60,8 +60,8 @@ class StrictTable {
   /// Returns the table under a key; nullopt if there is no such table.
   Result<std::optional<StrictTable>> table(const std::string& key) const;
 
-  /// Returns the tables of a list of tables ([[key]]), with keys named key[0].x, key[1].x, ...;
-  /// empty if there is no such list.
+  /// Returns the tables of the list [[key]], with keys named key[0].x, key[1].x, ... Returns an
+  /// empty vector if there is no such list.
   Result<std::vector<StrictTable>> tables(const std::string& key) const;
 
   /// The type of a value, for keys that accept several types.

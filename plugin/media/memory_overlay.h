@@ -45,7 +45,7 @@ class MemoryOverlay : public model::SectorStore {
   /// contiguous memory of the overlay, the base, or zeroes.
   std::uint64_t alike(std::uint64_t lba, std::uint64_t most) const;
   std::byte* kept(Place place) const;
-  /// `sector` is empty if it consists of zeroes
+  /// Stores one sector. An empty `sector` represents zeroes.
   void put(std::uint64_t lba, std::span<const std::byte> sector);
 
   std::shared_ptr<const model::SectorStore> base_;

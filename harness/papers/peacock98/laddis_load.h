@@ -31,8 +31,8 @@
 
 namespace headcrash::experiment::peacock98 {
 
-/// The files for a given request rate. An image may contain a larger set than a run uses. In this
-/// case each process uses its first files.
+/// The files for a given request rate. If an image contains a larger set than a run needs, each
+/// process uses only the first of its files.
 struct FileSet {
   static constexpr std::uint64_t kProcesses = 16;
   std::uint64_t files_of_process = 0;

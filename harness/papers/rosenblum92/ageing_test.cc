@@ -97,7 +97,8 @@ TEST_P(ProductionOf, CountersAgree) {
        {BlockType::data, BlockType::indirect, BlockType::inodes, BlockType::inode_map,
         BlockType::usage, BlockType::summary, BlockType::directory_log})
     EXPECT_GT(part(run.log, type), 0) << name(type);
-  // In the long run, as many segments become clean as the log fills.
+  // In the long run, the number of segments that become clean equals the number of segments that
+  // the log fills.
   const auto cleaned =
       static_cast<double>((run.segments_cleaned + run.segments_emptied) * run.segment_bytes);
   EXPECT_NEAR(cleaned / run.log_bytes, 1, .2);

@@ -242,7 +242,7 @@ void CleaningSimulator::set_live(std::uint32_t first, std::uint32_t end) {
 }
 
 /// Returns the log for a file. Log 0 contains the hottest files. With `by_interval`, log i contains
-/// files that were last rewritten within files * 4^i / 4^(logs - 2) writes. The last threshold is
+/// files whose last write was at most files * 4^i / 4^(logs - 2) writes ago. The last threshold is
 /// the mean interval of all files.
 std::uint32_t CleaningSimulator::log_of(std::uint32_t file) const {
   if (options_.logs == 1) return 0;

@@ -33,7 +33,7 @@
 namespace headcrash::experiment::rosenblum92 {
 
 /// The place to which the cleaner writes live data. The dissertation does not state whether this
-/// data shares segments with new data (trap 7 in the design notes).
+/// data shares segments with new data.
 enum class CleanedData : std::uint8_t {
   shares_log,  ///< new data follows the live data in the cleaner's last segment
   own_log,     ///< the cleaner has a separate open segment
@@ -41,8 +41,8 @@ enum class CleanedData : std::uint8_t {
 
 /// The event from which a segment's age is measured in cost-benefit selection.
 enum class SegmentAge : std::uint8_t {
-  /// The last modification of any file in the segment (section 5.4). Cleaning does not change this
-  /// time.
+  /// The last modification of any file in the segment (section 5.4). Cleaning is not a
+  /// modification.
   youngest_file,
   last_write,  ///< the last write to the segment, either by a user or by the cleaner
 };
@@ -89,7 +89,7 @@ Positioning wren_iv();
 struct SimulatorOptions {
   std::uint32_t files = 524288;
   std::uint32_t files_per_segment = 512;
-  /// Fraction of the disk in use, which is greater than 0 and less than 1.
+  /// Fraction of the disk in use. REQUIRES: greater than 0 and less than 1.
   double utilization = .75;
   AccessPattern pattern = kUniform;
   lfs::Selection selection = lfs::Selection::greedy;

@@ -60,8 +60,7 @@ MemberRequests raw_write(std::uint32_t sectors, std::uint32_t from_sector = 0) {
   return result;
 }
 
-/// Counts the requests caused by work on a file system, until all data of this work has been
-/// written.
+/// Counts the requests of `body`, from the end of `prepare` until all data is on the disk.
 MemberRequests work(const Setup& setup, const std::function<VfsResult<void>(Vfs&)>& prepare,
                     const std::function<VfsResult<void>(Vfs&)>& body) {
   const auto machine = ModelledMachine::start(setup.machine);

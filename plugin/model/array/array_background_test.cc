@@ -90,7 +90,7 @@ TEST(ArrayRebuild, DataIsOnTheMediumBeforeTheMemberIsActive) {
     r.b.finish(r.b.submit(Op::flush));
     while (r.b.array->status().members[r.member] != MemberState::active)
       ASSERT_TRUE(r.b.simulation->run_next());
-    /// Also lets the array record the progress in the superblocks.
+    /// Lets the array record the progress in the superblocks.
     r.b.run_for(5 * kMillisecondNs);
     r.b.array->power_cut();
     r.b.run_for(0);

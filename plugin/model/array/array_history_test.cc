@@ -224,7 +224,7 @@ class ArrayHistory final : public Initiator {
                   << f.allowed[i][0];
   }
 
-  /// Makes another member or sector fail, if the redundancy still tolerates it, or starts a
+  /// Makes another member or sector fail if the redundancy permits one more loss, or starts a
   /// rebuild.
   void disturb() {
     const RaidLayout l = bench_.layout();

@@ -94,8 +94,8 @@ Task ArrayController::write_striped(HostRequest& host) {
   co_return write_outcome(batch, 0);
 }
 
-/// Writes to all mirrors, including one that is being rebuilt. If the rebuild has not reached the
-/// data yet, the rebuild copies it again.
+/// Writes to all mirrors, including one that is being rebuilt. Data that the rebuild has not
+/// reached yet is copied again later.
 Task ArrayController::write_mirrors(HostRequest& host) {
   const Request& r = host.request;
   const std::uint64_t first = r.lba / layout.unit;
@@ -442,8 +442,8 @@ Task ArrayController::zero_edges(Request request) {
   co_return join.status;
 }
 
-/// Trims only as far as parity remains consistent. On levels without parity, trims the whole range;
-/// on other levels, only whole stripes, on all members, which then read as zeroes.
+/// Trims only as far as parity remains consistent. On levels without parity, trims the whole range.
+/// On other levels, trims only whole stripes; they then read as zeroes on all members.
 Task ArrayController::trim(HostRequest& host) {
   if (!characteristics.trim) {
     co_await runner_.until_event();
