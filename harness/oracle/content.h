@@ -31,8 +31,8 @@ struct ContentTerms {
   bool fills_last_unit = false;
 };
 
-/// Judges the size and the blocks of a file. Returns at most one finding of each kind, which names
-/// the first affected block and the number of affected blocks.
+/// Judges the size and the blocks of a file. Returns at most one finding of each kind. A finding
+/// names the first affected block and the number of affected blocks.
 std::vector<Finding> judge_content(const ObjectHistory& object, const ObservedObject& observed,
                                    const ContentTerms& terms);
 

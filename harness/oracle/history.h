@@ -70,7 +70,7 @@ struct BlockHole {
   bool many = false;
   bool operator==(const BlockHole&) const = default;
 };
-/// The first bytes of a block, which a dump reports for a block that is not a stamp.
+/// The first bytes of a block. A dump reports these bytes if the block is not a stamp.
 using BlockHead = std::array<std::byte, 32>;
 /// A change that an operation makes to the contents of a range of blocks.
 struct BlockEvent {
@@ -104,11 +104,12 @@ struct MoveEvent {
   std::uint64_t first = 0, blocks = 0;
   bool towards_the_end = false;  ///< true for insert, false for collapse
 };
-/// Allocates space, without writing, for those blocks of a range that have none.
+/// Allocates space for the unallocated blocks of a range. Writes no data.
 struct AllocationEvent {
   std::size_t operation;
   std::uint64_t first = 0, end = 0;  ///< block numbers
-  /// True if fallocate reserved the space; false for a zeroed range, which may become a hole.
+  /// True if fallocate reserved the space. False for a zeroed range, because such a range may
+  /// become a hole.
   bool stays = false;
 };
 /// The range of a file's data that a persistence point covers. fsync, fdatasync and sync cover the
@@ -135,8 +136,7 @@ struct ObjectHistory {
   bool subvolume = false;  ///< the object is the root of a subvolume
   std::size_t made_by = 0;
   std::uint32_t file = 0;  ///< file number in stamps; 0 before the first write
-  /// Some blocks may be shared with clones. These are the file numbers in the stamps of such
-  /// blocks.
+  /// The file numbers in the stamps of blocks that may be shared with clones.
   std::set<std::uint32_t> shared_files;
   std::string link_target;
   std::vector<TokenId> tokens;

@@ -264,7 +264,7 @@ std::vector<Finding> Judge::judge_metadata(TokenId token, const ObservedObject& 
 }
 
 /// Interprets the object as one of the candidates for which `findings_as` returns no findings. If
-/// there is no such candidate, reports the findings for the candidate that has the fewest.
+/// there is no such candidate, reports the findings for the candidate with the fewest findings.
 void Judge::show_best(const ObservedObject& observed, const std::vector<TokenId>& candidates,
                       const std::function<std::vector<Finding>(TokenId)>& findings_as) {
   std::vector<TokenId> fitting;
@@ -357,9 +357,9 @@ std::vector<Finding> Judge::judge_file_as(TokenId token, const PermittedName& al
 }
 
 /// Judges a file. The stamps in its contents identify the candidate. If the contents have no
-/// stamps, accepts any candidate that matches; if none matches, reports the findings for the
-/// candidate that has the fewest. If stale data is permitted, the stamps may belong to other files,
-/// so any candidate that matches is accepted in that case, too.
+/// stamps, accepts any candidate that matches. If none matches, reports the findings for the
+/// candidate with the fewest findings. If stale data is permitted, the stamps may belong to other
+/// files, so any candidate that matches is accepted in that case, too.
 void Judge::judge_file(const SlotHistory& slot, const PermittedName& allowed,
                        const ObservedObject& observed, const std::vector<TokenId>& candidates) {
   const std::set<std::uint32_t> numbers = stamped_files(observed);

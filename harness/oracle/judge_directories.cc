@@ -161,8 +161,8 @@ void Judge::note_links(ObjectId directory, const std::string& path) {
   }
 }
 
-/// Makes the candidates equal for all names of an inode. Needed because a directory may have two
-/// names while a rename is in flight.
+/// Gives all names of an inode the same candidates. The candidates may differ, because a directory
+/// may have two names while a rename is in flight.
 void Judge::agree_by_inode(Level& level) {
   std::map<std::uint64_t, std::vector<TokenId>> common;
   for (const Level::Child& child : level.children) {

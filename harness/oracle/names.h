@@ -43,8 +43,8 @@ std::optional<TokenId> only_file(const WorkloadHistory& history, const Permitted
 
 /// Hard links that were persistent under some name and that no operation can have removed since.
 struct PromisedTokens {
-  /// Links that must be found under one of their names. While a rename is in flight, this may be
-  /// the old or the new name.
+  /// Links that must be found under one of their names. While a rename is in flight, a link may be
+  /// found under its old or its new name.
   std::set<TokenId> named;
   /// Used only if names are ordered: links in a directory that may not be on the disk yet or may be
   /// unreachable. The order of writes permits this: the new name is added to such a directory

@@ -129,8 +129,8 @@ Result<void> Follower::sync_directory(ObjectId directory, const std::string& pat
   return {};
 }
 
-/// Covers all entries of a directory. Excludes changes that another thread has made since the last
-/// join, because they may have happened after the call began.
+/// Covers all entries of a directory, except changes that another thread has made since the last
+/// join. Such changes may have happened after the call began.
 void Follower::cover_entries(ObjectId directory, CoverTier tier) {
   for (auto& [name, entry] : history_.objects[directory].entries) {
     if (!owners_.is_foreign(Ownership::Name(directory, name)))

@@ -56,7 +56,7 @@ std::vector<Operation> quiet_and_busy(std::uint64_t seed) {
                           Kind::mknod, Kind::flags, Kind::write_direct_dsync, Kind::write_uring})
     busy.weights.at(static_cast<std::size_t>(kind)) = 1;
   busy.any_byte = seed % 3 == 0;
-  // Every second list moves and shares ranges, which requires larger files.
+  // Every other list moves and shares ranges, and therefore needs larger files.
   if (seed % 2 == 0) {
     busy.largest_blocks = 24;
     for (const Kind kind : {Kind::collapse, Kind::insert, Kind::clone, Kind::dedupe})

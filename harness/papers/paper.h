@@ -42,8 +42,8 @@ struct Context {
   std::function<bool()> interrupt_requested = {};
   double modelled_s = 0;  ///< model time of all runs that are not cells; parts add to it
   std::shared_ptr<void> shared = {};  ///< data shared by the parts of a paper during one run
-  /// True if the caller uses only the rules in the answer, to compare them with those for another
-  /// seed. The part then omits counterfactual runs.
+  /// True if the caller only compares the answer's rules with the rules for another seed. The part
+  /// then omits counterfactual runs.
   bool rules_only = false;
 
   /// Returns true if the run was interrupted. Long parts must call this function regularly and
@@ -54,7 +54,7 @@ struct Context {
 
 struct Part {
   std::string name;   ///< "table1"
-  std::string title;  ///< one line, which ends with the claims in brackets
+  std::string title;  ///< one line; ends with the claims in brackets
   /// Default number of executions of each cell (Cells::get). The results are means over the
   /// executions.
   std::uint32_t executions = 1;

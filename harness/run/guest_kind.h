@@ -29,7 +29,8 @@ Result<void> parse_charge(const base::StrictTable& guest, bool virtual_time, dou
 std::string virtual_clock(double charge);
 inline constexpr double kChargeLeast = 0.001, kChargeMost = 1000;
 
-/// Settings that override those of a campaign or benchmark file. Empty members override nothing.
+/// Settings that override the settings in a campaign or benchmark file. Empty members override
+/// nothing.
 struct OtherGuests {
   std::vector<std::string> kernels;
   std::string kind;

@@ -16,8 +16,9 @@ namespace {
 
 using nlohmann::json;
 
-// Time that the host waits beyond the time limit of a command. The agent enforces that limit
-// itself. If no answer arrives within this time, the agent itself hangs, and not only the command.
+// Time for which the host waits after the time limit of a command. The agent enforces the time
+// limit. If no answer arrives in this additional time, not only the command but also the agent
+// hangs.
 constexpr std::chrono::seconds kExecGrace{10};
 constexpr std::size_t kOperationShownBytes = 200;
 // Holds about 20000 writes with their stacks. The buffer is taken from the guest's memory.

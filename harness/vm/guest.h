@@ -159,7 +159,7 @@ class Guest {
   /// lockup or a warning.
   std::optional<std::string> oops() const;
   /// Returns the first console line in which a file system reports damaged structures, if any.
-  /// After a power cut, this is a finding; after injected read errors, it is expected
+  /// After a power cut, such a line is a finding. After injected read errors, it is expected
   /// (harness/vm/oops.h).
   std::optional<std::string> damage_message() const;
   std::string console_tail(std::size_t lines) const;

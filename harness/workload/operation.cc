@@ -432,7 +432,7 @@ std::optional<std::string> problem_with_remounts(std::span<const Operation> oper
 
 namespace {
 
-/// Returns the lines that contain operations, with their line numbers, which start at 1.
+/// Returns the lines that contain operations, with line numbers starting at 1.
 std::vector<std::pair<std::size_t, std::string_view>> lines_of(std::string_view text) {
   std::vector<std::pair<std::size_t, std::string_view>> lines;
   for (std::size_t number = 1; !text.empty(); ++number) {

@@ -56,8 +56,8 @@ using BlockContent = std::variant<Stamp, BeforeMkfs, Zeroes, Foreign>;
 /// recognised only if every byte of it matches.
 BlockContent read_stamp(std::span<const std::byte> block);
 
-/// Returns a digest of the bytes (FNV-1a), which is used to compare blocks that are not stamps. The
-/// digest is never 0.
+/// Returns a digest of the bytes (FNV-1a), for comparing blocks that are not stamps. The digest is
+/// never 0.
 std::uint64_t block_digest(std::span<const std::byte> block);
 
 }  // namespace headcrash::workload

@@ -19,8 +19,7 @@ using Chosen = std::vector<std::size_t>;
 class DeltaDebugging {
  public:
   struct Predicates {
-    /// Removes from the kept elements those that require an omitted element. This function may be
-    /// empty.
+    /// Removes the kept elements that require an omitted element. This function may be empty.
     std::function<Chosen(const Chosen&)> usable;
     std::function<bool(const Chosen&)> still_fails;
   };

@@ -467,8 +467,8 @@ std::uint64_t ReferenceModel::size_after(FileId file, const Cut& cut,
       size = next > size && by_chance(random, 30) ? size + random() % (next - size) : next;
     }
     truth = next;
-    // A write with O_SYNC guarantees a minimum size, which is the end of the write. The guarantee
-    // ends when a later operation truncates the file.
+    // A write with O_SYNC guarantees that the file extends at least to the end of the write. The
+    // guarantee ends when a later operation truncates the file.
     if (next < at_least) at_least = 0;
     const bool synced = is_of_a_range(operation) && is_kept_by(operation);
     if (synced && cut.persisted && index <= *cut.persisted)

@@ -107,8 +107,8 @@ class ReferenceModel {
   std::vector<Slot> new_path(const std::string& path) const;
   void disorder(const std::set<std::size_t>& required, const Cut& cut, std::mt19937_64& random,
                 std::map<Slot, FileId>& names) const;
-  /// Returns true if some persistence point satisfies `fits`. Considers only points that follow the
-  /// creation of the file and are known to have succeeded at the cut.
+  /// Returns true if a persistence point satisfies `fits`, follows the creation of the file, and is
+  /// known to have succeeded at the cut.
   bool was_persisted(FileId file, const Cut& cut,
                      const std::function<bool(const Persistence&)>& fits) const;
   std::set<Slot> names_of_new_synced_files(const std::set<std::size_t>& required,

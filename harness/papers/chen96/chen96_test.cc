@@ -168,8 +168,8 @@ TEST(Loss, FollowsThePolicy) {
   EXPECT_GT(oldest({.policy = Policy::periodic, .interval_ns = 30 * model::kSecondNs}), 15);
 }
 
-/// An unordered file system breaks promises and damages its structures, which the measurement must
-/// detect.
+/// An unordered file system breaks promises and damages its structures. The measurement must detect
+/// both.
 TEST(Loss, DetectsBrokenPromisesAndDamage) {
   const auto seen = [](const char* type, const char* system) {
     const os::SyncerOptions each_five{.policy = os::SyncerOptions::Policy::interval,

@@ -72,8 +72,8 @@ const Cell& cell_of(Cells& cells, const UfsSetup& setup, const std::string& work
 inline constexpr std::int64_t kCompileCpuMs = 10'400;
 /// Estimated CPU time of a compute-bound command in Sdet. The paper does not print this time.
 inline constexpr std::int64_t kCommandCpuMs = 40;
-/// Number of scripts per Sdet stream. A stream takes a few minutes, which is several times the
-/// syncer's delay of 30 to 60 s.
+/// Number of scripts per Sdet stream. A stream then takes a few minutes, several times the syncer's
+/// delay of 30 to 60 s.
 inline constexpr std::int64_t kScriptsEach = 5;
 
 /// Returns the default setup of a scheme. Only Soft Updates uses allocation initialization.

@@ -51,8 +51,8 @@ class Table {
     for (const char* name : names) all.push_back(value(name, quantity));
     return all;
   }
-  /// Returns the reason why a cell has no number, for the first such cell. Returns an empty string
-  /// if all cells have numbers.
+  /// Returns the reason why the first cell without a number has none. Returns an empty string if
+  /// all cells have numbers.
   std::string remark(std::initializer_list<const char*> names) const {
     for (const char* name : names) {
       if (!cells_[row_of(name)]->outcome) return cells_[row_of(name)]->remark;

@@ -69,7 +69,7 @@ struct LaddisOptions {
   std::array<std::uint64_t, timed::laddis_load::kPercentOfKind.size()> percent_of_kind = {};
   /// Percentage of writes that append.
   std::uint64_t append_percent = timed::laddis_load::kAppendPercent;
-  /// Record all writes for broken_promises(). Needs additional memory for each write.
+  /// If true, records all writes for broken_promises(). Each write then takes additional memory.
   bool keeps_history = false;
   /// If true, a saturated server drops requests while too many are waiting. If false, the load ends
   /// at saturation.
@@ -107,7 +107,8 @@ class LaddisLoad {
   ~LaddisLoad();
 
   /// Looks up the handles of the used files, reads up to `read_before_bytes` of these files into
-  /// the cache, and starts the load. Returns false on an error, which is stored in the outcome.
+  /// the cache, and starts the load. If an error occurs, stores it in the outcome and returns
+  /// false.
   bool begin();
   /// Runs until the measurement has ended and all requests have been answered.
   LaddisOutcome run_out();

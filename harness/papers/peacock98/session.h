@@ -68,7 +68,7 @@ class Session {
 /// Returns the points of a curve as a series. Omits points far beyond the response limit.
 Series series_of(const std::string& name, const Curve& curve);
 
-/// Returns the options for a load. The durations are those in the context's parameters.
+/// Returns the options for a load. The durations come from the context's parameters.
 LaddisOptions load_of(const Context& context, const ServerChoice& choice, double operations_per_s,
                       LaddisOptions options = {});
 /// Returns the parameters that load_of() reads.

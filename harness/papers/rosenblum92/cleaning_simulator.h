@@ -190,8 +190,7 @@ class CleaningSimulator {
   const UtilizationHistogram& cold_cleaned() const { return cold_cleaned_; }
   void forget_histograms();
 
-  /// Verifies that every file is in exactly one live slot and that all counts agree. Aborts if this
-  /// is not true. For tests.
+  /// For tests: aborts unless every file is in exactly one live slot and all counts agree.
   void verify() const;
 
  private:

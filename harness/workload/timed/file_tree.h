@@ -30,8 +30,8 @@ class FileTree {
 
   std::size_t files() const { return sizes_.size(); }
   std::size_t folders() const { return content_.size(); }
-  /// Returns the path of a folder below `root`, which is folder 0. The number of a parent is lower
-  /// than those of its children.
+  /// Returns the path of a folder below `root`, which is folder 0. A parent has a lower number than
+  /// its children.
   std::string folder(const std::string& root, std::size_t number) const;
   const std::vector<std::size_t>& files_in(std::size_t folder) const { return content_[folder]; }
   std::size_t entries_in(std::size_t folder) const;

@@ -290,8 +290,8 @@ class ArrayController final : private EventTarget, private FinishedRequests {
 
   PrewriteLog log_;
   std::uint64_t adopted_tail_ = 0;  ///< log tail recorded in the superblocks at power-on
-  /// True until the roll-forward is complete. While this is true, superblocks must contain
-  /// adopted_tail_ as the log's tail.
+  /// True until the roll-forward is complete. Until then, superblocks must contain adopted_tail_ as
+  /// the log's tail.
   bool before_roll_forward_ = false;
   ArrayRunner::Waiters log_waiters_;
 

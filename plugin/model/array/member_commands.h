@@ -62,8 +62,8 @@ class MemberCommands {
   /// Returns the LBA that follows the last command to this member.
   std::uint64_t next_lba(std::uint32_t member) const { return next_lba_[member]; }
   std::uint32_t in_flight(std::uint32_t member) const { return in_flight_[member]; }
-  /// Detaches the commands in flight from their batches, which belong to coroutines. REQUIRES: the
-  /// coroutines have not been destroyed yet.
+  /// Detaches the commands in flight from their batches. REQUIRES: the coroutines that own the
+  /// batches have not been destroyed yet.
   void power_cut();
 
  private:

@@ -40,7 +40,7 @@
 
 namespace headcrash::model {
 
-/// Index in the machine's list of all devices, which includes members.
+/// Index in the machine's list of all devices, including array members.
 using DeviceId = std::uint16_t;
 /// Unique in a machine, ascending in the order of submission; 0 if unset.
 using RequestId = std::uint64_t;
@@ -120,8 +120,8 @@ struct MediaWrite {
 /// Receives all events in the order of model time. The calls come from submit(), from events and
 /// from power changes, on the thread that drives the simulation. An observer must outlive the
 /// devices that report to it. It must not submit requests or change the power. Spans and texts are
-/// valid only during the call. An observer cannot reject an event. If it fails to record one, it
-/// keeps the error, which its owner must query.
+/// valid only during the call. An observer cannot reject an event. If an observer fails to record
+/// an event, it keeps the error for its owner.
 class Observer {
  public:
   virtual ~Observer() = default;
