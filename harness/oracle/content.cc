@@ -555,7 +555,7 @@ std::vector<Finding> judge_content_by(const ObjectHistory& object, const Observe
   }
   if (auto size = judge_size(object, observed, terms, covers)) findings.push_back(std::move(*size));
   BlockJudge judge(object, observed, terms, covers);
-  /// End of the gapless sequence of blocks from block 0 that `observed` describes.
+  /// End of the sequence of blocks that begins at block 0 and has no gaps in `observed`.
   std::uint64_t described_end = 0;
   for (const ContentRun& run : observed.runs) {
     judge.judge(run);

@@ -224,7 +224,7 @@ Result<void> Follower::change_inode(const Operation& operation) {
   if (!token) return missing(operation.path);
   ObjectHistory& of = object(*token);
   const bool file = of.type == FileType::regular;
-  // A dump changes the atime of directories, because it reads them.
+  // A dump reads directories, and thereby changes their atime.
   const bool of_files = operation.kind == Kind::access;
   if (!file && (of.type != FileType::directory || of_files))
     return wrong(

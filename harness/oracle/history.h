@@ -172,8 +172,7 @@ struct TokenHistory {
   std::optional<std::size_t> removed_by;
   /// All names that the link has had, each as (directory, name). The last one is its current name.
   std::vector<std::pair<ObjectId, std::string>> slots;
-  /// If the link has only one name and this name can be judged independently: the number of the
-  /// name.
+  /// Number of the link's lone name (lone_names.h), or kNotLone.
   LoneName lone = kNotLone;
 };
 

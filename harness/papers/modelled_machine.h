@@ -95,8 +95,8 @@ struct ModelledMachineOptions {
   /// description.
   std::shared_ptr<const adapters::SystemUnderTest> system = {};
   adapters::Settings mkfs = {};  ///< override the mkfs settings in the system's description
-  /// Creates a file system that wraps the mounted one and receives the users' calls. If empty,
-  /// users call the mounted file system directly.
+  /// Creates a file system that wraps the mounted one and receives the users' calls. If this
+  /// function is empty, users call the mounted file system directly.
   std::function<std::unique_ptr<Vfs>(Vfs&)> front = {};
   /// Fills the file system before the machine starts, without using processor or disk time. The
   /// file system is then cleanly unmounted. An error makes start() fail.

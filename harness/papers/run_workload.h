@@ -54,7 +54,7 @@ struct PhaseOutcome {
   os::Charged user_charged = {};
   double user_wait_s = 0;
   double syncer_cpu_s = 0, interrupt_cpu_s = 0;  ///< measured until the machine is idle
-  /// All processor time until the machine is idle, including that of other daemons.
+  /// All processor time until the machine is idle, including the time of other daemons.
   double cpu_busy_s = 0;
   std::uint64_t requests = 0;                ///< counted at the disk, after concatenation
   std::uint64_t requests_while_elapsed = 0;  ///< number of requests before the slowest user ended

@@ -85,7 +85,7 @@ void fill_the_disk(Drawing& list) {
     if (const std::string file = list.fresh("full"); list.create(file)) list.write(file, 0, bytes);
 }
 
-/// Fills the disk, except for `least` to `most` stamps, and syncs.
+/// Fills the disk, leaving space for `least` to `most` stamps, and syncs.
 void leave_little_room(Drawing& list, std::uint64_t least, std::uint64_t most) {
   list.create("room");
   list.write("room", 0, list.blocks(least, most));

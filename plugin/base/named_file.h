@@ -31,7 +31,8 @@ struct NamedFile {
 Result<NamedFile> find_named_file(std::string_view kind, const std::string& name_or_path,
                                   std::span<const BuiltInFile> built_in);
 
-/// Returns true if the argument contains a '/' or ends in .toml; otherwise it is a name.
+/// Returns true if the argument is a path, that is, if it contains a '/' or ends in .toml. Any
+/// other argument is a name.
 bool is_path(std::string_view name_or_path);
 
 /// Splits "NAME+VARIANT"; the variant may be empty. A '+' belongs to the path if it is in a

@@ -60,8 +60,8 @@ class ReferenceModel {
   /// Returns true if the file's extended attributes, mode and owner are persistent and cannot have
   /// changed since.
   bool attributes_are_pinned(FileId file, const Cut& cut) const;
-  /// Returns how many bytes are allocated persistently by fallocate and cannot have been freed
-  /// since.
+  /// Returns the number of bytes whose allocation by fallocate is persistent and that no later
+  /// operation can have freed.
   std::uint64_t bytes_that_stay_allocated(FileId file, const Cut& cut) const;
 
  private:

@@ -16,7 +16,7 @@ struct Change {
   ServerChoice choice;
 };
 
-/// The knee of a tuned server, without changes and with each of `changes`.
+/// The knees of a server under each of `changes`, next to the paper's knee. A change may be empty.
 struct Knees {
   const char* id;
   const char* title;

@@ -94,7 +94,7 @@ class NfsFront {
   /// Queues a request. May be called on a fiber or in a handler, and never blocks. Returns false if
   /// the queue is full.
   bool submit(NfsRequest request);
-  /// Ends the input of requests. The nfsds end when the queue is empty.
+  /// Accepts no further requests. The nfsds end when the queue is empty.
   void close();
   /// Like close(), but drops the requests in the queue.
   void abort();

@@ -73,8 +73,8 @@ struct AgeingOptions {
   double in_place = 0;          ///< fraction of lives that end with a rewrite of blocks in place
   double blocks_in_place = .5;  ///< probability that such a rewrite includes a given block
   std::uint32_t block_bytes = 4096;
-  /// If not 0, the times are scaled so that the load writes exactly bytes_per_hour * hours in the
-  /// first `hours`.
+  /// If not 0, all times are scaled so that the load writes exactly `bytes_per_hour` * `hours`
+  /// bytes in the first `hours` hours.
   double hours = 0;
   std::uint64_t seed = 1;
 };

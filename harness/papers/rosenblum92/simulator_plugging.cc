@@ -47,7 +47,7 @@ double CleaningSimulator::pass_over_time(const PlugCounts& counts) const {
          disk.revolution * static_cast<double>(counts.short_passed);
 }
 
-/// Returns the duration of writing the dead slots of one segment.
+/// Returns the time that it takes to write the dead slots of one segment.
 double CleaningSimulator::plug_time(const PlugCounts& counts) const {
   const auto holes = static_cast<double>(counts.holes);
   const double accesses = options_.positioning.access * static_cast<double>(counts.runs);

@@ -47,8 +47,7 @@ ArrayController::ArrayController(ArrayOptions options, const RaidLayout& l)
   characteristics.sectors = layout.capacity();
   characteristics.physical_sector_sectors = align_;
   characteristics.volatile_cache = volatile_ && !logs();
-  // Trims are not logged. If an old logged update were replayed after a trim, it would undo the
-  // trim.
+  // A log excludes trims: they are not logged, so the replay of an older update would undo a trim.
   characteristics.trim = trim && !logs();
   characteristics.fast_zero = fast_zero && !logs();
   characteristics.optimal_sectors = layout.mirrored() ? 0 : layout.stripe_sectors();

@@ -262,7 +262,7 @@ class ArrayController final : private EventTarget, private FinishedRequests {
 
   std::vector<MemberState> states_;
   std::uint32_t lost_members_ = 0;  ///< number of members that are not active
-  /// The stripes before this one are valid on a member that is being rebuilt.
+  /// On a member that is being rebuilt, only the stripes before this one are valid.
   std::uint64_t rebuilt_stripes_ = 0;
   /// Number of rebuilt stripes that the superblocks record. The data of these stripes is on the
   /// medium.
