@@ -155,7 +155,7 @@ bool may_be_another(const ObjectHistory& object, std::uint64_t block, const Cont
   return given_up && unit_in_flight(object, block, terms, given_up);
 }
 
-/// Adds every content that the block may have held so far. If `moves_count` is true, also adds
+/// Adds all contents that the block may have held so far. If `moves_count` is true, also adds
 /// contents that may have been moved there from other positions.
 void add_what_stood_there(const ObjectHistory& object, std::uint64_t block,
                           const ContentTerms& terms, std::optional<std::size_t> cover,
@@ -617,9 +617,9 @@ std::vector<Finding> judge_attributes_by(const ObjectHistory& object,
   return findings;
 }
 
-/// Lowers the tier of findings that violate only a documented promise. These are the findings of
-/// tier POSIX that have no finding of the same kind in `by_posix`, which contains the findings that
-/// remain if only the persistence points of POSIX count.
+/// Lowers the tier of findings that violate only a documented promise. `by_posix` contains the
+/// findings that remain if only the persistence points of POSIX count. A finding of tier POSIX is
+/// lowered if its kind does not occur in `by_posix`.
 std::vector<Finding> tiered(std::vector<Finding> findings, const std::vector<Finding>& by_posix) {
   for (Finding& each : findings) {
     const auto same = [&](const Finding& other) {

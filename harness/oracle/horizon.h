@@ -46,7 +46,7 @@ class Horizon {
 
  private:
   friend class Timeline;
-  // the last persistence point that was reported; nullopt if no point was reported
+  // The last persistence point that was reported; nullopt if no point was reported.
   std::optional<std::size_t> persisted_;
   std::vector<std::size_t> reached_;  // for each thread, the last operation that may have run
   // For each thread, one past the last operation that must have run.

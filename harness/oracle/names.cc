@@ -203,8 +203,8 @@ class OrderedPromised {
     }
   }
 
-  /// Finds further anchored directories. Such a directory can be reached both with the old and with
-  /// the new names on the disk. Returns true if there are any.
+  /// Finds further anchored directories. Such a directory can be reached no matter whether the old
+  /// or the new names are on the disk. Returns true if there are any.
   bool anchor_more() {
     const std::size_t before = anchored_.size();
     for (const auto& [token, cover] : last_) {

@@ -24,8 +24,8 @@ class Ownership {
   void act_as(std::uint8_t thread) { thread_ = thread; }
 
   // The following functions record an access by the current thread: claim() records a change, and
-  // pass() a lookup. They return false if the access conflicts with that of another thread since
-  // the last join.
+  // pass() a lookup. They return false if the access conflicts with an access by another thread
+  // since the last join.
   bool claim(Object object);
   bool claim(const Name& name);
   bool pass(const Name& name);

@@ -44,8 +44,7 @@ struct PhaseOutcome {
   std::string name;
   bool measured = true;
   std::size_t users = 1;
-  /// Mean over all users of the user's elapsed time, from the start of the phase until the user's
-  /// last call returns.
+  /// Mean elapsed time of a user, from the start of the phase until the user's last call returns.
   double elapsed_s = 0;
   double longest_s = 0;    ///< elapsed time of the slowest user
   double quiescent_s = 0;  ///< time until the machine is idle; 0 if the run did not wait for this

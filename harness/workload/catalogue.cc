@@ -33,8 +33,8 @@ struct AceName {
   std::optional<std::uint64_t> number;  ///< nullopt if the number depends on the trial
 };
 
-/// Returns a cached enumerator. Each trial needs one, and to create an enumerator takes much longer
-/// than to generate a workload, because all workloads must be counted.
+/// Returns a cached enumerator. Each trial needs one. Creating an enumerator takes much longer than
+/// generating a workload, because all workloads must be counted.
 const Ace& ace_of(int length, Ace::Vocabulary words) {
   using Vocabulary = Ace::Vocabulary;
   static const std::array<Ace, Ace::kLongest> all{Ace(1), Ace(2), Ace(3)};

@@ -19,8 +19,8 @@ constexpr std::uint64_t kCrashDiskBytes = 8 << 20;
 constexpr std::uint64_t kSampleSeed = 5;  // seed of the workloads during which the power is cut
 
 /// Returns true for the schemes of this paper. Other papers' schemes need special disks or a
-/// separate log device. Controls are excluded too, except no-order and ignore: they break rules
-/// that are not tested here.
+/// separate log device. Of the controls, only no-order and ignore are included: the others break
+/// rules that are not tested here.
 bool is_of_this_paper(const adapters::SystemUnderTest& system) {
   const auto variant = ufs::find_scheme_variant(system.name());
   const std::string_view name = system.name();

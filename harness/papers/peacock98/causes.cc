@@ -16,7 +16,8 @@ struct Change {
   ServerChoice choice;
 };
 
-/// The knees of a server under each of `changes`, next to the paper's knee. A change may be empty.
+/// A table of knees: one for each of `changes`. `paper_per_s` is the knee in the paper, if the
+/// paper prints it.
 struct Knees {
   const char* id;
   const char* title;

@@ -60,7 +60,8 @@ MemberRequests raw_write(std::uint32_t sectors, std::uint32_t from_sector = 0) {
   return result;
 }
 
-/// Counts the requests of `body`, from the end of `prepare` until all data is on the disk.
+/// Counts the requests that `body` causes, until all of its data is on the disk. `prepare` is
+/// executed first and is not counted.
 MemberRequests work(const Setup& setup, const std::function<VfsResult<void>(Vfs&)>& prepare,
                     const std::function<VfsResult<void>(Vfs&)>& body) {
   const auto machine = ModelledMachine::start(setup.machine);

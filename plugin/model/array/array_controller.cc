@@ -47,7 +47,8 @@ ArrayController::ArrayController(ArrayOptions options, const RaidLayout& l)
   characteristics.sectors = layout.capacity();
   characteristics.physical_sector_sectors = align_;
   characteristics.volatile_cache = volatile_ && !logs();
-  // A log excludes trims: they are not logged, so the replay of an older update would undo a trim.
+  // An array with a log does not support trims: trims are not logged, so the replay of an older
+  // update would undo a trim.
   characteristics.trim = trim && !logs();
   characteristics.fast_zero = fast_zero && !logs();
   characteristics.optimal_sectors = layout.mirrored() ? 0 : layout.stripe_sectors();

@@ -241,7 +241,7 @@ class ArrayHistory final : public Initiator {
       ++rebuilds_;
       if (pick(2) == 0) return;
       bench_.run_for(
-          // at most 900 ms: enough for most of the rebuild, or for the array to become clean
+          // At most 900 ms: enough for most of the rebuild, or for the array to become clean.
           static_cast<TimeNs>(pick(900 * kMillisecondNs)));
       cut();
     } else if (lost < l.parity && status.members[m] == MemberState::active && unreadable() == 0) {
