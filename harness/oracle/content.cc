@@ -35,7 +35,7 @@ constexpr std::uint64_t kForeignBlocksJudged = 64;
 struct Permitted {
   /// Contents at the persistence point that covers the block. Zeroes if no point covers it.
   BlockContent persistent;
-  std::vector<BlockContent> pending;      ///< contents that may have replaced `persistent` since
+  std::vector<BlockContent> pending;      ///< contents that may have replaced `persistent`
   std::vector<BlockContent> overwritten;  ///< stamps that were in the block before `persistent`
   bool covered = false;
   /// True if the block's allocation unit may have been allocated since the persistence point.
@@ -44,7 +44,7 @@ struct Permitted {
   /// True if no operation since the persistence point can have changed the block or the size of the
   /// file.
   bool settled = false;
-  /// The block is beyond the end of the file at the persistence point. Set only if fsck may extend
+  /// True if the block is beyond the end of the file at the persistence point, and fsck may extend
   /// the file to the end of its last block (ContentTerms::ends_anywhere).
   bool beyond_end = false;
   Tier tier = Tier::posix;

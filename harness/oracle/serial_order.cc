@@ -299,8 +299,8 @@ class SerialSearch {
     return all_done && described(objects(state.model)) == final_;
   }
 
-  /// Returns false if, in the real execution, some other call ended before this call began, but the
-  /// search has not completed that other call in `state`.
+  /// Returns false if this call cannot be the next one, because another call that ended before this
+  /// call began (in the real execution) is not complete in `state`.
   bool may_begin(const SearchedState& state, std::size_t user) const {
     const SharedCall& call = *calls_[user][state.users[user].next];
     for (std::size_t other = 0; other < calls_.size(); ++other) {

@@ -176,8 +176,8 @@ void remove_below(Tree& tree, const std::string& path) {
   });
 }
 
-/// Returns a random object that must be found under its name. With `with_content`, the contents of
-/// the object must be determined, too. Returns null if there is no such object.
+/// Returns a random object that must be found under its name. If `with_content` is true, the
+/// contents of the object must be determined, too. Returns null if there is no such object.
 ObservedObject* pinned_file(Laboratory& lab, const ReferenceModel::Cut& cut, Tree& tree,
                             FileType type, bool with_content) {
   std::vector<ObservedObject*> found;

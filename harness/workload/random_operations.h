@@ -48,8 +48,8 @@ struct RandomOptions {
 /// that move, share or map ranges; fifos; remounts (only with a single thread); freeze; evict.
 RandomOptions with_later_words(RandomOptions options);
 
-/// Permits crashes in the list, each of them after a sync. The recovered tree is then known when
-/// the list is generated, so the list can continue after the crash.
+/// Returns options that permit crashes in the list. A sync precedes each crash, so that the
+/// recovered tree is known when the list is generated, and the list can continue after the crash.
 RandomOptions with_crashes(RandomOptions options);
 
 /// Returns a list of random operations. The same options always give the same list.

@@ -220,7 +220,8 @@ constexpr std::array<std::string_view, kShortSharedLists> kShortLists{
     "create a | open a %f, unlink a, close %f | sync, evict | create a, sync",
 };
 
-/// Returns an operation's line; "files N" makes N files.
+/// Returns the lines of an operation: N lines for "files N", which creates N files, and one line
+/// for any other operation.
 std::string lines_of(const std::string& operation) {
   constexpr std::string_view kManyFiles = "files ";
   if (!operation.starts_with(kManyFiles)) return operation + "\n";

@@ -492,8 +492,8 @@ constexpr struct {
     {ComparedScheme::no_order, "No Order", {.37, 2.74, 4.14, 5.84, 276.6, 289.7}}};
 constexpr std::size_t kCopyPhase = 1;
 
-/// Adds the time of phase 2 (copy) as it would be if the source files were read from the disk
-/// rather than from the cache.
+/// Adds the time that phase 2 (copy) would take if the source files were read from the disk rather
+/// than from the cache.
 void add_cold_copy(ClaimAnswer& times, Cells& cells) {
   timed::Arguments arguments = andrew_arguments(cells);
   arguments["cold"] = 1;

@@ -125,8 +125,8 @@ class Images {
   static constexpr double kSets[] = {25, 100, 800, 1600, 3200};
   /// Returns options for the machine, including an image with a file set. By default, the set is
   /// the smallest one in kSets that suffices for this request rate, so that several rates share an
-  /// image. With `exactly`, it is the set for exactly this rate. For a rate of 0, the file system
-  /// is empty. Fails if the system is not built, or if mkfs or the file system fails.
+  /// image. If `exactly` is true, it is the set for exactly this rate. For a rate of 0, the file
+  /// system is empty. Fails if the system is not built, or if mkfs or the file system fails.
   Result<ModelledMachineOptions> with_set(const ServerChoice& choice, double operations_per_s,
                                           bool exactly = false);
 

@@ -65,7 +65,7 @@ struct AgeingOptions {
   /// Number of files in a folder that are created and removed together.
   std::uint32_t files_together = 1;
   std::uint32_t files_per_folder = 20;
-  /// All changes take place in this fraction of each hour, at its beginning.
+  /// All changes take place at the beginning of each hour, in this fraction of the hour.
   double busy_share = 1;
   /// If the value is N, only one in N blocks of a file exists. If N exceeds 1, files are written
   /// block by block in random order.

@@ -44,7 +44,7 @@ struct ProductionOptions {
          /// Amount written in each period, as a multiple of the free space.
       free_spaces_measured = 3;
 };
-/// Returns the options for a disk in the tables. With `scaled`, the disk is small.
+/// Returns the options for a disk in the tables. If `scaled` is true, the disk is small.
 ProductionOptions production_options(const ProductionDisk& disk, std::uint64_t seed, bool scaled);
 
 /// The results of a run. Most of them cover only the measured period.
