@@ -17,8 +17,8 @@
 
 namespace headcrash::oracle {
 
-/// The contents of a block: zeroes, or the first `bytes` bytes of a stamp, followed by arbitrary
-/// bytes.
+/// The contents of a block: either zeroes, or the first `bytes` bytes of a stamp followed by
+/// arbitrary bytes.
 struct BlockContent {
   bool zero = true;
   std::uint32_t file = 0, version = 0, bytes = workload::kStampBytes;
@@ -46,7 +46,7 @@ struct BlockContent {
 BlockHead head_of(const BlockContent& held, std::uint64_t block);
 
 /// Returns the contents that the event gives to a block in the event's range. `before` is the
-/// previous contents, part of which remains after a truncation or a hole.
+/// previous contents; a truncation or a punched hole may keep part of it.
 BlockContent made_by(const BlockEvent& event, std::uint64_t block, const BlockContent& before);
 
 /// Returns the contents of the block after the event. If a short write leaves all bytes of the

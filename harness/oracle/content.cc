@@ -35,7 +35,7 @@ constexpr std::uint64_t kForeignBlocksJudged = 64;
 struct Permitted {
   /// Contents at the persistence point that covers the block. Zeroes if no point covers it.
   BlockContent persistent;
-  std::vector<BlockContent> pending;      ///< contents that may have replaced `persistent` since
+  std::vector<BlockContent> pending;      ///< contents that may have replaced `persistent`
   std::vector<BlockContent> overwritten;  ///< stamps that were in the block before `persistent`
   bool covered = false;
   /// True if the block's allocation unit may have been allocated since the persistence point.
@@ -44,7 +44,7 @@ struct Permitted {
   /// True if no operation since the persistence point can have changed the block or the size of the
   /// file.
   bool settled = false;
-  /// The block is beyond the end of the file at the persistence point. Set only if fsck may extend
+  /// True if the block is beyond the end of the file at the persistence point, and fsck may extend
   /// the file to the end of its last block (ContentTerms::ends_anywhere).
   bool beyond_end = false;
   Tier tier = Tier::posix;
@@ -155,8 +155,8 @@ bool may_be_another(const ObjectHistory& object, std::uint64_t block, const Cont
   return given_up && unit_in_flight(object, block, terms, given_up);
 }
 
-/// Adds the contents that the block may have had before. If `moves_count` is true, also adds
-/// contents that moves may have brought from other positions.
+/// Adds all contents that the block may have held so far. If `moves_count` is true, also adds
+/// contents that may have been moved there from other positions.
 void add_what_stood_there(const ObjectHistory& object, std::uint64_t block,
                           const ContentTerms& terms, std::optional<std::size_t> cover,
                           bool moves_count, Permitted& permitted) {
@@ -168,9 +168,9 @@ void add_what_stood_there(const ObjectHistory& object, std::uint64_t block,
   }
 }
 
-/// Returns the positions whose data may appear at position `block`, because it is unknown which
-/// moves in flight have been executed. Includes data that was written to a block after its move,
-/// because this data may appear at the old position.
+/// Returns the positions whose data may appear at position `block`, because each move in flight may
+/// or may not have been executed. If a block was written after its move, the new data may also
+/// appear at the old position.
 std::set<std::uint64_t> other_places(const ObjectHistory& object, std::uint64_t block,
                                      const ContentTerms& terms, std::optional<std::size_t> cover) {
   std::set<std::uint64_t> places{block};
@@ -555,7 +555,7 @@ std::vector<Finding> judge_content_by(const ObjectHistory& object, const Observe
   }
   if (auto size = judge_size(object, observed, terms, covers)) findings.push_back(std::move(*size));
   BlockJudge judge(object, observed, terms, covers);
-  /// End of the gapless sequence of blocks from block 0 that `observed` describes.
+  /// End of the sequence of blocks that begins at block 0 and has no gaps in `observed`.
   std::uint64_t described_end = 0;
   for (const ContentRun& run : observed.runs) {
     judge.judge(run);
@@ -617,9 +617,9 @@ std::vector<Finding> judge_attributes_by(const ObjectHistory& object,
   return findings;
 }
 
-/// Corrects the tier of each finding. `by_posix` are the findings that remain if only the
-/// persistence points of POSIX count. A finding of tier POSIX whose kind is not among them violates
-/// only a documented promise.
+/// Lowers the tier of findings that violate only a documented promise. `by_posix` contains the
+/// findings that remain if only the persistence points of POSIX count. A finding of tier POSIX is
+/// lowered if its kind does not occur in `by_posix`.
 std::vector<Finding> tiered(std::vector<Finding> findings, const std::vector<Finding>& by_posix) {
   for (Finding& each : findings) {
     const auto same = [&](const Finding& other) {

@@ -14,8 +14,8 @@ namespace headcrash::oracle {
 
 struct ContentTerms {
   Horizon horizon;
-  /// The operation that renamed this file over another one. Set if the file system promises to keep
-  /// the contents of a file that is renamed in this way.
+  /// The operation that renamed this file over another one. Set only if the file system promises to
+  /// keep the file's contents in this case.
   std::optional<std::size_t> kept_by_replacing;
   bool exposes_stale_data = false;
   /// Allocation unit in blocks of 512 bytes (Promises::allocation_bytes).
@@ -31,8 +31,8 @@ struct ContentTerms {
   bool fills_last_unit = false;
 };
 
-/// Judges the size and the blocks of a file. Returns at most one finding of each kind, which names
-/// the first affected block and the number of affected blocks.
+/// Judges the size and the blocks of a file. Returns at most one finding of each kind. A finding
+/// names the first affected block and the number of affected blocks.
 std::vector<Finding> judge_content(const ObjectHistory& object, const ObservedObject& observed,
                                    const ContentTerms& terms);
 

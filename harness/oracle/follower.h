@@ -1,6 +1,6 @@
 #pragma once
-// Follows the operations of a workload in the way a correct file system executes them, and records
-// which persistence points cover each change (history.h).
+// Tracks the effects of a workload's operations on a correct file system, and records which
+// persistence points cover each change (history.h).
 //
 //   history.cc      names, links and content: the changes that each operation makes
 //   attributes.cc   extended attributes, including access control lists
@@ -81,8 +81,8 @@ class Follower {
   }
   Result<void> act(const workload::Operation& operation);
 
-  // `granted` is false if another thread uses the object or name. Records the first such path, so
-  // that the current step fails.
+  // Makes the current step fail if `granted` is false, which means that another thread uses the
+  // object or name. The error names the first path for which this happens.
   void need(bool granted, const std::string& path) {
     if (!granted && !conflict_) conflict_ = path;
   }
@@ -207,8 +207,7 @@ class Follower {
   void inherit_attributes(ObjectId directory, TokenId token);
   static void lose_capability(ObjectHistory& of);
   Result<void> change_inode(const workload::Operation& operation);
-  /// Records a change to the contents of a file or directory. This also changes its modification
-  /// time.
+  /// Records that the contents of a file or directory have changed, and thus its modification time.
   void modified(ObjectHistory& file) {
     lose_capability(file);
     if (!file.times.empty() && file.times.back().second)

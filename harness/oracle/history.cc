@@ -142,9 +142,8 @@ Result<void> Follower::write(const Operation& operation) {
   return {};
 }
 
-/// Splits a write into the first block, if that is written only partly, and the remaining blocks.
-/// It does not matter whether the first byte of a block is written, because this byte is zero in
-/// every stamp.
+/// Splits a write into a partial first block and the remaining blocks. The first block also counts
+/// as complete if only its first byte is not written, because that byte is zero in every stamp.
 void Follower::write_bytes(ObjectHistory& file, const Operation& operation) {
   const std::uint64_t end = operation.offset + operation.length;
   const std::uint64_t end_block = (end + kStampBytes - 1) / kStampBytes;
@@ -225,7 +224,7 @@ Result<void> Follower::change_inode(const Operation& operation) {
   if (!token) return missing(operation.path);
   ObjectHistory& of = object(*token);
   const bool file = of.type == FileType::regular;
-  // A dump changes the atime of directories, because it reads them.
+  // A dump reads directories, and thereby changes their atime.
   const bool of_files = operation.kind == Kind::access;
   if (!file && (of.type != FileType::directory || of_files))
     return wrong(

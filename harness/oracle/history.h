@@ -47,8 +47,8 @@ struct Binding {
   bool by_rename = false;
   bool replaced = false;  ///< the operation replaced a name that referred to another file
   bool by_exchange = false;
-  /// True if names are not atomic and, during this exchange, the file had a third name in the
-  /// directory.
+  /// True if the file system performs the exchange in several steps, during which the file had a
+  /// third name in this directory.
   bool had_third_name = false;
 };
 struct Cover {
@@ -70,14 +70,14 @@ struct BlockHole {
   bool many = false;
   bool operator==(const BlockHole&) const = default;
 };
-/// The first bytes of a block, which a dump reports for a block that is not a stamp.
+/// The first bytes of a block. A dump reports these bytes if the block is not a stamp.
 using BlockHead = std::array<std::byte, 32>;
 /// A change that an operation makes to the contents of a range of blocks.
 struct BlockEvent {
   enum class Kind : std::uint8_t {
     stamp,  ///< the stamp of `version`; the last block has only its first `bytes` bytes
     zero,
-    trim,   ///< truncation inside a block, of which the first `bytes` bytes remain
+    trim,   ///< truncation inside a block; the block's first `bytes` bytes remain
     hole,   ///< a range of zeroes inside one block
     patch,  ///< a write of some bytes of a stamp, inside one block
   };
@@ -93,7 +93,7 @@ struct BlockEvent {
   std::int64_t displacement = 0;
   bool moved = false;  ///< a MoveEvent brought the contents from another position in the same file
   /// For hole and patch: the range that was changed. For stamp: bytes that were already zeroed in
-  /// the source block.
+  /// the block from which the stamp was copied.
   BlockHole hole = {};
   std::optional<BlockHead> mixed = {};  ///< for stamp only: BlockContent::mixed
 };
@@ -104,16 +104,17 @@ struct MoveEvent {
   std::uint64_t first = 0, blocks = 0;
   bool towards_the_end = false;  ///< true for insert, false for collapse
 };
-/// Allocates space, without writing, for those blocks of a range that have none.
+/// Allocates space for the unallocated blocks of a range. Writes no data.
 struct AllocationEvent {
   std::size_t operation;
   std::uint64_t first = 0, end = 0;  ///< block numbers
-  /// True if fallocate reserved the space; false for a zeroed range, which may become a hole.
+  /// True if fallocate reserved the space. False for a zeroed range, because such a range may
+  /// become a hole.
   bool stays = false;
 };
 /// The range of a file's data that a persistence point covers. fsync, fdatasync and sync cover the
-/// whole file. A write with O_SYNC covers only the range that it writes, but otherwise the same as
-/// fsync: attributes and names.
+/// whole file. A write with O_SYNC covers only the data that it writes, although it covers
+/// attributes and names as fsync does.
 struct DataCover {
   std::size_t operation;
   CoverTier tier = CoverTier::posix;
@@ -135,8 +136,7 @@ struct ObjectHistory {
   bool subvolume = false;  ///< the object is the root of a subvolume
   std::size_t made_by = 0;
   std::uint32_t file = 0;  ///< file number in stamps; 0 before the first write
-  /// Some blocks may be shared with clones. These are the file numbers in the stamps of such
-  /// blocks.
+  /// The file numbers in the stamps of blocks that may be shared with clones.
   std::set<std::uint32_t> shared_files;
   std::string link_target;
   std::vector<TokenId> tokens;
@@ -172,8 +172,7 @@ struct TokenHistory {
   std::optional<std::size_t> removed_by;
   /// All names that the link has had, each as (directory, name). The last one is its current name.
   std::vector<std::pair<ObjectId, std::string>> slots;
-  /// If the link has only one name and this name can be judged independently: the number of the
-  /// name.
+  /// Number of the link's lone name (lone_names.h), or kNotLone.
   LoneName lone = kNotLone;
 };
 
@@ -190,8 +189,8 @@ struct WorkloadHistory {
   Aspects judged;
 };
 
-/// Follows a list of operations and returns its history. Skipped operations are ignored. After a
-/// write that failed with ENOSPC, the contents of the file are no longer judged.
+/// Builds the history of a list of operations. Skipped operations are ignored. After a write that
+/// failed with ENOSPC, the contents of the file are no longer judged.
 Result<WorkloadHistory> follow_operations(
     std::span<const workload::Operation> operations, const adapters::Promises& promises,
     std::span<const workload::FailedOperation> failed_operations = {},

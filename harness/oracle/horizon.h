@@ -36,9 +36,9 @@ class Horizon {
 
   std::size_t threads() const { return reached_.size(); }
   std::uint8_t thread_of(std::size_t operation) const { return thread_of_[operation]; }
-  /// Positions in the list. Before done_at_least(), the thread must have executed all its
-  /// operations, including its last known persistence point. From done_at_most() on, it cannot have
-  /// executed any operation.
+  /// Positions in the list. The thread must have executed all of its operations before
+  /// done_at_least(), including its last known persistence point. It cannot have executed any
+  /// operation from done_at_most() on.
   std::size_t done_at_least(std::size_t thread) const { return passed_[thread]; }
   std::size_t done_at_most(std::size_t thread) const {
     return thread_of_.empty() ? 0 : reached_[thread] + 1;
@@ -46,11 +46,10 @@ class Horizon {
 
  private:
   friend class Timeline;
-  // P, the last persistence point that was reported; nullopt if no point was reported
+  // The last persistence point that was reported; nullopt if no point was reported.
   std::optional<std::size_t> persisted_;
   std::vector<std::size_t> reached_;  // for each thread, the last operation that may have run
-  // For each thread, the end of the operations that must have run. The last of these is the
-  // thread's last point up to P.
+  // For each thread, one past the last operation that must have run.
   std::vector<std::size_t> passed_;
   std::span<const std::uint8_t> thread_of_;
 };

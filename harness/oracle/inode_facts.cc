@@ -92,7 +92,7 @@ void judge_birth(const AttributeCovers& covers, const ObservedObject& observed,
                       fmt::format("created at {}", *observed.born_seconds)});
 }
 
-// Disjoint ranges of blocks: maps the first block to the end.
+// Disjoint ranges of blocks. Maps the first block of a range to the end of the range.
 using Intervals = std::map<std::uint64_t, std::uint64_t>;
 
 void add(Intervals& set, std::uint64_t first, std::uint64_t end) {

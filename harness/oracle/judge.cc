@@ -264,7 +264,7 @@ std::vector<Finding> Judge::judge_metadata(TokenId token, const ObservedObject& 
 }
 
 /// Interprets the object as one of the candidates for which `findings_as` returns no findings. If
-/// there is no such candidate, reports the findings for the candidate that has the fewest.
+/// there is no such candidate, reports the findings for the candidate with the fewest findings.
 void Judge::show_best(const ObservedObject& observed, const std::vector<TokenId>& candidates,
                       const std::function<std::vector<Finding>(TokenId)>& findings_as) {
   std::vector<TokenId> fitting;
@@ -357,9 +357,9 @@ std::vector<Finding> Judge::judge_file_as(TokenId token, const PermittedName& al
 }
 
 /// Judges a file. The stamps in its contents identify the candidate. If the contents have no
-/// stamps, accepts any candidate that matches; if none matches, reports the findings for the
-/// candidate that has the fewest. If stale data is permitted, the stamps may belong to other files,
-/// so any candidate that matches is accepted in that case, too.
+/// stamps, accepts any candidate that matches. If none matches, reports the findings for the
+/// candidate with the fewest findings. If stale data is permitted, the stamps may belong to other
+/// files, so any candidate that matches is accepted in that case, too.
 void Judge::judge_file(const SlotHistory& slot, const PermittedName& allowed,
                        const ObservedObject& observed, const std::vector<TokenId>& candidates) {
   const std::set<std::uint32_t> numbers = stamped_files(observed);
@@ -476,9 +476,9 @@ void Judge::judge_one_point() {
     report(std::move(*finding));
 }
 
-/// Returns true if an exchange in flight gave the link its only name on the disk, a third name, and
-/// the file also has other links. fsck removes such a name, because an interrupted exchange may
-/// have left it behind.
+/// Returns true if an exchange in flight may have left the link only its third name on the disk,
+/// and the file also has other links. fsck treats this name as a remnant of the exchange and
+/// removes it.
 bool Judge::lost_its_third_name(TokenId token) const {
   const ObjectId object = history_.tokens[token].object;
   const auto in_flight = [&](const auto& at) {
@@ -509,8 +509,8 @@ std::vector<ShownName> Judge::found_without_a_name() const {
     for (const TokenId token : promised_.adrift) {
       const ObjectHistory& object = object_of(token);
       if (object.type != observed->type) continue;
-      // Only a directory can be directly in lost+found because of an unfinished rename. Other
-      // objects with adrift links are below such a directory.
+      // An unfinished rename can leave only directories at the top of lost+found. Other objects
+      // with adrift links are below such a directory.
       if (observed->type != FileType::directory &&
           split_path(observed->path).first == kLostAndFound)
         continue;

@@ -34,7 +34,7 @@ struct DirectoryReading {
   std::map<std::string, TokenId> of, forced;
   std::vector<Ambiguous> ambiguous;
   /// Set only if the whole tree must match one point: the number of operations before this point.
-  /// Tokens that existed at the point are preferred.
+  /// The assignment prefers tokens that existed at the point.
   std::optional<std::size_t> point;
 };
 
@@ -157,11 +157,11 @@ class Judge {
   /// For each inode with several names: the objects that the inode may represent, according to the
   /// unambiguous names.
   std::map<std::uint64_t, std::set<ObjectId>> linked_;
-  /// Number of findings below a directory if it is interpreted as this token and all directories
-  /// below it are interpreted in the best way.
+  /// Number of findings below a directory if it is interpreted as this token. All directories below
+  /// it are interpreted so that they give the fewest findings.
   std::map<std::pair<const ObservedObject*, TokenId>, std::size_t> misfits_;
 
-  // The state of the current traversal.
+  // The state of one traversal of the tree.
   std::map<std::string, TokenId> read_as_;  ///< DirectoryReading::of
   /// True if a directory with several candidate tokens has been found.
   bool in_doubt_ = false;

@@ -18,7 +18,7 @@ namespace headcrash::oracle {
 
 namespace {
 
-// Maximum number of interpretations that improve() tries. It then returns the best one so far.
+// Maximum number of interpretations that improve() tries before it returns the best one.
 constexpr std::size_t kWalksMost = 512;
 constexpr std::size_t kWalksOfAGroupMost = 256;
 constexpr std::size_t kLinkRoundsMost = 32;  // each round excludes at least one candidate
@@ -60,8 +60,7 @@ std::vector<std::vector<std::size_t>> groups_of(
 
 }  // namespace
 
-/// The directories at one depth of the tree, and those of their subdirectories that are present in
-/// the tree.
+/// The directories at one depth, and their subdirectories in the tree.
 struct Judge::Level {
   struct Directory {
     ObjectId object;
@@ -162,8 +161,8 @@ void Judge::note_links(ObjectId directory, const std::string& path) {
   }
 }
 
-/// Makes the candidates equal for all names of an inode. Needed because a directory may have two
-/// names while a rename is in flight.
+/// Gives all names of an inode the same candidates. The candidates may differ, because a directory
+/// may have two names while a rename is in flight.
 void Judge::agree_by_inode(Level& level) {
   std::map<std::uint64_t, std::vector<TokenId>> common;
   for (const Level::Child& child : level.children) {

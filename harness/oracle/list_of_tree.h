@@ -1,7 +1,7 @@
 #pragma once
-// Converts a tree to a list of operations that creates this tree. The conversion is needed if a
-// workload contains a `crash`: the remaining operations start from the recovered tree, but the
-// oracle can follow only operations.
+// Converts a tree to a list of operations that creates this tree. If a workload contains a `crash`,
+// its remaining operations start from the recovered tree, but the oracle can only start from an
+// empty one.
 
 #include <span>
 #include <vector>
@@ -12,10 +12,10 @@
 
 namespace headcrash::oracle {
 
-/// Returns a list that creates the tree. It ends with a freeze, after which the whole tree is
-/// persistent. `list` is the continuation. The result sets only inode fields that `list` also sets
-/// somewhere, because other fields are not judged. File numbers and versions are taken from the
-/// stamps in the tree.
+/// Returns a list that creates the tree. The list ends with a freeze, which makes the whole tree
+/// persistent. `list` contains the operations that will follow. The result sets only inode fields
+/// that `list` also sets somewhere, because other fields are not judged. File numbers and versions
+/// are taken from the stamps in the tree.
 Result<std::vector<workload::Operation>> list_of_tree(const std::vector<ObservedObject>& tree,
                                                       std::span<const workload::Operation> list);
 

@@ -87,8 +87,8 @@ TEST(ListOfTree, RejectsTreesThatNoListCreates) {
   EXPECT_FALSE(list_of_tree({}, std::vector<Operation>{{.kind = Operation::Kind::snapshot}}));
 }
 
-// If the executor cannot cut the power, it skips the crash. The list then remains in one piece and
-// is judged as usual.
+// If the executor cannot cut the power, it skips the crash. The list is then judged as if it
+// contained no crash.
 TEST(ListOfTree, IsNotNeededIfTheCrashIsSkipped) {
   const Lines lines{"create f", "write f 0 512 1 1", "fsync f", "crash power", "write f 0 512 1 2"};
   const Case skipped{lines, 2, {{3, workload::Outcome::skipped}}}, not_reached{lines, 2};

@@ -188,9 +188,9 @@ class OrderedPromised {
   }
 
  private:
-  /// Starting at the root, finds the newest cover of each link in every directory that was
-  /// persistent at some point. If a directory may have been removed since, it was empty before
-  /// that, so its former contents have newer names elsewhere.
+  /// Starting at the root, finds the newest cover of each link in every directory that was ever
+  /// persistent. A directory that may have been removed since does no harm: it must have been empty
+  /// first, so its former contents have newer names elsewhere.
   void find_known(ObjectId directory) {
     if (!known_.insert(directory).second) return;
     LastCovers here;
@@ -203,8 +203,8 @@ class OrderedPromised {
     }
   }
 
-  /// Finds further anchored directories: those that can be reached whether their old or their new
-  /// names are on the disk. Returns true if there are any.
+  /// Finds further anchored directories. Such a directory can be reached no matter whether the old
+  /// or the new names are on the disk. Returns true if there are any.
   bool anchor_more() {
     const std::size_t before = anchored_.size();
     for (const auto& [token, cover] : last_) {

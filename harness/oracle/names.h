@@ -17,7 +17,7 @@ struct PermittedName {
   /// then.
   std::vector<Binding> bindings;
   std::optional<Cover> cover;
-  bool kept_by_posix = false;  ///< a point that covers the same binding is promised by POSIX
+  bool kept_by_posix = false;  ///< a point promised by POSIX covers the same binding
   bool rename_in_flight = false;
 
   bool absence() const;
@@ -34,17 +34,17 @@ PermittedName permitted_name(const SlotHistory& slot, const Horizon& horizon);
 bool may_show_anything(const WorkloadHistory& history, const PermittedName& name,
                        const Horizon& horizon, const adapters::Promises& promises);
 
-/// Returns the only file to which a name can refer, even if may_show_anything() is true. Such a
-/// file is a regular file that was created under this name after the name was last covered, and
-/// then synced; nothing else has happened to the name. The inode of a synced file cannot belong to
-/// another file. Returns nullopt if there is no such file.
+/// Returns the only file to which a name can refer, even if may_show_anything() is true, or nullopt
+/// if there is no such file. The file is a regular file that was created under this name after the
+/// name was last covered, and was then synced. Nothing else has happened to the name. No other file
+/// can have the inode of a synced file.
 std::optional<TokenId> only_file(const WorkloadHistory& history, const PermittedName& name,
                                  const Horizon& horizon);
 
 /// Hard links that were persistent under some name and that no operation can have removed since.
 struct PromisedTokens {
-  /// Links that must be found under one of their names. While a rename is in flight, this may be
-  /// the old or the new name.
+  /// Links that must be found under one of their names. While a rename is in flight, a link may be
+  /// found under its old or its new name.
   std::set<TokenId> named;
   /// Used only if names are ordered: links in a directory that may not be on the disk yet or may be
   /// unreachable. The order of writes permits this: the new name is added to such a directory
@@ -62,7 +62,7 @@ struct ShownName {
 };
 
 struct Assignment {
-  std::vector<TokenId> unseen;  ///< promised tokens that were matched with no name
+  std::vector<TokenId> unseen;  ///< promised tokens without a matching name
   /// Names for which no token was left, for example a second name of a file that has only one link.
   std::vector<std::size_t> surplus;
   std::vector<std::optional<TokenId>> tokens;  ///< by name

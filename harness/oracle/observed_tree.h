@@ -56,8 +56,8 @@ struct ObservedObject {
   /// Keyed by name. The values are those of workload::reported_attribute_value().
   std::map<std::string, std::string> attributes;
   bool attributes_cut = false;  ///< there were more attributes than the agent reports
-  // A field is nullopt if it was not observed, because the value was not requested or the agent is
-  // an older one. Such a field is not judged.
+  // A field is nullopt, and is not judged, if its value was not requested or the agent is too old
+  // to report it.
   std::optional<std::uint32_t> mode = {};  ///< permission bits
   std::optional<std::uint32_t> user = {}, group = {};
   std::optional<std::uint64_t> allocated_bytes = {};

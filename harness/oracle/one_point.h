@@ -21,7 +21,7 @@
 
 namespace headcrash::oracle {
 
-/// A name of the list, and what the observed tree shows under it.
+/// A name of the list, and the object that the observed tree has under this name.
 struct SeenName {
   const SlotHistory* slot = nullptr;
   std::string path;
@@ -38,8 +38,8 @@ class OnePointJudge {
                 const Horizon& horizon)
       : history_(history), promises_(promises), horizon_(horizon) {}
 
-  /// Returns nullopt if a point matches. Otherwise, finds the point that explains the most names,
-  /// and returns a finding that contradicts it.
+  /// Returns nullopt if some point matches all names. Otherwise, finds the point that explains the
+  /// most names, and returns a finding about a name that does not match this point.
   std::optional<Finding> judge(std::span<const SeenName> names);
 
  private:

@@ -40,8 +40,8 @@ TEST(OnePoint, TheLastPersistencePointIsTheEarliest) {
   EXPECT_EQ(two.judge({a, b}, point), kNoFinding);
 }
 
-/// A `rest` operation makes only those changes persistent that are old enough. If it is shorter
-/// than the required age, it makes nothing persistent.
+/// A `rest` operation makes changes persistent only if they are old enough. A rest that is shorter
+/// than the required age makes nothing persistent.
 TEST(OnePoint, MayPrecedeARestThatIsTooShort) {
   const adapters::Promises eight{.keeps_after_s = 8, .one_point = OnePoint::metadata};
   const Case shorter{{"create a", "rest 7", "create b"}, 1};

@@ -57,8 +57,8 @@ struct OracleOptions {
 /// finding.
 class Oracle {
  public:
-  /// Follows a list of operations. Fails if a correct file system could not execute it, for example
-  /// because a name does not exist.
+  /// Creates the oracle for a list of operations. Fails if a correct file system could not execute
+  /// the list, for example because a name does not exist.
   static Result<Oracle> follow(std::span<const workload::Operation> operations,
                                const OracleOptions& options);
   Oracle(Oracle&&) noexcept;
@@ -71,8 +71,8 @@ class Oracle {
   std::vector<Finding> judge(std::optional<std::size_t> persisted,
                              const std::vector<ObservedObject>& tree) const;
 
-  /// Returns the inode fields that judge() needs, which are those that the list sets. A tree need
-  /// not contain other fields.
+  /// Returns the inode fields that the list sets. judge() needs no other fields, so a tree may omit
+  /// them.
   const Aspects& judged() const;
 
  private:

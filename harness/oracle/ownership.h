@@ -23,9 +23,9 @@ class Ownership {
   void join() { ++section_; }
   void act_as(std::uint8_t thread) { thread_ = thread; }
 
-  // The following functions record that the current thread changes (claim) or looks up (pass) an
-  // object or a name. They return false if another thread's use of the object or name conflicts
-  // with this.
+  // The following functions record an access by the current thread: claim() records a change, and
+  // pass() a lookup. They return false if the access conflicts with an access by another thread
+  // since the last join.
   bool claim(Object object);
   bool claim(const Name& name);
   bool pass(const Name& name);

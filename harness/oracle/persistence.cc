@@ -56,8 +56,7 @@ Result<void> Follower::close(const workload::Operation& operation) {
   return {};
 }
 
-/// Returns the current path of the link. Returns an empty path if the link no longer exists; no
-/// name can then be covered.
+/// Returns the current path of the link, or an empty path if the link has been removed.
 std::string Follower::path_now(TokenId token) const {
   std::string path;
   for (TokenId at = token;;) {
@@ -94,8 +93,8 @@ void Follower::cover_attributes_and_names(TokenId token, const std::string& path
   if (promises_.fsync_keeps_links) cover_links(history_.tokens[token].object);
 }
 
-/// Handles msync and sync_file_range. msync covers the range and, up to the end of the range, the
-/// file size. sync_file_range covers nothing.
+/// Handles msync and sync_file_range. msync covers the data in the range, and promises that the
+/// file extends at least to the end of the range. sync_file_range covers nothing.
 Result<void> Follower::sync_range(const workload::Operation& operation) {
   const auto token = find_file(operation.path);
   if (!token) return wrong(fmt::format("there is no file \"{}\"", operation.path));
@@ -130,8 +129,8 @@ Result<void> Follower::sync_directory(ObjectId directory, const std::string& pat
   return {};
 }
 
-/// Covers all entries of a directory. Excludes changes that another thread has made since the last
-/// join, because they may have happened after the call began.
+/// Covers all entries of a directory, except changes that another thread has made since the last
+/// join. Such changes may have happened after the call began.
 void Follower::cover_entries(ObjectId directory, CoverTier tier) {
   for (auto& [name, entry] : history_.objects[directory].entries) {
     if (!owners_.is_foreign(Ownership::Name(directory, name)))
@@ -169,8 +168,8 @@ bool Follower::fsync_leaves_out(const SlotHistory& directory, std::size_t named)
 }
 
 /// Covers the name of the object and the names of its parents, from the object upwards. Stops at
-/// the first renamed directory whose new name need not be part of the fsync. It is unknown whether
-/// the names above that directory were written.
+/// the first renamed directory whose new name fsync need not write. It is unknown whether the names
+/// above that directory were written.
 void Follower::cover_path(const std::string& path) {
   std::optional<std::size_t> named;
   for (std::string rest = path; !rest.empty();) {

@@ -69,7 +69,8 @@ TEST(Ranges, AWriteAfterAMoveInFlightMayShowAtTheOldPlace) {
                   "write a 0 4096 1 2", "fsync a"},
                  2};
   ObservedObject in_place = units("a", {0, 1, 2, 3});
-  // The write after the collapse is found where its blocks were before the collapse.
+  // The data written after the collapse is found at the positions that its blocks had before the
+  // collapse.
   for (std::uint64_t i = 0; i < kUnit; ++i) {
     ContentRun& run = in_place.runs[kUnit + i];
     run.kind = ContentRun::Kind::moved;

@@ -43,7 +43,7 @@ class RepeatedJudge {
                                     std::span<const SeenObject> tree);
 
  private:
-  /// Data that depends only on the last persistence point, and cached results.
+  /// Data that depends only on `persisted`, and results cached for this value of `persisted`.
   struct Point {
     Horizon horizon;
     PromisedTokens promised;

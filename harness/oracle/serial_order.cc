@@ -134,7 +134,7 @@ void SharedModel::describe(std::string& text) const {
 }
 
 struct UserProgress {
-  std::size_t next = 0;  ///< number of the user's current call
+  std::size_t next = 0;  ///< number of the user's first call that is not complete
   std::uint8_t step = 0;
   /// Objects that earlier steps of the current call have found.
   NodeId directory = kSharedRoot, other_directory = kSharedRoot, file = kNoNode;
@@ -259,8 +259,8 @@ class CallSteps {
   std::vector<Step> steps_;
 };
 
-/// Compares two results. For a directory, open_directory() of our own file systems may return
-/// ENOTSUP instead of EISDIR.
+/// Returns true if the results agree. If EISDIR is expected, ENOTSUP is accepted too:
+/// open_directory() of our own file systems may return it.
 bool same_result(int expected, int found) {
   return expected == found || (expected == EISDIR && found == ENOTSUP);
 }
@@ -299,8 +299,8 @@ class SerialSearch {
     return all_done && described(objects(state.model)) == final_;
   }
 
-  /// Returns false if, in the real execution, some other call ended before this call began, but the
-  /// search has not completed that other call in `state`.
+  /// Returns false if this call cannot be the next one, because another call that ended before this
+  /// call began (in the real execution) is not complete in `state`.
   bool may_begin(const SearchedState& state, std::size_t user) const {
     const SharedCall& call = *calls_[user][state.users[user].next];
     for (std::size_t other = 0; other < calls_.size(); ++other) {

@@ -56,7 +56,7 @@ std::vector<Operation> quiet_and_busy(std::uint64_t seed) {
                           Kind::mknod, Kind::flags, Kind::write_direct_dsync, Kind::write_uring})
     busy.weights.at(static_cast<std::size_t>(kind)) = 1;
   busy.any_byte = seed % 3 == 0;
-  // Every second list moves and shares ranges, which requires larger files.
+  // Every other list moves and shares ranges, and therefore needs larger files.
   if (seed % 2 == 0) {
     busy.largest_blocks = 24;
     for (const Kind kind : {Kind::collapse, Kind::insert, Kind::clone, Kind::dedupe})
@@ -176,8 +176,8 @@ void remove_below(Tree& tree, const std::string& path) {
   });
 }
 
-/// Returns a random object that must be found under its name. With `with_content`, the contents of
-/// the object must be determined, too. Returns null if there is no such object.
+/// Returns a random object that must be found under its name. If `with_content` is true, the
+/// contents of the object must be determined, too. Returns null if there is no such object.
 ObservedObject* pinned_file(Laboratory& lab, const ReferenceModel::Cut& cut, Tree& tree,
                             FileType type, bool with_content) {
   std::vector<ObservedObject*> found;
@@ -430,7 +430,7 @@ INSTANTIATE_TEST_SUITE_P(
         NamedDamage{"Invented", invent_name}),
     [](const auto& tested) { return std::string(tested.param.name); });
 
-/// The findings for an object are reused for every object with the same digest.
+/// Objects with equal digests share their findings, so the digest must depend on every field.
 TEST(RepeatedJudge, DigestsDifferIfAnyFieldDiffers) {
   ObservedObject plain{.path = "a", .type = FileType::regular, .inode = 3, .links = 1};
   plain.size_bytes = 512;

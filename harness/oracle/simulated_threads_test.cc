@@ -172,8 +172,8 @@ TEST(SimulatedThreads, AcceptsAFileSystemThatKeepsItsPromises) {
   }
 }
 
-/// The history as one thread knows it: the list up to the join before the thread's last reported
-/// point, and then those of the thread's own operations that may have run.
+/// The history as one thread knows it: all operations up to the join before the thread's last
+/// reported point, followed by the operations of this thread that may have run.
 struct OwnView {
   std::vector<Operation> operations;
   ReferenceModel::Cut cut;
@@ -204,8 +204,8 @@ std::optional<OwnView> view_of(const ThreadedLaboratory& lab, std::uint8_t threa
     held |= i > section && i > reported && is_point;
     if (ended || (i > section && operation.thread != thread)) continue;
     ended = i > reported && is_point;
-    // Before the section, a persistence point may belong to another thread, so replace each point
-    // with a join. In the section, all remaining points belong to this thread.
+    // Persistence points before the section may belong to other threads, so they become joins. All
+    // later points belong to this thread.
     if (i < section && is_point) operation = {.kind = Operation::Kind::join};
     view.operations.push_back(operation);
     if (i == *point) view.cut.persisted = view.operations.size() - 1;

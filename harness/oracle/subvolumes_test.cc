@@ -1,5 +1,5 @@
-// Tests that a snapshot contains the state at its creation and, once it is persistent, loses
-// nothing, and that a removed subvolume does not come back.
+// Tests that a snapshot contains the state at its creation, and that a persistent snapshot loses
+// nothing. Also tests that a removed subvolume does not come back.
 #include "harness/oracle/testing/judged_case.h"
 
 namespace headcrash::oracle {

@@ -26,8 +26,8 @@ struct ClaimNumber {
   std::string unit;      ///< for example "s" or "%"; may be empty
   Figure paper, ours;
   std::string remark;  ///< the reason if there is no number: "not built", or the error message
-  /// The lowest and the highest value over all executions. In the experiment `compare`, the limits
-  /// of the 95 % interval of the mean.
+  /// The lowest and the highest value over all executions or, in the experiment `compare`, the ends
+  /// of the 95 % confidence interval of the mean.
   Figure low = {}, high = {};
 
   Figure ratio() const {
@@ -52,7 +52,8 @@ inline constexpr Verdict kVerdicts[] = {Verdict::holds, Verdict::does_not_hold, 
 enum class RuleClass : std::uint8_t {
   paper,
   ours,  ///< our own question, interpretation or threshold
-  /// The result follows from printed numbers, a formula or the construction, and not from a run.
+  /// The result follows from printed numbers, from a formula or from the design of the system, and
+  /// not from a run.
   arithmetic,
   calibrated,  ///< compares with a number that was used to calibrate one of our constants
 };
@@ -74,8 +75,8 @@ struct ClaimRule {
   std::uint32_t executions = 1;
 };
 
-/// A table that does not compare with the paper, for example a calculator's output. Columns of
-/// numbers are right-aligned.
+/// A table without the paper's numbers, for example a calculator's output. Columns of numbers are
+/// right-aligned.
 struct Table {
   std::string name;                            ///< for example "delays"; unique within the claim
   std::string title;                           ///< one line

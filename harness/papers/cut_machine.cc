@@ -38,8 +38,8 @@ Result<void> copy_all_kept(const states::StateImage& cache, model::SectorStore& 
 }
 
 /// Returns the sectors that are dirty in the cache at the cut, in ascending order. A sector is
-/// dirty if it has not been written to the device below since the cache last accepted it. Data
-/// written through the cache counts as accepted.
+/// dirty if the device below has not received the data that the cache last accepted for this
+/// sector. The cache also accepts data that is written through.
 std::vector<std::uint64_t> dirty_in(const states::RunHistory& run, model::DeviceId cache,
                                     std::uint64_t cut_event) {
   // For each sector, the event in which the cache accepted it.

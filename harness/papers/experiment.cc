@@ -243,7 +243,8 @@ class Executions {
     return answers;
   }
 
-  /// Returns the model time of all runs. Cells of the first execution are not included.
+  /// Returns the model time of all runs, without the cells of the first execution. The caller adds
+  /// the time of these cells.
   double modelled_s() const {
     double sum = 0;
     for (const auto& each : all_) {

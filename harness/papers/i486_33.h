@@ -37,8 +37,8 @@ inline constexpr os::MachineCosts kI486At33MhzMachine{
     .system_call = 100 * model::kMicrosecondNs,
     // Estimate: memory in 1993 copied 15 MB per second.
     .copy_per_kib = 66 * model::kMicrosecondNs,
-    // Calibrated (transfer): a page of 4 KiB takes 1.05 ms. Mapping and page fault cost far more
-    // than the copy.
+    // Calibrated (transfer): 1.05 ms for a page of 4 KiB. The mapping and the page fault cost far
+    // more than the copy.
     .transfer_per_kib = 263 * model::kMicrosecondNs,
     // Estimate: half the time of a copy.
     .clear_per_kib = 33 * model::kMicrosecondNs,

@@ -19,9 +19,10 @@ bool in_parallel(const Interrupted& interrupted, std::size_t count,
                  const std::function<void(std::size_t)>& run);
 
 /// Calls `run` with the index of each element of `names`. Elements with the same name form a group.
-/// The first run of a group ends before any other run of the group starts, so it can prepare data
-/// for the others. A thread remains with its group as long as the group has runs to start, and then
-/// takes a new group. When all groups have been taken, it helps the other thread with its group.
+/// The first run of a group ends before any other run of the group starts, so the first run can
+/// prepare data for the others. A thread continues with its group as long as the group has runs to
+/// start, and then takes a new group. If all groups have been taken, the thread helps another
+/// thread.
 bool in_parallel(const Interrupted& interrupted, const std::vector<std::string>& names,
                  const std::function<void(std::size_t)>& run);
 

@@ -51,7 +51,7 @@ void add_rule(ClaimAnswer& answer, std::string text, const std::vector<Named>& v
   answer.rules.push_back(std::move(rule));
 }
 
-/// Sets the class of the last rule, if it differs from that of its claim.
+/// Sets the class of the last rule. Needed only if the rule's class differs from its claim's class.
 inline void mark(ClaimAnswer& answer, RuleClass kind) {
   answer.rules.back().kind = kind;
 }
@@ -98,8 +98,8 @@ inline void add_falling(ClaimAnswer& answer, std::string text, const std::vector
 }
 
 /// Returns true if `ours`, a percentage of a baseline, is close to the paper's percentage. Both
-/// must be on the same side of 100, and must differ by at most 5 points or a quarter of the
-/// distance from `paper` to 100.
+/// must be on the same side of 100. They may differ by 5 points or by a quarter of the distance
+/// from `paper` to 100, whichever is larger.
 inline bool close_percentage(double ours, double paper) {
   return (ours - 100) * (paper - 100) > 0 &&
          std::abs(ours - paper) <= std::max(5.0, std::abs(paper - 100) / 4);

@@ -33,7 +33,7 @@ std::string second_name(std::uint64_t number) {
   return fmt::format("{}/r{}", folder_of(number), number);
 }
 
-/// Returns contents that are unique to change `number`.
+/// Returns the contents that a change writes. Each number gives different contents.
 std::vector<std::byte> contents(std::uint64_t number, std::uint64_t bytes) {
   std::vector<std::byte> made(bytes);
   Random random(number);

@@ -50,7 +50,7 @@ struct LossSeen {
   std::array<double, kChangeKinds.size()> oldest_of_kind_s = {};  ///< maximum over all instants
   /// Number of lost changes at each instant.
   std::vector<double> lost_changes;
-  std::vector<double> lost_kb;             ///< bytes of lost writes at each instant, in kB of 1000
+  std::vector<double> lost_kb;             ///< lost writes at each instant, in kB of 1000 bytes
   std::vector<double> read_ms, change_ms;  ///< response times of calls after warm_ns
   double written_kb_s = 0;                 ///< rate of writes to the disk
   double modelled_s = 0;

@@ -100,7 +100,7 @@ std::shared_ptr<const media::PackedStore> packed(const model::SectorStore& mediu
   return media::PackedStore::of(dynamic_cast<const media::MemoryStore&>(medium));
 }
 
-/// Returns a writable medium, which is a copy of `base`, or blank if `base` is null.
+/// Returns a writable medium: a copy of `base`, or a blank medium if `base` is null.
 Result<std::unique_ptr<model::SectorStore>> medium_over(
     std::shared_ptr<const model::SectorStore> base, std::uint64_t sectors) {
   if (!base) return media::MemoryStore::create(sectors);

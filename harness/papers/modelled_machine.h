@@ -53,9 +53,9 @@ struct MachineDisk {
   bool write_cache = false;
 };
 
-/// The media of a machine that was formatted, populated and shut down. A machine can start from
-/// copies of these media if it has the same drives in the same array; it may or may not have NVRAM.
-/// A copy uses memory only for the sectors that the machine overwrites.
+/// The media of a machine that was formatted, populated and shut down. Other machines can start
+/// from copies of these media if they have the same drives in the same array. NVRAM may differ. A
+/// copy uses memory only for the sectors that the machine overwrites.
 struct MachineImage {
   /// The media of all drives and flash devices, in the order of the devices' ids.
   std::vector<std::shared_ptr<const model::SectorStore>> leaves;
@@ -71,8 +71,8 @@ struct CutMachine {
   /// One medium per drive, in the order of the drives' ids. If a drive has a battery-backed cache
   /// in front of it, the medium includes the cache's content.
   MachineImage media = {};
-  /// Writes the contents of the battery-backed cache above the first device back to `device`. An
-  /// empty function if there is no such cache. The time of these writes does not count.
+  /// Writes the contents of the battery-backed cache above the first device to `device`, at no cost
+  /// in model time. Null if there is no such cache.
   std::function<Result<void>(model::SectorStore& device)> write_back = {};
   /// Model time between power-on and recover(). Data written back during this time is not part of
   /// the recovery.
@@ -95,8 +95,8 @@ struct ModelledMachineOptions {
   /// description.
   std::shared_ptr<const adapters::SystemUnderTest> system = {};
   adapters::Settings mkfs = {};  ///< override the mkfs settings in the system's description
-  /// Creates a file system that wraps the mounted one and receives the users' calls. If empty,
-  /// users call the mounted file system directly.
+  /// Creates a file system that wraps the mounted one and receives the users' calls. If this
+  /// function is empty, users call the mounted file system directly.
   std::function<std::unique_ptr<Vfs>(Vfs&)> front = {};
   /// Fills the file system before the machine starts, without using processor or disk time. The
   /// file system is then cleanly unmounted. An error makes start() fail.
@@ -106,8 +106,8 @@ struct ModelledMachineOptions {
   /// zeroes. Must not be used with soft updates, which would wait for the discarded writes.
   std::function<VfsResult<void>(Vfs&, const std::function<void()>& forget_data)>
       populate_with_zeroes = {};
-  /// An image created by image_of(). If an image is set, start() runs neither mkfs nor `populate`.
-  /// In this case image_of() runs `populate` but not mkfs, and its result extends this image.
+  /// An image created by image_of(). If it is set, start() runs neither mkfs nor `populate`, and
+  /// image_of() runs only `populate` and returns an extension of this image.
   std::shared_ptr<const MachineImage> image = {};
   os::Schedule schedule = os::Schedule::c_look;
   /// Number of concurrent requests at each device. Usually larger than 1 for an array.
@@ -161,9 +161,9 @@ struct WriteHits {
   std::string_view kind;  ///< one of adapters::FileSystemType::block_kinds()
   std::uint64_t writes = 0;
   std::uint64_t block_hits = 0;  ///< writes to a block that was present and dirty
-  /// Writes in `block_hits` that overlap the dirty range of the block. Such a write replaces data
-  /// that otherwise would have been written back. An append to a log hits the block, but does not
-  /// overlap its dirty range.
+  /// Number of writes in `block_hits` that overlap the block's dirty range, so that they replace
+  /// data that would otherwise have been written back. An append to a log hits the block, but not
+  /// its dirty range.
   std::uint64_t dirty_hits = 0;
 };
 
@@ -247,8 +247,8 @@ class ModelledMachine : private os::DiskTracer {
   /// and Patt 1994.
   struct Trace {
     std::uint64_t completed = 0;
-    /// Response time, that is, the time in the queue plus the time at the device. Summed over all
-    /// issued requests.
+    /// Sum of the response times of all issued requests. A response time is the time in the queue
+    /// plus the time at the device.
     os::TimeNs response_ns = 0;
     os::TimeNs last_completed_at = 0;
   };

@@ -232,7 +232,7 @@ std::vector<WriteHits> hits_of(const char* system, const char* profile, const ch
     sum += hits[i].dirty_hits;
     hits[i].writes -= before[i].writes, hits[i].dirty_hits -= before[i].dirty_hits;
   }
-  // The counters of the caches may be higher, because they include the writes that load an array's
+  // The caches' counters may exceed this sum, because they include the writes that load an array's
   // image.
   EXPECT_LE(sum, machine->nvram_counters(NvramPlace::above).dirty_hits);
   return hits;

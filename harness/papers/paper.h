@@ -31,8 +31,7 @@ struct Parameter {
   std::string meaning;  ///< one line, used in messages
 };
 
-/// The arguments of a part. run_experiment() owns the context, which is valid until the part
-/// returns.
+/// The arguments of a part. run_experiment() owns them. They are valid until the part returns.
 struct Context {
   Cells& cells;            ///< shared by all parts of a run, so that each cell runs only once
   std::uint64_t seed = 1;  ///< seed for all random choices
@@ -43,8 +42,8 @@ struct Context {
   std::function<bool()> interrupt_requested = {};
   double modelled_s = 0;  ///< model time of all runs that are not cells; parts add to it
   std::shared_ptr<void> shared = {};  ///< data shared by the parts of a paper during one run
-  /// True if the caller uses only the rules in the answer, to compare them with those for another
-  /// seed. The part then omits counterfactual runs.
+  /// True if the caller only compares the answer's rules with the rules for another seed. The part
+  /// then omits counterfactual runs.
   bool rules_only = false;
 
   /// Returns true if the run was interrupted. Long parts must call this function regularly and
@@ -55,7 +54,7 @@ struct Context {
 
 struct Part {
   std::string name;   ///< "table1"
-  std::string title;  ///< one line, which ends with the claims in brackets
+  std::string title;  ///< one line; ends with the claims in brackets
   /// Default number of executions of each cell (Cells::get). The results are means over the
   /// executions.
   std::uint32_t executions = 1;

@@ -1,5 +1,5 @@
 #pragma once
-// Creates files for measurements on a modelled machine that are not timed workloads.
+// Creates files on a modelled machine for measurements that use no timed workload.
 
 #include <string>
 

@@ -1,4 +1,4 @@
-// Compares rules and numbers over seeds (repetitions.h).
+// Compares the executions of an experiment with different seeds (repetitions.h).
 #include "harness/papers/repetitions.h"
 
 #include <fmt/format.h>

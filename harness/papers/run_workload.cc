@@ -257,8 +257,8 @@ Result<WorkloadOutcome> run_workload(ModelledMachine& machine, const WorkloadRun
     outcome.parameters +=
         fmt::format("{}{}={}", outcome.parameters.empty() ? "" : " ", name, value);
   std::vector<timed::Phase> phases = workload->phases(arguments);
-  // A workload with a power cut exists for the sake of the phases after the cut, so those are never
-  // skipped.
+  // Phases after a power cut are never skipped: a workload with a power cut exists only to run
+  // them.
   if (!run.verify && std::ranges::none_of(phases, &timed::Phase::after_cut)) {
     while (!phases.empty() && !phases.back().measured) phases.pop_back();
   }

@@ -31,8 +31,8 @@ struct WorkloadRun {
   bool scaled = false;             ///< for tests: use the scaled-down parameters as defaults
   bool verify = true;              ///< run the verification phases; after a cut they always run
   std::uint64_t seed = 1;
-  /// Duration of a pause before the measurement. Different durations give different angles of the
-  /// disk and phases of the syncer.
+  /// Duration of a pause before the measurement. It shifts the initial angle of the disk and the
+  /// syncer's sweep.
   os::TimeNs begins_after_ns = 0;
   Repair repair = Repair::as_needed;  ///< repair after a cut
   /// Time from the start of the last phase before the cut until the power is cut. Calls of that
@@ -44,8 +44,7 @@ struct PhaseOutcome {
   std::string name;
   bool measured = true;
   std::size_t users = 1;
-  /// Mean over all users of the time from the start of the phase until the last call of the user
-  /// returns.
+  /// Mean elapsed time of a user, from the start of the phase until the user's last call returns.
   double elapsed_s = 0;
   double longest_s = 0;    ///< elapsed time of the slowest user
   double quiescent_s = 0;  ///< time until the machine is idle; 0 if the run did not wait for this
@@ -54,7 +53,7 @@ struct PhaseOutcome {
   os::Charged user_charged = {};
   double user_wait_s = 0;
   double syncer_cpu_s = 0, interrupt_cpu_s = 0;  ///< measured until the machine is idle
-  /// All processor time until the machine is idle, including that of other daemons.
+  /// All processor time until the machine is idle, including the time of other daemons.
   double cpu_busy_s = 0;
   std::uint64_t requests = 0;                ///< counted at the disk, after concatenation
   std::uint64_t requests_while_elapsed = 0;  ///< number of requests before the slowest user ended
@@ -64,7 +63,8 @@ struct PhaseOutcome {
   double response_ms = 0;
   double access_ms = 0;  ///< mean time from dispatch to completion
   double disk_busy_s = 0;
-  /// Requests sent to all drives until the machine is idle. Includes the drives in an array.
+  /// Number of write requests to all drives, including those of an array, until the machine is
+  /// idle.
   std::uint64_t drive_writes = 0;
   std::uint64_t operations = 0, bytes_read = 0, bytes_written = 0;
   /// Only for snapfs: number of generations committed before the slowest user ended.

@@ -83,7 +83,7 @@ TEST(RunWorkload, AMeanIsThatOfEachPhase) {
 
 TEST(RunWorkload, APauseShiftsTheStartOfTheMeasurement) {
   WorkloadRun later = scaled("n-user-copy");
-  later.begins_after_ns = 377 * model::kMillisecondNs;  // not a multiple of the revolution time
+  later.begins_after_ns = 377 * model::kMillisecondNs;  // not a whole number of revolutions
   const WorkloadOutcome first = outcome_of("no-order", scaled("n-user-copy"));
   const WorkloadOutcome second = outcome_of("no-order", later);
   EXPECT_NE(first.phase("copy")->elapsed_s, second.phase("copy")->elapsed_s);

@@ -24,7 +24,7 @@ class WorkFolder {
   }
   WorkFolder(const WorkFolder&) = delete;
   WorkFolder& operator=(const WorkFolder&) = delete;
-  /// Returns the path, which is empty if the folder could not be created.
+  /// Returns the folder's path, or an empty path if the folder could not be created.
   const std::filesystem::path& path() const { return path_; }
 
  private:

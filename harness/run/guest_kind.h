@@ -12,7 +12,7 @@
 
 namespace headcrash::run {
 
-/// Name of the clock that is reported by servers that run in virtual time.
+/// The clock name that servers report if they run in virtual time.
 inline constexpr const char* kVirtualClock = "virtual";
 
 /// Parses the key `kind` of [guest]: "qemu" (real time, the default) or "virtual" (user-mode
@@ -29,7 +29,8 @@ Result<void> parse_charge(const base::StrictTable& guest, bool virtual_time, dou
 std::string virtual_clock(double charge);
 inline constexpr double kChargeLeast = 0.001, kChargeMost = 1000;
 
-/// Settings that override those of a campaign or benchmark file. Empty members override nothing.
+/// Settings that override the settings in a campaign or benchmark file. Empty members override
+/// nothing.
 struct OtherGuests {
   std::vector<std::string> kernels;
   std::string kind;

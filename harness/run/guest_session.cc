@@ -16,8 +16,9 @@ namespace {
 
 using nlohmann::json;
 
-// Time that the host waits beyond the time limit of a command. The agent enforces that limit
-// itself. If no answer arrives within this time, the agent itself hangs, and not only the command.
+// Time for which the host waits after the time limit of a command. The agent enforces the time
+// limit. If no answer arrives in this additional time, not only the command but also the agent
+// hangs.
 constexpr std::chrono::seconds kExecGrace{10};
 constexpr std::size_t kOperationShownBytes = 200;
 // Holds about 20000 writes with their stacks. The buffer is taken from the guest's memory.
@@ -382,8 +383,8 @@ Result<Inspection> GuestSession::inspect(const adapters::LinuxAdapter& filesyste
     if (event.value("event", "") != "entries" || !event.contains("entries")) return;
     for (const json& entry : event["entries"]) tree.add(entry);
   };
-  // One request can verify only one disk. The cached pages of further disks are stale as well, so
-  // if there are several disks, verify all of them first.
+  // An inspect request can verify only one disk, but the guest's cached pages of every disk are
+  // stale. If there are several disks, all of them are verified before the request.
   const bool in_request = meant && meant->others.empty() && !filesystem.stack;
   if (meant && !in_request) {
     TRY(verify_disks(*meant));

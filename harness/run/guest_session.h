@@ -89,8 +89,8 @@ struct Inspection {
   std::vector<oracle::ObservedObject> tree;
   std::optional<MountCycle> again;
   std::string difference;  ///< first difference between the trees of the two mounts; empty if equal
-  /// The error that occurred while the file system was used after the last mount cycle; empty if it
-  /// was not used or no error occurred.
+  /// The error that occurred while the file system was used after the last mount cycle. Empty if no
+  /// error occurred or the file system was not used.
   std::string unusable;
   double use_ms = 0;
   std::string log;  ///< kernel log since the last inspection or call of kernel_log()
@@ -99,7 +99,7 @@ struct Inspection {
 /// A trace of the writes and flushes that the kernel submitted, with the stack of each one.
 struct WriteTrace {
   std::string text;  ///< harness/guest/block_trace.h
-  /// Maps the name of a block device to its number, such as "vda" to "254,0".
+  /// Maps the name of a block device, such as "vda", to its number, such as "254,0".
   std::map<std::string, std::string> devices;
 };
 
@@ -162,7 +162,7 @@ class GuestSession {
   /// Runs the application's `run` commands to their end, and writes marks to the second disk. If a
   /// command fails, the result's `failure` describes it.
   Result<RunOutcome> run_application(const workload::Application& application);
-  /// Runs one `verify` command. Its standard input has the texts of the marks.
+  /// Runs one `verify` command. The standard input of the command contains the texts of the marks.
   Result<oracle::VerifierEnd> verify_application(const std::vector<std::string>& argv,
                                                  const std::string& input);
   Result<std::vector<oracle::ObservedObject>> dump();

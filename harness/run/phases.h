@@ -36,8 +36,8 @@ class PhaseClock {
 /// missing field.
 Result<db::PhaseRecord> phase_from_stats(const nlohmann::json& stats);
 
-/// Returns true if, in the phases that ran in real time, completions were late on average by more
-/// than 5 % of the mean modelled response time.
+/// Returns true if completions in the real-time phases were late, on average, by more than 5 % of
+/// the mean modelled response time.
 bool came_late(const std::vector<db::PhaseRecord>& phases);
 
 }  // namespace headcrash::run

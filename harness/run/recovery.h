@@ -44,8 +44,8 @@ class RecoveryGuest {
   virtual ~RecoveryGuest() = default;
   /// Runs a command. Logs the command line and the output.
   virtual Result<GuestOutcome> exec(const std::vector<std::string>& argv) = 0;
-  /// Mounts, dumps and unmounts the file system. If `again` is true, repeats these three steps. May
-  /// then also write to the file system and delete everything in it.
+  /// Mounts the file system, dumps its tree and unmounts it; does this twice if `again` is true.
+  /// Afterwards, the guest may use the file system: write to it and delete everything in it.
   virtual Result<Inspection> inspect(const adapters::LinuxAdapter& filesystem, bool again) = 0;
   /// The result of a replay by mount. `tree` is nullopt if the guest measures the time of the
   /// replay and therefore makes no dump.

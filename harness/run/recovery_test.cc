@@ -9,8 +9,8 @@ namespace {
 
 using oracle::Verdict;
 
-/// A guest whose results of commands and mounts the test determines. By default, commands exit with
-/// 0, mounts succeed and logs are empty.
+/// A guest for which the test determines the results of commands and mounts. By default, commands
+/// exit with 0, mounts succeed and logs are empty.
 struct ScriptedGuest : RecoveryGuest {
   std::vector<std::string> calls;
   std::function<GuestOutcome(const std::string&, std::size_t)> on_exec =

@@ -17,14 +17,13 @@ namespace headcrash::run {
 class RunLock {
  public:
   RunLock() = default;  ///< an object that locks no run
-  /// Opens the lock file. Between open() and opened(), other processes wait in open(). If the
-  /// caller reads facts from the database in this interval, these facts are still true when the
-  /// caller locks the run.
+  /// Opens the lock file. Other processes wait in open() until opened() is called. Facts that the
+  /// caller reads from the database before opened() are still true when the caller locks the run.
   static Result<RunLock> open(const std::filesystem::path& database);
   /// Locks the run. Fails if the run is being executed by another process or by another thread of
   /// this process.
   Result<void> take(std::int64_t run);
-  /// Ends the interval in which other processes wait in open().
+  /// Releases the lock that makes other processes wait in open().
   void opened();
 
   ~RunLock();

@@ -1,6 +1,6 @@
 // Tests that a run has at most one owner. To simulate another process, a test opens the lock file
-// again, because a lock belongs to an open file. Other tests use real processes, and end them in
-// every possible way.
+// again, because a lock belongs to an open file. Other tests use real processes that end in
+// different ways.
 #include "harness/run/run_lock.h"
 
 #include <fcntl.h>

@@ -73,7 +73,8 @@ Result<StoredRun> open_run(db::Database& database, const RunPlan& plan) {
     TRY(kept.lock.take(kept.id));
   }
   if (found && !kept.finished_before) {
-    // If shards have been merged, the stored number of trials covers only these shards.
+    // Stores the number of trials of the whole run. After a merge of shards, the database has the
+    // number of trials in these shards.
     TRY(database.resume_run(kept.id, static_cast<std::int64_t>(plan.trials)));
   }
   kept.lock.opened();

@@ -28,7 +28,7 @@ enum class Kind : std::uint8_t {
   entries,  ///< the entries of a dump, which oracle::parse_entry() checks
   object,   ///< an object that has all the fields in `fields`
   answer,   ///< an object that consists of fields of kAnswers
-  buckets,  ///< a list of pairs of counts
+  buckets,  ///< a list of pairs of an upper bound in nanoseconds and a count
 };
 
 struct Field {

@@ -35,7 +35,7 @@ struct GuestImage {
   std::string key;             ///< digest of everything on which the build depends
   bool user_mode = false;      ///< the kernel is a user-mode Linux program
 
-  /// Returns true if the kernel was supplied by the user without modules. All drivers must then be
+  /// Returns true if the user supplied the kernel. It then has no modules, so all drivers must be
   /// built in.
   bool has_no_modules() const { return kernel_version == "own"; }
 };
@@ -85,7 +85,7 @@ struct GuestDisk {
   /// Size of the disk. It is part of the saved state's key, because a restored guest assumes the
   /// size that the disk had when the state was saved.
   std::uint64_t size_bytes = 0;
-  /// The disk's physical_block_size in the guest. Also part of the saved state's key.
+  /// The disk's physical_block_size in the guest. It is also part of the saved state's key.
   std::uint32_t physical_sector_bytes = 512;
 };
 
@@ -159,7 +159,7 @@ class Guest {
   /// lockup or a warning.
   std::optional<std::string> oops() const;
   /// Returns the first console line in which a file system reports damaged structures, if any.
-  /// After a power cut, this is a finding; after injected read errors, it is expected
+  /// After a power cut, such a line is a finding. After injected read errors, it is expected
   /// (harness/vm/oops.h).
   std::optional<std::string> damage_message() const;
   std::string console_tail(std::size_t lines) const;

@@ -1,5 +1,5 @@
-// Tests how the harness reads an image folder that build-guest has made, and that queries build
-// nothing.
+// Tests how the harness reads an image folder that build-guest has made. A query must not build
+// anything.
 #include <gtest/gtest.h>
 
 #include <cstdlib>

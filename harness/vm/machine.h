@@ -40,7 +40,7 @@ class GuestProcess {
   base::JsonSocket& agent() { return agent_; }
   void kill();
   std::string console() const;
-  /// Returns the output of the program itself.
+  /// Returns the output of the process (QEMU or user-mode Linux), without the guest's console.
   std::string log() const;
 
   /// Sends `hello` to the agent. Returns true if the agent answers before the timeout. If the guest

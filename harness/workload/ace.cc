@@ -191,9 +191,9 @@ std::string sibling(const std::string& file) {
   return file.substr(0, file.size() - 3) + (foo ? "bar" : "foo");
 }
 
-/// Lists the persistence points for all objects that the operation affects and that exist
-/// afterwards. If the operation changes names, also lists those for a neighbouring file, because a
-/// log may write the changes of both files together.
+/// Lists the persistence points for all objects that the operation affects, if the objects exist
+/// afterwards. If the operation changes names, also lists persistence points for a neighbouring
+/// file, because a log may write the neighbour's changes together with those of this operation.
 std::vector<Operation> persistence_of(const Operation& operation) {
   if (operation.kind == Kind::remount || operation.kind == Kind::freeze) return {};
   std::set<std::string> files, directories;
@@ -337,8 +337,8 @@ class Needs {
   }
 
  private:
-  /// Extends the file if that is necessary: mappings and ranges need existing bytes, and an append
-  /// must begin at a stamp boundary.
+  /// Extends the file if the operation requires a longer one: mappings and ranges must be inside
+  /// the file, and an append must begin at a stamp boundary.
   void long_enough(const Operation& operation) {
     const bool needs =
         is_write(operation.kind) || moves_blocks(operation.kind) || operation.kind == Kind::clone;

@@ -18,8 +18,8 @@
 // numbers.
 //
 // Numbers never change. Operations that were added later (collapse, insert, clone, store, mknod,
-// remount, freeze) form a second space. It has the steps of the first space and the new ones, and
-// its last step is always one of the new steps.
+// remount, freeze) form a second space. Its workloads may use the steps of both spaces, and their
+// last step is always one of the new steps.
 
 #include <cstdint>
 #include <memory>
@@ -43,7 +43,7 @@ class Ace {
 
   std::uint64_t count() const;
 
-  /// Returns the workload with this number, which must be less than count().
+  /// Returns the workload with this number. REQUIRES: number < count().
   std::vector<Operation> workload(std::uint64_t number) const;
 
  private:

@@ -62,7 +62,7 @@ struct Command {
 };
 
 struct Application {
-  std::string name, title;  ///< with a setting, the name is, for example, "sqlite+wal-full"
+  std::string name, title;  ///< `name` includes the setting, for example "sqlite+wal-full"
   /// Built-in name or absolute path, from which the application can be loaded again.
   std::string origin;
   std::string promise;  ///< the application's promise, with the document that states it
@@ -87,8 +87,8 @@ struct Application {
   /// Path on the host of a squashfs image; all commands run in this root file system. If empty,
   /// they run in the guest's root file system.
   std::string rootfs;
-  /// Folder and environment variables ("NAME=VALUE") of commands that need no shell. They are
-  /// permitted only with a `rootfs`.
+  /// Working folder and environment variables ("NAME=VALUE") of commands that need no shell. May be
+  /// set only with a `rootfs`.
   std::string folder = "/";
   std::vector<std::string> environment;
   /// Adds the packages, programs and root file system of this application to the parts of a guest.
@@ -111,15 +111,16 @@ std::vector<std::vector<std::string>> argvs(const Application& application,
                                             const std::vector<Command>& commands,
                                             std::string_view root);
 
-/// Loads a built-in application by name, or a file by path (a name that contains '/' or ends in
-/// .toml). Applies the setting after '+' or, by default, the one that the file names.
+/// Loads a built-in application by name, or an application file by path (a name that contains '/'
+/// or ends in .toml). Applies the setting that follows '+' in the name or, without a '+', the
+/// default setting in the file.
 Result<Application> load_application(const std::string& name_or_path);
 
 /// For a name such as "sqlite+*", returns the application once for each of its settings. For any
 /// other name, returns the single application that load_application() returns.
 Result<std::vector<Application>> load_applications(const std::string& name_or_path);
 
-/// Parses an application file. Does not apply a setting. Errors contain `file_name`.
+/// Parses an application file without applying a setting. Errors contain `file_name`.
 Result<Application> parse_application(std::string_view text, const std::string& file_name);
 
 std::vector<std::string> built_in_applications();

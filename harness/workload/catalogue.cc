@@ -33,8 +33,8 @@ struct AceName {
   std::optional<std::uint64_t> number;  ///< nullopt if the number depends on the trial
 };
 
-/// Returns an enumerator from a cache. Each trial needs an enumerator, and to create one, all
-/// workloads must be counted, which takes much longer than to generate a single workload.
+/// Returns a cached enumerator. Each trial needs one. Creating an enumerator takes much longer than
+/// generating a workload, because all workloads must be counted.
 const Ace& ace_of(int length, Ace::Vocabulary words) {
   using Vocabulary = Ace::Vocabulary;
   static const std::array<Ace, Ace::kLongest> all{Ace(1), Ace(2), Ace(3)};
@@ -66,8 +66,8 @@ std::optional<AceName> read_ace_name(std::string_view name) {
   return ace;
 }
 
-/// Generates a workload of a family. "reuse/17" is number 17 of the family; for "reuse", the seed
-/// determines the number. Returns nullopt if the name is not that of a family.
+/// Generates a workload of a family. "reuse/17" is workload 17 of the family; "reuse" alone uses
+/// the seed as the number. Returns nullopt if the name is malformed or the family is unknown.
 std::optional<std::vector<Operation>> of_family(const WorkloadRequest& request) {
   const std::string_view name = request.name;
   const std::size_t slash = std::min(name.find('/'), name.size());

@@ -17,12 +17,12 @@ class Draft {
  public:
   /// Returns true if a correct file system could execute the operation at this point of the list.
   bool possible(const Operation& operation) const;
-  /// Appends an operation, which must be possible. If the operation writes stamps, assigns its file
-  /// number and a new version.
+  /// Appends an operation. If the operation writes stamps, assigns its file number and a new
+  /// version. REQUIRES: possible(operation).
   void add(Operation operation);
   /// Appends the operation if it is possible. Returns true if it was appended.
   bool try_add(const Operation& operation);
-  /// Parses `line`, which must be valid, and calls try_add() above.
+  /// Parses `line` and calls try_add() above. REQUIRES: the line is valid.
   bool try_add(const std::string& line);
 
   bool exists(const std::string& path) const { return path.empty() || names_.contains(path); }

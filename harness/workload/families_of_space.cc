@@ -85,7 +85,7 @@ void fill_the_disk(Drawing& list) {
     if (const std::string file = list.fresh("full"); list.create(file)) list.write(file, 0, bytes);
 }
 
-/// Fills the disk, except for `least` to `most` stamps, and syncs.
+/// Fills the disk, leaving space for `least` to `most` stamps, and syncs.
 void leave_little_room(Drawing& list, std::uint64_t least, std::uint64_t most) {
   list.create("room");
   list.write("room", 0, list.blocks(least, most));
@@ -143,7 +143,7 @@ struct FullDisk {
     fill_the_disk(list);
     list.sync();
   }
-  /// Removes from `files` those that no longer exist. Returns false if no files are left.
+  /// Removes the files that no longer exist from `files`. Returns false if no files are left.
   bool forget_the_removed() {
     std::erase_if(files, [&](const std::string& file) { return !list.exists(file); });
     return !files.empty();
@@ -242,8 +242,8 @@ std::vector<Operation> no_room(std::uint64_t number) {
 
 namespace {
 
-/// Returns a multiple of a block size, or a number that differs from it by one or by a part of a
-/// block. Small numbers of blocks are as likely as those at which indirect blocks begin.
+/// Returns a multiple of a block size, or a number that differs from a multiple by one or by a part
+/// of a block. A small number of blocks is as likely as a number at which indirect blocks begin.
 std::uint64_t draw_edge(Drawing& list) {
   constexpr std::array<std::uint64_t, 3> kBlocks{512, 1024, 2048};
   constexpr std::array<std::uint64_t, 8> kCounts{0, 1, 2, 3, 7, 12, 13, 14};
@@ -262,8 +262,8 @@ std::uint64_t draw_edge(Drawing& list) {
 
 }  // namespace
 
-/// On a nearly full disk, the ranges of writes, allocations, holes and truncations begin and end
-/// at, just before, just after or far behind the edges of blocks and files.
+/// On a nearly full disk, the ranges of writes, allocations, holes and truncations begin and end at
+/// an edge of a block or file, just before or after the edge, or far behind it.
 std::vector<Operation> edges(std::uint64_t number) {
   Drawing list(number);
   for (int i = 0; i < 5; ++i)

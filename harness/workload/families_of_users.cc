@@ -29,9 +29,9 @@ std::vector<std::string> all_below(const Drawing& list, const std::string& direc
 
 }  // namespace
 
-/// Users rename directories and concurrently sync objects below them. An even number has one user,
-/// an odd one three. Two consecutive numbers use short names, and the next two use long ones. If
-/// names are long, the old and the new name are in different blocks.
+/// Users rename directories and concurrently sync objects below them. Lists with even numbers have
+/// one user, the others three. Half of the lists use names that are so long that the old and the
+/// new name are in different blocks.
 std::vector<Operation> paths(std::uint64_t number) {
   Drawing list(number);
   const std::uint64_t users = number % 2 == 0 ? 1 : 3;
@@ -42,7 +42,7 @@ std::vector<Operation> paths(std::uint64_t number) {
     for (const std::string& directory : {home, home + "/a", home + "/b", home + "/a/in"})
       list.mkdir(directory);
     for (const std::string& directory : {home + "/a", home + "/b", home + "/a/in"}) {
-      // This file's inode precedes those of the following files, which are therefore in a different
+      // The inodes of the following files come after this file's inode, and thus in a different
       // block from the inode of their directory.
       const std::string file = list.new_file({}, 1, 3);
       list.rename(file, fmt::format("{}/{}", directory, file));
@@ -167,9 +167,8 @@ std::vector<Operation> syncs(std::uint64_t number) {
   return list.take();
 }
 
-/// Two users each change a file beyond its direct pointers (blocks have 512 bytes) and fsync it,
-/// while a third user calls sync. The data that an fsync promises may therefore already have been
-/// written by another user's call.
+/// Two users change files beyond the direct pointers and call fsync, while a third user calls sync.
+/// The data of an fsync may thus have been written already, by another user's call.
 std::vector<Operation> fsyncs(std::uint64_t number) {
   constexpr std::uint8_t kUsers = 3, kWhoSyncs = 0;
   constexpr std::uint64_t kBlocks = 40;
@@ -206,7 +205,8 @@ std::vector<Operation> fsyncs(std::uint64_t number) {
   return list.take();
 }
 
-/// Appends to open files, which keep their names, within the last fragment, and syncs the files.
+/// Appends to files within their last fragment, and syncs them. The files are open, but keep their
+/// names.
 std::vector<Operation> appends(std::uint64_t number) {
   Drawing list(number);
   struct Open {
@@ -241,7 +241,7 @@ std::vector<Operation> appends(std::uint64_t number) {
 }
 
 /// A user creates, overwrites, extends, renames and removes files in a directory, and rests at
-/// times. Rests are about as long as the write delays of file systems. If the number is odd, a
+/// times. Rests are about as long as the write delays of file systems. In lists with odd numbers, a
 /// second user works in another directory, and one file stays open, so that its inode stays in
 /// memory.
 std::vector<Operation> rests(std::uint64_t number) {

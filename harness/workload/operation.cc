@@ -216,9 +216,9 @@ bool takes_the_root(Kind kind) {
          kind == Kind::snapshot;
 }
 
-/// Returns true if the ranges of the operation may begin and end at any byte. For other operations,
-/// ranges must be multiples of a stamp: msync, sync-range, operations that move blocks, and
-/// operations that bypass the page cache.
+/// Returns true if the ranges of the operation may begin and end at any byte. Returns false if they
+/// must be multiples of a stamp: for msync, sync-range, operations that move blocks, and operations
+/// that bypass the page cache.
 bool takes_any_byte(Kind kind) {
   if (is_write(kind)) return !is_direct(kind);
   switch (kind) {
@@ -432,7 +432,7 @@ std::optional<std::string> problem_with_remounts(std::span<const Operation> oper
 
 namespace {
 
-/// Returns the lines that contain operations, with their line numbers, which start at 1.
+/// Returns the lines that contain operations, with line numbers starting at 1.
 std::vector<std::pair<std::size_t, std::string_view>> lines_of(std::string_view text) {
   std::vector<std::pair<std::size_t, std::string_view>> lines;
   for (std::size_t number = 1; !text.empty(); ++number) {

@@ -185,7 +185,7 @@ struct Operation {
   std::string value;                ///< setxattr
   std::uint64_t offset = 0;         ///< in bytes
   std::uint64_t target_offset = 0;  ///< for clone and dedupe: offset in the target, in bytes
-  /// Length in bytes, for a write at most kLongestWriteBytes. For truncate, the new size.
+  /// Length in bytes; at most kLongestWriteBytes for a write. For truncate, the new size.
   std::uint64_t length = 0;
   std::uint32_t file = 0;             ///< for writes: number of the file
   std::uint32_t version = 0;          ///< for writes: increases with every write of the workload
@@ -276,8 +276,8 @@ enum class Outcome : std::uint8_t {
 };
 
 /// The error of an operation. If an earlier operation was skipped or partial (`skipped_before`),
-/// this operation may have failed because a name or an attribute is missing. The failure may then
-/// count as skipped, too.
+/// this operation may have failed because a name or an attribute is missing. outcome_of() may then
+/// return `skipped`.
 struct Failure {
   int error = 0;  ///< errno
   bool skipped_before = false;

@@ -260,7 +260,7 @@ void append_fsync(Script& script, std::uint32_t rounds) {
 }
 
 /// Makes a file persistent, opens it, removes its last name, and syncs the open file, as in
-/// generic/764 of xfstests. Every second file is written or truncated before the second sync.
+/// generic/764 of xfstests. Every other file is written or truncated before the second sync.
 void fsync_unlinked(Script& script, std::uint32_t rounds) {
   for (std::uint32_t round = 0; round < rounds; ++round) {
     const std::string path = fmt::format("victim{}", round), open = "%victim";

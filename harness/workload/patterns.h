@@ -40,7 +40,7 @@ const std::vector<Pattern>& patterns();
 
 struct PatternOptions {
   std::uint64_t seed = 0;
-  std::uint32_t rounds = 60;  ///< number of replacements, records, messages or transactions
+  std::uint32_t rounds = 60;  ///< number of steps, such as replacements, records or messages
 };
 
 /// Returns the pattern with this name, or nullopt if the name is unknown. The same options always

@@ -22,7 +22,7 @@ namespace {
 using Kind = Operation::Kind;
 
 constexpr std::uint64_t kPage = 4096;
-// Maximum number of attempts to find an operation; then the round is skipped.
+// Maximum number of attempts to find an operation. If all of them fail, the round is skipped.
 constexpr std::uint32_t kDrawsMost = 200;
 constexpr std::uint64_t kLargestBytes = 1 << 20;
 constexpr std::uint64_t kModes = 01000;  // number of different values of the permission bits
@@ -95,7 +95,8 @@ class RandomHistory {
     return !side_by_side() || path.starts_with(own_set()) ||
            path.find("/" + own_set()) != std::string::npos;
   }
-  /// Returns true for the root and for the directories of the set-up, which are never moved.
+  /// Returns true for the root and the directories of the set-up. These directories are never
+  /// moved.
   static bool is_shared(const std::string& path) { return path.find('s') == std::string::npos; }
   bool is_own(const Operation& operation) const {
     switch (operation.kind) {

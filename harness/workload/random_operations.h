@@ -26,7 +26,7 @@ struct RandomOptions {
   std::uint32_t persistence_percent = 30;
   std::uint8_t threads = 1;             ///< 1 to kThreadsMost
   std::uint32_t rounds_to_a_join = 16;  ///< mean number of operations of a thread between two joins
-  /// Maximum number of bytes appended to the target of every second symbolic link. Does not affect
+  /// Maximum number of bytes appended to the target of every other symbolic link. Does not affect
   /// the rest of the list.
   std::uint32_t longest_target = 0;
   /// If true, the ranges of writes, allocate, punch and zero need not be multiples of 512.
@@ -48,8 +48,8 @@ struct RandomOptions {
 /// that move, share or map ranges; fifos; remounts (only with a single thread); freeze; evict.
 RandomOptions with_later_words(RandomOptions options);
 
-/// Permits crashes in the list, each of them after a sync. The recovered tree is then known when
-/// the list is generated, so the list can continue after the crash.
+/// Returns options that permit crashes in the list. A sync precedes each crash, so that the
+/// recovered tree is known when the list is generated, and the list can continue after the crash.
 RandomOptions with_crashes(RandomOptions options);
 
 /// Returns a list of random operations. The same options always give the same list.

@@ -24,7 +24,7 @@ enum class Shape : std::uint8_t {
   any_names,  ///< the same name may be a file at one time and a directory at another
   /// A directory that is removed while others create, link or move names into it.
   vanishing_targets,
-  commits,     ///< files; half of the operations are sync or fsync
+  commits,     ///< operations on files, half of them sync or fsync
   cold_inodes  ///< files that are evicted and read again
 };
 constexpr std::array kShapes{Shape::one_directory,     Shape::two_directories, Shape::any_names,
@@ -216,11 +216,12 @@ constexpr std::array<std::string_view, kShortSharedLists> kShortLists{
     "create a | mkdir d, create d/a | mkdir e, create e/a | mkdir f, create f/a",
     // Creates enough files for the disk `tiny` to start a new block of inodes.
     "files 28 | create a, create b | create c, create d | mkdir e, create e/a",
-    // The inode of a file without a name is evicted and read again, and a commit removes it.
+    // The inode of a file without a name is evicted, read again, and then removed by a commit.
     "create a | open a %f, unlink a, close %f | sync, evict | create a, sync",
 };
 
-/// Returns an operation's line; "files N" makes N files.
+/// Returns the lines of an operation: N lines for "files N", which creates N files, and one line
+/// for any other operation.
 std::string lines_of(const std::string& operation) {
   constexpr std::string_view kManyFiles = "files ";
   if (!operation.starts_with(kManyFiles)) return operation + "\n";

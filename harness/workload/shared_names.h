@@ -9,10 +9,10 @@
 // alternate:
 //
 //   files in one directory
-//   files in two directories that are moved and disappear
+//   two directories that users move and remove, and the files in these directories
 //   names that may be files or directories
 //   a directory that is removed while others create, link or move names into it
-//   files that every second call makes persistent, so that users wait for commits
+//   files; half of the operations are sync or fsync, so that users wait for commits
 //   files that are evicted and read again
 
 #include <cstdint>

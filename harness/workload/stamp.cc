@@ -21,7 +21,8 @@ std::uint64_t split_mix(std::uint64_t& state) {
   return z ^ (z >> 31);
 }
 
-/// Writes the three header words, and the fill that is derived from the last two words.
+/// Writes a stamp, or as much of it as fits into the block: the three header words, and then
+/// pseudorandom words derived from the last two of them.
 void write_block(const std::array<std::uint64_t, 3>& header, std::span<std::byte> block) {
   std::array<std::uint64_t, kStampBytes / 8> words;
   std::copy(header.begin(), header.end(), words.begin());

@@ -45,8 +45,7 @@ struct BeforeMkfs {
   bool operator==(const BeforeMkfs&) const = default;
 };
 
-/// Fills `data` with the contents that the sectors from `first_sector` of the disk on had before
-/// mkfs.
+/// Fills `data` with the contents that the disk had before mkfs, starting at `first_sector`.
 void write_before_mkfs(std::uint64_t first_sector, std::span<std::byte> data);
 
 struct Zeroes {};
@@ -57,8 +56,8 @@ using BlockContent = std::variant<Stamp, BeforeMkfs, Zeroes, Foreign>;
 /// recognised only if every byte of it matches.
 BlockContent read_stamp(std::span<const std::byte> block);
 
-/// Returns a digest of the bytes (FNV-1a), which is used to compare blocks that are not stamps. The
-/// digest is never 0.
+/// Returns a digest of the bytes (FNV-1a), for comparing blocks that are not stamps. The digest is
+/// never 0.
 std::uint64_t block_digest(std::span<const std::byte> block);
 
 }  // namespace headcrash::workload

@@ -22,9 +22,9 @@ std::string csv_cell(std::string_view text);
 /// Returns a line, including its line terminator.
 std::string csv_line(std::span<const std::string> cells, std::string_view end = "\n");
 
-/// Reads all lines. Each line ends with LF or CRLF, which the last line may omit. Fails if a
-/// closing quotation mark is missing or an unquoted cell contains a quotation mark. `subject` names
-/// the text in errors.
+/// Reads all lines. A line ends with LF or CRLF; the last line need not. Fails if a closing
+/// quotation mark is missing or an unquoted cell contains a quotation mark. `subject` names the
+/// text in errors.
 Result<std::vector<CsvLine>> read_csv(std::string_view text, const std::string& subject);
 
 }  // namespace headcrash::base

@@ -19,8 +19,7 @@ using Chosen = std::vector<std::size_t>;
 class DeltaDebugging {
  public:
   struct Predicates {
-    /// Removes from the kept elements those that require an omitted element. This function may be
-    /// empty.
+    /// Removes the kept elements that require an omitted element. This function may be empty.
     std::function<Chosen(const Chosen&)> usable;
     std::function<bool(const Chosen&)> still_fails;
   };
@@ -44,7 +43,7 @@ class DeltaDebugging {
   bool keep_one_part(std::size_t parts);
   bool leave_out_one_part(std::size_t parts);
   bool fails(const Chosen& chosen);
-  /// Returns the half-open range of part `index` of `parts`.
+  /// Divides the elements into `parts` parts, and returns the half-open range of part `index`.
   std::pair<std::size_t, std::size_t> part(std::size_t index, std::size_t parts) const {
     return {index * current_.size() / parts, (index + 1) * current_.size() / parts};
   }

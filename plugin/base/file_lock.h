@@ -1,6 +1,6 @@
 #pragma once
-// flock(2) locks, which are released when their owner closes the file or exits. They also exclude
-// processes in other PID namespaces and containers.
+// flock(2) locks. A lock is released when its owner closes the file or exits. The locks also
+// exclude processes in other PID namespaces and containers.
 
 #include <filesystem>
 #include <optional>

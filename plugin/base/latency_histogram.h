@@ -30,8 +30,8 @@ class LatencyHistogram {
 
   std::uint64_t count() const { return count_; }
   LatencySummary summary() const;
-  /// Returns the smallest bucket bound that the given share (0 to 1) of the values does not exceed;
-  /// 0 if empty.
+  /// Returns the smallest bucket bound that the given share (0 to 1) of the values does not exceed.
+  /// Returns 0 if there are no values.
   std::int64_t quantile_ns(double share) const;
 
  private:

@@ -31,7 +31,8 @@ struct NamedFile {
 Result<NamedFile> find_named_file(std::string_view kind, const std::string& name_or_path,
                                   std::span<const BuiltInFile> built_in);
 
-/// Returns true if the argument contains a '/' or ends in .toml; otherwise it is a name.
+/// Returns true if the argument is a path, that is, if it contains a '/' or ends in .toml. Any
+/// other argument is a name.
 bool is_path(std::string_view name_or_path);
 
 /// Splits "NAME+VARIANT"; the variant may be empty. A '+' belongs to the path if it is in a
@@ -42,7 +43,7 @@ std::pair<std::string, std::string> split_variant(std::string_view name_or_path)
 /// `folder`.
 std::string named_in(const std::filesystem::path& folder, const std::string& name_or_path);
 
-/// Returns the folder of a file. For a bare name, whose parent_path() is empty, returns ".".
+/// Returns the folder of a file. Returns "." for a bare name, because its parent_path() is empty.
 std::filesystem::path folder_of(const std::filesystem::path& file);
 
 /// Returns the names without their extensions, sorted.

@@ -26,7 +26,7 @@ namespace {
 // threads, so the child must restrict itself to system calls.
 struct Preparation {
   std::vector<char*> argv;
-  // Duplicates of the inherited descriptors. Their numbers are above all those that dup2 will use.
+  // Duplicates of the inherited descriptors, with higher numbers than any that dup2 will use.
   std::vector<int> moved;
   int null = -1, output = -1, errors = -1, failure = -1;
   pid_t parent = -1;

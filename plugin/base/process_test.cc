@@ -108,8 +108,8 @@ TEST(Process, ChildInheritsOnlyTheGivenDescriptors) {
   const std::string path = (folder.path() / "out").string();
   const Descriptor out(::open(path.c_str(), O_RDWR | O_CREAT, 0600));
   const Descriptor low(::open("/dev/null", O_RDWR));
-  // This descriptor has no close-on-exec flag, but the child must not inherit it. Its number is
-  // higher than those that the shell uses for its pipe.
+  // This descriptor has no close-on-exec flag, but the child must not inherit it. The shell uses
+  // lower numbers for its pipe.
   const Descriptor kept(::fcntl(low.get(), F_DUPFD, 30));
   auto process = Process::start(
       {.argv = {"sh", "-c", "echo first >&3; echo second >&4; ls /proc/$$/fd | tr '\\n' ' '"},

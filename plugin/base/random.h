@@ -15,8 +15,8 @@ class Random {
     z = (z ^ (z >> 27)) * 0x94d049bb133111ebU;
     return z ^ (z >> 31);
   }
-  /// Returns a number below `bound`, which must not be 0. The modulo bias (at most bound / 2^64) is
-  /// negligible.
+  /// Returns a number below `bound`. The modulo bias (at most bound / 2^64) is negligible.
+  /// REQUIRES: `bound` is not 0.
   std::uint64_t below(std::uint64_t bound) { return next() % bound; }
 
  private:

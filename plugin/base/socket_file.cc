@@ -17,8 +17,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Returns true if a server owns the socket, that is, unless the kernel refuses the connection. A
-/// pending connection (EAGAIN: the backlog is full) also means that a server owns it.
+/// Returns true if a server listens on the socket, that is, if the kernel does not refuse a
+/// connection. A full backlog (EAGAIN) also means that a server listens.
 Result<bool> somebody_listens(const fs::path& path) {
   sockaddr_un address = {};
   address.sun_family = AF_UNIX;

@@ -60,15 +60,15 @@ class StrictTable {
   /// Returns the table under a key; nullopt if there is no such table.
   Result<std::optional<StrictTable>> table(const std::string& key) const;
 
-  /// Returns the tables of a list of tables ([[key]]), with keys named key[0].x, key[1].x, ...;
-  /// empty if there is no such list.
+  /// Returns the tables of the list [[key]], with keys named key[0].x, key[1].x, ... Returns an
+  /// empty vector if there is no such list.
   Result<std::vector<StrictTable>> tables(const std::string& key) const;
 
   /// The type of a value, for keys that accept several types.
   enum class Type : std::uint8_t { absent, text, number, list, table, other };
   Type type(const std::string& key) const;
-  /// Converts a list of mixed types to a table with the keys key[0], key[1], ...; empty if the key
-  /// is absent or not a list.
+  /// Converts a list of mixed types to a table with the keys key[0], key[1], ... Returns an empty
+  /// table if the key is absent or not a list.
   StrictTable elements(const std::string& key) const;
 
   /// Returns this table merged over `base`. If a key exists in both tables, this table's value

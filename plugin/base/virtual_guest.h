@@ -20,8 +20,8 @@ inline constexpr std::size_t kStreamOffset = 64 << 10;
 inline constexpr std::size_t kTransferBytes = 64 << 10;
 inline constexpr std::size_t kLengthBytes = 4;
 
-/// Suffixes of the additional sockets. The path of such a socket is the path of the first disk's
-/// socket, followed by a dot and the suffix (plugin/servers/timetravel/calendar.h).
+/// Suffixes of the additional sockets. The path of an additional socket is the path of the first
+/// disk's socket, a dot and the suffix (plugin/servers/timetravel/calendar.h).
 inline constexpr const char* kMarkSuffix = "mark";
 inline constexpr const char* kPortSuffix = "port";
 inline constexpr const char* kTimeSuffix = "time";

@@ -7,8 +7,8 @@
 
 namespace headcrash::base {
 
-/// Returns true if all bytes are zero or `bytes` is empty. Compares each byte with the preceding
-/// one, which is as fast as memcmp.
+/// Returns true if all bytes are zero or `bytes` is empty. A single memcmp compares each byte with
+/// its successor, which is fast.
 inline bool all_zero(std::span<const std::byte> bytes) {
   return bytes.empty() || (bytes.front() == std::byte{0} &&
                            std::memcmp(bytes.data(), bytes.data() + 1, bytes.size() - 1) == 0);

@@ -41,11 +41,11 @@ class MemoryOverlay : public model::SectorStore {
   using Group = std::array<Place, kGroupSectors>;
 
   Place place_of(std::uint64_t lba) const;
-  /// Returns how many sectors starting at `lba`, at most `most`, come from the same source:
+  /// Returns the number of sectors from `lba` on, at most `most`, that come from the same source:
   /// contiguous memory of the overlay, the base, or zeroes.
   std::uint64_t alike(std::uint64_t lba, std::uint64_t most) const;
   std::byte* kept(Place place) const;
-  /// `sector` is empty if it consists of zeroes
+  /// Stores one sector. An empty `sector` represents zeroes.
   void put(std::uint64_t lba, std::span<const std::byte> sector);
 
   std::shared_ptr<const model::SectorStore> base_;

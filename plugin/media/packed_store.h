@@ -13,8 +13,8 @@
 
 namespace headcrash::media {
 
-/// A read-only medium that stores only nonzero sectors. Besides the stored sectors, takes 1.25
-/// bytes of memory per 4 KiB of the medium. write() and write_zeroes() fail. read() fails only for
+/// A read-only medium that stores only nonzero sectors. It takes the memory of these sectors, plus
+/// 1.25 bytes for each 4 KiB of the medium. write() and write_zeroes() fail. read() fails only for
 /// a range outside the medium, and is thread-safe.
 class PackedStore : public model::SectorStore {
  public:

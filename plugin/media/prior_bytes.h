@@ -15,8 +15,8 @@
 
 namespace headcrash::media {
 
-/// Fills `into`, which must consist of whole sectors, with the prior contents of the sectors from
-/// `lba` on.
+/// Fills `into` with the prior contents of the sectors from `lba` on. REQUIRES: `into` consists of
+/// whole sectors.
 void read_prior_bytes(std::uint64_t lba, std::span<std::byte> into);
 
 }  // namespace headcrash::media

@@ -67,7 +67,7 @@ class StoreFolder {
   StoreFolder(const StoreFolder&) = delete;
   StoreFolder& operator=(const StoreFolder&) = delete;
 
-  /// Returns the store of `devices[index]`; valid as long as this object.
+  /// Returns the store of `devices[index]`. This object owns the store.
   SparseFileStore& store(std::size_t index) { return *stores_.at(index); }
 
  private:

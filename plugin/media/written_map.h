@@ -15,7 +15,7 @@ namespace headcrash::media {
 class WrittenMap {
  public:
   static constexpr std::uint64_t kGranuleSectorsMin = 128;   ///< 64 KiB
-  static constexpr std::uint64_t kGranulesMax = 1ULL << 22;  ///< one bit for each: half a MiB
+  static constexpr std::uint64_t kGranulesMax = 1ULL << 22;  ///< limits the bitmap to 512 KiB
 
   explicit WrittenMap(std::uint64_t sectors)
       : sectors_(sectors),

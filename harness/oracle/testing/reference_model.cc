@@ -111,8 +111,8 @@ bool is_fallocate(const Operation& operation) {
   return operation.kind == Kind::allocate || operation.kind == Kind::allocate_keep;
 }
 
-/// Updates `room`, the numbers of the allocated blocks of a file, for an operation on the file.
-/// `size` is the file size in bytes before the operation.
+/// Updates `room` (the numbers of a file's allocated blocks) for an operation on the file. `size`
+/// is the file size in bytes before the operation.
 void apply_to_room(const Operation& operation, std::uint64_t size, std::set<std::uint64_t>& room) {
   const std::uint64_t end = operation.offset + operation.length;
   if (is_fallocate(operation) || workload::is_write(operation.kind))
@@ -467,8 +467,8 @@ std::uint64_t ReferenceModel::size_after(FileId file, const Cut& cut,
       size = next > size && by_chance(random, 30) ? size + random() % (next - size) : next;
     }
     truth = next;
-    // A write with O_SYNC guarantees a minimum size, which is the end of the write. The guarantee
-    // ends when a later operation truncates the file.
+    // A write with O_SYNC guarantees that the file extends at least to the end of the write. The
+    // guarantee ends when a later operation truncates the file.
     if (next < at_least) at_least = 0;
     const bool synced = is_of_a_range(operation) && is_kept_by(operation);
     if (synced && cut.persisted && index <= *cut.persisted)
@@ -677,9 +677,9 @@ std::vector<ReferenceModel::Pinned> ReferenceModel::pinned_names(const Cut& cut)
       last_change[slot] = i;
     }
   }
-  // A name is pinned only if a persistence point after its last change covers the name itself. A
-  // persistent name may also depend on this name, but this is not sufficient, because such
-  // dependencies exist only in this simulation.
+  // A name is pinned only if a persistence point after its last change covers the name itself. It
+  // is not enough that a persistent name depends on it, because such dependencies exist only in
+  // this simulation.
   const auto named = [&](const Slot& slot) {
     return std::any_of(persistence_.begin(), persistence_.end(), [&](const Persistence& point) {
       if (!cut.persisted || point.operation > *cut.persisted) return false;
@@ -730,8 +730,8 @@ bool ReferenceModel::attributes_are_pinned(FileId file, const Cut& cut) const {
 std::uint64_t ReferenceModel::bytes_that_stay_allocated(FileId file, const Cut& cut) const {
   const auto until = covered_until(file, std::nullopt, cut, false);
   if (!until) return 0;
-  // The result must not exceed the space that is allocated on the disk. So subtract the space freed
-  // by every operation that may have reached the disk, but count an allocation only if it must have
+  // The result must not exceed the space that is allocated on the disk. Space is subtracted if an
+  // operation may have freed it on the disk, but an allocation is counted only if it must have
   // reached the disk.
   return allocated_by(file, cut, [&](std::size_t index) {
     const Operation& operation = operations_[index];

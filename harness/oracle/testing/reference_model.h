@@ -47,9 +47,9 @@ class ReferenceModel {
   /// Returns a random tree that the cut permits.
   std::vector<ObservedObject> tree_after(const Cut& cut, std::mt19937_64& random) const;
 
-  // The following functions return facts that the cut cannot have changed. A test may damage them
-  // and expect a finding. A Pinned name must refer to `file`. If `file` is nullopt, the name must
-  // be absent, because its removal is persistent.
+  // The following functions return facts that the cut cannot have changed. A test may damage the
+  // tree so that a fact no longer holds, and then expects a finding. A Pinned name must refer to
+  // `file`. If `file` is nullopt, the name must be absent, because its removal is persistent.
   struct Pinned {
     std::string path;
     std::optional<FileId> file;
@@ -60,8 +60,8 @@ class ReferenceModel {
   /// Returns true if the file's extended attributes, mode and owner are persistent and cannot have
   /// changed since.
   bool attributes_are_pinned(FileId file, const Cut& cut) const;
-  /// Returns how many bytes are allocated persistently by fallocate and cannot have been freed
-  /// since.
+  /// Returns the number of bytes whose allocation by fallocate is persistent and that no later
+  /// operation can have freed.
   std::uint64_t bytes_that_stay_allocated(FileId file, const Cut& cut) const;
 
  private:
@@ -107,8 +107,8 @@ class ReferenceModel {
   std::vector<Slot> new_path(const std::string& path) const;
   void disorder(const std::set<std::size_t>& required, const Cut& cut, std::mt19937_64& random,
                 std::map<Slot, FileId>& names) const;
-  /// Returns true if some persistence point satisfies `fits`. Considers only points that follow the
-  /// creation of the file and are known to have succeeded at the cut.
+  /// Returns true if a persistence point satisfies `fits`, follows the creation of the file, and is
+  /// known to have succeeded at the cut.
   bool was_persisted(FileId file, const Cut& cut,
                      const std::function<bool(const Persistence&)>& fits) const;
   std::set<Slot> names_of_new_synced_files(const std::set<std::size_t>& required,
@@ -141,7 +141,7 @@ class ReferenceModel {
   adapters::Promises promises_;
   std::map<Slot, FileId> live_;
   std::map<FileId, Content> files_;
-  std::map<std::size_t, FileId> sources_;  ///< for each clone, the files from which it was cloned
+  std::map<std::size_t, FileId> sources_;  ///< for each clone, the file from which it was cloned
   std::vector<NameOperation> name_operations_;
   std::vector<Persistence> persistence_;
 };

@@ -107,8 +107,8 @@ void ReferenceModel::keep_one_name(std::mt19937_64& random, std::map<Slot, FileI
   }
 }
 
-/// Simulates the fsck of directories without a name, which are moved to lost+found with their
-/// contents. Also breaks cycles.
+/// Simulates how fsck moves directories without a name to lost+found, with their contents. Also
+/// breaks cycles.
 void ReferenceModel::find_the_nameless(std::map<Slot, FileId>& names) const {
   std::set<FileId> reached;
   const auto reach = [&](const auto& self, FileId directory) -> void {

@@ -17,8 +17,8 @@
 
 namespace headcrash::experiment::chen96 {
 
-/// Estimate: 114 SPECint92 (AXP 3000/600) divided by 18 (i486 at 33 MHz) is 6.3. The factor is
-/// lower because memory speeds differ less.
+/// Estimate. The ratio of the integer speeds is 6.3: 114 SPECint92 (AXP 3000/600) to 18 (i486 at 33
+/// MHz). We assume less, because the memory speeds differ less.
 inline constexpr double kAxpFasterThanI486 = 5;
 
 inline constexpr std::uint64_t kMb = 1'000'000;

@@ -1,5 +1,5 @@
-// Evaluates the equations with the user's numbers and with the paper's. Compares the results for
-// the paper's numbers with those printed in the paper.
+// Evaluates the equations with the user's numbers and with the paper's numbers. The results for the
+// paper's numbers are compared with the printed results.
 #include <algorithm>
 #include <cmath>
 
@@ -27,8 +27,8 @@ void add(ClaimAnswer& answer, std::string cell, std::string quantity, std::strin
                             .remark = ours ? "" : "invalid value"});
 }
 
-/// Adds a number to the answer. Also adds a rule, which holds if the number differs from the
-/// paper's by at most the fraction `within`.
+/// Adds a number and a rule to the answer. The rule holds if the number differs from the paper's by
+/// at most the fraction `within`.
 void add_same(ClaimAnswer& answer, const std::string& cell, const std::string& quantity,
               const std::string& unit, double paper, Figure ours, double within) {
   add(answer, cell, quantity, unit, paper, ours);

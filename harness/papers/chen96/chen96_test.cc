@@ -103,8 +103,8 @@ const ClaimNumber& number_of(const ExperimentOutcome& outcome, const std::string
   return kNone;
 }
 
-/// Data is overwritten after 6 s. It is therefore written to the disk if the delay is 5 s, but not
-/// if the delay is 8 s. The age of data when it is written follows from the policy.
+/// The workload overwrites its data after 6 s, so the data is written to the disk if the delay is 5
+/// s, but not if the delay is 8 s. The mean age of written data depends on the policy.
 TEST(Measurements, DependOnTheDelay) {
   const auto rules = run_experiment({.name = "chen96/rules", .scaled = true});
   ASSERT_TRUE(rules);
@@ -138,8 +138,8 @@ TEST(Loss, ExaminingTheMediumPredictsTheLossOfACut) {
                                       .seed = seed});
       ASSERT_TRUE(seen.error.empty()) << system << ": " << seen.error;
       ASSERT_TRUE(seen.cut_lost_changes);
-      // The write in flight at the cut may contain this many changes: a write of 64 KiB can hold
-      // several records, names and blocks.
+      // Maximum number of changes in the write that was in flight at the cut. A write of 64 KiB can
+      // hold several records, names and blocks.
       constexpr double kOfOneWrite = 16;
       EXPECT_LE(*seen.cut_lost_changes, seen.lost_changes.back()) << system;
       EXPECT_GE(*seen.cut_lost_changes, seen.lost_changes.back() - kOfOneWrite) << system;
@@ -168,8 +168,8 @@ TEST(Loss, FollowsThePolicy) {
   EXPECT_GT(oldest({.policy = Policy::periodic, .interval_ns = 30 * model::kSecondNs}), 15);
 }
 
-/// An unordered file system breaks promises and damages its structures, which the measurement must
-/// detect.
+/// An unordered file system breaks promises and damages its structures. The measurement must detect
+/// both.
 TEST(Loss, DetectsBrokenPromisesAndDamage) {
   const auto seen = [](const char* type, const char* system) {
     const os::SyncerOptions each_five{.policy = os::SyncerOptions::Policy::interval,

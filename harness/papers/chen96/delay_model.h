@@ -51,7 +51,7 @@ std::optional<double> most_writes_mb_s(const Traffic& traffic, double disk_mb_s)
 double effective_throughput_mb_s(double size_mb, double positioning_s, double disk_mb_s);
 /// Equation 6: the throughput of equation 5 as a fraction of the disk's rate, between 0 and 1.
 double efficiency(double size_mb, double positioning_s, double disk_mb_s);
-/// Returns the write size for which equation 6 yields `share`, which must be less than 1.
+/// Returns the write size for which equation 6 yields `share`. REQUIRES: share < 1.
 double size_for_efficiency_mb(double share, double positioning_s, double disk_mb_s);
 /// Footnote 3: the smallest delay for which the disk can sustain the workload. Returns nullopt if
 /// the workload writes at least as fast as the disk.

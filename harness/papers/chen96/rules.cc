@@ -35,8 +35,8 @@ Together read_and_write(Cells& cells, TimeNs delay_ns,
 }
 
 /// Read and write rates for rule 3. A reader runs at full speed, and a writer overwrites a file of
-/// 60 MB at 10 MB/s. The timed workload chen-r3 cannot be used, because it ends with its reader,
-/// which does not finish here if the delay is short.
+/// 60 MB at 10 MB/s. The timed workload chen-r3 ends when its reader has finished. It cannot be
+/// used here, because the reader does not finish if the delay is short.
 struct Lifetime {
   Figure read_mb_s, write_mb_s, disk_write_mb_s;
   std::string error;

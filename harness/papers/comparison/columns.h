@@ -29,7 +29,7 @@ struct Column {
 };
 /// Returns the workloads that start on an empty disk.
 const std::vector<Column>& columns();
-/// Returns the column with that name, which must exist.
+/// Returns the column with that name. REQUIRES: the column exists.
 const Column& column(std::string_view name);
 /// Returns the smaller workloads for a nearly full disk.
 const std::vector<Column>& aged_columns();

@@ -25,9 +25,10 @@ void add_sample(ClaimAnswer& answer, std::string cell, std::string quantity, std
 
 /// Returns true if both samples have a positive value for each seed.
 bool have_ratios(const Sample& a, const Sample& b);
-/// Ranks the samples in one contest, seed by seed. `a` beats `b` if the whole interval of their
-/// ratio is on one side of 1 and the ratio exceeds the tolerance. Both conditions must still hold
-/// after a correction for the number of pairs in the contest (statistics::correct_for_number).
+/// Ranks the samples in one contest. `a` beats `b` if `b` is larger by more than the tolerance, and
+/// the interval of their ratio (computed seed by seed) does not contain 1. Both conditions must
+/// still hold after a correction for the number of pairs in the contest
+/// (statistics::correct_for_number).
 class Ranking {
  public:
   /// The pointers must not be null. If one of two samples is empty, or if they have no ratio,

@@ -59,7 +59,7 @@ struct Row {
 /// is unique in all groups.
 const std::vector<Row>& rows();
 std::string full_name(const Row& row);
-/// Returns the indices in rows() of the rows of a group.
+/// Returns the rows of a group, as indices in rows().
 std::vector<std::size_t> rows_of(Durability durability);
 /// Groups the elements of `numbers` whose rows have the same key. Each group contains indices in
 /// `numbers`, in ascending order.
@@ -76,8 +76,8 @@ struct MachineChoice {
   Device device = Device::drive;
   bool pentium = false;
   os::TimeNs delay_ns = 30 * model::kSecondNs;
-  /// Use the write delays in each system's paper instead of `delay_ns`. Where the paper uses a
-  /// sweep, the sweep writes all buffered data within 30 s.
+  /// If true, each system uses the write delay from its paper instead of `delay_ns`. If a paper
+  /// describes a sweep of the cache, the sweep writes all buffered data within 30 s.
   bool own_times = false;
   std::optional<std::uint64_t> size_bytes = {};   ///< nullopt to use the whole device
   std::optional<std::uint64_t> cache_bytes = {};  ///< nullopt selects 36 MB

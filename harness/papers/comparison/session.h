@@ -80,8 +80,8 @@ class Session {
  public:
   static Session& of(Context& context);
 
-  /// The following functions return tables, which are measured on first use. They return null if
-  /// the run is interrupted.
+  /// The following functions return a table, and measure it on first use. They return null if the
+  /// run is interrupted.
   const TimedTable* on(Context& context, Device device);
   const TimedTable* aged(Context& context, const AgedOn& on);
   const std::vector<RowLoss>* losses(Context& context);            ///< null if interrupted

@@ -1,6 +1,5 @@
 #pragma once
-// Ranks the systems in each group separately for each cell of several tables, and determines the
-// best systems.
+// Ranks the systems of each group for each cell of several tables, and determines the best systems.
 
 #include <string>
 #include <vector>
@@ -20,7 +19,7 @@ struct Contest {
         samples(std::move(took)),
         ranking(samples) {}
   std::string machine, workload;
-  /// The samples of the contenders, which are in the same order in all contests.
+  /// The samples of the contenders. The contenders have the same order in all contests.
   std::vector<const Sample*> samples;
   Ranking ranking;
 };

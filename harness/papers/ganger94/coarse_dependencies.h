@@ -28,7 +28,7 @@ class CoarseDependencies : public ufs::NoOrder {
   std::string_view name() const override { return "coarse-dependencies"; }
 
   struct Counters {
-    /// Number of edges, without repetitions of an edge between the same two blocks.
+    /// Number of distinct edges: several edges between the same two blocks count once.
     std::uint64_t dependencies = 0;
     /// Number of edges that were not added because they would have closed a cycle.
     std::uint64_t cycles = 0;

@@ -9,8 +9,8 @@
 namespace headcrash::experiment::ganger94 {
 namespace {
 
-/// Solves A * x = b for a symmetric, positive semidefinite matrix A. Undetermined unknowns are set
-/// to 0.
+/// Solves A * x = b for a symmetric, positive semidefinite matrix A. Sets the elements of x that A
+/// does not determine to 0.
 class NormalEquations {
  public:
   explicit NormalEquations(std::size_t unknowns)

@@ -22,7 +22,7 @@ struct PrintedTime {
 
 struct FittedCost {
   double estimate_s = 0;
-  /// If false, `estimate_s` is used only where the times do not determine the cost.
+  /// If false, `estimate_s` is used only if the printed times do not determine this cost.
   bool is_known = true;
 };
 

@@ -27,7 +27,7 @@ TEST(CostFit, FindsCostsThatTheTimesDetermine) {
   for (std::size_t i = 0; i < real.size(); ++i) EXPECT_NEAR(fitted[i] / real[i], 1, 1e-6) << i;
 }
 
-/// Each time contains both costs with the same count, so the times determine only the sum of the
+/// In each time, both costs have the same count. The times therefore determine only the sum of the
 /// costs.
 TEST(CostFit, EstimatesDecideUndeterminedCosts) {
   const std::vector<PrintedTime> times{{.seconds = 3, .counts = {100, 100}},

@@ -21,8 +21,8 @@ using os::Cost;
 constexpr double kUs = 1e-6;
 constexpr double kBytesPerKib = 1024, kThousand = 1000;
 
-/// The costs to fit, with their estimates in microseconds. An i486 at 33 MHz executes 33 cycles per
-/// microsecond.
+/// The costs that are fitted to the paper's times, with their estimates in microseconds. An i486 at
+/// 33 MHz executes 33 cycles per microsecond.
 constexpr struct {
   Cost cost;
   const char* name;
@@ -51,7 +51,7 @@ constexpr struct {
      true},  // 1 300 cycles to create, list and free a structure
 };
 
-/// A printed CPU time, and the cell that reproduces its benchmark.
+/// A CPU time that the paper prints, and the cell that runs the same benchmark.
 struct CpuTime {
   std::string name;
   double paper_s = 0;

@@ -49,8 +49,8 @@ std::vector<Bar> meanings(Cells& cells, const std::string& workload,
   return bars;
 }
 
-/// Adds the same bars for machines that differ from the paper's, with one execution each. These
-/// bars show possible causes of a deviation.
+/// Adds the same bars for other machines, each of which differs from the paper's machine in one
+/// respect. The bars show possible causes of a deviation from the paper. Each bar is one execution.
 void add_meanings_elsewhere(ClaimAnswer& answer, Cells& cells, const char* name, const char* title,
                             const std::string& workload, const timed::Arguments& arguments,
                             const char* phase, double (*quantity)(const PhaseOutcome&),
@@ -162,7 +162,8 @@ std::vector<ClaimAnswer> figure_1(Context& context) {
     add_falling(elapsed, with + " is at most " + name,
                 column(bars, "copy", elapsed_of, {name, with.c_str()}), 0.005);
   }
-  // The paper says "this trend" without an exception for -NR, so the rule also applies with -NR.
+  // The paper states this trend without an exception for -NR, so the rule also covers the variants
+  // with -NR.
   add_falling(elapsed, "also with -NR: Full-NR > Back-NR > Part-NR > Ignore",
               column(bars, "copy", elapsed_of, {"Full-NR", "Back-NR", "Part-NR", "Ignore"}));
   elapsed.remarks.push_back(

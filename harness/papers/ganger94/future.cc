@@ -34,7 +34,7 @@ std::vector<Candidate> journals() {
   std::vector<Candidate> found;
   for (const ufs::SchemeVariant& scheme : ufs::scheme_variants()) {
     if (!scheme.name.starts_with("journal") || scheme.control) continue;
-    // Excludes Peacock's variants for a file server (harness/papers/peacock98).
+    // Skip Peacock's variants for a file server (harness/papers/peacock98).
     if (scheme.features.any() ||
         scheme.mount.options.journal.sharing != ufs::JournalOptions::Sharing::all)
       continue;

@@ -26,22 +26,22 @@ inline constexpr ComparedScheme kCompared[] = {ComparedScheme::conventional, Com
 enum class Initialization : std::uint8_t { off, on };
 /// Returns the paper's machine, with the processor of ncr3433.h.
 ModelledMachineOptions paper_machine();
-/// The paper's ufs on its machine: one line of fs-adapters/ufs/schemes/scheme_variants.h, with the
-/// changes for a figure. The last write in a series of updates, on which no other write depends, is
-/// asynchronous. Section 6.1 leaves this open ("asynchronous or delayed"), but table 1 does not:
-/// Conventional has 36 075 - 31 574 = 4 501 requests more than No Order. This is 2.0 for each of
-/// the 2 140 files and 108 folders created: one for the inode's block and one for the directory's
-/// block. Blocks are 4 KiB, because SVR4 moves file data by pages, and because in table 1 the
-/// initialisation of 2 140 files takes 51 419 - 36 075 requests: 7.2 for a file of 26.7 KB.
+/// The paper's ufs on its machine: a scheme from fs-adapters/ufs/schemes/scheme_variants.h, and the
+/// settings that figures vary. The last write in a series of updates is asynchronous, because no
+/// other write depends on it. Section 6.1 leaves this open ("asynchronous or delayed"), but table 1
+/// does not: Conventional has 36 075 - 31 574 = 4 501 requests more than No Order. This is 2.0 for
+/// each of the 2 140 files and 108 folders created: one for the inode's block and one for the
+/// directory's block. Blocks are 4 KiB, because SVR4 moves file data by pages, and because in table
+/// 1 the initialisation of 2 140 files takes 51 419 - 36 075 requests: 7.2 for a file of 26.7 KB.
 /// Fragments are 1 KiB, and the whole drive is used.
 struct UfsSetup {
   std::string name;
   ufs::SchemeVariant scheme;
   std::uint32_t block_bytes = 4096;
   /// Full data blocks are written behind (ufs/write_behind.h), as in SVR4's ufs. Each file has at
-  /// most 240 KiB in flight, which is the limit chosen by McVoy and Kleiman 1991, whom the paper
-  /// cites. Files in the paper's trees have 26.7 KB on average, so the limit is rarely reached. The
-  /// disk's queue is short because each user waits until the next block has been read.
+  /// most 240 KiB in flight, the limit of McVoy and Kleiman 1991, which the paper cites. Files in
+  /// the paper's trees have 26.7 KB on average, so the limit is rarely reached. The disk's queue is
+  /// short because each user waits until the next block has been read.
   std::uint64_t write_behind_bytes = 240 << 10;
   /// The members `system` and `mkfs` are ignored.
   ModelledMachineOptions machine = paper_machine();
@@ -53,7 +53,7 @@ struct UfsSetup {
 };
 /// Returns the ufs that is mounted on a machine started from a UfsSetup.
 ufs::FileSystem& mounted_ufs(ModelledMachine& machine);
-/// Returns the setup for a variant in scheme_variants.h, which must exist.
+/// Returns the setup for a variant. REQUIRES: scheme_variants.h lists the variant.
 UfsSetup ufs_setup(const char* variant);
 
 UfsSetup setup_of(ComparedScheme scheme, Initialization initialization);
@@ -72,8 +72,8 @@ const Cell& cell_of(Cells& cells, const UfsSetup& setup, const std::string& work
 inline constexpr std::int64_t kCompileCpuMs = 10'400;
 /// Estimated CPU time of a compute-bound command in Sdet. The paper does not print this time.
 inline constexpr std::int64_t kCommandCpuMs = 40;
-/// Number of scripts per Sdet stream. A stream takes a few minutes, which is several times the
-/// syncer's delay of 30 to 60 s.
+/// Number of scripts per Sdet stream. A stream then takes a few minutes, several times the syncer's
+/// delay of 30 to 60 s.
 inline constexpr std::int64_t kScriptsEach = 5;
 
 /// Returns the default setup of a scheme. Only Soft Updates uses allocation initialization.

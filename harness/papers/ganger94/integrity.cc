@@ -18,9 +18,9 @@ namespace {
 constexpr std::uint64_t kCrashDiskBytes = 8 << 20;
 constexpr std::uint64_t kSampleSeed = 5;  // seed of the workloads during which the power is cut
 
-/// Returns true for the schemes of this paper. Excludes other papers' schemes, which need special
-/// disks (those of Netra, or a separate log device). Also excludes all controls except no-order and
-/// ignore, because they break rules that are not tested here.
+/// Returns true for the schemes of this paper. Other papers' schemes need special disks or a
+/// separate log device. Of the controls, only no-order and ignore are included: the others break
+/// rules that are not tested here.
 bool is_of_this_paper(const adapters::SystemUnderTest& system) {
   const auto variant = ufs::find_scheme_variant(system.name());
   const std::string_view name = system.name();
@@ -133,8 +133,7 @@ Drawn draw_dependencies(const WorkloadRun& run) {
 
 namespace {
 
-/// Returns true if the paper describes the scheme with these settings. The paper describes neither
-/// a journal, nor a delay of 5 s, nor BSD's last write, nor soft updates with copied blocks.
+/// Returns true if the paper describes this scheme and its settings.
 bool is_described(std::string_view system) {
   constexpr std::string_view kNotDescribed[] = {"conventional-bsd", "conventional-5s",
                                                 "soft-updates-5s", "soft-updates-init-cb"};

@@ -14,8 +14,8 @@ const char* scheme_name(ComparedScheme scheme) {
   return kNames[static_cast<std::size_t>(scheme)];
 }
 
-/// The state of the medium and of the allocator when a call returns. Each value is 1 for yes or 0
-/// for no.
+/// The effects of an operation that are complete when its call returns: 1 for yes, 0 for no. A
+/// permanent change is on the medium. Reusable space is available to the allocator.
 struct AtReturn {
   Figure created_is_permanent, removed_is_permanent, freed_is_reusable;
   std::string remark;

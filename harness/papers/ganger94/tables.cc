@@ -51,8 +51,8 @@ class Table {
     for (const char* name : names) all.push_back(value(name, quantity));
     return all;
   }
-  /// Returns the reason why a cell has no number, for the first such cell. Returns an empty string
-  /// if all cells have numbers.
+  /// Returns the reason why the first cell without a number has none. Returns an empty string if
+  /// all cells have numbers.
   std::string remark(std::initializer_list<const char*> names) const {
     for (const char* name : names) {
       if (!cells_[row_of(name)]->outcome) return cells_[row_of(name)]->remark;
@@ -492,8 +492,8 @@ constexpr struct {
     {ComparedScheme::no_order, "No Order", {.37, 2.74, 4.14, 5.84, 276.6, 289.7}}};
 constexpr std::size_t kCopyPhase = 1;
 
-/// Adds the time of phase 2 (copy) as it would be if the source files were read from the disk
-/// rather than from the cache.
+/// Adds the time that phase 2 (copy) would take if the source files were read from the disk rather
+/// than from the cache.
 void add_cold_copy(ClaimAnswer& times, Cells& cells) {
   timed::Arguments arguments = andrew_arguments(cells);
   arguments["cold"] = 1;

@@ -16,7 +16,8 @@ struct Change {
   ServerChoice choice;
 };
 
-/// The tuning's knee is measured on the unchanged server and with each of the changes.
+/// A table of knees: one for each of `changes`. `paper_per_s` is the knee in the paper, if the
+/// paper prints it.
 struct Knees {
   const char* id;
   const char* title;
@@ -90,7 +91,7 @@ Knees bmap_by_appends() {
            {"20 % of writes append, bmap + fast fsck", with_few}}};
 }
 
-/// Varies the number of nfsds, which determines how many requests share a commit.
+/// Varies the number of nfsds, and thus the number of requests that share a commit.
 Knees batching_by_nfsds() {
   const ServerChoice usual{.raid = Raid::raid0, .tuning = Tuning::vxld};
   ServerChoice few = usual, one = usual;
@@ -216,8 +217,8 @@ ClaimAnswer responses(Context& context) {
       labels.push_back(fmt::format("{}, {}", with, label));
       loads.push_back({choice, 600});
     }
-    // A network eight times slower also represents the processor and driver of a client from 1998,
-    // which take five milliseconds for 8 KiB.
+    // A network eight times slower also accounts for a client's processor and driver in 1998:
+    // together, they take five milliseconds for 8 KiB.
     labels.push_back(fmt::format("{}, client and network eight times slower", with));
     loads.push_back({usual, 600, {.network_per_kib_ns = 8 * LaddisOptions().network_per_kib_ns}});
   }

@@ -42,8 +42,8 @@ BlockWrites block_writes(Context& context, const char* profile) {
     const auto write = [&] {
       return store.write(random() % (store.sectors() / kBlockSectors) * kBlockSectors, block);
     };
-    // The first write also makes the array mark itself as in use on its members, so it is not
-    // counted.
+    // The first write is not counted, because it also makes the array mark itself as in use on its
+    // members.
     done = write();
     before = (*machine)->device_counters();
     const os::TimeNs begun_at = (*machine)->now();

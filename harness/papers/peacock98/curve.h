@@ -42,7 +42,7 @@ struct Curve {
   const CurvePoint* knee() const;
   Figure knee_per_s() const;
   Figure knee_ms() const;
-  /// Highest reply rate at any load. Includes loads that are not sustained.
+  /// Highest reply rate at any load, including loads that are not sustained.
   Figure highest_per_s() const;
 };
 

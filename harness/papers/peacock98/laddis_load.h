@@ -5,11 +5,11 @@
 //
 // The mix, sizes and percentages are those of the timed workload (timed/laddis_mix.h). There the
 // requests are distributed to the server's threads in advance; here the threads take them from one
-// queue. Our choices: the times between arrivals are exponentially distributed; the set belongs to
-// 16 load-generating processes, which create their files concurrently, and each uses every fifth of
-// its files, with equal frequency; the data of the set is zeroes, which cost nothing on a host that
-// emulates 44 GB, and requests write stamped data; created files are empty, and the oldest one is
-// removed.
+// queue. Our choices: the times between arrivals are exponentially distributed. The set belongs to
+// 16 load-generating processes, which create their files concurrently. Each process uses one in
+// five of its files, all with equal frequency. The set contains zeroes, which cost nothing on a
+// host that emulates 44 GB; requests write stamps. Created files are empty. A removal removes the
+// oldest created file.
 //
 // Real LADDIS is a closed loop with a paced rate: when the server is saturated, it sends fewer
 // requests. Here the queue grows. When more requests wait than the server can answer in two
@@ -31,16 +31,16 @@
 
 namespace headcrash::experiment::peacock98 {
 
-/// The files for a given request rate. An image may contain a larger set than a run uses. In this
-/// case each process uses its first files.
+/// The files for a given request rate. If an image contains a larger set than a run needs, each
+/// process uses only the first of its files.
 struct FileSet {
   static constexpr std::uint64_t kProcesses = 16;
   std::uint64_t files_of_process = 0;
 
   static FileSet of(double operations_per_s);
   std::uint64_t used_of_process() const;  ///< returns a fifth of the files, at least one
-  /// Returns the number, among all files of a process, of its used file `used`. The load uses every
-  /// fifth file.
+  /// Converts the index of a used file to its number among all files of a process. The load uses
+  /// one file in five.
   static std::uint64_t file_of_used(std::uint64_t used) {
     return used * timed::laddis_load::kUsedShare;
   }
@@ -69,7 +69,7 @@ struct LaddisOptions {
   std::array<std::uint64_t, timed::laddis_load::kPercentOfKind.size()> percent_of_kind = {};
   /// Percentage of writes that append.
   std::uint64_t append_percent = timed::laddis_load::kAppendPercent;
-  /// Record all writes for broken_promises(). Needs additional memory for each write.
+  /// If true, records all writes for broken_promises(). Each write then takes additional memory.
   bool keeps_history = false;
   /// If true, a saturated server drops requests while too many are waiting. If false, the load ends
   /// at saturation.
@@ -107,7 +107,8 @@ class LaddisLoad {
   ~LaddisLoad();
 
   /// Looks up the handles of the used files, reads up to `read_before_bytes` of these files into
-  /// the cache, and starts the load. Returns false on an error, which is stored in the outcome.
+  /// the cache, and starts the load. If an error occurs, stores it in the outcome and returns
+  /// false.
   bool begin();
   /// Runs until the measurement has ended and all requests have been answered.
   LaddisOutcome run_out();

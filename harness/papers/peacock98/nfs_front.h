@@ -57,8 +57,8 @@ struct NfsFrontOptions {
   /// starts 16 nfsds, and LADDIS servers use more, so our number is an assumption, which a
   /// counterfactual varies.
   std::size_t nfsds = 64;
-  /// CPU time of a request and its reply in RPC, XDR, UDP and the driver. Excludes the time of file
-  /// system calls.
+  /// CPU time of a request and its reply in RPC, XDR, UDP and the driver, without file system
+  /// calls.
   os::TimeNs request_cpu_ns = 0;
   bool gathers = false;
   /// Time for which an nfsd waits for further writes. Juszczak's server waits 8 ms on Ethernet and
@@ -88,13 +88,13 @@ class NfsFront {
   NfsFront(const NfsFront&) = delete;
   NfsFront& operator=(const NfsFront&) = delete;
 
-  /// Starts the nfsds as users of the executor. The executor ends when all nfsds have ended, which
-  /// they do after close(), or when the executor is halted.
+  /// Starts the nfsds as users of the executor. The nfsds end after close(). The executor ends when
+  /// all nfsds have ended, or when it is halted.
   void start();
   /// Queues a request. May be called on a fiber or in a handler, and never blocks. Returns false if
   /// the queue is full.
   bool submit(NfsRequest request);
-  /// Ends the input of requests. The nfsds end when the queue is empty.
+  /// Accepts no further requests. The nfsds end when the queue is empty.
   void close();
   /// Like close(), but drops the requests in the queue.
   void abort();

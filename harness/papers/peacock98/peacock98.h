@@ -36,7 +36,7 @@ std::vector<ClaimAnswer> mkfs(Context& context);    // PK-21
 std::vector<ClaimAnswer> recovery(Context& context);  // PK-13, PK-17
 std::vector<ClaimAnswer> flusher(Context& context);   // PK-14
 std::vector<ClaimAnswer> table1(Context& context);    // PK-16
-// Measurements that need only single loads or a single knee (single_loads.cc):
+// Measurements at one load, or of one knee (single_loads.cc):
 std::vector<ClaimAnswer> tunings(Context& context);   // PK-15, PK-22
 std::vector<ClaimAnswer> stripes(Context& context);   // PK-04
 std::vector<ClaimAnswer> hits(Context& context);      // PK-11

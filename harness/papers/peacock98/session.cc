@@ -1,4 +1,4 @@
-// Measures the points and curves of a run (session.h).
+// Measures the curves and the single loads of a run (session.h).
 #include "harness/papers/peacock98/session.h"
 
 #include <algorithm>
@@ -59,8 +59,8 @@ LaddisOutcome Session::run(const Context& context, Load load) {
     load.choice.size_bytes = kGib;
     load.per_s = std::min(load.per_s, kScaledHighest);
   }
-  // If only part of each drive is used, do not round the file set up to the next size in
-  // Images::kSets. The larger set may leave too little space for the data that the load writes.
+  // Do not use the next larger file set (Images::kSets) if only part of each drive is used. The
+  // larger set may leave too little space for the data that the load writes.
   const bool exactly = load.choice.size_bytes.has_value() && !context.scaled;
   const auto machine_options = images_.with_set(load.choice, load.per_s, exactly);
   if (!machine_options)

@@ -40,8 +40,8 @@ class Session {
   /// Measures the missing curves of all parts of the run (curves_of()). Returns false if
   /// interrupted.
   bool prepare(Context& context);
-  /// Returns a curve, which must be one of curves_of() of the current part. The curve is empty if
-  /// prepare() was not called.
+  /// Returns a curve of the current part. The curve is empty if prepare() was not called. REQUIRES:
+  /// curves_of() of the part contains the curve.
   const Curve& curve(const Context& context, ServerChoice choice) const;
   /// A permit to keep a machine in memory. Destroying the object returns the permit.
   using Turn = std::shared_ptr<void>;
@@ -68,7 +68,7 @@ class Session {
 /// Returns the points of a curve as a series. Omits points far beyond the response limit.
 Series series_of(const std::string& name, const Curve& curve);
 
-/// Returns the options for a load. The durations are those in the context's parameters.
+/// Returns the options for a load. The durations come from the context's parameters.
 LaddisOptions load_of(const Context& context, const ServerChoice& choice, double operations_per_s,
                       LaddisOptions options = {});
 /// Returns the parameters that load_of() reads.

@@ -1,6 +1,6 @@
-// Results that need only single loads or one additional knee: PK-15, PK-22 (flusher and fsflush),
-// PK-04 (hot spot), PK-10 (repeated), PK-12 and PK-19 (batched commits), PK-18 (5 GB), and write
-// gathering, which the paper's server does not support.
+// Results that need only runs at one load, or one additional knee: PK-15, PK-22 (flusher and
+// fsflush), PK-04 (hot spot), PK-10 (repeated), PK-12 and PK-19 (batched commits), PK-18 (5 GB),
+// and write gathering, which the paper's server does not support.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -22,8 +22,8 @@ void add_load(ClaimAnswer& answer, const std::string& cell, const LaddisOutcome&
 
 constexpr double kTuningsPerS = 1500;
 
-/// If the drives are busy for a smaller percentage of the time, additional writes delay hardly any
-/// requests, so the rules that compare tunings would prove nothing.
+/// Minimum busy time of the drives, in percent, for the rules that compare tunings. On drives that
+/// are less busy, additional writes delay hardly any requests, so these rules would prove nothing.
 constexpr double kMostlyBusy = 50;
 Named drives_busy(const LaddisOutcome& outcome) {
   constexpr double kDrives = 11;

@@ -54,8 +54,8 @@ Result<ufs::SchemeVariant> variant_of(const ServerChoice& choice) {
   return variant;
 }
 
-/// Returns the choice for which the image of `choice` is created. Images do not depend on Presto,
-/// and UFS and soft updates share images, because they use the same format and allocation.
+/// Returns the choice whose image `choice` uses. Images do not depend on Presto. UFS and soft
+/// updates share images, because they use the same format and allocation.
 ServerChoice maker_of(ServerChoice choice) {
   choice.presto = Presto::none;
   if (choice.scheme == "soft-updates") choice.scheme.clear();

@@ -86,8 +86,8 @@ struct ServerChoice {
   bool flushes_by_age = false;  ///< only with fast fsck: fsflush also writes blocks by age
   /// Name of another ufs scheme in scheme_variants.h; empty to use the scheme of `tuning`.
   std::string scheme = {};
-  /// Use a map of busy groups. Only with fast fsck; the paper considers such a map but does not
-  /// implement it.
+  /// True to use a map of busy groups (only with fast fsck). The paper considers such a map but
+  /// does not implement it.
   bool busy_map = false;
   // The following members are only for counterfactuals.
   bool marks_alone = false;  ///< only with fast fsck: the mark of each inode is a separate write
@@ -125,8 +125,8 @@ class Images {
   static constexpr double kSets[] = {25, 100, 800, 1600, 3200};
   /// Returns options for the machine, including an image with a file set. By default, the set is
   /// the smallest one in kSets that suffices for this request rate, so that several rates share an
-  /// image. With `exactly`, it is the set for exactly this rate. For a rate of 0, the file system
-  /// is empty. Fails if the system is not built, or if mkfs or the file system fails.
+  /// image. If `exactly` is true, it is the set for exactly this rate. For a rate of 0, the file
+  /// system is empty. Fails if the system is not built, or if mkfs or the file system fails.
   Result<ModelledMachineOptions> with_set(const ServerChoice& choice, double operations_per_s,
                                           bool exactly = false);
 

@@ -28,7 +28,8 @@
 namespace headcrash::experiment::rosenblum92 {
 
 inline constexpr double kMeanAsPrinted = 0.02172;
-/// 0.02 / ln 10, for which 90 % of the references do go to 2 % of the data.
+/// The mean that agrees with the description: 90 % of the references go to 2 % of the data if the
+/// mean is 0.02 / ln 10.
 inline constexpr double kMeanAsNamed = 0.0086859;
 
 struct AccessPattern {
@@ -74,8 +75,8 @@ class AccessGenerator {
   std::uint64_t hot_threshold_ = 0;  ///< compared with 32 random bits
   /// Median of the exponential distribution, converted to a file number.
   double median_ = 0;
-  /// A table of file numbers: the inverse of the exponential distribution at evenly spaced
-  /// probabilities from 0 to 1/2.
+  /// The inverse of the exponential distribution, converted to file numbers. The elements belong to
+  /// evenly spaced probabilities from 0 to 1/2.
   std::vector<double> inverse_;
   Random random_;
 };

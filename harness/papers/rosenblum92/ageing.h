@@ -62,9 +62,10 @@ struct AgeingOptions {
   std::uint64_t file_bytes_max = 16 << 20;
   /// Fraction of lives that end with a rewrite of the file under the same name.
   double overwritten = .5;
-  std::uint32_t files_together = 1;  ///< number of files in a folder that live and die together
+  /// Number of files in a folder that are created and removed together.
+  std::uint32_t files_together = 1;
   std::uint32_t files_per_folder = 20;
-  /// All changes take place in this fraction of each hour, at its beginning.
+  /// All changes take place at the beginning of each hour, in this fraction of the hour.
   double busy_share = 1;
   /// If the value is N, only one in N blocks of a file exists. If N exceeds 1, files are written
   /// block by block in random order.
@@ -72,8 +73,8 @@ struct AgeingOptions {
   double in_place = 0;          ///< fraction of lives that end with a rewrite of blocks in place
   double blocks_in_place = .5;  ///< probability that such a rewrite includes a given block
   std::uint32_t block_bytes = 4096;
-  /// If not 0, the times are scaled so that the load writes exactly bytes_per_hour * hours in the
-  /// first `hours`.
+  /// If not 0, all times are scaled so that the load writes exactly `bytes_per_hour` * `hours`
+  /// bytes in the first `hours` hours.
   double hours = 0;
   std::uint64_t seed = 1;
 };
@@ -97,7 +98,7 @@ class Ageing {
   std::uint64_t bytes_written() const { return bytes_written_; }
 
  private:
-  /// The end of the life of one file, or of a group of files that live and die together.
+  /// The end of the life of one file, or of a group of files that are created and removed together.
   struct Death {
     double at_hours;
     std::uint32_t group;
@@ -115,8 +116,8 @@ class Ageing {
     return {death.at_hours + lifetime(death.group, death.life + 1), death.group, death.life + 1};
   }
   void stretch();
-  /// Returns the blocks that are rewritten in place at the end of a life of this file. Returns
-  /// nullopt if the whole file is rewritten.
+  /// Returns the blocks that are rewritten in place at the end of life number `life` of the file.
+  /// Returns nullopt if the whole file is rewritten.
   std::optional<std::vector<std::uint64_t>> blocks_in_place(std::uint32_t number,
                                                             std::uint32_t life) const;
   std::uint64_t bytes_at_end(std::uint32_t number, std::uint32_t life) const;

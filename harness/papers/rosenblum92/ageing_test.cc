@@ -53,8 +53,7 @@ TEST(Ageing, AZeroSpreadGivesOneSize) {
 }
 
 TEST(Ageing, StartsInTheSteadyState) {
-  // If the initial files had the lives of new files, most data on the disk would be rewritten
-  // immediately.
+  // If the initial files had the lifetimes of new files, most data would be rewritten at once.
   AgeingOptions options = ageing_of(production_disk("/user6"));
   const double without = Ageing(options).mean_lifetime_hours();
   EXPECT_NEAR(without, 1280 * .739 / 4.4, .5);
@@ -89,7 +88,7 @@ TEST_P(ProductionOf, CountersAgree) {
   EXPECT_NEAR(hourly / options.load.bytes_per_hour, 1, .35);
   // The log contains the users' data, except data that was overwritten or deleted in the cache.
   EXPECT_GT(part(run.log, BlockType::data), .65 * run.bytes_written);
-  // Compares the amount of live data according to the log with the amount according to the reader.
+  // The log and the independent reader must agree on the amount of live data.
   EXPECT_DOUBLE_EQ(all(run.live) - part(run.live, BlockType::summary), run.bytes_in_use);
   EXPECT_GT(part(run.live, BlockType::indirect), 0);
   EXPECT_GT(part(run.live, BlockType::summary), 0);
@@ -98,7 +97,8 @@ TEST_P(ProductionOf, CountersAgree) {
        {BlockType::data, BlockType::indirect, BlockType::inodes, BlockType::inode_map,
         BlockType::usage, BlockType::summary, BlockType::directory_log})
     EXPECT_GT(part(run.log, type), 0) << name(type);
-  // In the long run, as many segments become clean as the log fills.
+  // In the long run, the number of segments that become clean equals the number of segments that
+  // the log fills.
   const auto cleaned =
       static_cast<double>((run.segments_cleaned + run.segments_emptied) * run.segment_bytes);
   EXPECT_NEAR(cleaned / run.log_bytes, 1, .2);

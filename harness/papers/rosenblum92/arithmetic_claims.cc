@@ -1,4 +1,4 @@
-// LFS-05, 08, 21, 35 and 41: repeats the dissertation's calculations.
+// Repeats the dissertation's calculations: LFS-05, LFS-08, LFS-21, LFS-35 and LFS-41.
 #include <array>
 #include <cmath>
 

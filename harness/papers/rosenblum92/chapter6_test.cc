@@ -50,8 +50,8 @@ TEST(Rosenblum92Chapter6, RecoveryTimes) {
   expect_answered("recovery", {"LFS-30", "LFS-30", "LFS-31", "LFS-42", "LFS-04"});
 }
 
-// This part takes long, so it is not repeated here. Production.EqualSeedsGiveEqualRuns repeats a
-// shorter run.
+// This part takes a long time, so the test does not repeat it. Production.EqualSeedsGiveEqualRuns
+// repeats a shorter run.
 TEST(Rosenblum92Chapter6, Production) {
   expect_answered("production", {"LFS-33", "LFS-34", "LFS-36", "LFS-37", "LFS-38"}, Repeated::no);
 }

@@ -209,8 +209,8 @@ void CleaningSimulator::write_separated(std::span<const std::uint32_t> files) {
 void CleaningSimulator::store_run(Log& log, std::span<const std::uint32_t> files) {
   const auto count = static_cast<std::uint32_t>(files.size());
   const std::uint32_t first = log.next;
-  // Marks all slots live before the old slots are cleared. If a file is written twice in this run,
-  // its old slot may be one of these slots.
+  // Marks the new slots live before any old slot is cleared: if a file occurs twice in `files`, its
+  // old slot is one of the new slots.
   set_live(first, first + count);
   usage_[log.segment].live += count;
   std::uint32_t slot = first;
@@ -242,7 +242,7 @@ void CleaningSimulator::set_live(std::uint32_t first, std::uint32_t end) {
 }
 
 /// Returns the log for a file. Log 0 contains the hottest files. With `by_interval`, log i contains
-/// files that were last rewritten within files * 4^i / 4^(logs - 2) writes. The last threshold is
+/// files whose last write was at most files * 4^i / 4^(logs - 2) writes ago. The last threshold is
 /// the mean interval of all files.
 std::uint32_t CleaningSimulator::log_of(std::uint32_t file) const {
   if (options_.logs == 1) return 0;

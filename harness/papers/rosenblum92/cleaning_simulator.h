@@ -33,7 +33,7 @@
 namespace headcrash::experiment::rosenblum92 {
 
 /// The place to which the cleaner writes live data. The dissertation does not state whether this
-/// data shares segments with new data (trap 7 in the design notes).
+/// data shares segments with new data.
 enum class CleanedData : std::uint8_t {
   shares_log,  ///< new data follows the live data in the cleaner's last segment
   own_log,     ///< the cleaner has a separate open segment
@@ -41,8 +41,8 @@ enum class CleanedData : std::uint8_t {
 
 /// The event from which a segment's age is measured in cost-benefit selection.
 enum class SegmentAge : std::uint8_t {
-  /// The last modification of any file in the segment (section 5.4). Cleaning does not change this
-  /// time.
+  /// The last modification of any file in the segment (section 5.4). Cleaning is not a
+  /// modification.
   youngest_file,
   last_write,  ///< the last write to the segment, either by a user or by the cleaner
 };
@@ -50,16 +50,16 @@ enum class SegmentAge : std::uint8_t {
 /// How new data is distributed over several open segments.
 enum class WriteSeparation : std::uint8_t {
   none,
-  by_interval,  ///< by the time since the file was last written, which a real system knows
-  /// By the true write rate of the file. A real system does not know this rate, so the result is an
-  /// upper bound.
+  by_interval,  ///< by the time since the last write of the file; a real system knows this time
+  /// Distributed by the true write rate of each file. A real system does not know this rate, so the
+  /// result is an upper bound.
   known,
 };
 
 /// How space is obtained when no segment is clean.
 enum class SpaceReuse : std::uint8_t {
   cleaning,  ///< the cleaner runs a pass, as in the dissertation
-  /// A pass writes live data into dead slots in the fullest segments (Matthews 1997).
+  /// A pass moves live data into dead slots of the fullest segments (Matthews 1997).
   plugging,
   adaptive_plugging,  ///< cleaning or plugging, whichever has the lower cost per freed slot
   /// New data is written into the dead slots of a segment (slack-space recycling, as in F2FS).
@@ -89,7 +89,7 @@ Positioning wren_iv();
 struct SimulatorOptions {
   std::uint32_t files = 524288;
   std::uint32_t files_per_segment = 512;
-  /// Fraction of the disk in use, which is greater than 0 and less than 1.
+  /// Fraction of the disk in use. REQUIRES: greater than 0 and less than 1.
   double utilization = .75;
   AccessPattern pattern = kUniform;
   lfs::Selection selection = lfs::Selection::greedy;
@@ -108,7 +108,7 @@ struct SimulatorOptions {
   std::uint32_t logs = 1;  ///< number of open segments for new data
   SpaceReuse reuse = SpaceReuse::cleaning;
   Positioning positioning;  ///< used by adaptive reuse to calculate which method is cheaper
-  /// Number of writes between two idle times. In an idle time, the disk cleans until
+  /// Number of writes between two idle periods. In an idle period, the disk cleans until
   /// `idle_clean_until` segments are clean. nullopt if the disk is never idle.
   std::optional<std::uint64_t> writes_between_idle_times;
   std::uint32_t idle_clean_until = 0;
@@ -126,7 +126,7 @@ struct SimulatorCounts {
   std::uint64_t segments_plugged = 0;  ///< number of segments whose dead slots were written
   /// Number of files in `written` or `files_copied` that were written into dead slots.
   std::uint64_t files_plugged = 0;
-  std::uint64_t runs_plugged = 0;  ///< number of runs of dead slots written
+  std::uint64_t runs_plugged = 0;  ///< number of runs of dead slots that were overwritten
   /// Number of segments whose dead slots were written in one pass.
   std::uint64_t passes_over = 0;
   std::uint64_t accesses_to_runs = 0;  ///< number of runs that were written with a separate access
@@ -190,8 +190,7 @@ class CleaningSimulator {
   const UtilizationHistogram& cold_cleaned() const { return cold_cleaned_; }
   void forget_histograms();
 
-  /// Verifies that every file is in exactly one live slot and that all counts agree. Aborts if this
-  /// is not true. For tests.
+  /// For tests: aborts unless every file is in exactly one live slot and all counts agree.
   void verify() const;
 
  private:
@@ -269,8 +268,7 @@ class CleaningSimulator {
   std::size_t drawn_used_ = kBatch;  ///< number of used elements of `batch_`
 
   std::vector<std::uint32_t> where_, owner_;
-  /// Indexed by slot: the time at which the file in the slot was last modified before it was
-  /// written there.
+  /// Indexed by slot: the last time, before the slot was written, at which its file was modified.
   std::vector<std::uint32_t> modified_;
   std::vector<std::uint64_t> live_;
   std::vector<Usage> usage_;
@@ -295,7 +293,7 @@ struct StableCost {
   /// Relative spread of the cost over the evaluated windows: (highest - lowest) / mean.
   double spread = 0;
   std::uint64_t written = 0;  ///< total number of writes
-  bool stable = false;        ///< false if the run reached its limit first
+  bool stable = false;        ///< false if the run reached its limit before the cost was stable
 };
 struct StabilityOptions {
   /// Number of writes in a window, as a multiple of the number of files.

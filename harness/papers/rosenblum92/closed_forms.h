@@ -20,18 +20,18 @@ double no_variance_cost(double overall_u);
 double reuse_without_copying(double overall_u);
 
 /// Returns the steady-state u under the uniform pattern. Assumes that every segment starts full,
-/// and is cleaned at u because it is the oldest or the least utilized. If there are F files in
-/// total, the n files of a full segment are overwritten one by one, after F / n + F / (n - 1) + ...
-/// writes, and the mean utilization of the segment over that time must be U. For large segments, U
-/// = (1 - u) / -ln u.
+/// and is cleaned at the utilization u because it is the oldest or the least utilized segment. With
+/// F files in total, the first of the n files in a full segment is overwritten after F / n writes,
+/// the second after another F / (n - 1) writes, and so on. The segment's mean utilization over this
+/// time must be U. For large segments, U = (1 - u) / -ln u.
 double uniform_steady_state(double overall_u);
 
 /// Returns the lowest write cost if hot and cold data is in separate segments with separate
 /// cleaners. Assumes that accesses within each group are uniform, and that the free space is
 /// divided optimally between the groups. Only for hot-and-cold patterns.
 double hot_cold_apart_cost(const AccessPattern& pattern, double overall_u);
-/// Returns the fraction of the free space that the hot group receives if the division is optimal,
-/// as in hot_cold_apart_cost().
+/// Returns the hot group's share of the free space (0 to 1) in the optimal division that
+/// hot_cold_apart_cost() assumes.
 double hot_cold_apart_division(const AccessPattern& pattern, double overall_u);
 
 }  // namespace headcrash::experiment::rosenblum92

@@ -1,10 +1,10 @@
 // LFS-16 to LFS-18: the cost-benefit policy and age sorting (figures 5-5 to 5-7).
 //
-// Section 5.4 measures a segment's age from the most recent modification of any file in it, which
-// cleaning does not change. A segment of cold files that has just been cleaned is then old
-// immediately, and is cleaned again as soon as it has lost a few files. If the age is measured from
-// the last write to the segment, the results match the dissertation's figures. Both interpretations
-// are run and judged separately.
+// Section 5.4 measures a segment's age from the most recent modification of any file in it.
+// Cleaning does not modify a file, so a segment of cold files is old as soon as it has been
+// cleaned, and is cleaned again as soon as it has lost a few files. If the age is measured from the
+// last write to the segment, the results match the dissertation's figures. Both interpretations are
+// run and judged separately.
 #include <algorithm>
 
 #include "harness/papers/judge.h"

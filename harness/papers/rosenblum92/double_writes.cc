@@ -1,5 +1,5 @@
-// LFS-40 and LFS-43: the additional costs of parity on an array (section 3.1.2.1) and of a log in
-// addition to the data (section 2.5.3).
+// LFS-40 and LFS-43: the additional cost of parity in an array (section 3.1.2.1), and of writing
+// all data to a log as well (section 2.5.3).
 #include "fs-adapters/substrate/os/fiber_store.h"
 #include "harness/papers/judge.h"
 #include "harness/papers/probe_files.h"
@@ -60,8 +60,8 @@ MemberRequests raw_write(std::uint32_t sectors, std::uint32_t from_sector = 0) {
   return result;
 }
 
-/// Counts the requests caused by work on a file system, until all data of this work has been
-/// written.
+/// Counts the requests that `body` causes, until all of its data is on the disk. `prepare` is
+/// executed first and is not counted.
 MemberRequests work(const Setup& setup, const std::function<VfsResult<void>(Vfs&)>& prepare,
                     const std::function<VfsResult<void>(Vfs&)>& body) {
   const auto machine = ModelledMachine::start(setup.machine);
@@ -163,8 +163,8 @@ std::vector<ClaimAnswer> array_writes(Context& context) {
 namespace {
 
 struct SequentialWrite {
-  /// Kilobytes written by the user per second of disk activity. Includes the activity until all
-  /// data is in its final place.
+  /// Kilobytes that the user writes, divided by the seconds of disk activity until all data is in
+  /// its final place.
   Figure kilobytes_per_busy_s;
   Figure written_for_each_byte;
   std::string remark;

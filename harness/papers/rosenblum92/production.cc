@@ -382,8 +382,8 @@ ClaimAnswer block_types(const Runs& runs) {
   return answer;
 }
 
-/// The bytes that users write per second of disk activity, divided by the maximum rate of the disk.
-/// Measured for the same load on SunOS and on LFS.
+/// The user data written per second of disk activity, as a fraction of the disk's maximum rate.
+/// SunOS and LFS run the same load.
 struct Usable {
   Figure share;
   std::string remark;

@@ -122,7 +122,7 @@ double cost_between(const lfs::Counters& before, const lfs::Counters& after,
   return part.write_cost();
 }
 
-/// Returns the number of hours that the load needs to write as many bytes as the disk has free.
+/// Returns the time in hours in which the load writes an amount equal to the disk's free space.
 double hours_for_a_free_space(const ProductionOptions& options) {
   const double free_bytes = options.disk.megabytes * kMegabyte - options.load.bytes_in_use;
   return free_bytes / options.load.bytes_per_hour;

@@ -44,10 +44,10 @@ struct ProductionOptions {
          /// Amount written in each period, as a multiple of the free space.
       free_spaces_measured = 3;
 };
-/// Returns the options for a disk in the tables. With `scaled`, the disk is small.
+/// Returns the options for a disk in the tables. If `scaled` is true, the disk is small.
 ProductionOptions production_options(const ProductionDisk& disk, std::uint64_t seed, bool scaled);
 
-/// Results; most of them cover only the measured period.
+/// The results of a run. Most of them cover only the measured period.
 struct ProductionRun {
   std::string remark;            ///< the reason if there are no results
   double model_s = 0;            ///< total
@@ -66,7 +66,7 @@ struct ProductionRun {
   std::uint64_t segments_emptied = 0;  ///< number of segments that became empty without cleaning
   std::uint64_t segment_bytes = 0;
   BlockBytes log = {};  ///< bytes written by the log, by type
-  /// Live bytes at the end of the run by type, according to an independent reader.
+  /// Live bytes of each type at the end of the run, counted by an independent reader.
   BlockBytes live = {};
   double disk_bytes = 0;
   /// Element i is the fraction of the segments with a utilization from i / 20 to (i + 1) / 20. The

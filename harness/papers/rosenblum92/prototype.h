@@ -57,8 +57,8 @@ UfsSetup sunos();
 /// SunOS 4.1, which "groups write requests". Files have no gaps, and the driver concatenates up to
 /// 56 KiB.
 UfsSetup sunos_clustered();
-/// Sprite OFS. Only the inode of a removed file is written synchronously; a file has consecutive
-/// disk blocks.
+/// Sprite OFS. The only synchronous writes are those of the inodes of removed files. Each file has
+/// consecutive disk blocks.
 UfsSetup sprite_ofs();
 
 /// Returns the setup with all processor costs divided by `times`.

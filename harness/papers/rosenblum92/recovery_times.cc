@@ -36,7 +36,7 @@ VfsResult<void> make(Vfs& vfs, const FileSet& files) {
   return files.make_files(vfs);
 }
 
-/// Measures a recovery. With `all_there`, fails unless all files survive.
+/// Measures a recovery. If `all_there` is true, fails unless all files survive.
 Crash crash(const LfsSetup& setup, const FileSet& files, bool all_there) {
   Crash result;
   auto machine = setup.start();

@@ -4,10 +4,10 @@
 //   headcrash_cleaning_simulator_bench [--writes N]
 //
 // The plain loop does what any such simulator must do for a write: it draws a file, reads its
-// place, clears its bit, decrements the count of its segment, and puts the file elsewhere. It has
-// no cleaner, policy or ages. The ratio is therefore the cost of cleaning (each write under the
-// uniform pattern at 75 % causes 1.2 copies and the examination of 2.2 slots) and of the
-// simulator's bookkeeping, and cannot be 1. The simulator and the loop use one core. Their
+// place, clears its bit, decrements the count of its segment, and puts the file elsewhere. The loop
+// has no cleaner, no policy and no ages. The ratio therefore shows the cost of cleaning (each write
+// under the uniform pattern at 75 % causes 1.2 copies and the examination of 2.2 slots) and of the
+// simulator's bookkeeping. It cannot reach 1. The simulator and the loop use one core. Their
 // processor times are measured alternately, several times. The fastest time of each one counts; the
 // slowest is also reported.
 #include <fmt/format.h>

@@ -14,8 +14,7 @@ constexpr std::uint32_t kWordBits = 64;
 
 }  // namespace
 
-/// Obtains space for `log`, which has no open segment. The space is a clean segment, or a segment
-/// with dead slots.
+/// Obtains space for a log that has no open segment: a clean segment, or a segment with dead slots.
 void CleaningSimulator::make_room(std::uint32_t log) {
   find_candidates();
   switch (options_.reuse) {

@@ -1,6 +1,6 @@
 #pragma once
-// The data for the claims about chapter 5: configurations, to which the chapter gives names, and
-// the curves in its figures.
+// The data for the claims about chapter 5: the configurations that the chapter names, and the
+// curves in its figures.
 
 #include <functional>
 #include <string>

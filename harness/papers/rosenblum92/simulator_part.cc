@@ -1,5 +1,4 @@
-// Implements the part `simulator`, which answers the claims of chapter 5 for one figure after
-// another.
+// Implements the part `simulator`: answers the claims of chapter 5, figure by figure.
 #include <fmt/format.h>
 
 #include "harness/papers/rosenblum92/simulator_figures.h"

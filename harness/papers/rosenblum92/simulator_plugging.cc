@@ -47,7 +47,7 @@ double CleaningSimulator::pass_over_time(const PlugCounts& counts) const {
          disk.revolution * static_cast<double>(counts.short_passed);
 }
 
-/// Returns the duration of writing the dead slots of one segment.
+/// Returns the time that it takes to write the dead slots of one segment.
 double CleaningSimulator::plug_time(const PlugCounts& counts) const {
   const auto holes = static_cast<double>(counts.holes);
   const double accesses = options_.positioning.access * static_cast<double>(counts.runs);
@@ -169,7 +169,7 @@ bool CleaningSimulator::plug_pass(std::span<const lfs::Candidate> victims) {
   sorter_.sort(options_.order, blocks_);
   std::size_t done = 0;
   Log& log = logs_[cleaners_log_];
-  const Log before = log;  // the cleaner's open segment, which is restored after the pass
+  const Log before = log;  // the cleaner's open segment; restored after the pass
   for (const std::uint32_t segment : targets) {
     if (done == blocks_.size()) break;
     open_plugged(cleaners_log_, segment);

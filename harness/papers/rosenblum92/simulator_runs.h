@@ -26,7 +26,7 @@ class SimulatorRuns {
   explicit SimulatorRuns(StabilityOptions stability, std::function<bool()> interrupted = {})
       : stability_(stability), interrupted_(std::move(interrupted)) {}
 
-  /// Executes those runs in `all` that have not been executed yet. An interruption skips the
+  /// Executes the runs in `all` that have not been executed yet. After an interruption, skips the
   /// remaining runs.
   void prepare(const std::vector<SimulatorOptions>& all);
   /// Returns a run, and executes it first if necessary. The reference is valid as long as this

@@ -142,8 +142,8 @@ ClaimAnswer journal_by_clients(Context& context, const Rates& rates) {
                "read and written", "MB/s", {}, its);
     return its;
   };
-  // Adds runs in which all systems use the same interval. It is so short that each system writes
-  // while the clients run. Also adds a run with a journal of half the size.
+  // Adds runs in which all systems use the same interval. The interval is so short that each system
+  // writes while the clients run. Also adds a run with a journal of half the size.
   for (const System system : kPrintedSystems) (void)rate(system, {.interval_s = 5});
   (void)rate(System::ext3, {.journal_bytes = 16 * kMib});
   for (const WriteCache cache : kOtherWriteCaches)

@@ -31,8 +31,7 @@ std::vector<ClaimAnswer> empty_files(Context& context) {
   add_rule(answer, "the journal costs 9 % (4 to 15)", {in_unit(ext3_more, "%")},
            [&] { return *ext3_more >= 4 && *ext3_more <= 15; });
   if (context.rules_only) return {answer};
-  // Adds runs in which the systems use the same interval. It is 30 s, which ext2 and KFS use by
-  // default.
+  // Adds runs in which the systems use the same interval: 30 s, the default of ext2 and KFS.
   const Cell &ext3_30 = run(System::ext3, {.interval_s = 30}),
              &snap_30 = run(System::snap, {.interval_s = 30});
   add_number(answer, ext3_30, "ext3 over ext2, equal intervals", "more time", "%", {},

@@ -31,7 +31,7 @@ inline double writes_of(const PhaseOutcome& phase) {
 }
 
 /// Counts the generations that each cell committed before its users finished, and returns the
-/// smallest count. Without the name of a phase, counts the generations of all measured phases.
+/// smallest count. If `phase` is empty, counts the generations of all measured phases.
 inline Named generations_in(const std::vector<const Cell*>& cells, std::string_view phase = {}) {
   const auto count = [](const PhaseOutcome& each) { return static_cast<double>(each.generations); };
   Figure fewest;

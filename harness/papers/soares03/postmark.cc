@@ -58,8 +58,7 @@ std::vector<ClaimAnswer> postmark(Context& context) {
              return true;
            });
   if (context.rules_only) return {answer};
-  // Adds runs in which the systems use the same interval. It is 30 s, which ext2 and KFS use by
-  // default.
+  // Adds runs in which the systems use the same interval: 30 s, the default of ext2 and KFS.
   const Cell &ext3_30 = run(System::ext3, {.interval_s = 30}),
              &snap_30 = run(System::snap, {.interval_s = 30});
   add_number(answer, ext3_30, "ext3 over ext2, equal intervals", "time", "times", {},

@@ -83,7 +83,7 @@ std::string probe_folder(const User& user) {
   return fmt::format("u{}/probe", user.number);
 }
 
-/// Returns the new files that are written at this age.
+/// Returns the new files that are written to measure the file system at this age.
 std::vector<TimedFile> probe_of(const User& user, std::uint64_t age) {
   const std::uint64_t half =
       (argument(user.arguments, "probe-kib") << 10) / argument(user.arguments, "users") / 2;

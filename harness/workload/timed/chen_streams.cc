@@ -69,8 +69,7 @@ std::vector<Phase> rule_2_phases(const Arguments&) {
           {.name = "verify", .measured = false, .cold = true, .body = verify}};
 }
 
-/// Rewrites the file, unit by unit and each unit not before its scheduled time, until `over` is
-/// true.
+/// Rewrites the file until `over` is true. Writes no unit before its scheduled time.
 PhaseResult rewrite(User& user, const std::atomic<bool>& over) {
   FileWork work(user, kMib);
   TimedFile file = output_file(user.arguments);

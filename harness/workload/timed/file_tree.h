@@ -17,7 +17,7 @@
 
 namespace headcrash::timed {
 
-/// Selects the steps of a script that run as separate programs. By default, a single program does
+/// Selects the steps for which a script starts a separate program. By default, one program does
 /// everything.
 struct Programs {
   bool each_folder = false;
@@ -30,8 +30,8 @@ class FileTree {
 
   std::size_t files() const { return sizes_.size(); }
   std::size_t folders() const { return content_.size(); }
-  /// Returns the path of a folder below `root`, which is folder 0. The number of a parent is lower
-  /// than those of its children.
+  /// Returns the path of a folder below `root`, which is folder 0. A parent has a lower number than
+  /// its children.
   std::string folder(const std::string& root, std::size_t number) const;
   const std::vector<std::size_t>& files_in(std::size_t folder) const { return content_[folder]; }
   std::size_t entries_in(std::size_t folder) const;

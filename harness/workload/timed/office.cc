@@ -224,7 +224,7 @@ PhaseResult OfficeWorker::append_to_log(FileWork* work) {
   });
 }
 
-/// Overwrites a range with the bytes that it already has, which makes verification simple. The
+/// Overwrites a range with the bytes that it already contains, so that verification is simple. The
 /// blocks are written nevertheless, because no file system under test compares contents.
 PhaseResult OfficeWorker::overwrite(FileWork* work) {
   File& file = files_[worked_on()];

@@ -13,7 +13,7 @@ class RandomSource {
  public:
   explicit RandomSource(std::uint64_t seed) : random_(seed) {}
 
-  /// Returns a random number below `bound`, which must not be 0.
+  /// Returns a random number from 0 to `bound` - 1. REQUIRES: `bound` is not 0.
   std::uint64_t below(std::uint64_t bound) { return random_() % bound; }
 
   template <typename T>

@@ -38,7 +38,7 @@ struct Parameter {
 
 /// The values of all parameters of a workload.
 using Arguments = std::map<std::string, std::int64_t, std::less<>>;
-/// Returns the value of a parameter, which must exist. Values are never negative.
+/// Returns the value of a parameter; values are never negative. REQUIRES: the parameter exists.
 std::uint64_t argument(const Arguments& arguments, std::string_view name);
 
 /// The workload's clock: the guest's monotonic clock, or model time.
@@ -46,7 +46,7 @@ class Pace {
  public:
   virtual ~Pace() = default;
   virtual std::int64_t now_ns() = 0;
-  /// Needed by workloads whose requests arrive at a given rate.
+  /// Used by workloads whose requests arrive at a given rate.
   virtual void sleep_until(std::int64_t at_ns) = 0;
 };
 
@@ -91,12 +91,12 @@ struct Phase {
   std::size_t users = 1;
   bool measured = true;
   bool cold = false;  ///< before the phase, sync and drop clean caches
-  /// If true, the next phase starts at once, even if data is still dirty. Between consecutive
-  /// measured phases, this is always the case.
+  /// If true, the next phase starts at once, even if data is still dirty. Between two measured
+  /// phases, the next one always starts at once.
   bool next_at_once = false;
   /// Before this phase, the power must be cut and the file system recovered. A driver that can cut
-  /// the power does so before the first phase of this kind. Other drivers continue without a cut,
-  /// which gives the same result.
+  /// the power does so before the first phase of this kind. Other drivers omit the cut, which must
+  /// not change the phase's results.
   bool after_cut = false;
   std::function<PhaseResult(User&)> body;
 };
@@ -111,8 +111,8 @@ struct TimedWorkload {
   /// If true, the time from the power-on after the cut to the mount is measured as one step, the
   /// boot. The file system is checked after this step.
   bool boots = false;
-  /// Returns the number of seconds for which the users of a phase sleep, independently of the file
-  /// system's speed. Null if they do not sleep.
+  /// Returns the number of seconds that the users sleep in a phase, however fast the file system
+  /// is. Null if they do not sleep.
   std::function<std::uint64_t(const Arguments&)> waits_s = {};
 };
 
@@ -122,9 +122,9 @@ std::span<const TimedWorkload> timed_workloads();
 /// Finds a workload by name. If the name is unknown, the error suggests the most similar one.
 Result<const TimedWorkload*> find_timed_workload(std::string_view name);
 
-/// Returns the arguments of the exact or the scaled variant. Arguments in `replaced` override them.
-/// If one of these is invalid, the error names the parameter and gives its limits, or suggests the
-/// most similar name.
+/// Returns the arguments of the exact or the scaled variant. Arguments in `replaced` override the
+/// variant's. If an argument in `replaced` is invalid, the error names the parameter and gives its
+/// limits, or suggests the most similar name.
 Result<Arguments> arguments_of(const TimedWorkload& workload, bool scaled,
                                const Arguments& replaced, const std::string& subject);
 

@@ -117,8 +117,8 @@ TEST(TimedWorkloads, CountTheirOperations) {
       ASSERT_TRUE(run.phase(i));
       EXPECT_EQ(run.tally.bytes_written, run.vfs.counts.bytes_written - before.bytes_written);
       EXPECT_EQ(run.tally.bytes_read, run.vfs.counts.bytes_read - before.bytes_read);
-      // Creating folders does not count as operations, although the phase that creates them is
-      // measured.
+      // Folder creations are not counted as operations, although the phase that performs them is
+      // timed.
       if (run.phases[i].measured && run.phases[i].name != "make-folders") {
         EXPECT_GT(run.tally.operations, 0U);
         EXPECT_LE(run.tally.latencies.count(), run.tally.operations);
@@ -492,8 +492,8 @@ TEST(TimedWorkloads, ScriptsHoldTheSameCommandsInDifferentOrders) {
   ASSERT_TRUE(one.from(0));
   ASSERT_TRUE(other.from(0));
   EXPECT_NE(one.vfs.trace, other.vfs.trace);
-  // Counts the files that the commands create: one for each ed and cp; two for each cc, spell and
-  // nroff; two for each of the three compilations of a make.
+  // The files that the commands create: one for an ed or cp; two for a cc, spell or nroff; two for
+  // each of make's three compilations.
   EXPECT_EQ(one.vfs.counts.creates, 40 + 14 + 2 * (10 + 4 + 4 + 2 * 3) + 8U);
   EXPECT_EQ(one.vfs.counts.creates, other.vfs.counts.creates);
   EXPECT_EQ(one.vfs.counts.mkdirs, other.vfs.counts.mkdirs);
@@ -524,8 +524,8 @@ TEST(TimedWorkloads, ARewrittenFileHoldsAtMostTwoPasses) {
   const PhaseResult intact = run.phase(3);
   ASSERT_TRUE(intact) << intact.error().what;
 
-  // Simulates the loss of a unit of the second pass, in whose place the previous contents appear.
-  // The file then has three changes between old and new contents, where only one is permitted.
+  // Simulates a lost unit of the second pass: the unit has its previous contents. The file then
+  // changes three times between old and new contents, but only one change is permitted.
   auto& content = run.vfs.files()["output"];
   std::copy_n(content.begin() + (4 << 20), 1 << 20, content.begin() + (1 << 20));
   EXPECT_FALSE(run.phase(3));

@@ -22,7 +22,7 @@ struct ArrayOptions {
   const ArrayProfile& profile;  ///< copied
   Simulation& simulation;
   Observer& observer;
-  std::vector<std::unique_ptr<Device>> members;  ///< must be of equal size
+  std::vector<std::unique_ptr<Device>> members;  ///< all of the same size
   bool bytes = true;  ///< false if members store no bytes and only timing matters
   DeviceId device = 0;
   std::uint64_t seed = 0;
@@ -35,8 +35,8 @@ enum class MemberState : std::uint8_t { active, failed, rebuilding };
 struct ArrayStatus {
   std::vector<MemberState> members;
   bool dirty = false;  ///< parity may be inconsistent
-  /// Set if the array rejects requests because it was dirty and degraded when it started. The text
-  /// gives the reason.
+  /// Set if the array was dirty and degraded when it started, and therefore rejects requests. The
+  /// text gives the reason.
   std::optional<std::string> refused;
   std::string background;                                   ///< "", "rebuild", "resync", "scrub"
   std::uint64_t background_done = 0, background_total = 0;  ///< progress, in sectors of a member

@@ -295,8 +295,8 @@ Task ArrayController::read_chunk(CheckedChunk& chunk) {
   co_return Status::ok;
 }
 
-/// Checks the parity of these rows, all of which must be known. Adds corrections to `repairs`
-/// unless it is null. Returns false if any parity is wrong.
+/// Checks the parity of these rows. Adds corrections to `repairs` unless it is null. Returns false
+/// if any parity is wrong. REQUIRES: all of these rows are known.
 bool ArrayController::check_rows(CheckedChunk& chunk, std::uint32_t i, RowRange rows,
                                  Batch* repairs) {
   const std::size_t offset = std::size_t{rows.first} * kSectorBytes;
@@ -352,8 +352,8 @@ Task ArrayController::check_chunk(std::uint64_t stripe, std::uint32_t stripes, b
   members_failed(repairs.dead);
   if (repairs.store_error) status = Status::store_error;
   unlock(stripe);
-  // The failure of a member is not reported as an error: the caller calls any_lost(), which ends
-  // the check.
+  // A member's failure is not returned as an error: the caller calls any_lost() and then ends the
+  // check.
   co_return status == Status::device_failed ? Status::ok : status;
 }
 

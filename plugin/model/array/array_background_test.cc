@@ -72,7 +72,7 @@ TEST(ArrayRebuild, TheChunkInProgressIsNotYetReadable) {
     // member, without a lock.
     const RaidLayout l = r.b.layout();
     while (r.may_continue()) {
-      // The stripe is in or shortly after the chunk in progress.
+      // Select a stripe in the chunk in progress or shortly after it.
       const std::uint64_t done = r.b.array->status().background_done / l.unit;
       const std::uint64_t stripe = std::min(done + random() % 32, l.stripes - 1);
       const std::uint32_t role = l.role_of(stripe, r.member);
@@ -90,7 +90,7 @@ TEST(ArrayRebuild, DataIsOnTheMediumBeforeTheMemberIsActive) {
     r.b.finish(r.b.submit(Op::flush));
     while (r.b.array->status().members[r.member] != MemberState::active)
       ASSERT_TRUE(r.b.simulation->run_next());
-    /// Also lets the array record the progress in the superblocks.
+    /// Lets the array record the progress in the superblocks.
     r.b.run_for(5 * kMillisecondNs);
     r.b.array->power_cut();
     r.b.run_for(0);

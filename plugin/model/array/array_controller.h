@@ -162,7 +162,7 @@ class ArrayController final : private EventTarget, private FinishedRequests {
     std::uint32_t stripes = 0;
     /// Range of data sectors in the stripe; the whole stripe if stripes > 1.
     std::uint32_t lo = 0, hi = 0;
-    std::uint64_t offset = 0;  ///< offset in the request of the segment's first sector, in sectors
+    std::uint64_t offset = 0;  ///< sectors of the request before the segment
   };
   Task write(HostRequest& host);
   Task write_striped(HostRequest& host);
@@ -262,7 +262,7 @@ class ArrayController final : private EventTarget, private FinishedRequests {
 
   std::vector<MemberState> states_;
   std::uint32_t lost_members_ = 0;  ///< number of members that are not active
-  /// The stripes before this one are valid on a member that is being rebuilt.
+  /// On a member that is being rebuilt, only the stripes before this one are valid.
   std::uint64_t rebuilt_stripes_ = 0;
   /// Number of rebuilt stripes that the superblocks record. The data of these stripes is on the
   /// medium.
@@ -290,8 +290,8 @@ class ArrayController final : private EventTarget, private FinishedRequests {
 
   PrewriteLog log_;
   std::uint64_t adopted_tail_ = 0;  ///< log tail recorded in the superblocks at power-on
-  /// True until the roll-forward is complete. While this is true, superblocks must contain
-  /// adopted_tail_ as the log's tail.
+  /// True until the roll-forward is complete. Until then, superblocks must contain adopted_tail_ as
+  /// the log's tail.
   bool before_roll_forward_ = false;
   ArrayRunner::Waiters log_waiters_;
 

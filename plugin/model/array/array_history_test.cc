@@ -190,7 +190,7 @@ class ArrayHistory final : public Initiator {
     if (completion.status != Status::ok) {
       EXPECT_EQ(completion.status, Status::power_lost)
           << "op " << static_cast<int>(r.op) << " " << r.lba << "+" << r.sectors;
-      return;  // the write stays in writing_: until the cut has been checked, its data may be read
+      return;  // keep it in writing_: until the cut has been checked, reads may return its data
     }
     ++completions_;
     if (r.op == Op::read) {
@@ -224,7 +224,7 @@ class ArrayHistory final : public Initiator {
                   << f.allowed[i][0];
   }
 
-  /// Makes another member or sector fail, if the redundancy still tolerates it, or starts a
+  /// Makes another member or sector fail if the redundancy permits one more loss, or starts a
   /// rebuild.
   void disturb() {
     const RaidLayout l = bench_.layout();
@@ -241,7 +241,7 @@ class ArrayHistory final : public Initiator {
       ++rebuilds_;
       if (pick(2) == 0) return;
       bench_.run_for(
-          // The longest times suffice for most of the rebuild, or for the array to become clean.
+          // At most 900 ms: enough for most of the rebuild, or for the array to become clean.
           static_cast<TimeNs>(pick(900 * kMillisecondNs)));
       cut();
     } else if (lost < l.parity && status.members[m] == MemberState::active && unreadable() == 0) {

@@ -360,7 +360,7 @@ void ArrayController::adopt(const Slots& found, std::uint64_t dead, const Superb
 
 Task ArrayController::assemble() {
   metadata_written_ = metadata_wanted_;
-  if (bytes_) noted_stripes_ = 0;  // adopt() reads the value from the superblocks
+  if (bytes_) noted_stripes_ = 0;  // adopt() restores it from the superblocks
   rebuilt_stripes_ = noted_stripes_;
   regions_.forget_writes();
   if (!bytes_) {
@@ -390,7 +390,7 @@ Task ArrayController::assemble() {
   co_return Status::ok;
 }
 
-/// Recovers the array before it serves requests, and decides whether it may serve any.
+/// Recovers the array. Calls refuse() if the array must not serve requests.
 Task ArrayController::recover() {
   if (broken()) {
     refuse("more members are lost than the array tolerates");

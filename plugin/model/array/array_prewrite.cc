@@ -139,8 +139,9 @@ std::uint64_t ArrayController::stripe_of(const FoundUpdate& update) const {
   return record.home < layout.data_first ? 0 : (record.home - layout.data_first) / layout.unit;
 }
 
-/// Writes an update to its home location on all members. A member whose record has become
-/// unreadable keeps its old bytes there, and counts as failed; the other members compensate for it.
+/// Writes an update to its home location on all members. If a member's record has become
+/// unreadable, the member keeps its old bytes and counts as failed; its data can be reconstructed
+/// from the other members.
 Task ArrayController::write_home(const FoundUpdate& update) {
   std::array<AlignedBuffer, kArrayMembersMax> buffers;
   Batch reads(commands_);

@@ -74,7 +74,7 @@ TEST(PrewriteRoom, CountsTheSkippedEndOfTheRingAsUsed) {
   EXPECT_EQ(place->at[0], 16U);
 }
 
-/// Returns the newest tail on the members, which the array would use if it were started now.
+/// Returns the newest tail on the members. A start of the array would use this tail.
 std::uint64_t tail_on_members(const ArrayFixture& b) {
   std::uint64_t tail = 0;
   for (std::uint32_t m = 0; m < b.profile.members; ++m) {

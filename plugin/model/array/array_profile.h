@@ -12,7 +12,7 @@ enum class RaidLevel : std::uint8_t { raid0, raid1, raid4, raid5, raid6 };
 
 /// The recovery that an array performs at power-on after an unclean shutdown.
 enum class ArrayRecovery : std::uint8_t {
-  none,    ///< no recovery, which leaves the write hole open
+  none,    ///< no recovery; the write hole remains open
   resync,  ///< recomputes all parity, in the background
   /// Recomputes the parity of the regions that were marked dirty before the power cut.
   dirty_regions,

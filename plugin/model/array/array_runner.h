@@ -83,7 +83,7 @@ class ArrayRunner final : public CoroutineScope, private EventTarget {
   enum class Tag : std::uint64_t { drain, wake };
   struct Sleeper {
     std::coroutine_handle<> waiter;
-    /// Incremented when a sleep ends, which invalidates the events of earlier sleeps.
+    /// Incremented when a sleep ends, so that events of earlier sleeps are ignored.
     std::uint32_t turn = 0;
   };
 

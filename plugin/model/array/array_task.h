@@ -82,7 +82,7 @@ class FramePool {
 
 class CoroutineScope {
  public:
-  /// `schedule` is the seed that determines the order in which ready coroutines run; 0 for FIFO.
+  /// The seed `schedule` determines the order in which ready coroutines run; 0 selects FIFO.
   explicit CoroutineScope(std::uint64_t schedule = 0)
       : scheduled_(schedule != 0), order_(schedule) {}
   ~CoroutineScope() { cancel_all(); }

@@ -424,8 +424,8 @@ TEST(WriteHole, ResyncClosesItIfNoMemberFailsBefore) {
 }
 
 TEST(WriteHole, PrewriteLogClosesTheWriteHole) {
-  // Only the in-place writes may stall. If the log record of the stalled member stalled too, the
-  // cut would come before the update is logged.
+  // Only in-place writes may stall. If a log record stalled too, the power would be cut before the
+  // update is logged.
   ArrayFixture b(with_log(array_profile(RaidLevel::raid5, 5)), kMemberSectors);
   open_dirty(b);
   const RaidLayout l = b.layout();

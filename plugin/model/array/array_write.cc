@@ -94,8 +94,8 @@ Task ArrayController::write_striped(HostRequest& host) {
   co_return write_outcome(batch, 0);
 }
 
-/// Writes to all mirrors, including one that is being rebuilt. If the rebuild has not reached the
-/// data yet, the rebuild copies it again.
+/// Writes to all mirrors, including one that is being rebuilt. Data that the rebuild has not
+/// reached yet is copied again later.
 Task ArrayController::write_mirrors(HostRequest& host) {
   const Request& r = host.request;
   const std::uint64_t first = r.lba / layout.unit;
@@ -177,8 +177,7 @@ Task ArrayController::write_stripes(HostRequest& host) {
   co_return join.status;
 }
 
-/// Copies the data of a run of full stripes into `bytes`, one member after the other, and computes
-/// the parity there.
+/// Fills `bytes` with the data and the parity of a run of full stripes, one member after the other.
 void ArrayController::gather_full(const Request& request, const Segment& segment,
                                   std::byte* bytes) const {
   const std::size_t unit_bytes = std::size_t{layout.unit} * kSectorBytes;
@@ -222,8 +221,8 @@ Detached ArrayController::write_full(Join& join, Request request, Segment segmen
     expect_marked(request);
     array_counters.full_stripe_writes += segment.stripes;
     if (any_lost()) array_counters.degraded_writes += segment.stripes;
-    // A rebuilding member is written if the rebuild has reached the first stripe of the run. The
-    // rebuild later writes the run's other stripes again.
+    // The run is also written to a rebuilding member if the rebuild has reached the first stripe of
+    // the run. The rebuild later writes the other stripes again.
     LogParts parts{};
     for (std::uint32_t m = 0; m < layout.members; ++m) {
       if (!alive(m, segment.stripe)) continue;
@@ -443,8 +442,8 @@ Task ArrayController::zero_edges(Request request) {
   co_return join.status;
 }
 
-/// Trims only as far as parity remains consistent. On levels without parity, trims the whole range;
-/// on other levels, only whole stripes, on all members, which then read as zeroes.
+/// Trims only as far as parity remains consistent. On levels without parity, trims the whole range.
+/// On other levels, trims only whole stripes; they then read as zeroes on all members.
 Task ArrayController::trim(HostRequest& host) {
   if (!characteristics.trim) {
     co_await runner_.until_event();

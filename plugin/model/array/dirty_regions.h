@@ -49,7 +49,7 @@ class DirtyRegions {
     }
     return any;
   }
-  /// Ends a write, whose data is now on the members or in their caches. REQUIRES: called exactly
+  /// Ends a write after its data has reached the members or their caches. REQUIRES: called exactly
   /// once for each begin(), with the same sectors.
   void end(std::uint64_t first, std::uint64_t last, TimeNs now) {
     for (std::uint64_t r = first / region_sectors_; r <= last / region_sectors_; ++r) {
@@ -69,8 +69,8 @@ class DirtyRegions {
     }
     return unused;
   }
-  /// Clears the bits of `unused`, which maps regions to the times at which their last writes ended.
-  /// Skips regions that have been written to since then.
+  /// Clears the bits of unused regions. `unused` maps each region to the time at which its last
+  /// write ended. Skips regions that have been written to since that time.
   void forget(const std::map<std::uint64_t, TimeNs>& unused) {
     for (const auto& [region, ended_at] : unused) {
       const auto use = uses_.find(region);

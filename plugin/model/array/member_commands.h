@@ -48,7 +48,7 @@ class MemberCommands {
     std::uint64_t dead = 0;        ///< mask of members that are dead, or on which a write failed
     std::uint64_t unreadable = 0;  ///< mask of members on which a read had a medium error
     bool store_error = false;
-    Breakdown breakdown;  ///< breakdown of the last command
+    Breakdown breakdown;  ///< of the last command
 
    private:
     friend class MemberCommands;
@@ -62,8 +62,8 @@ class MemberCommands {
   /// Returns the LBA that follows the last command to this member.
   std::uint64_t next_lba(std::uint32_t member) const { return next_lba_[member]; }
   std::uint32_t in_flight(std::uint32_t member) const { return in_flight_[member]; }
-  /// Detaches the commands in flight from their batches, which belong to coroutines. REQUIRES: the
-  /// coroutines have not been destroyed yet.
+  /// Detaches the commands in flight from their batches. REQUIRES: the coroutines that own the
+  /// batches have not been destroyed yet.
   void power_cut();
 
  private:

@@ -39,9 +39,9 @@ class MemberRuns {
     for (std::uint32_t m = 1; m < layout_.members; ++m) base_[m] = base_[m - 1] + total[m - 1];
   }
 
-  /// For loops that must wait between pieces: returns the first piece, without `buffer_sector`.
-  /// Computing the first piece takes four divisions, and each later piece at most one: the division
-  /// that finds the member in RAID-5 and RAID-6.
+  /// Returns the first piece, without `buffer_sector`, for a loop that waits between two pieces.
+  /// The first piece takes four divisions. Each later piece takes at most one, which finds the
+  /// member in RAID-5 and RAID-6.
   Piece first() const {
     const auto in_stripe = static_cast<std::uint32_t>(lba_ % layout_.stripe_sectors());
     Piece piece;

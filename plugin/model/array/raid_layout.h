@@ -39,7 +39,7 @@ struct RaidLayout {
   std::uint64_t data_first = 0;  ///< LBA of stripe 0 on every member
   std::uint64_t stripes = 0;
 
-  /// Computes the layout. If the members are too small, it has zero stripes. REQUIRES: a valid
+  /// Computes the layout, which has zero stripes if the members are too small. REQUIRES: a valid
   /// profile (Array::create checks it).
   static RaidLayout of(const ArrayProfile& profile, std::uint64_t member_sectors);
 

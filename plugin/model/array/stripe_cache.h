@@ -1,6 +1,6 @@
 #pragma once
-// The controller's cache of recently written stripes. It keeps the rows of each role that were last
-// read or written, so that the next small write to the stripe needs fewer reads or none.
+// The controller's cache of recently used stripes. For each role, it keeps the rows that were last
+// read or written, so that the next small write to the same stripe needs fewer reads or none.
 // Replacement is LRU. The cache is in the controller's memory, so it is lost in a power cut.
 
 #include <cstring>
@@ -36,8 +36,8 @@ class StripeCache {
     return true;
   }
 
-  /// Caches rows. Keeps the rows that are already cached for this stripe and role only if the new
-  /// rows overlap or adjoin them.
+  /// Caches rows. If rows are already cached for this stripe and role, they are kept if the new
+  /// rows overlap or adjoin them, and dropped otherwise.
   void put(std::uint64_t stripe, std::uint32_t role, RowRange rows, const std::byte* from) {
     if (!on() || rows.empty()) return;
     Entry& entry = touch(stripe);

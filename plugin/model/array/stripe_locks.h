@@ -28,8 +28,8 @@ class StripeLocks {
   void wait(std::uint64_t first, std::uint64_t last, std::coroutine_handle<> waiter) {
     waiting_.push_back({first, last, waiter});
   }
-  /// Releases the lock that begins at `first`, which must be held. Calls `granted` for each waiter
-  /// that obtains its lock.
+  /// Releases the lock that begins at `first`. Calls `granted` for each waiter that obtains its
+  /// lock. REQUIRES: the lock is held.
   template <typename Granted>
   void unlock(std::uint64_t first, Granted granted) {
     const auto mine = std::find_if(held_.begin(), held_.end(),
@@ -66,7 +66,7 @@ class StripeLocks {
     }
     return false;
   }
-  std::vector<Run> held_;     ///< few runs: each update in flight holds at most one lock
+  std::vector<Run> held_;     ///< few: each update in flight holds at most one lock
   std::vector<Run> waiting_;  ///< in arrival order
 };
 

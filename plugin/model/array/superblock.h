@@ -32,7 +32,7 @@ struct Superblock {
   std::uint32_t prewrite_sectors = 0, region_sectors = 0;
   std::uint64_t stripes = 0;
   std::uint64_t events = 0;
-  std::uint64_t settled = 0;  ///< all non-failed members have stored at least this event count
+  std::uint64_t settled = 0;  ///< every non-failed member stores this event count or a higher one
   std::uint64_t failed = 0, rebuilding = 0;  ///< bit masks of members
   /// On a member that is being rebuilt, the stripes before this one are on the medium.
   std::uint64_t rebuilt = 0;

@@ -1,16 +1,17 @@
-// Computes when the bus has sent read data to the host.
+// Computes when the bus has sent the last sector of a read to the host.
 //
 // The drive requests the bus when a given share of the request, the watermark, is in its buffer.
-// The bus then transfers without a pause unless it catches up with the medium. Sector i is never
-// sent before it has been read, so
+// The bus then transfers without a pause unless it catches up with the medium. No sector is sent
+// before it has been read. The last sector has therefore been sent at the later of
 //
-//   sent(last) = max over i of (read(i) + bus * (sectors - i)), not before the watermark's bound
+//   granted(watermark) + bus * sectors
+//   max over i of (read(i) + bus * (sectors - i))
 //
 // for any order of reading (zero-latency access). Within one pass, read(i) is linear in i, so only
 // the first and the last sector of each pass matter. During a request that is larger than the
-// buffer, the medium would have to pause. The formula still holds: the bus is the slower of the
-// two, so the buffer would always contain enough to send. Some drives hold back the last sectors of
-// a request (the tail) until the whole tail has been read.
+// buffer, the medium would have to pause. The formula still holds: the bus is slower than the
+// medium, so the buffer would always contain enough to send. Some drives hold back the last sectors
+// of a request (the tail) until the whole tail has been read.
 #include "plugin/model/core/bus.h"
 
 #include <algorithm>
@@ -35,7 +36,7 @@ OffsetPs read_sent_ps(const OverheadProfile& overhead, const MediaAccess& planne
       sent_ps = std::max(sent_ps, on_bus_ps + bus_ps * sectors);
     }
     done += pass.sectors;
-    // Number of sectors in the request from the first sector of this transfer on.
+    // Number of sectors from the start of this transfer to the end of the request.
     const std::uint32_t behind = sectors - pass.first;
     const OffsetPs first_ps = pass.after_ps(1, revolution_ps) + bus_ps * behind;
     const OffsetPs last_ps =

@@ -40,7 +40,7 @@
 
 namespace headcrash::model {
 
-/// Index in the machine's list of all devices, which includes members.
+/// Index in the machine's list of all devices, including array members.
 using DeviceId = std::uint16_t;
 /// Unique in a machine, ascending in the order of submission; 0 if unset.
 using RequestId = std::uint64_t;
@@ -88,7 +88,7 @@ struct Completion {
   Breakdown breakdown;
 };
 
-/// An issuer of requests, which must outlive its requests. An event calls completed() once for each
+/// A source of requests. It must outlive its requests. An event calls completed() once for each
 /// request. completed() may submit requests and cut the power, but must not block.
 class Initiator {
  public:
@@ -120,8 +120,8 @@ struct MediaWrite {
 /// Receives all events in the order of model time. The calls come from submit(), from events and
 /// from power changes, on the thread that drives the simulation. An observer must outlive the
 /// devices that report to it. It must not submit requests or change the power. Spans and texts are
-/// valid only during the call. An observer cannot reject an event. If it fails to record one, it
-/// keeps the error, which its owner must query.
+/// valid only during the call. An observer cannot reject an event. If an observer fails to record
+/// an event, it keeps the error for its owner.
 class Observer {
  public:
   virtual ~Observer() = default;
@@ -153,7 +153,7 @@ struct Characteristics {
 struct DeviceCounters {
   std::uint64_t reads = 0, writes = 0, flushes = 0, trims = 0;
   std::uint64_t sectors_read = 0, sectors_written = 0;
-  /// These count operations of the mechanism, not host requests.
+  /// The following count internal operations of the device, not host requests.
   std::uint64_t media_writes = 0, media_sectors_written = 0;
   std::uint64_t cache_hits = 0, seeks = 0;
   TimeNs busy_ns = 0;
@@ -192,7 +192,8 @@ struct DeviceCounters {
 class Device {
  public:
   virtual ~Device() = default;
-  /// The result never changes, and the reference is valid as long as the device.
+  /// Returns a reference that is valid for the lifetime of the device. The characteristics never
+  /// change.
   virtual const Characteristics& characteristics() const = 0;
   virtual DeviceCounters counters() const = 0;
   /// Copies the request and starts it. REQUIRES: the id is new (Simulation::new_request_id), the
@@ -210,9 +211,9 @@ class Device {
   virtual std::optional<TimeNs> quiet_since() const = 0;
 
   /// Shuts down cleanly: writes back battery-backed memory and marks an array clean. Runs the
-  /// simulation until that is complete, so it must not be called from an event. Does not flush
-  /// volatile caches, which is the host's task. The device can still be used afterwards. Has no
-  /// effect while the power is off. Stops early if the simulation runs out of events.
+  /// simulation until the shutdown is complete or no events are left, so it must not be called from
+  /// an event. Does not flush volatile caches, which is the host's task. The device can still be
+  /// used afterwards. Has no effect while the power is off.
   virtual void shut_down() {}
 
   /// Calls `target.on_event(tag)` whenever half of sector `lba` has been written to the medium (the

@@ -12,7 +12,8 @@ namespace headcrash::timed {
 struct SmallWorkload {
   std::string name;
   Arguments arguments;
-  /// Index of the phase; -1 if the workload detects only unexpected names, so nothing is damaged.
+  /// Index of the phase after which the test damages data. -1 if the workload detects only
+  /// unexpected names; the test then damages nothing.
   int damage_after;
 };
 inline const std::vector<SmallWorkload>& small_workloads() {
