@@ -253,8 +253,8 @@ class Vfs {
     if (changes.modified_ns) return set_modified(path, *changes.modified_ns);
     return {};
   }
-  /// Sets inode flags of a file or directory (FS_*_FL in linux/fs.h). `of` is the mask of the flags
-  /// to change: of these, exactly `flags` are set afterwards. Other flags remain unchanged.
+  /// Changes inode flags (FS_*_FL in linux/fs.h) of a file or directory. Only flags in the mask
+  /// `of` can change: those that are also in `flags` are set, and the others are cleared.
   virtual VfsResult<void> set_flags(std::string_view /*path*/, std::uint32_t /*flags*/,
                                     std::uint32_t /*of*/) {
     return refuse(ENOTSUP);
@@ -287,8 +287,8 @@ class Vfs {
   /// Simulates think time or compile time. In a guest, keeps the processor busy; in virtual time,
   /// advances the clock.
   virtual void cpu(std::int64_t ns) = 0;
-  /// Starts a program and waits until it ends. In a guest, the program does nothing; in virtual
-  /// time, the call takes as much CPU time as fork and exec.
+  /// Simulates the start of a program. In a guest, runs a program that does nothing, and waits
+  /// until it ends. In virtual time, the call only takes the CPU time of fork and exec.
   virtual void start_program() = 0;
 };
 

@@ -54,7 +54,7 @@ struct SiteVerdict {
     redundant,    ///< no state fails if its calls are skipped
     proven,       ///< the disk receives the same requests if its calls are skipped
     together,     ///< redundant alone, but needed if all other redundant sites are dropped
-    unclear,      ///< the run never reached it, or no state was checked
+    unclear,      ///< no run made a call at the site, or no state was checked
     unskippable,  ///< its calls cannot be skipped; for example, a flush through io_uring
   };
   Site site;

@@ -109,8 +109,8 @@ class BenchTrial {
   std::optional<run::PhaseClock> setup_;
   std::optional<Error> unusable_;
   base::Stopwatch began_;
-  /// True if all data of the last phase is on the device, or if the benchmark does not wait until
-  /// all data is there.
+  /// True if the last phase was measured. Without bench_.quiescence, its data may still be in
+  /// flight.
   bool settled_ = false;
 };
 

@@ -92,8 +92,8 @@ class TrialPlans {
 
   std::size_t size() const { return size_; }
   TrialPlan operator[](std::size_t index) const;  ///< requires `index` < size()
-  /// Returns the maximum number of states of all trials together. Does not include trials with one
-  /// power cut.
+  /// Returns the maximum number of crash states that all trials explore in total. Trials with one
+  /// power cut are not counted.
   std::uint64_t states_most() const;
   std::optional<TrialPlan> find(const std::string& key) const;
 
@@ -123,7 +123,7 @@ class TrialPlans {
 /// Returns all file systems of the campaign, including the controls of a campaign that explores.
 std::vector<const adapters::LinuxAdapter*> filesystems_of(const Campaign& campaign);
 
-/// Returns the guests that the trials need. The key is guest_of() of the file system.
+/// Returns the guests that the trials need, keyed by guest_of().
 std::map<std::string, adapters::GuestParts> guests_of(const Campaign& campaign);
 /// Returns a key for the guest that a file system needs: the file system's name, and the packages
 /// of its application.

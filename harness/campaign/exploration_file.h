@@ -72,8 +72,8 @@ struct ExploredCell {
   std::int64_t rounds = 60;
   std::vector<std::string> strategies;  ///< names of strategies in plugin/states/state_enumerator.h
   std::int64_t budget = 1000;           ///< maximum number of distinct states in each trial
-  /// Maximum number of distinct states in all trials of the cell together, divided equally among
-  /// the trials. Unset if `budget` applies.
+  /// Maximum number of distinct states for all trials of the cell together. Each trial gets an
+  /// equal share. Unset if `budget` applies.
   std::optional<std::int64_t> states;
   /// Hardware on which the workload runs and the states are recovered.
   explorer::StageMachine machine;

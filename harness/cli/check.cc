@@ -105,7 +105,7 @@ void print_verdict(const Verdict& verdict) {
   for (const std::string& line : verdict.about) fmt::print("{:<8}{}\n", "", line);
 }
 
-/// Prints whether the verifier can detect a loss. If it cannot, this is an error.
+/// Prints whether the verifier can detect a loss. Reports an error if it cannot.
 void print_control(const CheckArguments& arguments, const std::optional<bool>& can_see) {
   if (!can_see)
     fmt::print(

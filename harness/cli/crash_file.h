@@ -1,5 +1,5 @@
 #pragma once
-// Writes the page of a crash state (results/report/crash/crash_page.h). Several commands use this.
+// Writes the page of a crash state (results/report/crash/crash_page.h).
 
 #include <filesystem>
 #include <optional>

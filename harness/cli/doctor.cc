@@ -144,7 +144,7 @@ std::vector<Finding> examine() {
   return findings;
 }
 
-/// Returns, for each use, what this machine lacks for it.
+/// Returns each use of headcrash, with a list of what this machine lacks for that use.
 std::vector<std::pair<std::string, std::vector<std::string>>> lacking(
     const std::vector<Finding>& findings) {
   std::vector<std::pair<std::string, std::vector<std::string>>> uses;

@@ -21,7 +21,7 @@ enum class Answer : std::uint8_t { kept, broken, unusable, unsupported, failed }
 std::string_view name(Answer answer);
 
 /// The broken crash state with the fewest lost or torn writes. If no state is broken, the unusable
-/// state with the fewest.
+/// state with the fewest lost or torn writes.
 struct SmallestCrash {
   std::string state;        ///< name of the state in the recording
   std::size_t missing = 0;  ///< number of lost or torn writes

@@ -111,7 +111,8 @@ class Mounts {
                     system_.mkfs_options, seed % 2 == 0 ? 1024 : 4096, image_.string()));
   }
   void mount() {
-    // The server runs in the foreground, so that its output is kept.
+    // Keep the server in the foreground, because its output is redirected to a file that a failed
+    // test prints.
     const auto serve = fmt::format(
         "{}/mount.headcrash-{} -o foreground,scheme={},buffered,cache=1M{} {} {} >{} 2>&1 &",
         tools_, system_.type, system_.scheme, write_back ? ",writeback" : "", image_.string(),

@@ -107,7 +107,7 @@ int fault_in(void* pages, std::size_t bytes) {
   return 0;
 }
 
-/// A mapping of whole pages of a file that contains the requested range.
+/// The whole pages that contain a requested range of a file, mapped into memory.
 struct Mapping {
   std::byte* pages = nullptr;
   std::size_t bytes = 0;  ///< length of the mapping

@@ -16,7 +16,8 @@ namespace {
 
 // Number of blocks for the two inodes that every operation may change without reporting the change.
 constexpr std::uint32_t kBlocksOfItself = 2;
-// Maximum number of rounds in a sync. A sync need not wait for changes made in the meantime.
+// Maximum number of rounds in a sync. A further round would only commit changes made after the sync
+// began.
 constexpr int kCommitRoundsMax = 100;
 
 }  // namespace
@@ -82,7 +83,7 @@ void Journal::commit_later() {
   volume_.syncer.add_work(
       [this] {
         timer_ = false;
-        // The result is ignored, because callers that need it wait for the commit themselves.
+        // Ignore the result: a caller that needs the result waits for the commit itself.
         if (!volume_.abandoned) (void)commit_through(running_);
       },
       volume_.syncer.due_at(os::Content::data, options_.journal.interval_ns));

@@ -139,7 +139,7 @@ std::span<std::byte> Journal::header_image(Transaction& transaction, std::uint32
   if (known == transaction.image_at.end()) {
     const auto buffer = volume_.read_block(home);
     if (!buffer) {
-      // Without this image, a commit could not free the blocks of the group on the disk, and they
+      // Without this image, a commit could not free the group's blocks on the disk, and the blocks
       // would leak.
       volume_.stop();
       return {};

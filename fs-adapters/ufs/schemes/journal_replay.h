@@ -33,7 +33,7 @@ class Redo {
 
   /// Adds the images of `transactions`, which must outlive this object.
   void add(const std::vector<JournalTransaction>& transactions);
-  /// Adds whole fragments, which are copied.
+  /// Adds a copy of `bytes`, which must be a whole number of fragments.
   void put(FragmentAddress at, std::span<const std::byte> bytes);
   Result<void> read(FragmentAddress at, std::span<std::byte> into) const;
   /// Replaces those bytes for which a fragment is pending. `bytes` were read from the store at

@@ -211,8 +211,8 @@ struct NetraOptions {
     tag_late,              ///< the entry reaches the disk before the tag
     /// An operation does not wait for the write that marks a group's record as busy (busy_map.h).
     map_late,
-    /// A truncation does not wait for the write of the merged bmap cache, nor for the write of the
-    /// inode without a cache.
+    /// A truncation does not wait for two writes: that of the indirect block that has received the
+    /// pointers in the bmap cache, and that of the inode without its cache.
     cache_unmerged,
   };
   Rule broken = Rule::all_kept;
@@ -262,8 +262,8 @@ class Scheme : public os::WriteHooks {
   virtual std::string_view name() const = 0;
   const SchemeOptions& options() const { return options_; }
 
-  /// Called before each operation of a user, while no lock is held. May wait until there is less
-  /// deferred work.
+  /// Called before each operation of a user. The caller holds no lock, so the scheme may wait here
+  /// until less deferred work is pending.
   virtual void bound_work() {}
   virtual void begin(Operation&) {}
   virtual VfsResult<void> end(Operation&) { return {}; }
@@ -293,12 +293,12 @@ class Scheme : public os::WriteHooks {
   /// (4b) Called when the inode's mode and pointers have been cleared in core.
   virtual VfsResult<void> inode_removed(Operation& operation, const InodeRemoval& removal) = 0;
 
-  /// Called when the addresses in an inode's bmap cache have been copied to `indirect`. Writes that
-  /// block before the inode is written with another cache or without one. Only for files that have
-  /// such a cache.
+  /// Called when the pointers in an inode's bmap cache have been copied to `indirect`. Writes
+  /// `indirect` before the inode is written without these pointers in its cache. Called only for
+  /// files that have a bmap cache.
   virtual VfsResult<void> bmap_merged(CoreInode& inode, os::HeldBuffer indirect, BmapMerge why);
-  /// Called after bmap_merged() if the inode no longer has a cache, and before its pointers are
-  /// reset.
+  /// Called after bmap_merged(), when the inode's cache has been removed in core. The inode's
+  /// pointers are still set.
   virtual VfsResult<void> bmap_ended(CoreInode& inode);
 
   /// Called before a rename removes another name of the inode. The new name must be on the disk

@@ -85,8 +85,9 @@ VfsResult<os::HeldBuffer> SoftUpdates::block_allocated(Operation&,
                                                        os::HeldBuffer block) {
   const bool data = allocation.kind == BlockKind::data;
   if (data && !options_.allocation_initialization && !allocation.moved()) {
-    // No dependency waits for this data. If an earlier growth has moved the fragments and is still
-    // pending, the dependency of that growth stays with this block, whose write satisfies it.
+    // No dependency waits for this data. If an earlier growth has moved the fragments, the
+    // dependency of that growth may still be pending. It remains attached to this block, and the
+    // next write of the block resolves it.
     return block;
   }
   count_dependency();
@@ -211,8 +212,8 @@ VfsResult<void> SoftUpdates::blocks_removed(Operation&, const BlockRemoval& remo
     volume_.cache.write_delayed(std::move(holder));
     return {};
   }
-  // The inode's block stays held here, so that its bytes and the records of changes to undo are
-  // updated together.
+  // Hold the inode's block until the end of this function, so that no write can start between the
+  // change to its bytes and the update of the records that undo the change.
   auto block = volume_.inodes.copy_to_block(removal.inode);
   if (!removal.moved)
     cancel_allocations(removal.inode, removal.first_block, removal.end_block, freed.extents);
@@ -448,8 +449,8 @@ VfsResult<void> SoftUpdates::write_targets(InodeNumber directory) {
   return {};
 }
 
-/// Writes those directory blocks in which an entry for the inode is pending, if the entry may be
-/// written now.
+/// Writes each directory block that contains a pending entry for the inode. First writes the blocks
+/// that must precede it: that of the inode and that of the directory's inode.
 VfsResult<void> SoftUpdates::write_adds_of(InodeNumber inode) {
   std::vector<os::BufferKey> named_in;
   for (const auto& [id, add] : adds_)
@@ -522,7 +523,7 @@ VfsResult<void> SoftUpdates::fsync(Operation& operation, CoreInode& inode, SyncE
 }
 
 /// Writes the new name of an inode. For a directory, also writes its "..": while the directory has
-/// two names, fsck uses the ".." to select the name that it keeps.
+/// two names, fsck keeps the name that is in the directory to which the ".." refers.
 VfsResult<void> SoftUpdates::settle_name(Operation&, CoreInode& inode) {
   const os::BufferKey first_block = Volume::block_of(inode.number, 0);
   const auto named = [&] {
@@ -536,7 +537,7 @@ VfsResult<void> SoftUpdates::settle_name(Operation&, CoreInode& inode) {
   };
   const auto settled = [&] { return named() && dot_dot() == nullptr; };
   for (int round = 0; round < kSettleRoundsMax && !settled(); ++round) {
-    // The ".." must wait until the link count of the parent to which it refers is on the disk.
+    // Before the "..", write the link count of the directory to which the ".." refers.
     if (const Add* parent = dot_dot(); parent != nullptr)
       TRY(volume_.write_if_dirty(volume_.inodes.block_key(parent->inode)));
     // The directory's first block must be on the disk before the directory's name is.

@@ -165,8 +165,8 @@ class SoftUpdates : public Scheme {
     std::uint32_t slot = 0;
     WriteNumber carried = 0;
   };
-  /// Kept for an indirect block: identifies the new size of a directory that may be written once
-  /// the indirect block has been written.
+  /// Attached to an indirect block. Once that block has been written, the directory `inode` may be
+  /// written with a size that includes block number `block`.
   struct SizeSafe {
     InodeNumber inode = 0;
     std::int64_t block = 0;

@@ -175,7 +175,7 @@ class SchemesRun {
     return {};
   }
 
-  /// The faults of a trial and its operations, for the report of a failure.
+  /// Texts for the report of a failure: the trial's faults, and its operations.
   struct Faults {
     std::string summary, operations;
   };

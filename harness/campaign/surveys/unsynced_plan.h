@@ -43,9 +43,9 @@ struct WritebackSetting {
   /// Returns shell commands that apply the settings in the guest. For f2fs, they must run after the
   /// mount.
   std::string shell_commands(std::string_view type) const;
-  /// Returns the age at which a change should have been written and committed: the expiry, plus one
-  /// check interval, plus one commit interval. Does not include the time that the disk needs for
-  /// the writes.
+  /// Returns the age by which a change should have been written and committed: the expiry time plus
+  /// one check interval plus one commit interval. The time that the disk needs for the writes is
+  /// not included.
   std::int64_t bound_ms(std::string_view type) const;
 };
 const std::vector<WritebackSetting>& writeback_settings();

@@ -25,7 +25,7 @@ constexpr const char* kRecording = "workload.hcrec";
 /// without being minimised. The failures of a control are expected, so they are never minimised.
 constexpr std::size_t kMinimisedOfKind = 3;
 constexpr std::chrono::seconds kMinimise{90}, kOnlyReport{5};
-/// Maximum number of failures of each kind to confirm, if failures are only confirmed and judged.
+/// Maximum number of failures of each kind to confirm if the campaign does not describe failures.
 constexpr std::size_t kSeenAgain = 3;
 
 Result<explorer::RecordedWorkload> record(explorer::StageGuest& guest, const ExploredCell& cell,
@@ -404,8 +404,8 @@ void ExploredTrial::judge(const explorer::ExplorationResult& result) {
   }
 }
 
-/// Adds the broken rules of the stack to the trial's verdict. Harness errors of single states do
-/// not hide them, because they do not depend on any state.
+/// Adds the stack's broken rules to the verdict, even if the verdict is a harness error: a harness
+/// error concerns a single state, and the rules do not depend on states.
 void ExploredTrial::judge_rules() {
   if (broken_rules_.empty()) return;
   worth_keeping_ = true;

@@ -258,8 +258,9 @@ class Timeline {
         if (request.cycle_ended && flush->acked->event > *request.cycle_ended) break;
         if (!request.durable || flush->acked->event < request.durable->event)
           request.durable = flush->acked;
-        // A flush may complete before flushes that were submitted earlier. Stop only at a flush
-        // that was submitted after the earliest completion found so far.
+        // Flushes may complete in a different order. Stop at the first flush that was submitted
+        // after the earliest completion found so far: neither it nor any later flush can have
+        // completed earlier.
         if (flush->submitted.event > request.durable->event) break;
       }
     }

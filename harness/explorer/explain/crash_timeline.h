@@ -27,7 +27,7 @@ struct TimelineOptions {
   std::optional<states::CrashState> state;  ///< nullopt to explain the whole recording
   std::string state_name;                   ///< displayed name; empty to use the state's own name
   std::vector<JudgedState> states;          ///< may include the state to explain
-  std::vector<oracle::Finding> findings;    ///< findings of the state to explain
+  std::vector<oracle::Finding> findings;    ///< findings for `state`
   std::vector<workload::Operation> operations;
   /// The workload ran between these events. If `to_event` is 0, the range ends with the recording.
   std::uint64_t from_event = 0, to_event = 0;

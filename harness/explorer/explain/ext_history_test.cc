@@ -82,7 +82,7 @@ class ExtImage {
   TemporaryFolder folder_;
 };
 
-/// The blocks that differ between two images, as writes of one block each. By default, the writes
+/// The blocks in which two images differ. Each block is a separate write. By default, the writes
 /// are sorted by position.
 class Written {
  public:
@@ -239,8 +239,8 @@ TEST(ExtHistory, BytesFromBeforeMkfsAreNotInodes) {
   EXPECT_EQ(written.all().find("inode 13"), std::string::npos) << written.all();
 }
 
-/// If mke2fs did not write a bitmap, the bitmap's block may contain any bytes. An earlier copy of
-/// the bitmap in the journal does not show these bytes.
+/// A bitmap that mke2fs did not write may contain any bytes, so its first write must not be
+/// compared with the earlier contents, not even if the journal holds a copy of the bitmap.
 TEST(ExtHistory, AnUnwrittenBitmapHasNoComparison) {
   ExtImage image({"-t", "ext4", "-b", "1024", "-g", "2048", "-E", "nodiscard"},
                  ExtImage::Disk::used);

@@ -17,9 +17,9 @@ struct MissingWrite {
   model::RequestId request = 0;
   std::optional<states::TornWrite> torn;  ///< nullopt if the whole write is lost
 };
-/// Describes what is missing of the write `unflushed` in the state: the whole write or a part.
-/// Returns nullopt if the state contains the complete write. REQUIRES: the base of the state is
-/// `writes`.
+/// Describes which part of the write `unflushed` the state lacks: the whole write or some of its
+/// sectors. Returns nullopt if the state contains the whole write. REQUIRES: `state.base` is
+/// Base::writes.
 std::optional<MissingWrite> missing_write(const states::CrashState& state,
                                           model::RequestId unflushed);
 

@@ -193,8 +193,8 @@ constexpr std::array kPageEvents{PageEvent{"writeback_dirty_folio", BlockEvent::
                                  PageEvent{"f2fs_submit_folio_write", BlockEvent::Kind::placed,
                                            "dev = (", "ino = ", "_index = ", "newaddr = ", ""}};
 
-/// A range without a place, such as a delayed allocation, has an impossible block; `blocks` is then
-/// 0.
+/// In an event, a range without a place on the disk, such as a delayed allocation, has an
+/// impossible block number. `blocks` is then set to 0.
 bool parse_page_event(const PageEvent& form, std::string_view fields, BlockEvent& event) {
   const auto inode = field_after(fields, form.inode), at = field_after(fields, form.at);
   if (!inode || !at) return false;

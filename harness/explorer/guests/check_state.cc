@@ -140,7 +140,7 @@ class StateCheck : private run::RecoveryGuest {
   std::string first_refusal_;       // the kernel's error, if it refused the first mount
   std::string stack_damage_;        // output of the stack's own check, if it failed
   base::Descriptor replayed_copy_;  // the host's copy of the state, after replay and check
-  // True if the stage still holds the original state, although a copy of it may have been replayed.
+  // True if the stage still holds the original state. (A copy of the state may have been replayed.)
   bool stage_as_cut_ = false;
 };
 
@@ -417,8 +417,9 @@ void StateCheck::judge() {
          .expected = "new names can be created, and everything can be removed",
          .found = recovery_.unusable()});
   }
-  // If the first mount recovers, later mounts have nothing to replay. A replay by the host's fsck
-  // does not count, because fsck works on a copy that was made before the first mount.
+  // Do not report a replay if the first mount has already recovered the state: later mounts have
+  // nothing to replay, and the host's fsck replays only a copy that was made before the first
+  // mount.
   if (first_tree_) recovery_.state().replayed = false;
   outcome_.judgement = recovery_.judge(outcome_.findings);
   if (!checker_.judges_content() && oracle::keeps_promises(outcome_.judgement.verdict))

@@ -178,8 +178,8 @@ Result<ExplorationResult> Exploration::run() {
   std::erase(explore.strategies, Strategy::recovery);
   const std::uint64_t recovery_budget =
       recoveries ? std::max<std::uint64_t>(explore.budget / std::max<std::size_t>(asked, 1), 1) : 0;
-  // The strategy `recovery` interrupts the recovery of states that other strategies have found, so
-  // at least one other strategy is needed.
+  // The strategy `recovery` interrupts the recoveries of states that other strategies have
+  // generated, so at least one other strategy must run.
   if (explore.strategies.empty())
     explore.strategies = {guests_[0]->machine().is_array() ? Strategy::physical : Strategy::prefix};
   if (asked > 1) explore.budget -= std::min(recovery_budget, explore.budget);

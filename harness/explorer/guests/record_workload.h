@@ -47,7 +47,7 @@ struct DiskOptions {
   /// twice, because the first recording determines which writes are of this kind.
   std::string slow = {};
   std::uint32_t slow_us = 100'000;
-  /// Also records who issued each write and flush, as the guest's kernel traced it
+  /// Also records which thread issued each write and flush, according to the guest's kernel
   /// (explain/issuers.h).
   bool issuers = false;
 };

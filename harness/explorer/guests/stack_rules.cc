@@ -170,7 +170,8 @@ RuleCheck::Ranges RuleCheck::written_between(std::uint64_t from, std::uint64_t t
   return merged;
 }
 
-/// Returns the first sector of the range in which the group's disks break their rule at an event.
+/// The disks of a group must hold related data, for example equal data. Returns the first sector of
+/// `range` in which they break this rule after event number `event`; nullopt if they keep the rule.
 Result<std::optional<std::uint64_t>> RuleCheck::first_difference(const Group& group,
                                                                  const model::SectorRange& range,
                                                                  std::uint64_t event) const {

@@ -7,11 +7,12 @@
 // incrementally (check_state.h). Every failure, and a share of the states that is selected by
 // digest, are also checked in full.
 //
-// Some states are checked first, whatever the strategies. At cuts where the run had settled, the
-// disk's content must have no residue. In a run with faults, the content is checked at the cuts
-// where an error is most likely to show; the strategies then start at the first failure.
+// Some states are checked first, regardless of the strategies: the states at cuts where the file
+// system had nothing pending (record_run.h), in which fsck may find only wrong totals; and, in a
+// run with faults, the states at the cuts where an error is most likely to show. The strategies
+// then start at the first failure.
 //
-// These contradictions end the exploration with an error:
+// Each of these cases ends the exploration with an error:
 //
 //   a full check gives another outcome than the incremental check
 //   the audit of a repair by fsck (FileSystemType::audit) fails; on large disks, repairs are

@@ -6,8 +6,9 @@
 //     -> mount, random operations in a new folder, unmount -> exact counts
 //     -> mount, same content, everything removed, a full disk, all removed, unmount -> exact counts
 //
-// The recovery is a repair by fsck or, if a mount suffices, possibly a mount. A repair is cut after
-// some of its writes, a mount after some time. A seed determines all choices.
+// The recovery is a repair by fsck. If a mount suffices to recover the state, it may be a mount
+// instead. A repair is cut after a number of its writes, and a mount after a period of time. A seed
+// determines all choices.
 
 #include <cstdint>
 #include <optional>

@@ -92,7 +92,7 @@ struct RunOptions {
   ///   and write-back.
   std::uint64_t order = 0;
   std::vector<os::DiskFault> faults = {};
-  bool unmount = false;  ///< unmounts at the end; always done if there are faults
+  bool unmount = false;  ///< unmount at the end; a run with faults always unmounts
   /// Seed for the order of fibers; 0 for FIFO.
   std::uint64_t schedule = 0;
   std::uint64_t omitted_changes = 0;  ///< os::FiberScheduleOptions::omitted

@@ -102,7 +102,7 @@ Result<void> fits_a_byte(const Operation& operation, const std::string& subject)
               fmt::format("its version is not from 1 to {}, the range of a byte", kLargestByte));
 }
 
-/// Returns the command for inode flags. xfs_io uses its own letters for them.
+/// Returns the command that sets inode flags, with the letters that xfs_io uses for them.
 Result<std::string> flags_command(const Operation& operation, const std::string& subject,
                                   const std::string& path) {
   constexpr std::array<std::pair<std::uint32_t, char>, 3> kLetters{
