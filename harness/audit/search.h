@@ -39,8 +39,9 @@ struct ExperimentOutcome {
     unclear  ///< no state was checked, or failures were not reproduced
   };
   Verdict verdict = Verdict::unclear;
-  std::uint64_t states = 0;           ///< number of crash states that were checked
-  double space = 0;                   ///< approximate number of crash states that exist
+  std::uint64_t states = 0;  ///< number of crash states that were checked
+  /// approximate number of all crash states, whether checked or not
+  double space = 0;
   std::string loss;                   ///< the loss in one line
   std::vector<std::string> evidence;  ///< further lines about the loss
   Trace trace;

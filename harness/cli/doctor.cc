@@ -54,7 +54,7 @@ struct Finding {
   std::string what, found, hint;
   bool good = true;
   unsigned needed_for = 0;   ///< uses that are impossible if the finding is not good
-  unsigned missing_for = 0;  ///< uses that are impossible, whether or not the finding is good
+  unsigned missing_for = 0;  ///< uses that are impossible even if the finding is good
 };
 
 /// Checks whether the folder for guests is writable. If it does not exist, checks whether it can be

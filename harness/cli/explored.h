@@ -86,7 +86,7 @@ struct Explored {
 /// string if the recording will be removed.
 std::string kept_recording(const Explored& explored, const std::filesystem::path& recording);
 
-/// Returns a text that states for how many requests the issuer is known.
+/// Returns a text such as "known for 9 of 10 writes and flushes (90.0 %)".
 std::string share_text(const explorer::IssuerShare& issuers);
 
 std::string headline(const Explored& explored);

@@ -48,7 +48,7 @@ struct Cell {
   bool whole = false;  ///< every state was checked, and the strategies omitted none
   Promise promise;
   SmallestCrash smallest;  ///< set if any state is broken or unusable
-  std::string problem;     ///< the reason for unsupported or failed
+  std::string problem;     ///< the reason, if the answer is `unsupported` or `failed`
   std::string recording;   ///< path; empty if it was not kept
   double seconds = 0;
 

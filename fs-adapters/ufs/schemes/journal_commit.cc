@@ -127,7 +127,8 @@ void Journal::order_data(Transaction& transaction) {
     } else {
       volume_.cache.release(std::move(buffer));
     }
-    // If a copy is in flight, the cache may already have evicted the block.
+    // Look the write up by its key, because the cache may have evicted the block while a copy of it
+    // is in flight.
     if (const os::RequestId request = volume_.cache.being_written(key); request != 0)
       transaction.data.push_back({key, request});
   }
@@ -236,8 +237,8 @@ bool Journal::all_written(const Writes& writes) {
   return fine;
 }
 
-/// For a control that breaks a rule: sends the fragment with the commit record without waiting for
-/// the write. The request has its own copy of the fragment.
+/// For a control that breaks a rule: writes the fragment that contains the commit record, but does
+/// not wait for the write. The request has its own copy of the fragment.
 void Journal::send_unawaited(std::uint32_t position, std::span<const std::byte> fragment) {
   struct Loose final : os::DiskDone {
     explicit Loose(std::span<const std::byte> from) : bytes(from.begin(), from.end()) {}

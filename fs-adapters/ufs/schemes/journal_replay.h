@@ -36,8 +36,8 @@ class Redo {
   /// Adds a copy of `bytes`, which must be a whole number of fragments.
   void put(FragmentAddress at, std::span<const std::byte> bytes);
   Result<void> read(FragmentAddress at, std::span<std::byte> into) const;
-  /// Replaces those bytes for which a fragment is pending. `bytes` were read from the store at
-  /// `lba`.
+  /// Overwrites those parts of `bytes` for which fragments are pending. `bytes` were read from the
+  /// store at `lba`.
   void patch(std::uint64_t lba, std::span<std::byte> bytes) const;
   /// Returns the pending fragments as runs that are contiguous and as long as possible.
   std::vector<JournalImage> images() const;

@@ -247,8 +247,8 @@ TEST(JournalReplay, TheNewestImageWins) {
   EXPECT_EQ(disk.replayed(4), "bbaa");
 }
 
-/// Damages committed contents of the journal: a mount must fail with an error, and a repair must
-/// continue without them.
+/// If committed contents of the journal are damaged, a mount must fail with an error. A repair must
+/// skip the damaged contents.
 TEST(JournalReplay, DamagedContentsAreReportedAndSkipped) {
   auto left = left_behind();
   const Superblock super = ImageReader::open(*store_of(left))->superblock();

@@ -113,8 +113,7 @@ struct BlockAllocation {
   FragmentAddress old_at = 0;
   std::uint32_t old_fragments = 0;
   std::uint64_t old_size_bytes = 0;  ///< size of the file before this allocation
-  // The block that contains the pointer; the operation holds it. Null if the inode contains the
-  // pointer.
+  // The block that contains the pointer. The block is held. Null if the inode contains the pointer.
   os::HeldBuffer* holder = nullptr;
   std::uint32_t slot = 0;  ///< index of the pointer in the inode (0 to 14) or in the indirect block
 

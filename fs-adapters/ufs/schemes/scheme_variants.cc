@@ -40,7 +40,8 @@ SchemeVariant chains(std::string name, std::string title, Deallocation deallocat
   return made;
 }
 
-/// Returns a variant with a journal. A replay leaves neither residue nor stale maps.
+/// Returns a variant with a journal. A replay leaves neither residue nor stale maps, so only
+/// findings of severity `stale` are permitted.
 SchemeVariant journal(std::string name, std::string title, const JournalOptions& options) {
   SchemeVariant made = scheme(std::move(name), std::move(title), SchemeKind::journal, Init::on);
   made.mount.options.journal = options;

@@ -82,7 +82,7 @@ struct SchemesWorkload {
   /// workloads.
   std::optional<std::uint64_t> enumerated;
   std::optional<std::uint64_t> faults;  ///< seed of the faults, if there are any
-  /// Number that determines the seeds of the damage, if the image is damaged.
+  /// Determines the seeds of the damage; nullopt if the image is not damaged.
   std::optional<std::uint64_t> damage;
 
   bool shares_names() const { return shared || enumerated; }

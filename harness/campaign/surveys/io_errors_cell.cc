@@ -236,8 +236,9 @@ Result<json> CellRun::ask(const json& request, const vm::EventHandler& on_event)
   return answer;
 }
 
-/// Runs the operations and returns one result for each. Only persistence points report their end.
-/// If the guest hangs, the results of other operations are therefore unknown.
+/// Runs the operations and returns the result of each. The guest reports only the end of
+/// persistence points. If the guest hangs, the results of all other operations are therefore
+/// unknown.
 std::vector<int> CellRun::do_all(const Lines& lines) {
   std::vector<int> answers(lines.size(), 0);
   std::size_t reported = 0;  // number of operations that are known to be complete
@@ -327,8 +328,9 @@ RangeContent CellRun::inspect_write(std::string_view how) {
   return content;
 }
 
-/// Calls sync(2) and then syncfs(2); only the latter reports errors. If the request that must fail
-/// is a late write of metadata, waits between the two calls until this write has been issued.
+/// Calls sync(2) and then syncfs(2); only syncfs(2) reports errors. If the fault of the cell
+/// affects a late write of metadata, waits between the two calls until the kernel has issued this
+/// write.
 void CellRun::sync_and_look() {
   const auto settled = ask({{"do", "settle"}, {"device", "vda"}});
   note("sync", settled ? "ok" : gone_ ? "hang" : settled.error().problem);

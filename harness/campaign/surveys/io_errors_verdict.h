@@ -28,7 +28,7 @@ enum class RangeContent : std::uint8_t {
   unseen,   ///< not read
   fresh,    ///< all of the written contents; displayed as "new"
   old,      ///< the contents before the write
-  torn,     ///< a mixture of the old and the written contents, or the file is too short
+  torn,     ///< old and written contents are mixed, or the file is too short
   zero,     ///< some blocks are zeroes, although neither version has zeroes
   foreign,  ///< some blocks belong to neither version
   missing,

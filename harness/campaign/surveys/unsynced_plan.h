@@ -33,8 +33,8 @@ struct WritebackSetting {
   /// vm.dirty_writeback_centisecs: interval at which the kernel checks for data of the age
   /// expire_ms.
   std::int64_t writeback_ms = 0;
-  /// In seconds: the option commit= of ext4 and btrfs, fs.xfs.xfssyncd_centisecs of XFS,
-  /// cp_interval of F2FS.
+  /// Commit intervals in seconds: the option commit= of ext4 and btrfs, fs.xfs.xfssyncd_centisecs
+  /// of XFS, cp_interval of F2FS.
   std::int64_t ext4_commit_s = 0, btrfs_commit_s = 0, xfs_log_s = 0, f2fs_checkpoint_s = 0;
 
   /// Commit interval of a file system type; 0 if it has none.

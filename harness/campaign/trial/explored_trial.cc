@@ -87,9 +87,8 @@ class ExploredTrial {
   Result<explorer::ExplorationResult> explore(
       const explorer::RecordedWorkload& recorded,
       const std::function<void(const std::string&)>& on_phase);
-  /// Returns the expected verdict. By default, this is the file system's. If the file system is
-  /// expected to be clean, it is the application's, because an application may promise less than
-  /// its file system.
+  /// Returns the expected verdict: that of the file system or, if the file system is expected to be
+  /// clean, that of the application. An application may promise less than the file system.
   adapters::Expectation expected() const {
     const bool by_filesystem = cell_.filesystem.expected != adapters::Expectation::clean;
     return by_filesystem || !cell_.application ? cell_.filesystem.expected
@@ -453,7 +452,8 @@ void ExploredTrial::keep_artefacts() {
 Result<explorer::FormattedDisk> FormattedDisks::get(const ExploredCell& cell,
                                                     std::uint64_t uuid_seed,
                                                     explorer::StageGuest& guest) {
-  // Strategies and faults do not affect mkfs, so cells that differ only in these share one disk.
+  // Strategies and faults do not affect mkfs, so cells that differ only in strategies or faults
+  // share one disk.
   const std::string called = cell.filesystem.name + (cell.prefill ? "" : "+new-disk") +
                              (cell.machine.is_array() ? "." + cell.machine.name() : "");
   Disk* disk = nullptr;

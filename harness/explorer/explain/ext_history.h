@@ -141,7 +141,7 @@ class ExtHistory {
   Blocks pointers_;
   Blocks in_place_, logged_;  ///< newest contents of metadata blocks
   std::map<std::pair<std::size_t, std::uint64_t>, Explanation> explanations_;
-  /// Keyed by block. Contains only blocks in `written_`.
+  /// The claims on each block. Only blocks in `written_` have claims.
   std::map<std::uint64_t, std::vector<Claim>> claims_;
   /// The blocks that each inode owns, keyed by inode.
   std::map<std::uint64_t, std::set<std::uint64_t>> claimed_;

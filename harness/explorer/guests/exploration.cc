@@ -256,8 +256,8 @@ void Exploration::check_found(StageGuest& guest, const StateChecker& checker,
     if (options_.on_state) options_.on_state(outcome);
   }
   if (failed) return confirm(guest, checker, found.state, outcome);
-  // If the first check was already wholly in the guest, as on a stack, a second check is useful
-  // only if the stack defines a scrub.
+  // If the first check ran wholly in the guest, a second check would only repeat it, unless the
+  // stack defines a scrub.
   const bool has_scrub = filesystem_.stack && !filesystem_.stack->scrub.argv.empty();
   if ((outcome.in_guest_only && !has_scrub) || !drawn(found.digest)) return;
   const StateOutcome second = checker.check(guest, found.state, {.wholly_in_guest = true});

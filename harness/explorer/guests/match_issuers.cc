@@ -47,8 +47,9 @@ struct Issued {
 class DirtyMap {
  public:
   void add(const SectorRange& range, const BlockEvent& event) {
-    // Replace the entries that begin in this range. The blocks of a disk have the same size, so
-    // there is at most one such entry, except while a file system probes block sizes.
+    // Replace the entries that begin in this range. There is usually at most one, because all
+    // blocks of a disk have the same size. While a file system probes block sizes, there may be
+    // more.
     auto at = last_.lower_bound(range.first);
     while (at != last_.end() && at->first < range.end) at = last_.erase(at);
     last_[range.first] = {range, &event};

@@ -125,8 +125,8 @@ std::vector<RuleCheck::Group> RuleCheck::groups() const {
   return all;
 }
 
-/// Returns the event numbers at which no write is in flight on any disk and the next event submits
-/// a write. Also returns the end of the recording if all writes have completed by then.
+/// Returns the last moment of each period in which no write is in flight on any disk, as an event
+/// number. The last period may end with the recording.
 std::vector<std::uint64_t> RuleCheck::quiet_moments() const {
   std::vector<std::pair<std::uint64_t, std::int64_t>> changes;
   for (const DeviceId disk : disks_)

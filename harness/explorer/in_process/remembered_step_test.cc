@@ -138,8 +138,8 @@ TEST_P(Remembering, ChangesNoVerdict) {
     EXPECT_EQ(result->verified, result->checked);
     remembered += result->remembered;
   }
-  // The LFS checker reads the whole log. Each state has a different end of the log, so no
-  // remembered outcome can be used.
+  // The LFS checker reads the whole log. The log ends at a different position in each state, so no
+  // earlier outcome can be reused.
   EXPECT_EQ(remembered > 0, std::string_view(GetParam().first) != "lfs");
 }
 

@@ -80,7 +80,7 @@ class FailureReporter {
   const ReportOptions& options_;
   FailureKind kind_;
   steady_clock::time_point deadline_;
-  Failing here_;                    // the failing state in the recording of the original failure
+  Failing here_;                    // the failing state in the original recording
   std::optional<Failing> smaller_;  // the shortest failing workload that was found
   std::size_t recorded_ = 0;
   std::vector<std::string> notes_;
