@@ -33,8 +33,8 @@ using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
 constexpr std::size_t kConsoleLines = 1000;
-/// Polling interval. It does not limit the precision of the measured time, which comes from the
-/// server.
+/// Polling interval. The server provides the measured time, so this interval does not limit the
+/// precision.
 constexpr milliseconds kQuietPoll{50};
 constexpr std::size_t kReportPiece = 32 << 10, kReportMost = 16 << 20;
 constexpr const char* kGuestDisk = "vda";

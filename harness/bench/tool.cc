@@ -296,8 +296,8 @@ Result<void> check_dbench_load(const std::string& load, const std::string& subje
   return {};
 }
 
-/// Returns the value of `job`, or the contents of the file `job-file`, whose path is relative to
-/// the benchmark's file.
+/// Returns the value of `job`, or the contents of the file that `job-file` names. A relative name
+/// is resolved against the folder of the benchmark's file.
 Result<std::string> parse_job(const base::StrictTable& table, const std::filesystem::path& folder) {
   std::string job, file;
   for (const auto& read : {table.take("job", job), table.take("job-file", file)}) {

@@ -280,8 +280,8 @@ std::string key_name(const std::string& workload) {
   return name;
 }
 
-/// Loads a campaign. If the file has a `base`, merges both into one text, so that the text in the
-/// database is complete.
+/// Loads a campaign. If the file has a `base`, merges the base into the text, so that the database
+/// stores the complete campaign.
 Result<base::NamedFile> find_campaign(const std::string& name_or_path, int depth) {
   auto found = base::find_named_file("campaign", name_or_path, base::built_in(embedded_files()));
   if (!found) return found;

@@ -267,8 +267,8 @@ Result<void> check_cells(const StrictTable& root, const Exploration& exploration
   return {};
 }
 
-/// Returns how many numbered workloads the cell's name stands for. Returns 0 if its workloads are
-/// not numbered, or if the name already contains a number.
+/// If the cell names a kind of numbered workloads without a number, returns how many of them exist.
+/// Returns 0 for all other cells.
 std::uint64_t numbers_of(const ExploredCell& cell) {
   if (!cell.operations.empty() || cell.application) return 0;
   for (const workload::WorkloadSummary& known : workload::known_workloads())

@@ -98,7 +98,7 @@ struct Exploration {
   /// Maximum delay of completions while a workload is recorded.
   std::int64_t answer_delay_us = explorer::DiskOptions().delay_us;
   /// Kind of the writes that take `slow_us` longer while a workload is recorded
-  /// (explorer::DiskOptions). Arrays ignore it.
+  /// (explorer::DiskOptions). Has no effect on arrays.
   std::string slow;
   std::int64_t slow_us = explorer::DiskOptions().slow_us;
   /// Fraction of the states that are checked a second time, wholly in the guest.

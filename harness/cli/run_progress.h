@@ -1,6 +1,6 @@
 #pragma once
 // Helpers for `headcrash campaign` and `headcrash bench`: parse shards, print progress, and print
-// the command that resumes.
+// the command that resumes the run.
 
 #include <cstdint>
 #include <string>

@@ -402,8 +402,8 @@ Answer counters(const json& request, const Sender&) {
               {"cpu", {{"user_ms", cpu.user_ms}, {"system_ms", cpu.system_ms}}}};
 }
 
-/// Waits until all data written so far is on the disk. Then returns the answer of `counters`, with
-/// the duration of the sync.
+/// Waits until all data written so far is on the disk. Then returns the counters and the duration
+/// of the sync.
 Answer settle(const json& request, const Sender& send) {
   const auto start = std::chrono::steady_clock::now();
   sync_everything();

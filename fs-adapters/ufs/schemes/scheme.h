@@ -148,8 +148,8 @@ struct InodeRemoval {
 /// or pointers are about to be released.
 enum class BmapMerge : std::uint8_t { full, pointers_go };
 
-/// How the last write of a series is issued. No other write depends on it (section 6.1:
-/// "asynchronous or delayed"; 4.4BSD waits for it).
+/// How the last write of a series is issued, on which no other write depends. Section 6.1 permits
+/// "asynchronous or delayed"; 4.4BSD waits for the write.
 enum class LastWrite : std::uint8_t { delayed, asynchronous, synchronous };
 
 /// Scheduler Chains: how freed blocks are protected against early reuse (scheduler_chains.h).
@@ -360,8 +360,9 @@ class Scheme : public os::WriteHooks {
   /// are on the disk, removes the notes up to `noted` and returns true. `noted` must be the number
   /// of the newest note before the first of these writes.
   VfsResult<bool> names_arrived(Operation& operation, InodeNumber inode, std::uint64_t noted);
-  /// Called when the block that contains a name has been written. Returns true if the bytes that
-  /// were written contained the name, and the directory on the disk leads to that block.
+  /// Called when the block that contains a name has been written. Returns true if the name is now
+  /// visible on the disk: the written bytes contained the name, and the directory on the disk leads
+  /// to the block.
   virtual bool shows(InodeNumber, const PendingName&) const { return true; }
 
   Volume& volume_;

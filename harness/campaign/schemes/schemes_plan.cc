@@ -188,8 +188,8 @@ bool is_family(std::string_view name) {
   return std::ranges::find(kFamilies, name, &FamilyShare::name) != kFamilies.end();
 }
 
-/// Returns true if all systems have the family's disk. If the family damages the image, they must
-/// also be able to judge a repair.
+/// Returns true if all systems have the family's disk and, if the family damages the image, can
+/// judge a repair.
 bool is_possible(const FamilyShare& family,
                  std::span<const adapters::SystemUnderTest* const> systems) {
   return std::ranges::all_of(systems, [&](const adapters::SystemUnderTest* system) {

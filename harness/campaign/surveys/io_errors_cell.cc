@@ -32,8 +32,8 @@ namespace {
 // References to documents that describe the result of a cell. We have read every document that is
 // cited. A missing entry does not mean that the behaviour is undocumented.
 
-/// Returns the documents that describe this result, with one sentence about each; an empty string
-/// if we know of none. `type` is the file system type of the adapter.
+/// Cites the documents that describe this result, with one sentence about each. Returns an empty
+/// string if no such document is known. `type` is the file system type of the adapter.
 std::string documents_of(const IoErrorCell& cell, std::string_view type, const IoErrorOutcome& o) {
   std::vector<std::string> places;
   const bool data =

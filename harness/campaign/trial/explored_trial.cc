@@ -80,7 +80,7 @@ class ExploredTrial {
   Result<std::vector<workload::Operation>> operations() const;
   Result<void> explore_and_tell(const std::vector<workload::Operation>& operations,
                                 const std::function<void(const std::string&)>& on_phase);
-  /// Probes the stack below the file system, if it has rules, and checks them.
+  /// If the stack below the file system has rules, probes the stack and checks the rules.
   Result<void> probe_stack(const explorer::FormattedDisk& disk);
   /// Checks the rules of the stack on a recording.
   Result<void> check_rules(const fs::path& recording);

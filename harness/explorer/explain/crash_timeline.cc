@@ -323,8 +323,8 @@ class Timeline {
   }
 
   /// Names the files to which the write belongs. Stamps in the data identify some files; `known`
-  /// contains the files that the file system's metadata identifies. Also sets the finding that
-  /// concerns one of the files.
+  /// contains the files that the file system's metadata identifies. Links the request to the first
+  /// finding about one of these files.
   void describe_file(TimelineRequest& request, std::span<const std::byte> data,
                      const std::vector<std::string>& known) const {
     std::optional<std::uint32_t> last;

@@ -59,7 +59,7 @@ class ExtHistory {
   /// A change to an inode, for example "inode 13, /foo (created)". The file's name is looked up
   /// when the description is formatted.
   struct Change {
-    std::uint64_t inode = 0;  ///< the changed inode; 0 if `text` is complete without one
+    std::uint64_t inode = 0;  ///< the changed inode; 0 if the description consists of `text` alone
     std::string text;
     /// Second inode that `text` mentions, or 0.
     std::uint64_t about = 0;

@@ -169,8 +169,9 @@ bool parse_xfs_logged(std::string_view fields, BlockEvent& event) {
   return !event.device.empty();
 }
 
-/// An event about the pages of a file: its name, and the texts before the fields that are used.
-/// Events of the kind `page_dirtied` have no blocks; an event without `blocks` has one block.
+/// The format of an event about the pages of a file. `device` and the members after it are the
+/// texts that precede the values. Events of the kind `page_dirtied` have no block. If `blocks` is
+/// empty, the event is about one block.
 struct PageEvent {
   std::string_view name;
   BlockEvent::Kind kind;

@@ -25,7 +25,7 @@ class GuestPool {
 
   base::ScratchFolder scratch_;
   std::unique_ptr<device::StateServer> server_;
-  // Declared after the server, because guests must be destroyed before it.
+  // Declared after `server_`, so that the guests are destroyed before the server.
   std::vector<std::unique_ptr<StageGuest>> guests_;
 };
 

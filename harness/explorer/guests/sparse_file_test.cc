@@ -20,7 +20,7 @@ namespace {
 constexpr std::uint64_t kImageSectors = 8192;  // four pieces of 1 MiB each
 constexpr std::size_t kPageBytes = 4096;
 
-/// A file system's image after some writes, and the host's copy of it.
+/// A file system's image after some writes, and a copy of this image on the host.
 class CopiedState : public testing::Test {
  protected:
   CopiedState() {

@@ -28,8 +28,8 @@ void count(ExplorationResult& result, const StateOutcome& outcome) {
 void keep(StateOutcome outcome, const states::FoundState& found, double wall_ms,
           const ExplorationOptions& options, ExplorationResult& result) {
   if (keeps_rules(outcome) || result.failures.size() >= options.failures_kept) return;
-  // The state may already be in the list, because it may have been checked twice: as an additional
-  // state, and as a state from the enumerator.
+  // The state may already be in the list: a state can be checked both as an additional state and
+  // when the enumerator generates it.
   if (std::ranges::find(result.failures, found.name, &ExploredState::state) !=
       result.failures.end())
     return;

@@ -45,7 +45,7 @@ class QueueRecorder final : public os::DiskTracer {
   /// Includes failed reads.
   const std::vector<std::uint64_t>& failed_at() const { return failed_at_; }
 
-  /// Writes all events recorded so far. If that fails, the writer keeps the error.
+  /// Writes all events recorded so far. `writer` stores an error.
   void write_to(record::RecordingWriter& writer) const;
 
  private:

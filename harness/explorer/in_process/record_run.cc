@@ -481,7 +481,7 @@ class Run {
   std::optional<workload::OpenFiles> open_files_;
   std::set<std::size_t>
       unreported_;           ///< persistence points that are neither reported nor skipped yet
-  std::size_t arrived_ = 0;  ///< number of arrivals of users at joins
+  std::size_t arrived_ = 0;  ///< number of times that a user has arrived at a join
   /// Number of users that have ended or are waiting for another user.
   std::size_t resting_ = 0;
   std::size_t ended_ = 0, begun_ = 0, open_ = 0, informative_syncs_ = 0;

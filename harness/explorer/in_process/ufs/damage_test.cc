@@ -180,7 +180,7 @@ TEST_F(Damage, LackOfSpaceIsReportedOnlyIfReal) {
 
 // ---- wrong repairs
 
-/// A kind of damage, and a repair for it that is wrong in one respect.
+/// A kind of damage, and a deliberately wrong repair of this damage.
 struct Broken {
   std::string_view kind;
   std::string_view message;  ///< part of the message that the trial must report
