@@ -74,7 +74,8 @@ struct TrialPlan {
   const adapters::LinuxAdapter* filesystem = nullptr;  ///< points into the campaign
   std::string profile;
   std::uint64_t seed = 0;
-  /// Number of the cut in its cell, starting at 0; selects the workload.
+  /// Number of this trial's cut among the cuts of its cell, counted from 0. The workload depends on
+  /// this number.
   std::uint64_t number = 0;
   const ExploredCell* cell = nullptr;  ///< null for a trial with one power cut
   std::string workload;  ///< workload with its number, such as "ace-seq1/17", if the trial explores

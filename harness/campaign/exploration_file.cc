@@ -130,8 +130,8 @@ Result<void> parse_budget(const StrictTable& table, ExploredCell& cell) {
   return {};
 }
 
-/// Adds the cell, once for each kernel if kernels are listed. If the table has no list, the
-/// campaign's list applies.
+/// Adds the cell once for each kernel in the list `kernels` of `table` or, if `table` has no such
+/// list, of `root`. Without a list, adds the cell unchanged.
 Result<void> add_under_kernels(const StrictTable& root, const StrictTable& table,
                                const ExploredCell& cell, std::vector<ExploredCell>& cells) {
   std::vector<std::string> kernels;

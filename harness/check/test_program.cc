@@ -74,9 +74,9 @@ std::string last_words(const HostRun& run) {
   return said.empty() ? said : ": " + said;
 }
 
-/// Returns advice for a program that failed although the power was not cut. Programs run in an
-/// empty folder. If the program names a file of the user's folder without a '/', the program cannot
-/// find this file, and the advice says so.
+/// Returns advice on a program that failed although the power was not cut. The program runs in an
+/// empty folder, so it cannot find a file that its command line names without a '/'. If this is the
+/// likely cause, the advice says so.
 std::string advice(const std::vector<std::string>& argv) {
   std::istringstream words(fmt::format("{}", fmt::join(argv, " ")));
   std::error_code error;

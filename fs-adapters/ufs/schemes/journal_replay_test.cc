@@ -184,8 +184,8 @@ TEST(JournalReplay, AnUnusedJournalIsNotReplayed) {
   EXPECT_FALSE(ImageReader::open(*store)->lookup("last"));
 }
 
-/// Writes transactions by hand to an empty file system. After a replay, reads the homes of their
-/// images.
+/// Writes transactions by hand to an empty file system. After a replay, reads the blocks to which
+/// the images belong.
 struct ByHand {
   ByHand() {
     super = *mkfs(*store, {.block_bytes = 4096, .fragment_bytes = 1024, .journal_bytes = 0});

@@ -1,5 +1,4 @@
-// Tests scheduler chains (scheduler_chains.h): for each rule, which earlier requests a request
-// names.
+// Tests, rule by rule, which earlier requests a request names (scheduler_chains.h).
 #include "fs-adapters/ufs/schemes/scheduler_chains.h"
 
 #include "fs-adapters/ufs/format/image_reader.h"

@@ -125,7 +125,8 @@ struct BlockRemoval {
   CoreInode& inode;
   std::vector<Extent> extents;
   /// The range of file blocks that no longer belong to the inode. Pending allocations of these
-  /// blocks are cancelled. If `moved` is set, the file still has the fragment, at another place.
+  /// blocks are cancelled. If `moved` is set, only the place is given up: the file still contains
+  /// the block, in another place.
   std::int64_t first_block = 0, end_block = 0;
   bool moved = false;
   /// Address of the indirect block that contained the pointers; 0 if the inode contained them.
@@ -250,7 +251,7 @@ struct SchemeOptions {
 /// table entry. FreeBSD's soft updates use structures of about 60 to 200 bytes.
 inline constexpr std::size_t kDependencyBytes = 128;
 
-/// Maximum number of rounds in a sync. A sync need not wait for changes made in the meantime.
+/// Maximum number of rounds in a sync. A sync need not include changes that are made while it runs.
 inline constexpr int kSyncRoundsMax = 100;
 
 class Scheme : public os::WriteHooks {
@@ -356,9 +357,9 @@ class Scheme : public os::WriteHooks {
   /// For fsync: writes a file, and then the blocks that contain its pending names
   /// (pending_names.h).
   VfsResult<void> write_with_names(Operation& operation, CoreInode& inode);
-  /// Must be called after the file and its pending names have been written. If all of these names
-  /// are on the disk, removes the notes up to `noted` and returns true. `noted` must be the number
-  /// of the newest note before the first of these writes.
+  /// Call after the file and its pending names have been written. `noted` is the number of the
+  /// newest note before the first of these writes. If all of these names are on the disk, removes
+  /// the notes up to `noted` and returns true.
   VfsResult<bool> names_arrived(Operation& operation, InodeNumber inode, std::uint64_t noted);
   /// Called when the block that contains a name has been written. Returns true if the name is now
   /// visible on the disk: the written bytes contained the name, and the directory on the disk leads

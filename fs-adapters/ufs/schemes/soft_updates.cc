@@ -149,8 +149,8 @@ void SoftUpdates::cancel_allocations(const CoreInode& inode, std::int64_t first,
   if (dependencies == inodes_.end()) return;
   std::erase_if(dependencies->second.allocations, [&](AllocDirect& one) {
     if (one.block < first || one.block >= end) return false;
-    // An indirect block is recorded under the number of the first file block below it. Even if that
-    // block is released, the indirect block may still be needed for others.
+    // An indirect block is recorded under the number of the first file block below it. That file
+    // block may be released while the inode still needs the indirect block for other file blocks.
     if (one.slot >= kDirectPointers && inode.disk.indirect[one.slot - kDirectPointers] != 0)
       return false;
     frees.insert(frees.end(), one.frees.begin(), one.frees.end());
@@ -297,7 +297,8 @@ VfsResult<void> SoftUpdates::link_added(Operation& operation, const LinkAddition
     add.previous_type = entry_type(addition.replaced.inode->attributes.mode);
     Add* older = add_at(key, addition.offset);
     if (older != nullptr && !older->sent) {
-      // On the disk, the entry has never referred to its former inode.
+      // The disk has never had the entry's present contents. Undoing must therefore restore the
+      // inode number before these contents.
       add.previous = older->previous;
       add.previous_type = older->previous_type;
       add.replaced = std::move(older->replaced);

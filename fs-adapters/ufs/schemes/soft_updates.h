@@ -96,7 +96,7 @@ class SoftUpdates : public Scheme {
   void after_write(const os::BufferKey& key, os::RequestId id, model::Status status) override;
 
  private:
-  /// Numbers the writes of a block, beginning with 1; 0 if there was no such write.
+  /// The number of a write among the writes of its block, counted from 1; 0 for none.
   using WriteNumber = std::uint64_t;
   using AddId = std::uint64_t;
 
@@ -156,8 +156,8 @@ class SoftUpdates : public Scheme {
              !free_file.has_value();
     }
   };
-  /// Kept for a newly allocated block: identifies the pointer that may be written once the block is
-  /// on the disk.
+  /// Attached to a newly allocated block. Once that block is on the disk, the pointer described
+  /// here may be written.
   struct AllocSafe {
     InodeNumber inode = 0;
     /// The indirect block that contains the pointer; 0 if the inode contains it.

@@ -17,8 +17,8 @@ struct SystemCall {
 /// A call that makes data durable.
 struct FlushCall {
   std::string_view kind;  ///< "fsync", "O_DSYNC", "RWF_SYNC"
-  /// The way in which the arguments identify the flushed object. `unknown` if they do not identify
-  /// it.
+  /// How the arguments identify the flushed object. `unknown` if the arguments do not identify any
+  /// object.
   enum class Object : std::uint8_t { descriptor, path, mapping, everything, unknown };
   Object object = Object::descriptor;
   std::size_t folder = 0;  ///< for `path`: index of the argument with the folder of a relative path

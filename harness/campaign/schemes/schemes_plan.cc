@@ -97,8 +97,8 @@ constexpr std::array kFamilies = std::to_array<FamilyShare>({
     {"enumerated", "tiny", workload::kShortSharedLists, 1, 0, false},
     {"io-errors", "plain", 8, 1, 0, false, false},
     {"io-errors", "tiny", 4, 1, 0, false, false},
-    // Without faults: the syncer of soft-updates-5s retries failed writes faster than a slow disk
-    // serves them, and such a run takes minutes.
+    // The following families run without faults: soft-updates-5s retries failed writes faster than
+    // a slow disk serves them, so a run with faults would take minutes.
     {"edges", "tiny", 6, 1, 0, false},
     {"edges", "deep", 6, 1, 0, false},
     {"open-users", "tiny", 4, 1, 3},
@@ -198,8 +198,8 @@ bool is_possible(const FamilyShare& family,
   });
 }
 
-/// Removes the last `sign` in the text and the number after it. Returns the number, or nullopt if
-/// the text has no such sign.
+/// Removes a suffix that consists of `sign` and a number. Returns the number, or nullopt if `text`
+/// does not contain `sign`. Fails if the characters after `sign` are not a number.
 Result<std::optional<std::uint64_t>> parse_suffix(std::string_view& text, char sign,
                                                   std::string_view what) {
   const std::size_t at = text.rfind(sign);

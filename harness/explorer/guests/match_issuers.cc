@@ -241,9 +241,9 @@ class Unmatched {
       by_place_.emplace(std::tuple{each.op, each.range.first, i}, each.range.end);
     }
   }
-  /// Removes and returns the issued requests of which the recorded request consists. Prefers the
-  /// first issued request that has exactly the recorded sectors. Otherwise, takes the first
-  /// requests within these sectors, in ascending order and without gaps.
+  /// Removes and returns the issued requests that make up the recorded request. Takes the first
+  /// issued request with exactly the recorded sectors, if there is one. Otherwise, takes the first
+  /// issued requests that together cover the recorded sectors, in ascending order and without gaps.
   std::vector<const Issued*> take(const RecordedRequest& recorded) {
     const TracedOp op = recorded.op;
     const SectorRange& range = recorded.range;
@@ -269,7 +269,8 @@ class Unmatched {
   }
 
  private:
-  /// Maps the operation, first sector and index of each issued request to the end of its range.
+  /// The issued requests, sorted by operation, first sector and index. The value is the end of the
+  /// request's range.
   using Places = std::map<std::tuple<TracedOp, std::uint64_t, std::size_t>, std::uint64_t>;
 
   static bool starts_at(const Places::value_type& place, TracedOp op, std::uint64_t first) {

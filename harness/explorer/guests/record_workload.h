@@ -57,7 +57,7 @@ struct FormattedDisk {
   std::string state;  ///< last state of the recording, which contains all writes
   DiskOptions options = {};
 };
-/// Formats a disk and records this. Replaces an existing recording. `uuid` becomes the file
+/// Formats a disk and records the requests. Replaces an existing recording. `uuid` becomes the file
 /// system's UUID, so that runs are reproducible.
 Result<FormattedDisk> format_disk(StageGuest& guest, const adapters::LinuxAdapter& filesystem,
                                   const std::filesystem::path& recording, const std::string& uuid,
@@ -68,7 +68,7 @@ Result<FormattedDisk> format_disk(StageGuest& guest, const adapters::LinuxAdapte
 FormattedDisk formatted_disk(const std::filesystem::path& recording, std::uint64_t events,
                              const StageMachine& machine, const DiskOptions& options = {});
 
-/// Counts the writes and flushes of a recording, and those whose issuer is known.
+/// The number of writes and flushes in a recording, and the number of those with a known issuer.
 struct IssuerShare {
   std::size_t requests = 0, known = 0;
   std::uint64_t lost_events = 0;  ///< number of events that the guest's buffer could not hold

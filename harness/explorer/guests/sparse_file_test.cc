@@ -130,8 +130,8 @@ TEST(UsedDisk, AWholeCopyHasThePreviousContent) {
   EXPECT_EQ(seen, (Changes{{65536, kPageBytes}}));
 }
 
-/// The previous contents of a used disk would fill every sector of a copy. Copies for other checks
-/// therefore omit them. Omitted contents do not count as changes.
+/// Copies for other checks omit the previous contents of a used disk, because these contents would
+/// fill every sector of a copy. The omission does not count as a change.
 TEST(UsedDisk, OtherCopiesOmitThePreviousContent) {
   const states::StateImage image = states::used_image(kImageSectors);
   const auto copy = private_copy(image);

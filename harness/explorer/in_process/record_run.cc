@@ -37,8 +37,9 @@ constexpr std::uint64_t kPauseOneIn = 4;
 /// A pause that ends while the disk is busy is extended in steps of kPoll, up to kPollsMost times.
 constexpr TimeNs kPoll = 5 * model::kMillisecondNs;
 constexpr int kPollsMost = 2000;
-/// Number of requests that may overtake a request in a random order. Without this limit, writes that
-/// fail and are retried for ever can hold back the request that a user waits for.
+/// Maximum number of later requests that may overtake a request in a random order. Without this
+/// limit, failing writes that are retried for ever could hold back a request for which a user
+/// waits.
 constexpr std::uint64_t kOvertakingMost = 4096;
 
 constexpr std::size_t kInformativeFailures = 3, kInformativeSyncs = 5;  // maximum per run

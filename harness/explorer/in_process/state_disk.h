@@ -44,8 +44,8 @@ class StateDisk final : public model::SectorStore {
   /// Returns the number of sectors on both devices.
   std::uint64_t all_sectors() const { return current_.size() / model::kSectorBytes; }
   std::uint64_t second_sectors() const { return log_at_ == 0 ? 0 : all_sectors() - log_at_; }
-  /// Converts a driver address to a sector number, which counts the sectors of both devices
-  /// together.
+  /// Converts a driver address to a sector number. The sectors of the second device are numbered
+  /// after those of the first.
   std::uint64_t sector_of(std::uint64_t address) const {
     return os::device_of(address) == 0 ? address : log_at_ + (address & os::kSectorMask);
   }

@@ -87,8 +87,8 @@ bool may_end_before(std::span<const oracle::Finding> findings, const std::string
   });
 }
 
-/// Returns true if the operations may put a stamp at another position, or parts of two writes into
-/// one block. A block may then have contents that the permitted checksums do not include.
+/// Returns true if the operations may move a stamp to another position, or put parts of two writes
+/// into the same block. The permitted checksums do not include the contents of such a block.
 bool moves_blocks(std::span<const Operation> operations) {
   return std::ranges::any_of(operations, [](const Operation& operation) {
     const bool begins_inside =
