@@ -36,7 +36,7 @@ using VfsResult = tl::expected<T, Errno>;
 inline tl::unexpected<Errno> refuse(int error) {
   return tl::unexpected(Errno{.value = error});
 }
-/// Returns the error of another result.
+/// Returns the error in `result` as a result of another type.
 template <typename T>
 tl::unexpected<Errno> forward_errno(const VfsResult<T>& result) {
   return tl::unexpected(result.error());

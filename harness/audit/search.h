@@ -83,7 +83,8 @@ struct Audit {
   std::int64_t ns_without = 0;  ///< duration without the droppable sites; 0 if no site is droppable
 };
 
-/// Returns true if the site can be dropped together with all other sites that have this property.
+/// Returns true if a site with this verdict can be dropped, even together with all other such
+/// sites.
 bool is_droppable(SiteVerdict::Need need);
 
 struct SearchOptions {

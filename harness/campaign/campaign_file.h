@@ -23,8 +23,7 @@ struct Campaign {
   std::vector<adapters::LinuxAdapter> filesystems;
   std::vector<std::string> profiles;  ///< profiles of the emulated drives, each a name or a path
   std::uint64_t size_bytes = 0;
-  /// Profile of the disk for separate logs. If empty, the log disk has the same profile as the file
-  /// system's disk.
+  /// Profile of the log disks. If empty, a log disk has the same profile as the file system's disk.
   std::string log_profile;
   /// Whether the drives' write cache is on; nullopt to use the profile's setting.
   std::optional<bool> write_cache;
@@ -107,7 +106,7 @@ class TrialPlans {
     const ExploredCell* cell = nullptr;
     CellWorkloads workloads;
   };
-  /// Consecutive rounds, each of which has a trial for every one of `places`.
+  /// Consecutive rounds with the same places. Each round has one trial for each place.
   struct Round {
     std::size_t first_index = 0;
     std::uint64_t first_turn = 0;

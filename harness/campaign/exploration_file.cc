@@ -149,8 +149,7 @@ Result<void> add_under_kernels(const StrictTable& root, const StrictTable& table
   return {};
 }
 
-/// Returns the requirement that a control has by default, which follows from the adapter's
-/// expectation.
+/// Derives the default requirement on a control from the adapter's expectation.
 std::optional<Control> control_expected(const adapters::LinuxAdapter& filesystem) {
   switch (filesystem.expected) {
     case adapters::Expectation::loss:

@@ -160,8 +160,8 @@ Result<PreparedProgram> run_all(const TestProgram& program, std::set<fs::path>& 
   const fs::path folder = scratch.path() / kTestFolder;
   std::error_code error;
   fs::create_directory(folder, error);
-  // The program may drop root's privileges, so others must be able to enter the scratch folder.
-  // They cannot list it.
+  // The program may drop root's privileges, so other users must be able to enter the scratch
+  // folder. They need not be able to list it.
   if (!error) fs::permissions(scratch.path(), kTraversable, error);
   if (error) return fail(folder.string(), error.message());
   HostCommand command{.argv = {},

@@ -19,7 +19,7 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-/// What headcrash can be used for. Each use needs some of the things that doctor checks.
+/// The uses of headcrash. Each use needs some of the things that doctor checks.
 constexpr unsigned kServe = 1, kQemu = 2, kUserMode = 4, kCheck = 8, kExperiment = 16,
                    kReports = 32;
 constexpr unsigned kGuests = kQemu | kUserMode | kCheck;

@@ -120,8 +120,8 @@ bool has_rules(const Explored& explored) {
   return explored.filesystem.stack && explored.filesystem.stack->rules.any();
 }
 
-/// Probes the stack: records writes to its device without a file system, and checks them against
-/// its rules.
+/// Probes the stack: records writes to the stack's device without a file system, and checks the
+/// recording against the stack's rules.
 Result<void> probe_stack(explorer::StageGuest& guest, const explorer::FormattedDisk& disk,
                          const fs::path& folder, Explored& explored) {
   if (!has_rules(explored)) return {};

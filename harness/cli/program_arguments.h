@@ -72,7 +72,7 @@ const explorer::ConfirmedFailure* first_loss(const explorer::ExplorationResult& 
 
 struct LossText {
   std::string headline;  ///< describes the last promise before the cut
-  /// The verifier's output, the lost writes, and the names of files.
+  /// The verifier's output, the lost writes, and the paths of the written files.
   std::vector<std::string> about;
 };
 /// Minimises and describes the first loss. Writes a page, a text that describes the failure, and a

@@ -27,7 +27,7 @@ struct TracedEvent {
   const char* name;
   bool with_stack;
   const char* filter;
-  bool required;  ///< false if it depends on the kernel's version and file systems
+  bool required;  ///< false if some kernels or file systems lack the event
 };
 /// Reads are not traced, because a crash cannot lose them.
 constexpr std::array kEvents{

@@ -96,8 +96,9 @@ int main() {
   ::setenv("PATH", "/usr/sbin:/usr/bin:/sbin:/bin", 1);
   ::setenv("HOME", "/tmp", 1);
   ::setenv("LC_ALL", "C", 1);
-  // The machine has no source of entropy that the kernel trusts, and random numbers need not be
-  // secret. Guests differ because of the trial's seed, which arrives with the request `clock`.
+  // Seed the pool, because the machine has no source of entropy that the kernel trusts. A constant
+  // seed suffices: random numbers need not be secret, and the request `clock` later brings the
+  // trial's seed.
   if (!headcrash::guest::seed_random_pool(std::vector<std::byte>(kBootSeedBytes)))
     say("cannot seed the random pool");
   for (const std::string& failure : headcrash::guest::load_modules("/modules")) say(failure);

@@ -253,8 +253,8 @@ FragmentAddress Journal::home_of(std::uint64_t lba) const {
   return static_cast<FragmentAddress>(lba / volume_.geometry.sectors_per_fragment());
 }
 
-/// Returns true if changes of the block go through the journal. Changes of the superblock and of
-/// the groups' summaries do not: a mount writes these blocks, and a replay rebuilds them.
+/// Returns true if changes to the block go through the journal. This is never true for the
+/// superblock and the groups' summaries: a mount writes these blocks, and a replay rebuilds them.
 bool Journal::journalled(os::Content content, const os::BufferKey& key,
                          FragmentAddress home) const {
   if (content == os::Content::data)

@@ -153,8 +153,8 @@ std::span<std::byte> Journal::header_image(Transaction& transaction, std::uint32
                                                                            : std::span<std::byte>();
 }
 
-/// In the transaction's images, marks the space that the transaction frees as free. The commit thus
-/// frees this space on the disk; after the commit, release() frees the space in memory.
+/// Marks the space in `transaction.frees` as free in the transaction's images. The commit thus
+/// frees this space on the disk; release() frees the space in memory after the commit.
 void Journal::free_in_images(Transaction& transaction) {
   const Geometry& geometry = volume_.geometry;
   for (const Extent& extent : transaction.frees.extents) {

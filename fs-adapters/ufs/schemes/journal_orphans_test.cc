@@ -60,8 +60,7 @@ std::string numbered(int file) {
   return "d" + std::to_string(file % 16) + "/f" + std::to_string(file);
 }
 
-/// Writes data that goes into the transaction while there is room for it, then changes one inode in
-/// each inode block.
+/// Writes as much data as fits into a transaction, then changes one inode in each inode block.
 void change_much(Vfs& fs, std::uint32_t mode) {
   const auto file = fs.open("data", {});
   ASSERT_TRUE(file);

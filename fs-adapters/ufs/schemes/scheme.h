@@ -99,9 +99,9 @@ struct Operation : tree::Operation {
 /// `metadata` is a block of a directory, or of a symbolic link's target.
 enum class BlockKind : std::uint8_t { data, metadata, indirect };
 
-/// (1) The file's block number `block` will be at the address `at`. The new pointer replaces either
-/// a null pointer (`old_at` is 0), a pointer to the same place with fewer fragments (they were
-/// extended), or a pointer to another place (they were moved).
+/// (1) The file's block number `block` will be at the address `at`. The new pointer replaces a null
+/// pointer (`old_at` is 0), a pointer to the same place with fewer fragments (the block was
+/// extended), or a pointer to another place (the block was moved).
 struct BlockAllocation {
   CoreInode& inode;
   BlockKind kind = BlockKind::data;
@@ -177,7 +177,7 @@ struct JournalOptions {
   /// commit). `none`: each caller gets a separate commit, one after another, as in logs without
   /// batching (Peacock 1998, sections 4 and 6.4).
   enum class Sharing : std::uint8_t { all, none };
-  /// Where the journal of a mounted file system must be.
+  /// The place in which a mount requires the journal to be.
   enum class Place : std::uint8_t { anywhere, external };
   /// The rule that a control breaks. Tests must detect every value except all_kept, which breaks no
   /// rule.
@@ -220,10 +220,9 @@ struct NetraOptions {
   /// interval. It does not run if the interval is 0.
   os::TimeNs flush_interval_ns = 30 * model::kSecondNs;
   std::uint32_t flush_share_percent = 10;
-  /// If true, marks of the same group are combined: a caller waits until the write of the header
-  /// that is in flight has completed, and the next write then includes the marks of all waiting
-  /// callers. If false, each inode's mark is a separate write. The paper says only that marking is
-  /// synchronous.
+  /// If true, marks of the same group are combined: a caller waits until the header's write in
+  /// flight has completed, and the next write then includes the marks of all waiting callers. If
+  /// false, each inode's mark is a separate write. The paper says only that marking is synchronous.
   bool marks_together = true;
   /// For tests: maximum number of foreign inodes in a header. Further ones are stored in the block
   /// after the header.

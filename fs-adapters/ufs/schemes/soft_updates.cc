@@ -372,7 +372,7 @@ void SoftUpdates::forget_directory_blocks(InodeNumber inode, FreeFile& file) {
 VfsResult<void> SoftUpdates::inode_removed(Operation&, const InodeRemoval& removal) {
   count_dependency();
   const InodeNumber number = removal.inode.number;
-  // The inode's block stays held here, as in blocks_removed().
+  // Hold the inode's block until the end of this function, as in blocks_removed().
   auto block = volume_.inodes.copy_to_block(removal.inode);
   FreeFile file{.number = number,
                 .directory = removal.directory,
@@ -483,9 +483,9 @@ bool SoftUpdates::shows(InodeNumber inode, const PendingName& name) const {
                       in_the_way);
 }
 
-/// Called between two rounds. Writes the new blocks of the directories on the path. Until these
-/// blocks have been written, the directories on the disk do not contain them. From round
-/// kSettleRoundsAtOnce on, pauses first.
+/// Writes the new blocks of the directories on the path to the inode: until then, the directories
+/// on the disk do not contain these blocks. Called between two rounds. From round
+/// kSettleRoundsAtOnce on, pauses before it writes.
 VfsResult<void> SoftUpdates::write_path_to(InodeNumber inode, int round) {
   if (round >= kSettleRoundsAtOnce)
     volume_.executor.sleep_until(volume_.executor.now() + kSettlePauseNs);

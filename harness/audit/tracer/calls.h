@@ -53,8 +53,8 @@ struct ChangeCall {
 
 std::optional<ChangeCall> change_call(const SystemCall& call, std::uint64_t open_flags = 0);
 
-/// Returns the number of a system call that has no effect and returns 0. The tracer replaces
-/// skipped calls with it.
+/// Returns the number of a system call that does nothing and returns 0. To skip a call, the tracer
+/// replaces the call's number with this one.
 std::uint64_t call_without_effect();
 
 }  // namespace headcrash::audit

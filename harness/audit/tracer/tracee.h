@@ -13,7 +13,7 @@ namespace headcrash::audit {
 
 /// Returns the system call at whose entry the thread is stopped; nullopt if the thread is gone.
 std::optional<SystemCall> call_at_entry(pid_t thread);
-/// Returns the result of a call at whose exit the thread is stopped.
+/// Returns the result of the system call. The thread must be stopped at the exit from the call.
 std::int64_t result_at_exit(pid_t thread);
 /// Replaces the system call number. The thread must be stopped at the entry to a system call.
 void set_call(pid_t thread, std::uint64_t number);

@@ -34,7 +34,8 @@ class Unflushed {
   void removed(const std::string& path);
   void flushed(const std::string& path) { open_.erase(path); }
   void flushed_all() { open_.clear(); }
-  /// Records that the program printed a line, which promises that all earlier changes are durable.
+  /// Records that the program printed a line. The line promises that all earlier changes are
+  /// durable.
   void promised();
 
   /// Returns the changes that were unflushed when a line was printed.

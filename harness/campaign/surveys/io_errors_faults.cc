@@ -39,7 +39,7 @@ std::string data_hex(std::uint64_t block) {
 
 struct Block {
   std::string data;   ///< hexadecimal bytes that the payload of the write must contain
-  std::string range;  ///< sectors for the option lba=, which is used instead of `data`
+  std::string range;  ///< sectors for the option lba=; if not empty, replaces `data`
   bool late = false;
   std::string_view what;
 };

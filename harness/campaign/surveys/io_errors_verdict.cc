@@ -1,4 +1,4 @@
-// Classifies the contents of ranges, and finds surprises in a cell's result (io_errors_verdict.h).
+// Classifies the contents of ranges, and finds unexpected results of a cell (io_errors_verdict.h).
 #include "harness/campaign/surveys/io_errors_verdict.h"
 
 #include <fmt/format.h>

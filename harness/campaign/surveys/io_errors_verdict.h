@@ -1,6 +1,6 @@
 #pragma once
-// The result of an `io-errors` cell: the contents of the written ranges, and the surprises, such as
-// the loss of data although fsync succeeded.
+// The result of an `io-errors` cell: the contents of the written ranges, and unexpected results,
+// such as the loss of data although fsync succeeded.
 
 #include <cstdint>
 #include <optional>
@@ -49,7 +49,7 @@ std::string answer_name(int answer);
 enum class MountState : std::uint8_t { unknown, read_write, read_only, shut_down, hung, died };
 std::string_view name(MountState state);
 
-/// The file system's state after recovery, according to its check and the last mount.
+/// The file system's state after recovery, as determined by its check program and the last mount.
 enum class AfterRecovery : std::uint8_t {
   unknown,
   clean,
@@ -67,7 +67,7 @@ struct IoErrorOutcome {
   int first_fsync = kNotReached, second_fsync = kNotReached, reopened_fsync = kNotReached,
       fsync_after_sync = kNotReached;
   int syncfs = kNotReached;
-  /// Write to other blocks of the same file.
+  /// A later write to other blocks of the same file, and the fsync after this write.
   int later_write = kNotReached, later_fsync = kNotReached;
   int other_fsync = kNotReached;  ///< another file
   /// A file that is created after the failure.
@@ -89,7 +89,7 @@ struct IoErrorOutcome {
   std::string after_recovery_text() const;
 };
 
-/// Returns one sentence for each surprise, the most severe one first.
+/// Returns one sentence for each unexpected result, the most severe one first.
 std::vector<std::string> surprises_of(const IoErrorOutcome& outcome);
 
 }  // namespace headcrash::campaign

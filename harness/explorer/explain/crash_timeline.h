@@ -39,9 +39,9 @@ struct TimelineOptions {
   std::size_t states_most = 2000;
 };
 
-/// Returns all parts of the page except title, facts, summary, log and commands. For a state of an
-/// array, whose name does not list the missing writes, the page shows at which point each member
-/// stopped. Fails if the recording cannot be read or does not contain the state.
+/// Returns all parts of the page except title, facts, summary, log and commands. The name of an
+/// array's state does not list the missing writes, so for such a state the page shows at which
+/// point each member stopped. Fails if the recording cannot be read or does not contain the state.
 Result<report::CrashPage> crash_timeline(const states::RunHistory& run,
                                          const TimelineOptions& options);
 

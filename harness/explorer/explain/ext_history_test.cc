@@ -216,8 +216,8 @@ TEST_P(EveryJournal, IdentifiesTheOriginalsOfCopies) {
 
 INSTANTIATE_TEST_SUITE_P(Checksums, EveryJournal, testing::Values("", " -v 2", " -v 3"));
 
-/// mke2fs leaves most of an inode table uninitialised. The kernel initialises a block when it needs
-/// the first inode in it.
+/// mke2fs leaves most of an inode table uninitialised. The kernel initialises a block of the table
+/// when it needs the first inode in this block.
 TEST(ExtHistory, BytesFromBeforeMkfsAreNotInodes) {
   ExtImage image({"-t", "ext4", "-b", "1024", "-E", "lazy_itable_init=1,nodiscard"},
                  ExtImage::Disk::used);

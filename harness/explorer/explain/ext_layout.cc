@@ -177,8 +177,8 @@ ExtBlockMap block_map_of_node(Bytes block, const ExtBlockMap::Node& node) {
   if (node.level == 0) return extents_of(block);
   ExtBlockMap map;
   const std::uint64_t pointers = block.size() / 4;
-  // For an indirect block that is listed in the inode itself, `node` contains no position. Compute
-  // the position from the level.
+  // If the inode itself lists this indirect block, `node` contains no position. Compute the
+  // position from the level.
   std::uint64_t begin = node.logical;
   if (begin == 0) {
     begin = kDirectBlocks;

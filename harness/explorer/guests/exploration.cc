@@ -20,11 +20,11 @@ namespace {
 namespace fs = std::filesystem;
 using states::Strategy;
 
-/// Strategies for a cut during recovery: all writes in flight are lost, or the first writes in
-/// flight survive.
+/// Strategies for a cut during recovery: all writes in flight are lost, or only the earliest of
+/// them survive.
 constexpr std::array kRecoveryStrategies{Strategy::lose_all, Strategy::prefix};
-/// Strategies for a cut during a recovery if the disk is an array. In the states that they find,
-/// the array itself must recover, too.
+/// Strategies for a cut during a recovery if the disk is an array. After such a cut, the array
+/// itself must recover, too.
 constexpr std::array kArrayRecoveryStrategies{Strategy::member, Strategy::physical};
 
 /// Returns how two outcomes of the same state differ, or an empty string if there is no relevant

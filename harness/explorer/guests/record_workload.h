@@ -31,8 +31,8 @@
 
 namespace headcrash::explorer {
 
-/// Options for recording a workload, and for the behaviour of its disk. An array ignores the
-/// options of the disk: its members are empty, and it has its own timing.
+/// Options for recording a workload. The options of the disk do not apply to arrays: the members of
+/// an array are empty, and an array has its own timing.
 struct DiskOptions {
   /// If true, fills the disk with recognisable bytes before mkfs. Trims do not change these bytes.
   /// The bytes expose blocks on which the file system relies although it did not write them.

@@ -105,8 +105,8 @@ TEST(UsedDisk, HoldsContentThatADumpRecognises) {
       77U);
 }
 
-/// fsck of a file system without a journal may read previous contents, so its copy must contain
-/// them. Changes to the copy must be detected.
+/// If a file system has no journal, fsck may read the previous contents of the disk, so fsck's copy
+/// must contain them. Changes to the copy must be detected.
 TEST(UsedDisk, AWholeCopyHasThePreviousContent) {
   const states::StateImage image = states::used_image(kImageSectors);
   const auto copy = private_copy(image, Unwritten::as_on_the_disk);

@@ -68,7 +68,7 @@ struct StateOutcome {
   /// True if the first check had findings, but the file system's type has no repair
   /// (FileSystemType::repairs_damage() is false).
   bool left_unrepaired = false;
-  /// True if equal states had already given the outcomes of all steps, so that no step was run.
+  /// True if the outcomes of all steps were known from equal states, so that no step was run.
   /// Ignored when outcomes are compared.
   bool remembered = false;
 };

@@ -26,8 +26,8 @@ class LaterLife {
       : system_(system), disk_(disk), fsck_(fsck) {}
 
   /// Measures the free space of a newly formatted disk. First empties the disk in the same way as
-  /// use(). Does nothing if the free space is already known. Changes the disk, which then no longer
-  /// shows a state.
+  /// use(). Does nothing if the free space is already known. After the measurement, the disk does
+  /// not show any state of the run.
   void measure_new_disk();
 
   /// Begins to recover the state that the disk shows, and cuts the power during the recovery.

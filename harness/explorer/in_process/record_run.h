@@ -121,7 +121,7 @@ struct RecordedRun {
   std::vector<workload::FailedOperation> failed_operations;
   std::uint64_t from_event = 0, to_event = 0;
   OrderRules rules;
-  /// The cuts at which the file system had nothing pending, with its space counts at each.
+  /// The file system's space counts at each cut at which nothing was pending, keyed by cut.
   std::map<std::uint64_t, adapters::Counters> settled;
   /// A violated promise that was detected during the run itself.
   std::optional<std::string> failure;
@@ -145,7 +145,8 @@ struct RecordedRun {
     if (found == settled.end() || !state.listed.empty() || !state.torn.empty()) return std::nullopt;
     return found->second;
   }
-  /// Returns the result of the unmount if `state` is after it, otherwise Unmount::none.
+  /// Returns the result of the unmount if the cut of `state` is after the unmount; otherwise,
+  /// returns Unmount::none.
   Unmount unmounted_at(const states::CrashState& state) const {
     return state.event == to_event ? unmount : Unmount::none;
   }

@@ -13,9 +13,9 @@
 
 namespace headcrash::in_process {
 
-/// Holds the remembered outcomes. The steps depend only on the disk's contents and on its file
-/// system's checker, so all runs on the disk share this object. Only the thread that owns the disk
-/// may use it.
+/// Holds the remembered outcomes for a disk. The steps depend only on the disk's contents and on
+/// the file system's checker, so all runs on the disk share this object. Only the thread that owns
+/// the disk may use this object.
 class RememberedChecks {
  public:
   /// A sector that a repair has written.

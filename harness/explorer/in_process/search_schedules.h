@@ -18,8 +18,8 @@ struct ScheduleSearch {
   /// Runs all schedules that differ from FIFO order in at most this many places
   /// (os::ScheduleEnumerator). In these runs, requests are in the elevator's order.
   std::size_t deviations = 0;
-  /// Number of additional schedules, which are generated from seeds. The runs use the orders of
-  /// requests in turn.
+  /// Number of additional schedules, which are generated from seeds. Successive runs use different
+  /// request orders.
   std::size_t random = 0;
   std::size_t enumerated_most = 2'000;
 };
