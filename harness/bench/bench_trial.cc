@@ -109,8 +109,8 @@ class BenchTrial {
   std::optional<run::PhaseClock> setup_;
   std::optional<Error> unusable_;
   base::Stopwatch began_;
-  /// True if the last phase was measured. Without bench_.quiescence, its data may still be in
-  /// flight.
+  /// True if the next measured phase can begin without waiting for the device: the last phase was
+  /// measured, too.
   bool settled_ = false;
 };
 

@@ -16,8 +16,8 @@
 namespace headcrash::cli {
 namespace {
 
-/// Returns what a row of the table `coverage` counts, if the row has the strategy "other recovery:
-/// NAME": NAME. Returns an empty string for all other rows, which count states.
+/// If a row of the table `coverage` has the strategy "other recovery: NAME", returns NAME, which
+/// says what the row counts. Returns an empty string for all other rows, which count states.
 std::string of_other_recovery(const nlohmann::json& coverage) {
   const std::string strategy = coverage.value("strategy", "");
   return strategy.starts_with(campaign::kOtherRecovery)

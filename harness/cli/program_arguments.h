@@ -72,7 +72,8 @@ const explorer::ConfirmedFailure* first_loss(const explorer::ExplorationResult& 
 
 struct LossText {
   std::string headline;  ///< describes the last promise before the cut
-  /// The verifier's output, the lost writes, and the paths of the written files.
+  /// The verifier's output, the lost writes, and the paths of the files that describe_loss()
+  /// writes.
   std::vector<std::string> about;
 };
 /// Minimises and describes the first loss. Writes a page, a text that describes the failure, and a

@@ -32,7 +32,7 @@ std::string hex(std::span<const std::byte> bytes) {
 
 // Describes a block without its position. Adjacent blocks with equal descriptions form a run.
 struct Words {
-  /// The elements of a run, except the first two: its first block and its number of blocks.
+  /// The elements of a run after its first block and its number of blocks.
   json tail;
   bool joinable = true;  // false for a moved block, which is always a separate run
 };

@@ -114,7 +114,8 @@ TEST(Independent, DissectReadsOurImages) {
   const std::string judge = HEADCRASH_UFS_JUDGE;
   const TemporaryFolder folder;
   for (const std::uint32_t block : {4096U, 8192U}) {
-    // The volume with the smaller blocks has a journal, because a reader may ignore journals.
+    // The volume with the smaller blocks also has a journal. Readers of the format may ignore
+    // journals.
     const TestTree tree(
         {.block_bytes = block,
          .fragment_bytes = block / 8,
@@ -122,7 +123,7 @@ TEST(Independent, DissectReadsOurImages) {
          .group_bytes = 1 << 20,
          .journal_bytes = block == 4096 ? std::optional<std::uint64_t>(0) : std::nullopt});
     // dissect.ffs treats a hole in place of an indirect block (pointer 0) as a pointer to the boot
-    // block. Therefore, remove "holes", which dissect.ffs could not read.
+    // block. It therefore cannot read the file "holes", so remove this file from the directory.
     ImageWriter writer(*tree.store);
     const FragmentAddress root = writer.load(kRootInode).direct[0];
     auto names = writer.read(root, writer.geometry().fragment_bytes());

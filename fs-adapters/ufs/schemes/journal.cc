@@ -16,8 +16,7 @@ namespace {
 
 // Number of blocks for the two inodes that every operation may change without reporting the change.
 constexpr std::uint32_t kBlocksOfItself = 2;
-// Maximum number of rounds in a sync. A further round would only commit changes made after the sync
-// began.
+// Maximum number of rounds in a sync. A sync need not include changes that are made while it runs.
 constexpr int kCommitRoundsMax = 100;
 
 }  // namespace

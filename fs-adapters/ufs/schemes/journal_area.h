@@ -2,7 +2,7 @@
 // The space of a journal: contiguous whole blocks in the middle group, or in the next group that
 // has enough of them. Like the summary area, these blocks are marked as used in the group's map and
 // recorded in the superblock and its replicas. The superblock is marked clean only after all of
-// these records are on the disk. An external journal occupies a separate device from its start.
+// these records are consistent. An external journal occupies a separate device from its start.
 
 #include <cstdint>
 #include <optional>

@@ -149,8 +149,8 @@ struct InodeRemoval {
 /// or pointers are about to be released.
 enum class BmapMerge : std::uint8_t { full, pointers_go };
 
-/// How the last write of a series is issued, on which no other write depends. Section 6.1 permits
-/// "asynchronous or delayed"; 4.4BSD waits for the write.
+/// How the last write of a series is issued. No other write depends on the last one. Section 6.1
+/// permits "asynchronous or delayed"; 4.4BSD waits for the write.
 enum class LastWrite : std::uint8_t { delayed, asynchronous, synchronous };
 
 /// Scheduler Chains: how freed blocks are protected against early reuse (scheduler_chains.h).
@@ -307,9 +307,9 @@ class Scheme : public os::WriteHooks {
     return {};
   }
 
-  /// Called before the allocator takes a fragment or an inode in the group, on behalf of `inode`.
-  /// The maps and the in-core inode have not changed yet. `is_directory` is true if the inode was a
-  /// directory before. No header is held. May wait, even for the disk.
+  /// Called before the allocator takes a fragment of the group for `inode`, or takes `inode`
+  /// itself. The maps and the in-core inode have not changed yet. `is_directory` is true if the
+  /// in-core inode is already a directory. No header is held. May wait, even for the disk.
   virtual VfsResult<void> before_taking(std::uint32_t group, InodeNumber inode, bool is_directory) {
     (void)group, (void)inode, (void)is_directory;
     return {};

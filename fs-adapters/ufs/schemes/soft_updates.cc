@@ -297,8 +297,8 @@ VfsResult<void> SoftUpdates::link_added(Operation& operation, const LinkAddition
     add.previous_type = entry_type(addition.replaced.inode->attributes.mode);
     Add* older = add_at(key, addition.offset);
     if (older != nullptr && !older->sent) {
-      // The disk has never had the entry's present contents. Undoing must therefore restore the
-      // inode number before these contents.
+      // The entry's present contents have never been on the disk, so undoing must restore the inode
+      // number that preceded these contents.
       add.previous = older->previous;
       add.previous_type = older->previous_type;
       add.replaced = std::move(older->replaced);

@@ -20,8 +20,8 @@ namespace {
 constexpr std::string_view kAllSchemes = "all";
 constexpr std::uint64_t kFaultsPerRow = 1000;
 /// Orders 0 to kOrders - 1 are the elevator (0) and five random orders (in_process/record_run.h).
-/// With the next kOrders orders, pauses end while the disk is busy. They are for families whose
-/// operations must run during background writes.
+/// With the next kOrders orders, pauses end while the disk is busy. Families whose operations must
+/// run during background writes use these later orders.
 constexpr std::uint64_t kOrders = in_process::kFirstBusyOrder;
 
 /// The runs of one workload family in the whole campaign, and the disk on which they take place.

@@ -75,7 +75,7 @@ struct IoErrorOutcome {
   int unmount = kNotReached;
   MountState state = MountState::unknown;
   RangeContent cached = RangeContent::unseen;  ///< while mounted
-  /// While mounted, after clean pages have been dropped.
+  /// Contents read while mounted, after clean pages have been dropped.
   RangeContent reread = RangeContent::unseen;
   RangeContent recovered = RangeContent::unseen;  ///< after recovery
   /// Data that was synced in the setup and not written since.

@@ -236,8 +236,8 @@ std::optional<ExtHistory::Explanation> ExtHistory::explain(std::size_t request, 
   return std::nullopt;
 }
 
-/// Returns true if the block's earlier contents are known: those at the final position after a
-/// write there, and those of a copy in the journal also after an earlier copy.
+/// Returns true if the block's earlier contents are known. For the block's final position, they are
+/// known after a write there. For a copy in the journal, they are also known after an earlier copy.
 bool ExtHistory::known(Copy copy, std::uint64_t block) const {
   return in_place_.contains(block) || (copy == Copy::journal && logged_.contains(block));
 }

@@ -239,8 +239,8 @@ TEST(ExtHistory, BytesFromBeforeMkfsAreNotInodes) {
   EXPECT_EQ(written.all().find("inode 13"), std::string::npos) << written.all();
 }
 
-/// A bitmap that mke2fs did not write may contain any bytes, so its first write must not be
-/// compared with the earlier contents, not even if the journal holds a copy of the bitmap.
+/// A bitmap that mke2fs did not write may contain any bytes. Its first write must therefore not be
+/// compared with the earlier contents, even if the journal already holds a copy of the bitmap.
 TEST(ExtHistory, AnUnwrittenBitmapHasNoComparison) {
   ExtImage image({"-t", "ext4", "-b", "1024", "-g", "2048", "-E", "nodiscard"},
                  ExtImage::Disk::used);

@@ -27,8 +27,8 @@ struct HostCheck {
 };
 
 /// Returns true if the host can replay and check this file system: the adapter permits this (`host
-/// = true`), the commands use only the device and its log device, and the programs are installed. A
-/// state on two disks that the kernel has replayed is checked in the guest all the same.
+/// = true`), the commands use only the device and its log device, and the programs are installed.
+/// However, a state on two disks that the kernel has replayed is checked in the guest.
 bool host_can_check(const adapters::LinuxAdapter& filesystem);
 
 /// Copies the state to a sparse file in memory. No other process can open this file.

@@ -52,8 +52,7 @@ class Examination {
         result_(result),
         audit_(audit) {}
 
-  /// Checks a state and, if the state has been selected for it, the later life of the disk
-  /// (later_life.h).
+  /// Checks a state. For selected states, also checks the later life of the disk (later_life.h).
   Result<StateOutcome> examine(const states::FoundState& found) {
     const StateFacts facts = facts_of(result_.run, points_, found.state);
     TRY(auto outcome, examine_state(found, facts));

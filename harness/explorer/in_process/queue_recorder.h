@@ -45,7 +45,7 @@ class QueueRecorder final : public os::DiskTracer {
   /// Includes failed reads.
   const std::vector<std::uint64_t>& failed_at() const { return failed_at_; }
 
-  /// Writes all events recorded so far. `writer` stores an error.
+  /// Writes all events recorded so far. Errors are stored in `writer`.
   void write_to(record::RecordingWriter& writer) const;
 
  private:
