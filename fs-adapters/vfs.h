@@ -129,7 +129,8 @@ enum class FallocateMode : std::uint8_t {
   insert_range,          ///< inserts a hole; later content moves after the hole
 };
 
-/// Two ranges for sharing blocks. Offsets and length are multiples of the file system's block size.
+/// Two ranges of equal length that are to share blocks. Offsets and length are multiples of the
+/// file system's block size.
 struct SharedRange {
   FileHandle from{};
   std::uint64_t from_offset = 0, length = 0;

@@ -279,7 +279,7 @@ std::string filled_in(std::string word, const std::string& root, const std::stri
   return word;
 }
 
-/// Rejects invalid lines in a dbench load, because dbench would report such a line endlessly.
+/// Rejects invalid lines in a dbench loadfile, because dbench would report such a line endlessly.
 Result<void> check_dbench_load(const std::string& load, const std::string& subject) {
   std::istringstream lines(load);
   const std::regex status("(NT_STATUS_[A-Z_]+|0x[0-9A-Fa-f]+|SUCCESS)\\s*$");

@@ -128,7 +128,8 @@ struct ExplorationDefaults {
   std::vector<workload::Application> applications = {};
 };
 
-/// Parses the tables `explore` and `controls` of the file. `filesystems` are the candidates.
+/// Parses the tables `explore` and `controls` of the file. `filesystems` are the file systems from
+/// which the campaign selects.
 Result<Exploration> read_exploration(const base::StrictTable& root,
                                      const ExplorationDefaults& defaults,
                                      const std::vector<adapters::LinuxAdapter>& filesystems);

@@ -69,8 +69,8 @@ Result<void> write_application(const TestProgram& program, const std::filesystem
 /// program runs in another folder.
 std::vector<std::string> with_absolute_files(std::vector<std::string> words);
 
-/// Like the other with_absolute_files(), but for the line of a shell command. Replaces only words
-/// that need no quoting.
+/// Like the other with_absolute_files(), but for a shell command line. Replaces only words that
+/// need no quoting.
 std::string with_absolute_files(const std::string& line);
 
 }  // namespace headcrash::check

@@ -78,7 +78,8 @@ struct Explored {
   /// True if the workload contains a crash, and the state after this crash failed its check. The
   /// operations after the crash were then not explored.
   bool failed_at_crash = false;
-  /// Folder in which the recordings are kept. If empty, they are removed when the command ends.
+  /// Folder in which the recordings are kept. If unset, the recordings are removed when the command
+  /// ends.
   std::filesystem::path kept;
 };
 
@@ -106,7 +107,7 @@ Result<void> run_exploration(const ExploreArguments& arguments, Explored& explor
 /// Sets `explored.attribution`.
 Result<void> attribute_failures(const ExploreArguments& arguments, Explored& explored);
 
-/// Returns the behaviour of the disk while a workload is recorded.
+/// Returns the options for the behaviour of the disk while a workload is recorded.
 explorer::DiskOptions disk_options(const ExploreArguments& arguments);
 
 /// Returns a command that checks a state again. The caller appends --state NAME.

@@ -58,7 +58,7 @@ struct Cell {
   /// Sets the answer, once all states have been counted.
   void finish(const std::vector<states::Coverage>& coverage);
   bool lost() const { return answer == Answer::broken || answer == Answer::unusable; }
-  /// Returns "kept 0/412", "broken 3/388+", "unusable 8/44", "unsupported".
+  /// Returns a text such as "kept 0/412", "broken 3/388+", "unusable 8/44" or "unsupported".
   std::string text() const;
 };
 

@@ -89,8 +89,8 @@ int main() {
   open_console();
   permit_open_files();
   ::signal(SIGPIPE, SIG_IGN);
-  // Keeps memory that has been freed. Returning it to the kernel would cause page faults later,
-  // which are slow under emulation.
+  // Makes malloc keep freed memory: returning it to the kernel would cause page faults later, and
+  // page faults are slow under emulation.
   ::mallopt(M_TRIM_THRESHOLD, kKeptHeapBytes);
   ::mallopt(M_MMAP_THRESHOLD, kKeptHeapBytes);
   ::setenv("PATH", "/usr/sbin:/usr/bin:/sbin:/bin", 1);

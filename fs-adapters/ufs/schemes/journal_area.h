@@ -34,8 +34,8 @@ Result<void> add_journal(model::SectorStore& store, Superblock& superblock, std:
 /// system, and records it in `superblock`, which is not written. If `bytes` is 0, the size is 16
 /// MiB. The journal's identifier is derived from the file system's id, time and size, and from the
 /// device's old contents. Callers that create several file systems at the same time must therefore
-/// give each an id. Fails if the device is missing or too short, or if `bytes` is less than
-/// journal_fragments_min().
+/// give each of them its own id. Fails if the device is missing or too short, or if `bytes` is less
+/// than journal_fragments_min().
 Result<void> make_external_journal(model::SectorStore& store, Superblock& superblock,
                                    std::uint64_t bytes);
 std::uint32_t journal_fragments_min(const Superblock& superblock);

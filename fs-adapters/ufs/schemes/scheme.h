@@ -164,8 +164,8 @@ struct JournalOptions {
   /// The contents of the journal. `metadata`: only metadata; the data of new blocks is in place
   /// before the commit ("ordered"). `data`: data as well.
   enum class Contents : std::uint8_t { metadata, data };
-  /// `last`: the commit record is written after everything that it covers. `unordered`: it waits
-  /// for nothing; a control, which tests must detect.
+  /// `last`: the commit record is written after everything that it covers. `unordered`: the commit
+  /// record waits for nothing; this is a control, which tests must detect.
   enum class CommitRecord : std::uint8_t { last, unordered };
   /// The time at which the blocks of a file are released, once the file has lost its last name and
   /// its last user. The release may require reads of indirect blocks. `by_user`: in the same system

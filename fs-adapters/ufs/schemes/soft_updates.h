@@ -140,7 +140,7 @@ class SoftUpdates : public Scheme {
     InodeNumber number = 0;
     bool directory = false;
     std::vector<Extent> extents;
-    /// Deferred link drops that belong to directory blocks that were never written.
+    /// Deferred link drops of directory blocks that were never written.
     std::vector<std::shared_ptr<Removal>> removals;
     bool staged = false;
     WriteNumber carried = 0;

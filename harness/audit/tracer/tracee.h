@@ -11,7 +11,8 @@
 
 namespace headcrash::audit {
 
-/// Returns the system call at whose entry the thread is stopped; nullopt if the thread is gone.
+/// Returns the system call that the thread is about to execute. The thread must be stopped at the
+/// entry to the call. Returns nullopt if the thread is gone.
 std::optional<SystemCall> call_at_entry(pid_t thread);
 /// Returns the result of the system call. The thread must be stopped at the exit from the call.
 std::int64_t result_at_exit(pid_t thread);

@@ -78,7 +78,7 @@ struct IoErrorOutcome {
   /// Contents read while mounted, after clean pages have been dropped.
   RangeContent reread = RangeContent::unseen;
   RangeContent recovered = RangeContent::unseen;  ///< after recovery
-  /// Data that was synced in the setup and not written since.
+  /// Data that was synced in the setup and has not been written since.
   RangeContent rest = RangeContent::unseen;
   RangeContent later = RangeContent::unseen, other = RangeContent::unseen,
                new_file = RangeContent::unseen;

@@ -148,7 +148,7 @@ class ExtHistory {
   /// Indirect blocks and extent tree nodes, keyed by block.
   std::map<std::uint64_t, NodeClaim> nodes_;
   std::map<std::uint64_t, std::vector<Name>> names_;  ///< by inode
-  /// Maps a position in the journal to the block of which it holds a copy.
+  /// Maps positions in the journal to the blocks whose copies are there.
   std::map<std::uint64_t, std::uint64_t> copies_;
   std::size_t tag_bytes_ = 8;
   bool wide_tags_ = false, third_tags_ = false, checked_tags_ = false;

@@ -1,4 +1,4 @@
-// Follows the block layer's queue of each device (match_issuers.h).
+// Tracks the block layer's queue of each device (match_issuers.h).
 #include "harness/explorer/guests/match_issuers.h"
 
 #include <algorithm>
@@ -65,8 +65,8 @@ class DirtyMap {
   std::map<std::uint64_t, std::pair<SectorRange, const BlockEvent*>> last_;
 };
 
-/// Follows the dirty pages of files to the sectors in which they are stored. The place of a page
-/// may become known before or after the page becomes dirty.
+/// Maps the dirty pages of files to sectors. The place of a page may become known before or after
+/// the page becomes dirty.
 class FilePages {
  public:
   explicit FilePages(const FileSystemBlocks& blocks)

@@ -44,7 +44,7 @@ struct StageCopier::Connection {
 };
 
 /// Returns the allocated ranges in ascending order. The server's answer may cover less than the
-/// requested range.
+/// requested range, so several requests may be necessary.
 Result<std::vector<Range>> StageCopier::Connection::allocated() const {
   struct Seen {
     std::vector<Range> ranges;

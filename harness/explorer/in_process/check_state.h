@@ -164,7 +164,7 @@ class StateChecker {
         later_life_(system, disk, fsck) {}
   struct Check {
     bool quick = false;
-    bool all_known = true;  ///< the outcome of every step so far was remembered
+    bool all_known = true;  ///< the outcomes of all steps so far were taken from earlier states
   };
   /// Returns the fsck options for the next step of this check.
   adapters::CheckOptions options_of(const Check& check) const;

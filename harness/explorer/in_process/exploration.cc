@@ -13,8 +13,8 @@ namespace headcrash::in_process {
 namespace {
 
 // Maximum size of a small disk, in sectors. The image of a small disk is audited after each check,
-// that of a larger disk only after full checks. Checks of a small disk are so fast that remembering
-// their outcomes would not save time.
+// and the image of a larger disk only after full checks. Checks of a small disk are so fast that
+// remembering their outcomes would not save time.
 constexpr std::uint64_t kSmallDisk = 2048;
 
 void count(ExplorationResult& result, const StateOutcome& outcome) {
