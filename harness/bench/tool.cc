@@ -84,7 +84,7 @@ void add_fio(const json& direction, const std::string& prefix, ToolReport& repor
   }
 }
 
-/// Parses fio's JSON, which warnings may precede. Throws json::exception.
+/// Parses fio's JSON output. Ignores warnings before the JSON text. Throws json::exception.
 ToolReport parse_fio(const std::string& text) {
   const std::size_t begin = text.find('{');
   const json all = json::parse(begin == std::string::npos ? text : text.substr(begin));

@@ -98,7 +98,7 @@ Result<void> check_machine(const CellKeys& keys, const ExploredCell& cell,
   return check_strategies(keys, cell);
 }
 
-/// Parses `device`, which may be omitted if the campaign has only one.
+/// Parses the key `device`. The key may be omitted if the campaign has only one device.
 Result<void> parse_machine(const StrictTable& table, const std::vector<std::string>& devices,
                            ExploredCell& cell) {
   if (!table.has("device") && devices.size() > 1)

@@ -48,9 +48,9 @@ struct PreparedProgram {
   bool ran_on_host = false;           ///< false if the user provides a root file system
 };
 
-/// Creates the files in `folder`, which must exist. Fails if the program, its init or its verifier
-/// fails on this host. Also fails if the program prints a line that cannot be a promise: a promise
-/// has at most 200 characters, all of them printable ASCII.
+/// Creates the files in the existing folder `folder`. Fails if the program, its init or its
+/// verifier fails on this host. Also fails if the program prints a line that cannot be a promise: a
+/// promise has at most 200 characters, all of them printable ASCII.
 Result<PreparedProgram> prepare(const TestProgram& program, const std::filesystem::path& folder);
 
 /// Settings for running an application's program under the tracer of harness/audit.

@@ -31,9 +31,9 @@ class Redo {
   Redo(const model::SectorStore& store, const Superblock& superblock)
       : store_(store), superblock_(superblock), geometry_(superblock) {}
 
-  /// Adds the images of `transactions`, which must outlive this object.
+  /// Adds the images of `transactions`. `transactions` must outlive this object.
   void add(const std::vector<JournalTransaction>& transactions);
-  /// Adds a copy of `bytes`, which must be a whole number of fragments.
+  /// Adds a copy of `bytes`. REQUIRES: `bytes` consists of whole fragments.
   void put(FragmentAddress at, std::span<const std::byte> bytes);
   Result<void> read(FragmentAddress at, std::span<std::byte> into) const;
   /// Overwrites those parts of `bytes` for which fragments are pending. `bytes` were read from the

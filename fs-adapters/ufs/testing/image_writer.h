@@ -159,7 +159,7 @@ class ImageWriter {
     superblock_.total = {};
     write_superblock();
   }
-  /// Calls change(CylinderGroup&), which returns true if it changed the group.
+  /// Calls change(CylinderGroup&). Writes the group if `change` returns true.
   template <typename Change>
   bool in_group(std::uint32_t group, Change change) {
     auto header = read(geometry_.header(group), geometry_.block_bytes());

@@ -54,7 +54,7 @@ struct DiskOptions {
 
 struct FormattedDisk {
   std::filesystem::path recording;
-  std::string state;  ///< last state of the recording, which contains all writes
+  std::string state;  ///< last state of the recording; it contains all writes
   DiskOptions options = {};
 };
 /// Formats a disk and records the requests. Replaces an existing recording. `uuid` becomes the file
