@@ -44,7 +44,7 @@ struct DefectStep {
     plain,
   };
   Kind kind = Kind::remove;
-  std::size_t operation = 0;  ///< for forget and cut: counted from 1
+  std::size_t operation = 0;  ///< for `forget` and `cut`: number of the operation, counted from 1
   std::string path, other;
 };
 using SeededDefect = std::vector<DefectStep>;

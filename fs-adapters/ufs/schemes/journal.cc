@@ -1,4 +1,4 @@
-// The journal's operations (journal.h). Commits are in journal_commit.cc, the ring in
+// The journal's operations (journal.h). Commits are in journal_commit.cc, and the ring is in
 // journal_checkpoint.cc.
 
 #include "fs-adapters/ufs/schemes/journal.h"

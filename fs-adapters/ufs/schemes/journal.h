@@ -247,8 +247,8 @@ class Journal : public Scheme {
   bool too_many_orphans_ = false;
   static constexpr std::size_t kLoggedKept = 16;
   std::map<FragmentAddress, Image> images_;  ///< the newest image of each home
-  /// For each fragment, the last transaction that has an image of it. The image may no longer be in
-  /// the ring.
+  /// For each fragment, the last transaction that has an image of the fragment. This transaction
+  /// may no longer be in the ring.
   std::unordered_map<FragmentAddress, std::uint64_t> logged_;
   /// Size of `logged_` when outdated entries were last dropped.
   std::size_t logged_kept_ = kLoggedKept;

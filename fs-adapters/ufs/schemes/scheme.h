@@ -177,7 +177,8 @@ struct JournalOptions {
   /// commit). `none`: each caller gets a separate commit, one after another, as in logs without
   /// batching (Peacock 1998, sections 4 and 6.4).
   enum class Sharing : std::uint8_t { all, none };
-  /// The place in which a mount requires the journal to be.
+  /// Where the journal must be. With `external`, a mount fails unless the journal is on a separate
+  /// device.
   enum class Place : std::uint8_t { anywhere, external };
   /// The rule that a control breaks. Tests must detect every value except all_kept, which breaks no
   /// rule.
@@ -224,8 +225,8 @@ struct NetraOptions {
   /// flight has completed, and the next write then includes the marks of all waiting callers. If
   /// false, each inode's mark is a separate write. The paper says only that marking is synchronous.
   bool marks_together = true;
-  /// For tests: maximum number of foreign inodes in a header. Further ones are stored in the block
-  /// after the header.
+  /// For tests: maximum number of foreign inodes in a header. Additional foreign inodes are stored
+  /// in the block after the header.
   std::size_t foreign_in_header_max = ~std::size_t{0};
 };
 
@@ -234,8 +235,8 @@ struct SchemeOptions {
   /// always initialised.
   bool allocation_initialization = false;
   LastWrite last_write = LastWrite::delayed;
-  /// For No Order: how a removed inode is written. Sprite OFS waited for this write (Rosenblum
-  /// 1992, section 6.2.1.1).
+  /// How No Order writes a removed inode. Sprite OFS waited for this write (Rosenblum 1992, section
+  /// 6.2.1.1).
   LastWrite removed_inode = LastWrite::delayed;
   Deallocation deallocation = Deallocation::tracked;
   JournalOptions journal = {};

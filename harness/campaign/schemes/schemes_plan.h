@@ -67,7 +67,7 @@ struct SchemesCampaign {
   std::string name() const { return std::string(type->name()) + "-schemes"; }
 };
 std::optional<SchemesCampaign> parse_schemes_campaign(std::string_view name);
-/// Returns the campaign's entry for a list of campaigns.
+/// Returns a description of the campaign for lists of campaigns.
 CampaignSummary schemes_campaign_summary(const adapters::FileSystemType& type);
 
 /// The parts of a workload's name, such as "reuse/3@tiny~2:5^7".

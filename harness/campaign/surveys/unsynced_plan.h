@@ -67,7 +67,7 @@ struct UnsyncedCampaign {
   std::string filesystem, setting;  ///< empty for all file systems or all settings
 };
 std::optional<UnsyncedCampaign> parse_unsynced_campaign(std::string_view name);
-/// Returns the description of this campaign for lists of campaigns.
+/// Returns a description of the campaign for lists of campaigns.
 CampaignSummary unsynced_campaign_summary();
 
 /// Returns the cells of the campaign, in order. A shard has every n-th cell. Fails if no cell

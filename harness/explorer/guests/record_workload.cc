@@ -285,7 +285,7 @@ Result<bool> is_full(StageGuest& guest) {
   return done.exit_code == 0;
 }
 
-/// Returns how the file system on a disk numbers its blocks.
+/// Returns the size and the numbering of the blocks of the file system on a disk.
 FileSystemBlocks blocks_of(const states::RunHistory& run, model::DeviceId device) {
   std::vector<std::byte> beginning(kFileSystemBlocksBytes);
   const auto image = run.image({.device = device, .event = run.events()}, device);

@@ -2,9 +2,9 @@
 // may fail, and every crash state must be permitted. The tree after the last sync must equal that
 // of a perfect file system, because the oracle then permits no other tree. By default each scheme
 // runs one seed, which determines the disk, the request order, the schedule, the cache size and the
-// number of users (one or three). HEADCRASH_HISTORIES=600 in the environment sets the number of
-// seeds, HEADCRASH_HISTORIES_FROM the first seed. HEADCRASH_HISTORIES_TYPE=lfs restricts the
-// systems to that type; each seed then runs on one of them.
+// number of users (one or three). In the environment, HEADCRASH_HISTORIES=600 sets the number of
+// seeds, and HEADCRASH_HISTORIES_FROM sets the first seed. HEADCRASH_HISTORIES_TYPE=lfs restricts
+// the systems to that type; each seed then runs on one of them.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 

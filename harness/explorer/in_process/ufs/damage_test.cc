@@ -1,6 +1,6 @@
-// Tests that fsck reports and repairs each kind of damage, and that a wrong repair is detected.
-// HEADCRASH_DAMAGE=500 in the environment sets the number of seeds per image, HEADCRASH_DAMAGE_FROM
-// the first seed.
+// Tests that fsck reports and repairs each kind of damage, and that a wrong repair is detected. In
+// the environment, HEADCRASH_DAMAGE=500 sets the number of seeds per image, and
+// HEADCRASH_DAMAGE_FROM sets the first seed.
 #include "fs-adapters/ufs/damage/damage.h"
 
 #include <fmt/format.h>
