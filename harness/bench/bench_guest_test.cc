@@ -10,7 +10,7 @@
 namespace headcrash::bench {
 namespace {
 
-// The drive is 64 MiB: 200 files of 1 KiB fit, 200 of 1 MiB do not.
+// The drive is 64 MiB: 200 files of 1 KiB fit, but 200 files of 1 MiB do not.
 const char* const kBench = R"(
 filesystems = ["ext4"]
 [[device]]

@@ -131,7 +131,7 @@ struct RecordedRun {
   std::vector<KeptSnapshot> snapshots;
   bool shared_names = false;
 
-  /// Returns the part of the list that was executed, for the oracle. Returns nullopt for a shared
+  /// Returns, for the oracle, the part of the list that was executed. Returns nullopt for a shared
   /// history.
   std::optional<std::span<const workload::Operation>> judged(
       std::span<const workload::Operation> operations) const {
