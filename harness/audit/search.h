@@ -40,7 +40,7 @@ struct ExperimentOutcome {
   };
   Verdict verdict = Verdict::unclear;
   std::uint64_t states = 0;  ///< number of crash states that were checked
-  /// approximate number of all crash states, whether checked or not
+  /// Approximate number of all crash states, whether checked or not
   double space = 0;
   std::string loss;                   ///< the loss in one line
   std::vector<std::string> evidence;  ///< further lines about the loss
