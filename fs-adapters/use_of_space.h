@@ -12,8 +12,8 @@
 
 namespace headcrash::adapters {
 
-/// Maximum difference, in bytes, between the free space of a new file system and that of an emptied
-/// one. In the latter, the maps have grown. The value is an estimate.
+/// Estimate of the maximum number of bytes by which the free space of an emptied file system is
+/// below that of a new one. The cause is the growth of the maps.
 inline constexpr std::uint64_t kMapGrowthBytes = 24 << 10;
 /// Size of the pieces in which files grow; not a multiple of a block.
 inline constexpr std::size_t kPieceBytes = 3000;
@@ -33,7 +33,7 @@ VfsResult<void> settle(Vfs& vfs, os::System& machine);
 VfsResult<std::uint64_t> free_space_when_empty(Vfs& vfs, os::System& machine);
 
 struct UsedSpace {
-  std::uint64_t promised_bytes = 0;  ///< 90 % of the free space; the rest is for metadata
+  std::uint64_t promised_bytes = 0;  ///< 90 % of the free space; the rest is reserved for metadata
   /// May slightly exceed `promised_bytes`, because the file grows in pieces.
   std::uint64_t written_bytes = 0;
 };

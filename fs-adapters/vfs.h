@@ -36,7 +36,7 @@ using VfsResult = tl::expected<T, Errno>;
 inline tl::unexpected<Errno> refuse(int error) {
   return tl::unexpected(Errno{.value = error});
 }
-/// Returns the error of another result.
+/// Returns the error in `result` as a result of another type.
 template <typename T>
 tl::unexpected<Errno> forward_errno(const VfsResult<T>& result) {
   return tl::unexpected(result.error());
@@ -129,7 +129,8 @@ enum class FallocateMode : std::uint8_t {
   insert_range,          ///< inserts a hole; later content moves after the hole
 };
 
-/// Two ranges for sharing blocks. Offsets and length are multiples of the file system's block size.
+/// Two ranges of equal length that are to share blocks. Offsets and length are multiples of the
+/// file system's block size.
 struct SharedRange {
   FileHandle from{};
   std::uint64_t from_offset = 0, length = 0;
@@ -253,8 +254,8 @@ class Vfs {
     if (changes.modified_ns) return set_modified(path, *changes.modified_ns);
     return {};
   }
-  /// Sets inode flags of a file or directory (FS_*_FL in linux/fs.h). `of` is the mask of the flags
-  /// to change: of these, exactly `flags` are set afterwards. Other flags remain unchanged.
+  /// Changes inode flags (FS_*_FL in linux/fs.h) of a file or directory. Only flags in the mask
+  /// `of` can change: those that are also in `flags` are set, and the others are cleared.
   virtual VfsResult<void> set_flags(std::string_view /*path*/, std::uint32_t /*flags*/,
                                     std::uint32_t /*of*/) {
     return refuse(ENOTSUP);
@@ -287,8 +288,8 @@ class Vfs {
   /// Simulates think time or compile time. In a guest, keeps the processor busy; in virtual time,
   /// advances the clock.
   virtual void cpu(std::int64_t ns) = 0;
-  /// Starts a program and waits until it ends. In a guest, the program does nothing; in virtual
-  /// time, the call takes as much CPU time as fork and exec.
+  /// Simulates the start of a program. In a guest, runs a program that does nothing, and waits
+  /// until it ends. In virtual time, the call only takes the CPU time of fork and exec.
   virtual void start_program() = 0;
 };
 

@@ -8,14 +8,14 @@
 
 namespace headcrash::ufs {
 
-/// Returns the type, which is created on the first call.
+/// Returns the file system type ufs.
 const adapters::FileSystemType& file_system_type();
 
 /// Creates a system from a variant that is not in the table scheme_variants().
 std::unique_ptr<const adapters::SystemUnderTest> system_of(SchemeVariant variant);
 
-/// Converts a kind of finding of this checker to the common type. `order` is the value of the
-/// enumerator.
+/// Converts a finding kind of the ufs checker to the type that all file systems share. `order` is
+/// the value of the enumerator.
 adapters::FindingKind kind_of(FindingKind kind);
 
 }  // namespace headcrash::ufs

@@ -165,7 +165,7 @@ Result<void> Search::drop_together() {
     if (is_droppable(each.need)) redundant.push_back(&each);
   if (redundant.empty() || stopped()) return {};
   std::size_t number = 0;
-  // `kept` contains the indices of those redundant sites whose calls are executed.
+  // Drops all redundant sites except those whose indices are in `kept`.
   const auto dropping = [&](const base::Chosen& kept) {
     Experiment experiment{.name = fmt::format("together-{}", ++number), .flush = flush_};
     for (const SiteVerdict* each : redundant) experiment.skip.insert(each->site.word());

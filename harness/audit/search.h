@@ -39,8 +39,9 @@ struct ExperimentOutcome {
     unclear  ///< no state was checked, or failures were not reproduced
   };
   Verdict verdict = Verdict::unclear;
-  std::uint64_t states = 0;           ///< number of crash states that were checked
-  double space = 0;                   ///< approximate number of crash states that exist
+  std::uint64_t states = 0;  ///< number of crash states that were checked
+  /// Approximate number of all crash states, whether checked or not
+  double space = 0;
   std::string loss;                   ///< the loss in one line
   std::vector<std::string> evidence;  ///< further lines about the loss
   Trace trace;
@@ -54,7 +55,7 @@ struct SiteVerdict {
     redundant,    ///< no state fails if its calls are skipped
     proven,       ///< the disk receives the same requests if its calls are skipped
     together,     ///< redundant alone, but needed if all other redundant sites are dropped
-    unclear,      ///< the run never reached it, or no state was checked
+    unclear,      ///< no run made a call at the site, or no state was checked
     unskippable,  ///< its calls cannot be skipped; for example, a flush through io_uring
   };
   Site site;
@@ -82,7 +83,8 @@ struct Audit {
   std::int64_t ns_without = 0;  ///< duration without the droppable sites; 0 if no site is droppable
 };
 
-/// Returns true if the site can be dropped together with all other sites that have this property.
+/// Returns true if a site with this verdict can be dropped, even together with all other such
+/// sites.
 bool is_droppable(SiteVerdict::Need need);
 
 struct SearchOptions {

@@ -10,9 +10,9 @@
 
 namespace headcrash::audit {
 
-/// The calls of one kind from one stack. A stack in an interpreter or a utility serves many
-/// callers, so such a stack has a separate site for each target. If it has more than kTargetsMost
-/// targets, all of them share one site.
+/// All calls of one kind that come from one stack. A stack in an interpreter or a utility serves
+/// many callers, so its calls are divided by target, one site for each target. If there are more
+/// than kTargetsMost targets, all of them share one site.
 struct Site {
   std::string kind, stack;
   std::string target;   ///< target of the calls, or kAnyTarget

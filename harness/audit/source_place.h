@@ -20,8 +20,9 @@ struct SourcePlace {
   std::string text() const;
 };
 
-/// Looks the frame up in its object, which is below `root` on this host. Also queries addr2line(1)
-/// if it is installed. If the object cannot be read, the result has only its name and the offset.
+/// Looks up the frame in its object file, which is below `root` on this host. Also queries
+/// addr2line(1) if it is installed. If the object file cannot be read, returns only the file's name
+/// and the offset.
 SourcePlace source_place(const Frame& frame, const std::filesystem::path& root = "/");
 
 }  // namespace headcrash::audit

@@ -10,7 +10,7 @@
 namespace headcrash::bench {
 namespace {
 
-// The drive is 64 MiB: 200 files of 1 KiB fit, 200 of 1 MiB do not.
+// The drive is 64 MiB: 200 files of 1 KiB fit, but 200 files of 1 MiB do not.
 const char* const kBench = R"(
 filesystems = ["ext4"]
 [[device]]
@@ -124,7 +124,7 @@ TEST_F(BenchGuest, StoresRowsThatAgreeWithTheGuestAndFailuresWithoutNumbers) {
       2)
       << "the cache was dropped";
 
-  // The database has a row for the trial that does not fit, but no measurements.
+  // The database has the trials that ran out of space, but no measurements of these trials.
   EXPECT_EQ(
       count(
           "SELECT count(*) FROM trial t JOIN artefact a ON a.trial_id = t.id WHERE verdict = 'failed' AND "

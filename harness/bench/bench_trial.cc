@@ -33,8 +33,8 @@ using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
 constexpr std::size_t kConsoleLines = 1000;
-/// Polling interval. It does not limit the precision of the measured time, which comes from the
-/// server.
+/// Polling interval. The server provides the measured time, so this interval does not limit the
+/// precision.
 constexpr milliseconds kQuietPoll{50};
 constexpr std::size_t kReportPiece = 32 << 10, kReportMost = 16 << 20;
 constexpr const char* kGuestDisk = "vda";
@@ -109,8 +109,8 @@ class BenchTrial {
   std::optional<run::PhaseClock> setup_;
   std::optional<Error> unusable_;
   base::Stopwatch began_;
-  /// True if all data of the last phase is on the device, or if the benchmark does not wait until
-  /// all data is there.
+  /// True if the next measured phase can begin without waiting for the device: the last phase was
+  /// measured, too.
   bool settled_ = false;
 };
 

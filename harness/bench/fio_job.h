@@ -26,7 +26,7 @@ Result<void> check_fio_job(const std::string& job, const std::string& subject);
 
 struct FioExtras {
   std::vector<std::string> iologs;   ///< each log's contents
-  std::uint64_t replayed_bytes = 0;  ///< size of the file to which the logs' requests are replayed
+  std::uint64_t replayed_bytes = 0;  ///< size of the file on which the logs are replayed
   /// The job runs until `runtime` has passed, even if its work is done earlier.
   bool time_based = false;
   double runtime_s = 0;  ///< the longest `runtime`; 0 if no job has one

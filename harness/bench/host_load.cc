@@ -61,7 +61,7 @@ std::uint64_t own_ticks() {
     const auto process = processes.find(pid);
     if (process == processes.end()) continue;
     ticks += process->second.ticks;
-    processes.erase(process);  // count a process once, even if its parent changes during the scan
+    processes.erase(process);  // each process counts once, even if its parent has changed
     for (const auto& [child, used] : processes) {
       if (used.parent == pid) waiting.push_back(child);
     }

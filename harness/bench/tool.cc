@@ -84,7 +84,7 @@ void add_fio(const json& direction, const std::string& prefix, ToolReport& repor
   }
 }
 
-/// Parses fio's JSON, which warnings may precede. Throws json::exception.
+/// Parses fio's JSON output. Ignores warnings before the JSON text. Throws json::exception.
 ToolReport parse_fio(const std::string& text) {
   const std::size_t begin = text.find('{');
   const json all = json::parse(begin == std::string::npos ? text : text.substr(begin));
@@ -279,7 +279,7 @@ std::string filled_in(std::string word, const std::string& root, const std::stri
   return word;
 }
 
-/// Rejects invalid lines in a dbench load, because dbench would report such a line endlessly.
+/// Rejects invalid lines in a dbench loadfile, because dbench would report such a line endlessly.
 Result<void> check_dbench_load(const std::string& load, const std::string& subject) {
   std::istringstream lines(load);
   const std::regex status("(NT_STATUS_[A-Z_]+|0x[0-9A-Fa-f]+|SUCCESS)\\s*$");
@@ -296,8 +296,8 @@ Result<void> check_dbench_load(const std::string& load, const std::string& subje
   return {};
 }
 
-/// Returns the value of `job`, or the contents of the file `job-file`, whose path is relative to
-/// the benchmark's file.
+/// Returns the value of `job`, or the contents of the file that `job-file` names. A relative name
+/// is resolved against the folder of the benchmark's file.
 Result<std::string> parse_job(const base::StrictTable& table, const std::filesystem::path& folder) {
   std::string job, file;
   for (const auto& read : {table.take("job", job), table.take("job-file", file)}) {

@@ -25,8 +25,8 @@ std::string path_of(const DbenchOperation& operation, std::uint32_t more_renames
   return fmt::format(R"({}\f{}{})", folder_of(operation.number), operation.number, suffix);
 }
 
-/// Formats an operation as a line in a dbench 4 load. The disposition of NTCreateX is 2 to create
-/// and 1 to open. A file's handle is its number plus an offset.
+/// Formats an operation as a line of a dbench 4 loadfile. The disposition of NTCreateX is 2 to
+/// create and 1 to open. A file's handle is its number plus an offset.
 std::string dbench_line(const DbenchOperation& operation) {
   constexpr std::uint32_t kFirstHandle = 10'000;
   const std::uint32_t handle = kFirstHandle + operation.number;

@@ -12,8 +12,8 @@ std::string usual_fio_job();
 /// Returns a job with the defaults of postmark 1.5: 500 files of 500 bytes to 9.77 KiB, 500
 /// transactions.
 std::string usual_postmark_job();
-/// Returns a load in dbench 4's format. It is an excerpt of the load of the timed workload dbench
-/// (dbench_load.h), and has 3 % of its length. Each client repeats the load until the time limit.
+/// Returns a loadfile in dbench 4's format: an excerpt, 3 % as long, of the one that the timed
+/// workload dbench uses (dbench_load.h). Each client repeats the excerpt until the time limit.
 std::string usual_dbench_job();
 /// Returns 200 short transactions, similar to those of a phone book or a message store.
 std::string usual_sqlite_job();

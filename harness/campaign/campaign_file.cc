@@ -61,7 +61,7 @@ Result<void> check_profiles(const StrictTable& device, const Campaign& campaign)
 }
 
 /// Parses the [device] table of a campaign that explores. Such a campaign uses a stage instead of a
-/// drive. The stage has a size, and may be one of several arrays.
+/// drive. The table gives the size of the stage and, optionally, arrays that use the stage.
 Result<void> read_stage(const StrictTable& root, Campaign& campaign,
                         ExplorationDefaults& defaults) {
   TRY(const auto table, root.table("device"));
@@ -280,8 +280,8 @@ std::string key_name(const std::string& workload) {
   return name;
 }
 
-/// Loads a campaign. If the file has a `base`, merges both into one text, so that the text in the
-/// database is complete.
+/// Loads a campaign. If the file has a `base`, merges the base into the text, so that the database
+/// stores the complete campaign.
 Result<base::NamedFile> find_campaign(const std::string& name_or_path, int depth) {
   auto found = base::find_named_file("campaign", name_or_path, base::built_in(embedded_files()));
   if (!found) return found;
@@ -400,7 +400,7 @@ TrialPlan TrialPlans::plan(const Place& place, std::uint64_t turn) const {
     if (!place.workloads.numbered && place.workloads.count > 1)
       plan.key += fmt::format("/{}", turn + 1);
   }
-  // Shifted right by one bit, because SQLite's integers are signed.
+  // The hash is shifted right by one bit, because SQLite's integers are signed.
   plan.seed = run::hash_text(plan.key, campaign_.seed) >> 1;
   return plan;
 }

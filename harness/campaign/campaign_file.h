@@ -23,8 +23,7 @@ struct Campaign {
   std::vector<adapters::LinuxAdapter> filesystems;
   std::vector<std::string> profiles;  ///< profiles of the emulated drives, each a name or a path
   std::uint64_t size_bytes = 0;
-  /// Profile of the disk for separate logs. If empty, the log disk has the same profile as the file
-  /// system's disk.
+  /// Profile of the log disks. If empty, a log disk has the same profile as the file system's disk.
   std::string log_profile;
   /// Whether the drives' write cache is on; nullopt to use the profile's setting.
   std::optional<bool> write_cache;
@@ -74,7 +73,8 @@ struct TrialPlan {
   const adapters::LinuxAdapter* filesystem = nullptr;  ///< points into the campaign
   std::string profile;
   std::uint64_t seed = 0;
-  /// Number of the cut in its cell, starting at 0; selects the workload.
+  /// Number of this trial's cut among the cuts of its cell, counted from 0. The workload depends on
+  /// this number.
   std::uint64_t number = 0;
   const ExploredCell* cell = nullptr;  ///< null for a trial with one power cut
   std::string workload;  ///< workload with its number, such as "ace-seq1/17", if the trial explores
@@ -92,8 +92,8 @@ class TrialPlans {
 
   std::size_t size() const { return size_; }
   TrialPlan operator[](std::size_t index) const;  ///< requires `index` < size()
-  /// Returns the maximum number of states of all trials together. Does not include trials with one
-  /// power cut.
+  /// Returns the maximum number of crash states that all trials explore in total. Trials with one
+  /// power cut are not counted.
   std::uint64_t states_most() const;
   std::optional<TrialPlan> find(const std::string& key) const;
 
@@ -106,7 +106,7 @@ class TrialPlans {
     const ExploredCell* cell = nullptr;
     CellWorkloads workloads;
   };
-  /// Consecutive rounds, each of which has a trial for every one of `places`.
+  /// Consecutive rounds with the same places. Each round has one trial for each place.
   struct Round {
     std::size_t first_index = 0;
     std::uint64_t first_turn = 0;
@@ -123,7 +123,7 @@ class TrialPlans {
 /// Returns all file systems of the campaign, including the controls of a campaign that explores.
 std::vector<const adapters::LinuxAdapter*> filesystems_of(const Campaign& campaign);
 
-/// Returns the guests that the trials need. The key is guest_of() of the file system.
+/// Returns the guests that the trials need, keyed by guest_of().
 std::map<std::string, adapters::GuestParts> guests_of(const Campaign& campaign);
 /// Returns a key for the guest that a file system needs: the file system's name, and the packages
 /// of its application.

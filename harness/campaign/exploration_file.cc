@@ -98,7 +98,7 @@ Result<void> check_machine(const CellKeys& keys, const ExploredCell& cell,
   return check_strategies(keys, cell);
 }
 
-/// Parses `device`, which may be omitted if the campaign has only one.
+/// Parses the key `device`. The key may be omitted if the campaign has only one device.
 Result<void> parse_machine(const StrictTable& table, const std::vector<std::string>& devices,
                            ExploredCell& cell) {
   if (!table.has("device") && devices.size() > 1)
@@ -130,8 +130,8 @@ Result<void> parse_budget(const StrictTable& table, ExploredCell& cell) {
   return {};
 }
 
-/// Adds the cell, once for each kernel if kernels are listed. If the table has no list, the
-/// campaign's list applies.
+/// Adds the cell once for each kernel in the list `kernels` of `table` or, if `table` has no such
+/// list, of `root`. Without a list, adds the cell unchanged.
 Result<void> add_under_kernels(const StrictTable& root, const StrictTable& table,
                                const ExploredCell& cell, std::vector<ExploredCell>& cells) {
   std::vector<std::string> kernels;
@@ -149,8 +149,7 @@ Result<void> add_under_kernels(const StrictTable& root, const StrictTable& table
   return {};
 }
 
-/// Returns the requirement that a control has by default, which follows from the adapter's
-/// expectation.
+/// Derives the default requirement on a control from the adapter's expectation.
 std::optional<Control> control_expected(const adapters::LinuxAdapter& filesystem) {
   switch (filesystem.expected) {
     case adapters::Expectation::loss:
@@ -267,8 +266,8 @@ Result<void> check_cells(const StrictTable& root, const Exploration& exploration
   return {};
 }
 
-/// Returns how many numbered workloads the cell's name stands for. Returns 0 if its workloads are
-/// not numbered, or if the name already contains a number.
+/// If the cell names a kind of numbered workloads without a number, returns how many of them exist.
+/// Returns 0 for all other cells.
 std::uint64_t numbers_of(const ExploredCell& cell) {
   if (!cell.operations.empty() || cell.application) return 0;
   for (const workload::WorkloadSummary& known : workload::known_workloads())

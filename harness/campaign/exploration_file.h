@@ -72,8 +72,8 @@ struct ExploredCell {
   std::int64_t rounds = 60;
   std::vector<std::string> strategies;  ///< names of strategies in plugin/states/state_enumerator.h
   std::int64_t budget = 1000;           ///< maximum number of distinct states in each trial
-  /// Maximum number of distinct states in all trials of the cell together, divided equally among
-  /// the trials. Unset if `budget` applies.
+  /// Maximum number of distinct states for all trials of the cell together. Each trial gets an
+  /// equal share. Unset if `budget` applies.
   std::optional<std::int64_t> states;
   /// Hardware on which the workload runs and the states are recovered.
   explorer::StageMachine machine;
@@ -98,7 +98,7 @@ struct Exploration {
   /// Maximum delay of completions while a workload is recorded.
   std::int64_t answer_delay_us = explorer::DiskOptions().delay_us;
   /// Kind of the writes that take `slow_us` longer while a workload is recorded
-  /// (explorer::DiskOptions). Arrays ignore it.
+  /// (explorer::DiskOptions). Has no effect on arrays.
   std::string slow;
   std::int64_t slow_us = explorer::DiskOptions().slow_us;
   /// Fraction of the states that are checked a second time, wholly in the guest.
@@ -128,7 +128,8 @@ struct ExplorationDefaults {
   std::vector<workload::Application> applications = {};
 };
 
-/// Parses the tables `explore` and `controls` of the file. `filesystems` are the candidates.
+/// Parses the tables `explore` and `controls` of the file. `filesystems` are the file systems from
+/// which the campaign selects.
 Result<Exploration> read_exploration(const base::StrictTable& root,
                                      const ExplorationDefaults& defaults,
                                      const std::vector<adapters::LinuxAdapter>& filesystems);

@@ -13,9 +13,10 @@ namespace headcrash::campaign {
 struct Selection {
   std::vector<std::string> filesystems;  ///< empty to select all file systems
   std::optional<std::int64_t> trials;    ///< maximum number of trials in each cell
-  /// Used instead of the campaign's kernels, unless empty.
+  /// Kernels to use instead of the campaign's; empty to keep the campaign's.
   std::vector<std::string> kernels;
-  /// "qemu" or "virtual"; used instead of the campaign's kind of guest, unless empty.
+  /// Kind of guest to use instead of the campaign's: "qemu" or "virtual"; empty to keep the
+  /// campaign's.
   std::string guest;
   bool whole() const { return filesystems.empty() && !trials; }
 };

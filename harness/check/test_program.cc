@@ -74,9 +74,9 @@ std::string last_words(const HostRun& run) {
   return said.empty() ? said : ": " + said;
 }
 
-/// Returns advice for a program that failed although the power was not cut. Programs run in an
-/// empty folder. If the program names a file of the user's folder without a '/', the program cannot
-/// find this file, and the advice says so.
+/// Returns advice on a program that failed although the power was not cut. The program runs in an
+/// empty folder, so it cannot find a file that its command line names without a '/'. If this is the
+/// likely cause, the advice says so.
 std::string advice(const std::vector<std::string>& argv) {
   std::istringstream words(fmt::format("{}", fmt::join(argv, " ")));
   std::error_code error;
@@ -160,8 +160,8 @@ Result<PreparedProgram> run_all(const TestProgram& program, std::set<fs::path>& 
   const fs::path folder = scratch.path() / kTestFolder;
   std::error_code error;
   fs::create_directory(folder, error);
-  // The program may drop root's privileges, so others must be able to enter the scratch folder.
-  // They cannot list it.
+  // The program may drop root's privileges, so other users must be able to enter the scratch
+  // folder. They need not be able to list it.
   if (!error) fs::permissions(scratch.path(), kTraversable, error);
   if (error) return fail(folder.string(), error.message());
   HostCommand command{.argv = {},

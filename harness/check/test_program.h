@@ -48,9 +48,9 @@ struct PreparedProgram {
   bool ran_on_host = false;           ///< false if the user provides a root file system
 };
 
-/// Creates the files in `folder`, which must exist. Fails if the program, its init or its verifier
-/// fails on this host. Also fails if the program prints a line that cannot be a promise: a promise
-/// has at most 200 characters, all of them printable ASCII.
+/// Creates the files in the existing folder `folder`. Fails if the program, its init or its
+/// verifier fails on this host. Also fails if the program prints a line that cannot be a promise: a
+/// promise has at most 200 characters, all of them printable ASCII.
 Result<PreparedProgram> prepare(const TestProgram& program, const std::filesystem::path& folder);
 
 /// Settings for running an application's program under the tracer of harness/audit.
@@ -69,8 +69,8 @@ Result<void> write_application(const TestProgram& program, const std::filesystem
 /// program runs in another folder.
 std::vector<std::string> with_absolute_files(std::vector<std::string> words);
 
-/// Like the other with_absolute_files(), but for the line of a shell command. Replaces only words
-/// that need no quoting.
+/// Like the other with_absolute_files(), but for a shell command line. Replaces only words that
+/// need no quoting.
 std::string with_absolute_files(const std::string& line);
 
 }  // namespace headcrash::check

@@ -9,7 +9,7 @@
 namespace headcrash::cli {
 
 /// Builds the tree. When a command line is parsed, its subcommand is executed and stores the exit
-/// code in `exit_code`, which must outlive the tree.
+/// code in `exit_code`. `exit_code` must outlive the tree.
 std::unique_ptr<CLI::App> make_app(int& exit_code);
 
 /// Returns the visible subcommands, in order. Aliases for old names are not visible.

@@ -268,8 +268,8 @@ AuditRow row_of(const audit::MissingFlush& missing, const std::vector<std::strin
   return row;
 }
 
-/// If several rows have the same place and the same call, appends callers to their places until all
-/// rows differ.
+/// If several rows have the same place and the same call, appends the places of their callers until
+/// all rows differ.
 void distinguish(std::vector<AuditRow>& rows, Places& places) {
   for (std::size_t depth = 0; depth < audit::kFramesInKey; ++depth) {
     std::map<std::string, std::size_t> rows_of_place;

@@ -96,8 +96,8 @@ Result<CampaignForecast> campaign_forecast(const std::string& name,
     std::set<std::string> seen;
     for (std::uint64_t i = 0; i < plan.size(); ++i) {
       const std::string filesystem = plan.at(i).system->full_name();
-      // The plan repeats the schemes in the same order. When a scheme occurs for the second time,
-      // the list contains all of them.
+      // The plan runs all schemes in turn, always in the same order. When a name recurs, all
+      // schemes have been listed.
       if (!seen.insert(filesystem).second) break;
       forecast.filesystems.push_back(filesystem);
     }

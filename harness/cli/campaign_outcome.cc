@@ -16,8 +16,8 @@
 namespace headcrash::cli {
 namespace {
 
-/// Returns the name of the objects that a coverage row counts, if the row is about a system's
-/// alternative recovery. Returns an empty string for all other rows, which count states.
+/// If a row of the table `coverage` has the strategy "other recovery: NAME", returns NAME, which
+/// says what the row counts. Returns an empty string for all other rows, which count states.
 std::string of_other_recovery(const nlohmann::json& coverage) {
   const std::string strategy = coverage.value("strategy", "");
   return strategy.starts_with(campaign::kOtherRecovery)
@@ -128,8 +128,8 @@ std::string seconds_text(double seconds) {
   return fmt::format("{} min {} s", whole / 60, whole % 60);
 }
 
-/// Prints each failure with the command that repeats it. If several states have the same verdict
-/// and command, prints one line with their number.
+/// Prints each failure with the command that repeats it. States with the same verdict and command
+/// share one line, which gives the number of these states.
 void print_failures(const nlohmann::json& failures, const std::string& database) {
   using Line = std::pair<std::string, std::string>;  // the failure, and the command that repeats it
   std::vector<Line> order;

@@ -9,8 +9,8 @@
 
 namespace headcrash::cli {
 
-/// States whether the campaign used guests. If it did, the database has a row for every checked
-/// state; otherwise, it has rows only for failed states.
+/// `some` if the campaign used guests; the database then has a row for every checked state. `none`
+/// otherwise; the database then has rows only for failed states.
 enum class Guests : std::uint8_t { none, some };
 
 struct OutcomeText {

@@ -31,7 +31,7 @@ struct Verdict {
   std::size_t lines = 0;  ///< number of lines that the program printed in the guest
   double space = 0, seconds = 0;
   bool whole = false;  ///< true if every state that the strategies define was checked
-  /// recording whose states can show a loss; searched by the control
+  /// The recording in which the control searches for a loss
   std::string recording;
   std::string headline;            ///< printed after word(kind); empty if the verdict is `kept`
   std::vector<std::string> about;  ///< further lines about the loss
@@ -105,7 +105,7 @@ void print_verdict(const Verdict& verdict) {
   for (const std::string& line : verdict.about) fmt::print("{:<8}{}\n", "", line);
 }
 
-/// Prints whether the verifier can detect a loss. If it cannot, this is an error.
+/// Prints whether the verifier can detect a loss. Reports an error if it cannot.
 void print_control(const CheckArguments& arguments, const std::optional<bool>& can_see) {
   if (!can_see)
     fmt::print(
@@ -187,7 +187,7 @@ Result<int> check_all(const CheckArguments& arguments) {
   const int ended =
       finish_ci(arguments.ci, "headcrash check", ci_cases(arguments, verdicts, blind), kFine);
   if (ended != kFine) return ended;
-  // The JSON output reports this as "can_see": false.
+  // The JSON output has already reported the blind verifier as "can_see": false.
   if (!lost && blind && arguments.as_json) return kUsage;
   if (!lost && blind)
     return fail(

@@ -57,8 +57,7 @@ void print(const nlohmann::json& value) {
 
 int finish_output(int exit_code) {
   errno = 0;
-  // Flush through the FILE of stdout, because a failure then sets the error indicator of this FILE,
-  // and errno.
+  // Flush with fflush(): if it fails, it sets the error indicator of stdout and errno.
   std::cout.flush();
   const bool flushed = std::fflush(stdout) == 0;
   if (flushed && std::ferror(stdout) == 0 && std::cout.good()) return exit_code;

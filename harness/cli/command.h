@@ -56,8 +56,8 @@ void add_write_documents(CLI::App& app, int& exit_code);
 
 /// Adds the options --junit, --sarif, --summary and --annotations.
 void add_ci_options(CLI::App& command, report::CiFiles& files);
-/// Writes the files that these options name. Returns `exit_code`, or kUsage if a file cannot be
-/// written.
+/// Writes the files named by the options of add_ci_options(). Returns `exit_code`, or kUsage if a
+/// file cannot be written.
 int finish_ci(const report::CiFiles& files, const std::string& title,
               const std::vector<report::CiCase>& cases, int exit_code);
 

@@ -93,7 +93,7 @@ std::string crash_page_name(const contract::Cell& cell) {
   return fmt::format("{}-{:02}.html", cell.system, cell.test);
 }
 
-/// Writes the page of a broken cell's smallest crash.
+/// Writes the page that shows the smallest crash of the cell.
 Result<void> write_crash(const System& system, const contract::Cell& cell,
                          const contract::GuestCells& cells, const fs::path& folder) {
   TRY(const auto run, states::RunHistory::load(cell.recording));

@@ -1,5 +1,5 @@
 #pragma once
-// Writes the page of a crash state (results/report/crash/crash_page.h). Several commands use this.
+// Writes the page of a crash state (results/report/crash/crash_page.h).
 
 #include <filesystem>
 #include <optional>
@@ -22,8 +22,8 @@ struct CrashFile {
   std::string log;
   /// Faults that were injected into the array when the power returned.
   std::vector<std::string> faults;
-  /// All judged states. The full name shows to which recording a state belongs; states of other
-  /// recordings are ignored.
+  /// All judged states. Each state's full name identifies its recording; states of other recordings
+  /// are ignored.
   std::vector<explorer::JudgedState> states;
   /// If set, the page also shows heads, caches and other series over time.
   explorer::FindGeometry hardware;

@@ -19,7 +19,7 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-/// What headcrash can be used for. Each use needs some of the things that doctor checks.
+/// The uses of headcrash. Each use needs some of the things that doctor checks.
 constexpr unsigned kServe = 1, kQemu = 2, kUserMode = 4, kCheck = 8, kExperiment = 16,
                    kReports = 32;
 constexpr unsigned kGuests = kQemu | kUserMode | kCheck;
@@ -54,7 +54,7 @@ struct Finding {
   std::string what, found, hint;
   bool good = true;
   unsigned needed_for = 0;   ///< uses that are impossible if the finding is not good
-  unsigned missing_for = 0;  ///< uses that are impossible, whether or not the finding is good
+  unsigned missing_for = 0;  ///< uses that are impossible even if the finding is good
 };
 
 /// Checks whether the folder for guests is writable. If it does not exist, checks whether it can be
@@ -144,7 +144,7 @@ std::vector<Finding> examine() {
   return findings;
 }
 
-/// Returns, for each use, what this machine lacks for it.
+/// Returns each use of headcrash, with a list of what this machine lacks for that use.
 std::vector<std::pair<std::string, std::vector<std::string>>> lacking(
     const std::vector<Finding>& findings) {
   std::vector<std::pair<std::string, std::vector<std::string>>> uses;

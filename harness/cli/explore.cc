@@ -120,8 +120,8 @@ bool has_rules(const Explored& explored) {
   return explored.filesystem.stack && explored.filesystem.stack->rules.any();
 }
 
-/// Probes the stack: records writes to its device without a file system, and checks them against
-/// its rules.
+/// Probes the stack: records writes to the stack's device without a file system, and checks the
+/// recording against the stack's rules.
 Result<void> probe_stack(explorer::StageGuest& guest, const explorer::FormattedDisk& disk,
                          const fs::path& folder, Explored& explored) {
   if (!has_rules(explored)) return {};
@@ -263,8 +263,8 @@ Result<void> choose_workload(const ExploreArguments& arguments, Explored& explor
   return {};
 }
 
-/// Copies the recordings to a folder in the current folder, so that the failure can be examined
-/// later. Without --record, the recordings are in a temporary folder.
+/// Copies the recordings from their temporary folder to a new folder in the current folder, so that
+/// the failure can be examined later. Not needed with --record.
 Result<void> keep_recordings(Explored& explored) {
   const fs::path from = base::folder_of(explored.workload.recording);
   for (int number = 1; number < 10'000; ++number) {

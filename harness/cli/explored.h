@@ -25,7 +25,8 @@ namespace headcrash::cli {
 
 /// File name of the recording of mkfs. It is in the same folder as the workload's recording.
 inline constexpr const char* kFormattedName = "formatted.hcrec";
-/// Default file name of the recording of the workload in the same folder.
+/// Default file name of the workload's recording. It is in the same folder as the recording of
+/// mkfs.
 inline constexpr const char* kWorkloadName = "workload.hcrec";
 
 inline constexpr const char* kStacksHelp =
@@ -78,7 +79,8 @@ struct Explored {
   /// True if the workload contains a crash, and the state after this crash failed its check. The
   /// operations after the crash were then not explored.
   bool failed_at_crash = false;
-  /// Folder in which the recordings are kept. If empty, they are removed when the command ends.
+  /// Folder in which the recordings are kept. If unset, the recordings are removed when the command
+  /// ends.
   std::filesystem::path kept;
 };
 
@@ -86,7 +88,7 @@ struct Explored {
 /// string if the recording will be removed.
 std::string kept_recording(const Explored& explored, const std::filesystem::path& recording);
 
-/// Returns a text that states for how many requests the issuer is known.
+/// Returns a text such as "known for 9 of 10 writes and flushes (90.0 %)".
 std::string share_text(const explorer::IssuerShare& issuers);
 
 std::string headline(const Explored& explored);
@@ -106,7 +108,7 @@ Result<void> run_exploration(const ExploreArguments& arguments, Explored& explor
 /// Sets `explored.attribution`.
 Result<void> attribute_failures(const ExploreArguments& arguments, Explored& explored);
 
-/// Returns the behaviour of the disk while a workload is recorded.
+/// Returns the options for the behaviour of the disk while a workload is recorded.
 explorer::DiskOptions disk_options(const ExploreArguments& arguments);
 
 /// Returns a command that checks a state again. The caller appends --state NAME.

@@ -19,7 +19,8 @@ struct GcArguments {
 
 int run_gc(GcArguments arguments) {
   const bool dry = arguments.options.dry_run;
-  // If the database does not exist, open it for reading. Opening it for writing would create it.
+  // If the database does not exist, open it for reading, which fails. Opening it for writing would
+  // create it.
   const bool reading = dry || !std::filesystem::exists(arguments.database);
   Result<db::Database> database =
       db::Database::open(arguments.database, reading ? db::Database::Access::read_only

@@ -233,8 +233,8 @@ json timed_workloads() {
   return rows;
 }
 
-/// Formats a cell of a table. For an object that contains the origins of a profile's numbers, shows
-/// only the kinds of origin. --json shows the whole object.
+/// Formats a JSON value as a cell of the table. An object lists the origin of each number of a
+/// profile. Its cell contains only the kinds of origin; --json prints the whole object.
 std::string cell(const json& value) {
   if (value.is_object()) {
     std::set<std::string> kinds;
@@ -280,7 +280,7 @@ std::vector<std::string> all_columns(const json& rows) {
 struct List {
   std::string name;
   json (*rows)();
-  /// The columns between name and title that are shown even without --wide.
+  /// Columns to show even without --wide, after the name and before the title.
   std::vector<std::string> columns;
 };
 

@@ -43,8 +43,8 @@ struct Compared {
   Step paced;
 };
 
-/// One of our own file systems, as specified by the commands of an adapter. `repair` states when
-/// the recovery runs a repair.
+/// One of our own file systems, as specified by the adapter's commands. `repair` is the condition
+/// under which the recovery runs a repair.
 struct OurSystem {
   const adapters::SystemUnderTest* system = nullptr;
   experiment::Repair repair = experiment::Repair::always;

@@ -26,7 +26,7 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kLostWritesShown = 2;
 constexpr std::uint64_t kControlStates = 200;
-// The size of the disk is this multiple of the number of bytes that the program writes.
+// The disk is this many times as large as the data that the program writes.
 constexpr std::uint64_t kRoomFactor = 4;
 // Limits for the time that is spent on minimising a failure.
 constexpr double kMinimiseSecondsLeast = 5, kMinimiseSecondsMost = 20;

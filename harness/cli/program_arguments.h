@@ -71,13 +71,14 @@ std::string last_promise(const explorer::StateOutcome& outcome);
 const explorer::ConfirmedFailure* first_loss(const explorer::ExplorationResult& result);
 
 struct LossText {
-  std::string headline;  ///< the last promise
-  /// The verifier's output, the lost writes, and the names of files.
+  std::string headline;  ///< describes the last promise before the cut
+  /// The verifier's output, the lost writes, and the paths of the files that describe_loss()
+  /// writes.
   std::vector<std::string> about;
 };
-/// Minimises the first loss and describes it. Writes a page, a text that describes the failure, and
-/// a script that repeats the check. The paths of these files begin with `prefix`. `seconds` limits
-/// the time for minimising. The limit is clamped to a range of a few seconds.
+/// Minimises and describes the first loss. Writes a page, a text that describes the failure, and a
+/// script that repeats the check. The paths of these files begin with `prefix`. Minimising takes at
+/// most `seconds`, which is clamped to the range from 5 to 20.
 Result<LossText> describe_loss(const ProgramArguments& arguments, Explored& explored,
                                const std::string& prefix, double seconds);
 

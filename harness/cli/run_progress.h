@@ -1,6 +1,6 @@
 #pragma once
 // Helpers for `headcrash campaign` and `headcrash bench`: parse shards, print progress, and print
-// the command that resumes.
+// the command that resumes the run.
 
 #include <cstdint>
 #include <string>
@@ -17,8 +17,8 @@ Result<run::Shard> parse_shard(const std::string& text);
 std::string duration_text(double seconds);
 
 /// Shows progress. On a terminal, overwrites a single line, and prints a permanent line for each
-/// unsuccessful trial or, if verbose, for each trial. Elsewhere, prints a line for each finished
-/// trial and, if verbose, for each step.
+/// unsuccessful trial or, if verbose, for each trial. Without a terminal, prints a line for each
+/// finished trial and, if verbose, for each step.
 void show_progress(const campaign::CampaignProgress& progress, Verbosity verbosity);
 
 /// The command that was interrupted, with all options that are needed to resume it.

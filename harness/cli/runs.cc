@@ -1,5 +1,5 @@
-// headcrash runs and headcrash trials: list what a results database contains. Other commands take
-// the numbers that these lists show.
+// headcrash runs and headcrash trials: list the contents of a results database. Other commands
+// accept the numbers in these lists.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -26,8 +26,8 @@ namespace fs = std::filesystem;
 /// processor.
 constexpr std::uint16_t kQueuesPrinted = 4;
 
-/// While this object exists, newly started threads block interrupts, so that only the main thread
-/// receives them.
+/// While this object exists, newly started threads block SIGINT, SIGTERM and SIGHUP, so that only
+/// the main thread receives these signals.
 class InterruptsBlocked {
  public:
   InterruptsBlocked() {

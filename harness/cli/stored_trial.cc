@@ -47,8 +47,8 @@ Result<adapters::LinuxAdapter> filesystem_of(const Result<campaign::Campaign>& c
   return adapters::load_adapter(name);
 }
 
-/// Returns the machine of an explored trial; for a plain disk, returns an empty machine. The
-/// machine belongs to the trial's cell, whose name is the beginning of the trial's key.
+/// Returns the machine of an explored trial; empty for a plain disk. The trial's key begins with
+/// the name of the cell, and the cell determines the machine.
 explorer::StageMachine planned_machine(const Result<campaign::Campaign>& campaign,
                                        const std::string& key) {
   if (!campaign || !campaign->explore) return {};

@@ -9,7 +9,8 @@
 namespace headcrash::cli {
 
 /// Returns the error for an invalid command line. `words` does not include the program's name. If
-/// `words` contains no unknown command or option, the error is that of the parser, `problem`.
+/// `words` contains an unknown command or option, the error names that word; otherwise, the error
+/// is `problem`, which comes from the parser.
 Error usage_error(const CLI::App& app, const std::vector<std::string>& words,
                   const CLI::ParseError& problem);
 

@@ -21,7 +21,7 @@ Result<void> write(const fs::path& path, const std::string& text) {
   return base::write_text_file(path.string(), text);
 }
 
-/// Returns the first example in a command's help that begins with this command, or an empty string.
+/// Returns the first example of `command` in its own help, or an empty string.
 std::string example_of(const CLI::App& command) {
   const std::string footer = command.get_footer();
   const std::size_t at = footer.find("\n  headcrash " + command.get_name());

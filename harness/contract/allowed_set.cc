@@ -164,8 +164,8 @@ class RowParser {
   Row row_;
 };
 
-/// Returns one block of the object as a run. Beyond the end of the object, the block consists of
-/// zeroes.
+/// Returns the contents of one block of the object, as a run of length 1. A block beyond the end of
+/// the object consists of zeroes.
 ContentRun block_at(const ObservedObject& object, std::uint64_t block) {
   for (const ContentRun& run : object.runs) {
     if (block < run.first_block || block >= run.first_block + run.blocks) continue;

@@ -74,7 +74,7 @@ struct Row {
   std::vector<Fact> alternatives;  ///< at least one of these must hold
 };
 
-/// The largest operation numbers that a row may contain.
+/// The range of operations to which a row can refer.
 struct RowLimits {
   std::size_t operations = 0;
   /// The test's last persistence point, as an operation number counted from 0.

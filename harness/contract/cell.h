@@ -21,7 +21,7 @@ enum class Answer : std::uint8_t { kept, broken, unusable, unsupported, failed }
 std::string_view name(Answer answer);
 
 /// The broken crash state with the fewest lost or torn writes. If no state is broken, the unusable
-/// state with the fewest.
+/// state with the fewest lost or torn writes.
 struct SmallestCrash {
   std::string state;        ///< name of the state in the recording
   std::size_t missing = 0;  ///< number of lost or torn writes
@@ -48,7 +48,7 @@ struct Cell {
   bool whole = false;  ///< every state was checked, and the strategies omitted none
   Promise promise;
   SmallestCrash smallest;  ///< set if any state is broken or unusable
-  std::string problem;     ///< the reason for unsupported or failed
+  std::string problem;     ///< the reason, if the answer is `unsupported` or `failed`
   std::string recording;   ///< path; empty if it was not kept
   double seconds = 0;
 
@@ -58,7 +58,7 @@ struct Cell {
   /// Sets the answer, once all states have been counted.
   void finish(const std::vector<states::Coverage>& coverage);
   bool lost() const { return answer == Answer::broken || answer == Answer::unusable; }
-  /// Returns "kept 0/412", "broken 3/388+", "unusable 8/44", "unsupported".
+  /// Returns a text such as "kept 0/412", "broken 3/388+", "unusable 8/44" or "unsupported".
   std::string text() const;
 };
 

@@ -37,7 +37,7 @@ TEST(Cell, CountsTheStatesInWhichTheAnswerIsNo) {
   EXPECT_EQ(cell.text(), "broken 3/5");
 }
 
-/// A state that does not mount gives no answer to the question of the test.
+/// If a state does not mount, the question of the test has no answer for this state.
 TEST(Cell, StatesThatDoNotMountAreCountedApart) {
   Cell cell;
   cell.add({Verdict::unmountable, "bad magic"}, {}, "w9-1.2", 2);

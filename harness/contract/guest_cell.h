@@ -17,7 +17,7 @@ class GuestCells {
 
   /// Records and explores a test. Fails only for errors that would recur with every test.
   Result<Cell> run(const LitmusTest& test);
-  /// The workload of the test that ran last, and the outcome of its smallest failing state.
+  /// The workload of the last test, and the outcome of that test's smallest failing state.
   const explorer::RecordedWorkload& workload() const { return workload_; }
   const explorer::StateOutcome& outcome() const { return outcome_; }
 

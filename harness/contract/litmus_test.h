@@ -38,7 +38,7 @@
 
 namespace headcrash::contract {
 
-/// The source of a promise, from strongest to weakest.
+/// Sources of promises, from the strongest to the weakest.
 enum class PromiseKind : std::uint8_t {
   posix,
   man,         ///< a manual page

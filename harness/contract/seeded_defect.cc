@@ -65,7 +65,7 @@ void fill(ObservedObject& object, ContentRun::Kind kind) {
   object.runs.push_back({.kind = kind, .first_block = 0, .blocks = blocks});
 }
 
-/// Replaces the second half of the contents with that of `other`.
+/// Replaces the second half of the contents with the second half of `other`.
 void tear(ObservedObject& object, const ObservedObject& other) {
   const std::uint64_t half = object.size_bytes / kBlockBytes / 2;
   std::erase_if(object.runs, [&](const ContentRun& run) { return run.first_block >= half; });

@@ -3,8 +3,8 @@
 // checks. The test must find this violation.
 //
 // A model executes the operations of a test in memory. The correct model makes each operation
-// durable before it returns, and can be cut between any two operations. The defective model differs
-// from it by these steps:
+// durable before it returns, and can be cut between any two operations. A defect consists of steps
+// that change the correct model's outcome:
 //
 //   forget NUMBER       this operation, counted from 1, returned but had no effect
 //   cut NUMBER          the power is cut after this operation; default: after the last one
@@ -44,7 +44,7 @@ struct DefectStep {
     plain,
   };
   Kind kind = Kind::remove;
-  std::size_t operation = 0;  ///< for forget and cut: counted from 1
+  std::size_t operation = 0;  ///< for `forget` and `cut`: number of the operation, counted from 1
   std::string path, other;
 };
 using SeededDefect = std::vector<DefectStep>;

@@ -19,7 +19,7 @@ struct StageLoad {
   std::filesystem::path recording;  ///< empty to load an empty disk of `sectors` sectors
   std::string state;                ///< name of the state (plugin/states/crash_state.h)
   std::uint64_t sectors = 0;        ///< size of the empty disk
-  /// Names and sizes in sectors of additional empty disks (virtual_guest::kOtherDisks).
+  /// Names of additional empty disks, with their sizes in sectors (virtual_guest::kOtherDisks).
   std::vector<std::pair<std::string, std::uint64_t>> other_disks;
   /// If true, fills an empty disk with recognisable bytes before mkfs. Trims do not change these
   /// bytes.

@@ -62,7 +62,7 @@ TEST(StateServer, ForwardsTheServersErrors) {
 }
 
 TEST(StateServer, ServesManyThreads) {
-  /// more than the client has connections, so that threads share connections
+  // Exceeds the client's number of connections, so that threads share connections
   constexpr std::size_t kStages = 12;
   const auto folder = base::ScratchFolder::make();
   ASSERT_TRUE(folder);

@@ -27,7 +27,7 @@ struct TracedEvent {
   const char* name;
   bool with_stack;
   const char* filter;
-  bool required;  ///< false if it depends on the kernel's version and file systems
+  bool required;  ///< false if some kernels or file systems lack the event
 };
 /// Reads are not traced, because a crash cannot lose them.
 constexpr std::array kEvents{
@@ -101,8 +101,8 @@ void make_printable(std::string& text) {
       text.begin(), text.end(), [](char c) { return c != '\n' && (c < ' ' || c > '~'); }, '?');
 }
 
-/// Passes the whole file to `receive`, in pieces of complete lines. Closes the file, because the
-/// buffer of a trace cannot be freed while the file is open.
+/// Passes the whole file to `receive`, in pieces that consist of complete lines. Closes the file,
+/// because the trace buffer cannot be freed while its file is open.
 VfsResult<void> read_trace(const fs::path& file,
                            const std::function<void(std::string_view)>& receive) {
   const base::Descriptor trace(::open(file.c_str(), O_RDONLY | O_CLOEXEC));

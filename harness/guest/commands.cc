@@ -254,8 +254,8 @@ std::string_view event_of(workload::Outcome outcome) {
   return "failed";
 }
 
-// Executes operations. At a persistence point, first writes a mark to the disk and then reports the
-// point. A recording thus contains every point that the harness may know of.
+// Executes operations. At a persistence point, writes a mark to the disk before it reports the
+// point, so a recording contains every persistence point that the harness knows of.
 Answer run(const json& request, const Sender& send) {
   TRY(const auto operations, parse_operations(request.at("operations")));
   const std::string mark_path = text_of(request, "mark");
@@ -384,7 +384,7 @@ Answer timed_phase(const json& request, const Sender&) {
   return answer;
 }
 
-/// Returns counters since boot: of one disk, and of the guest's processors.
+/// Returns the counters of a disk and of the guest's processors since boot.
 Answer counters(const json& request, const Sender&) {
   const std::string device = text_of(request, "device");
   const auto disk = disk_counters(device);
@@ -402,8 +402,8 @@ Answer counters(const json& request, const Sender&) {
               {"cpu", {{"user_ms", cpu.user_ms}, {"system_ms", cpu.system_ms}}}};
 }
 
-/// Waits until all data written so far is on the disk. Then returns the answer of `counters`, with
-/// the duration of the sync.
+/// Waits until all data written so far is on the disk. Then returns the counters and the duration
+/// of the sync.
 Answer settle(const json& request, const Sender& send) {
   const auto start = std::chrono::steady_clock::now();
   sync_everything();

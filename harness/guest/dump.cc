@@ -32,7 +32,7 @@ std::string hex(std::span<const std::byte> bytes) {
 
 // Describes a block without its position. Adjacent blocks with equal descriptions form a run.
 struct Words {
-  /// the elements of a run that follow its first block and its number of blocks
+  /// The elements of a run after its first block and its number of blocks.
   json tail;
   bool joinable = true;  // false for a moved block, which is always a separate run
 };
@@ -145,7 +145,7 @@ std::string_view name_of(FileType type) {
   return "other";
 }
 
-/// Adds the extended attributes in those namespaces that a list of operations can set. If the
+/// Adds the extended attributes that an operation can set (workload::is_attribute_name). If the
 /// object has none, or if the file system does not support them, adds no `attributes`.
 void describe_attributes(Vfs& vfs, const std::string& path, const DumpLimits& limits, json& entry) {
   const auto names = vfs.listxattr(path);

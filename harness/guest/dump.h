@@ -20,7 +20,7 @@ struct DumpLimits {
   std::uint64_t entries = 1'000'000;
   /// Folders with longer paths are reported, but their contents are not.
   std::size_t path_bytes = 4096;
-  /// Maximum number of runs for each file, which keeps a message below 1 MiB.
+  /// Maximum number of runs for each file. Keeps a message below 1 MiB.
   std::size_t runs = 8192;
   std::uint64_t file_bytes = 1ULL << 30;  ///< maximum number of bytes to read from each file
   /// Maximum number of attributes of each object.

@@ -165,8 +165,8 @@ bool adopts_orphans() {
 }
 
 /// Returns a descriptor that becomes readable when any child exits, so that the caller can reap
-/// orphans while a program runs. Some programs wait until an orphan is gone. Returns -1 if orphans
-/// do not become children of this process.
+/// orphans while a program runs. This is necessary because some programs wait until an orphan has
+/// disappeared. Returns -1 if orphans do not become children of this process.
 int orphans_end() {
   static const base::Descriptor ends = [] {
     sigset_t child;

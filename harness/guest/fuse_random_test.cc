@@ -46,8 +46,8 @@ struct System {
 
 std::optional<System> find_system(std::string_view type) {
   constexpr std::uint64_t kMiB = 1 << 20;
-  // The eager cleaner stops only at a certain number of clean segments. Segments of this size are
-  // so few that the cleaner never reaches that number.
+  // The eager cleaner stops only at a certain number of clean segments. With segments of this size,
+  // the volume has too few segments for the cleaner to reach that number.
   if (type == "lfs") return System{"lfs", "-s 256K", "eager-cleaner", 24 * kMiB, 90};
   if (type == "snapfs") return System{"snapfs", "", "snapshots-often", 48 * kMiB, 95};
   return std::nullopt;
@@ -111,7 +111,8 @@ class Mounts {
                     system_.mkfs_options, seed % 2 == 0 ? 1024 : 4096, image_.string()));
   }
   void mount() {
-    // The server runs in the foreground, so that its output is kept.
+    // Keep the server in the foreground, because its output is redirected to a file that a failed
+    // test prints.
     const auto serve = fmt::format(
         "{}/mount.headcrash-{} -o foreground,scheme={},buffered,cache=1M{} {} {} >{} 2>&1 &",
         tools_, system_.type, system_.scheme, write_back ? ",writeback" : "", image_.string(),

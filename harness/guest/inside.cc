@@ -80,7 +80,7 @@ void start_loopback() {
   ::ioctl(socket.get(), SIOCSIFFLAGS, &request);
 }
 
-/// Mounts the image unless it is already mounted. The folder is empty until then.
+/// Mounts the image if the folder is empty. Otherwise, the image is already mounted.
 void mount_image() {
   if (fs::exists(kImage) && !fs::is_empty(kImage)) return;
   start_loopback();

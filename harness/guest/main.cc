@@ -89,15 +89,16 @@ int main() {
   open_console();
   permit_open_files();
   ::signal(SIGPIPE, SIG_IGN);
-  // Keeps memory that has been freed. Returning it to the kernel would cause page faults later,
-  // which are slow under emulation.
+  // Makes malloc keep freed memory: returning it to the kernel would cause page faults later, and
+  // page faults are slow under emulation.
   ::mallopt(M_TRIM_THRESHOLD, kKeptHeapBytes);
   ::mallopt(M_MMAP_THRESHOLD, kKeptHeapBytes);
   ::setenv("PATH", "/usr/sbin:/usr/bin:/sbin:/bin", 1);
   ::setenv("HOME", "/tmp", 1);
   ::setenv("LC_ALL", "C", 1);
-  // The machine has no source of entropy that the kernel trusts, and random numbers need not be
-  // secret. Guests differ because of the trial's seed, which arrives with the request `clock`.
+  // Seed the pool, because the machine has no source of entropy that the kernel trusts. A constant
+  // seed suffices: random numbers need not be secret, and the request `clock` later brings the
+  // trial's seed.
   if (!headcrash::guest::seed_random_pool(std::vector<std::byte>(kBootSeedBytes)))
     say("cannot seed the random pool");
   for (const std::string& failure : headcrash::guest::load_modules("/modules")) say(failure);

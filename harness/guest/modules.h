@@ -10,7 +10,7 @@ namespace headcrash::guest {
 
 /// Loads all modules that the file `order` in `folder` names, one on each line. Ignores modules
 /// that are already loaded, and modules that report "no such device" (for example, an optimised
-/// variant on a processor without the instruction). Returns a text about all other failures.
+/// variant on a processor without the instruction). Returns one text for each other failure.
 std::vector<std::string> load_modules(const std::filesystem::path& folder);
 
 }  // namespace headcrash::guest

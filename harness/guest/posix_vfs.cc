@@ -107,7 +107,7 @@ int fault_in(void* pages, std::size_t bytes) {
   return 0;
 }
 
-/// A mapping of whole pages of a file that contains the requested range.
+/// The whole pages that contain a requested range of a file, mapped into memory.
 struct Mapping {
   std::byte* pages = nullptr;
   std::size_t bytes = 0;  ///< length of the mapping
@@ -233,7 +233,7 @@ VfsResult<void> PosixVfs::pwrite_atomic(FileHandle file, std::uint64_t offset,
   const iovec all{.iov_base = const_cast<std::byte*>(data.data()), .iov_len = data.size()};
   const ssize_t n = ::pwritev2(descriptor(file), &all, 1, static_cast<off_t>(offset), kAtomic);
   if (n < 0) return refuse(errno);
-  // An atomic write is all or nothing, so a short one is an error.
+  // An atomic write is all or nothing, so a short write is an error.
   if (static_cast<std::size_t>(n) != data.size()) return refuse(EIO);
   return {};
 }
@@ -676,8 +676,8 @@ VfsResult<void> PosixVfs::drop_caches() {
   const int error = errno;
   ::close(control);
   if (!written) return refuse(error);
-  // Our own file systems cache data in a user process, whose caches the kernel cannot drop. An
-  // ioctl makes the process drop them.
+  // Our own file systems cache data in a user process. The kernel cannot drop the caches of this
+  // process, so an ioctl makes the process drop them.
   const int folder = ::open(root_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (folder < 0) return refuse(errno);
   static_cast<void>(::ioctl(folder, fuse::kDropCaches));  // other file systems return ENOTTY

@@ -1,5 +1,5 @@
 // Runs the threads, joins and reports of a workload (run.h). A single lock protects all shared
-// state. No thread holds it while it executes an operation.
+// state. No thread holds this lock while executing an operation.
 #include "harness/guest/run.h"
 
 #include <condition_variable>

@@ -22,12 +22,12 @@ struct PhaseMeasure {
   std::optional<timed::PhaseError> error;  ///< the first error; it also stopped the other users
 };
 
-/// Runs a phase. Fails if a thread cannot be created, or if caches cannot be dropped although the
-/// phase requires it.
+/// Runs a phase. Fails if a thread cannot be created, or if the phase requires cold caches and they
+/// cannot be dropped.
 ///
 /// If the guest's processor time is charged in virtual time, the guest's clock lags until the guest
-/// waits for a disk. If `clock_disk` is not empty, that disk is therefore read before the phase,
-/// and again before the end time is taken.
+/// waits for a disk. If `clock_disk` is not empty, the function therefore reads from that disk
+/// before the phase, and again before it takes the end time.
 VfsResult<PhaseMeasure> run_timed_phase(const timed::Phase& phase,
                                         const timed::Arguments& arguments, std::uint64_t seed,
                                         Vfs& vfs, const std::string& clock_disk = {});

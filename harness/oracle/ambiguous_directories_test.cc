@@ -102,8 +102,8 @@ TEST(AmbiguousDirectories, AcceptsAChainOfExchanges) {
   }
 }
 
-/// The contents of all directories are equal. In each directory, only an empty file that has a
-/// second name elsewhere identifies the directory.
+/// All directories have the same contents, except that each contains an empty file with a second
+/// name outside the directory. Only this link identifies the directory.
 TEST(AmbiguousDirectories, LinksIdentifyDirectories) {
   constexpr std::uint32_t kDirectories = 20;
   Case links{.lines = {}, .persisted = std::nullopt};

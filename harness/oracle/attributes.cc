@@ -1,6 +1,6 @@
-// Follows the changes that operations make to extended attributes (follower.h). An operation may
-// set a value explicitly. A new object may inherit a value from its directory. Some operations
-// remove an attribute as a side effect.
+// Tracks the effects of operations on extended attributes (follower.h). An operation may set a
+// value explicitly. A new object may inherit a value from its directory. Some operations remove an
+// attribute as a side effect.
 #include <fmt/format.h>
 
 #include <utility>

@@ -114,15 +114,16 @@ TEST(Independent, DissectReadsOurImages) {
   const std::string judge = HEADCRASH_UFS_JUDGE;
   const TemporaryFolder folder;
   for (const std::uint32_t block : {4096U, 8192U}) {
-    // The variant with the smaller blocks has a journal, which a reader may ignore.
+    // The volume with the smaller blocks also has a journal. Readers of the format may ignore
+    // journals.
     const TestTree tree(
         {.block_bytes = block,
          .fragment_bytes = block / 8,
          .bytes_per_inode = 4096,
          .group_bytes = 1 << 20,
          .journal_bytes = block == 4096 ? std::optional<std::uint64_t>(0) : std::nullopt});
-    // If a pointer to an indirect block is 0 (a hole), dissect.ffs follows it to the boot block, so
-    // it cannot read such files.
+    // dissect.ffs treats a hole in place of an indirect block (pointer 0) as a pointer to the boot
+    // block. It therefore cannot read the file "holes", so remove this file from the directory.
     ImageWriter writer(*tree.store);
     const FragmentAddress root = writer.load(kRootInode).direct[0];
     auto names = writer.read(root, writer.geometry().fragment_bytes());

@@ -1,4 +1,4 @@
-// The journal's operations (journal.h). Commits are in journal_commit.cc, the ring in
+// The journal's operations (journal.h). Commits are in journal_commit.cc, and the ring is in
 // journal_checkpoint.cc.
 
 #include "fs-adapters/ufs/schemes/journal.h"
@@ -16,7 +16,7 @@ namespace {
 
 // Number of blocks for the two inodes that every operation may change without reporting the change.
 constexpr std::uint32_t kBlocksOfItself = 2;
-// Maximum number of rounds in a sync. A sync need not wait for changes made in the meantime.
+// Maximum number of rounds in a sync. A sync need not include changes that are made while it runs.
 constexpr int kCommitRoundsMax = 100;
 
 }  // namespace
@@ -82,7 +82,7 @@ void Journal::commit_later() {
   volume_.syncer.add_work(
       [this] {
         timer_ = false;
-        // The result is ignored, because callers that need it wait for the commit themselves.
+        // Ignore the result: a caller that needs the result waits for the commit itself.
         if (!volume_.abandoned) (void)commit_through(running_);
       },
       volume_.syncer.due_at(os::Content::data, options_.journal.interval_ns));
@@ -252,8 +252,8 @@ FragmentAddress Journal::home_of(std::uint64_t lba) const {
   return static_cast<FragmentAddress>(lba / volume_.geometry.sectors_per_fragment());
 }
 
-/// Returns true if changes of the block go through the journal. Changes of the superblock and of
-/// the groups' summaries do not: a mount writes these blocks, and a replay rebuilds them.
+/// Returns true if changes to the block go through the journal. This is never true for the
+/// superblock and the groups' summaries: a mount writes these blocks, and a replay rebuilds them.
 bool Journal::journalled(os::Content content, const os::BufferKey& key,
                          FragmentAddress home) const {
   if (content == os::Content::data)

@@ -82,7 +82,7 @@ struct JournalCounters {
 
 class Journal : public Scheme {
  public:
-  /// The volume must have a journal, which must have been emptied for this mount.
+  /// REQUIRES: the volume has a journal, and the journal is empty.
   Journal(Volume& volume, const SchemeOptions& options);
   std::string_view name() const override { return "journal"; }
   const JournalCounters& counters() const { return counters_; }
@@ -118,7 +118,8 @@ class Journal : public Scheme {
     std::vector<FreedInode> inodes;
     bool empty() const { return extents.empty() && inodes.empty(); }
   };
-  /// A data write that a commit waits for. The block may be freed and evicted in the meantime.
+  /// A data write that must be complete before the commit. Its block may be freed and evicted
+  /// before then.
   struct OrderedWrite {
     os::BufferKey key;
     os::RequestId request = 0;
@@ -171,8 +172,8 @@ class Journal : public Scheme {
   bool journalled(os::Content content, const os::BufferKey& key, FragmentAddress home) const;
   const Image* committed(FragmentAddress home, std::span<const std::byte> bytes) const;
 
-  // Defined in journal_commit.cc. With Without::change, a commit is written even if there are no
-  // changes.
+  // Defined in journal_commit.cc. If there are no changes, a commit is written only with
+  // Without::change.
   enum class Without : std::uint8_t { nothing, change };
   void commit(Without change = Without::nothing);
   bool close_and_copy(Transaction& transaction);
@@ -220,7 +221,8 @@ class Journal : public Scheme {
   // sequence numbers in the ring.
   std::uint64_t running_ = 1, committed_ = 0;
   std::uint32_t active_ = 0;  ///< running operations
-  /// Upper bound for the number of blocks changed by operations that have ended.
+  /// Upper bound on the number of blocks that finished operations have changed in the running
+  /// transaction.
   std::uint32_t blocks_ = 0;
   std::uint32_t indirect_ = 0;  ///< number of new indirect blocks allocated in this transaction
   os::TimeNs copied_at_ = 0;    ///< time at which the previous transaction's blocks were copied
@@ -245,8 +247,8 @@ class Journal : public Scheme {
   bool too_many_orphans_ = false;
   static constexpr std::size_t kLoggedKept = 16;
   std::map<FragmentAddress, Image> images_;  ///< the newest image of each home
-  /// For each fragment, the last transaction that has an image of it. The image may no longer be in
-  /// the ring.
+  /// For each fragment, the last transaction that has an image of the fragment. This transaction
+  /// may no longer be in the ring.
   std::unordered_map<FragmentAddress, std::uint64_t> logged_;
   /// Size of `logged_` when outdated entries were last dropped.
   std::size_t logged_kept_ = kLoggedKept;

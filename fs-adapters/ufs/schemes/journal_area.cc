@@ -93,8 +93,8 @@ Result<void> write_superblock(model::SectorStore& store, const Superblock& super
   static_assert(bytes.size() >= kSuperblockUsedBytes);
   TRY(store.read(like_byte / kSectorBytes, bytes));
   encode_superblock(superblock, bytes);
-  // The first sector contains the flag "clean". This sector is written last, because the other
-  // sectors also contain totals.
+  // Write the first sector last: it contains the flag "clean", which must not be on the disk before
+  // the totals in the other sectors.
   const auto sectors = std::span<const std::byte>(bytes);
   const std::uint64_t first = byte / kSectorBytes;
   if (like_byte != byte) {

@@ -1,8 +1,8 @@
 #pragma once
 // The space of a journal: contiguous whole blocks in the middle group, or in the next group that
 // has enough of them. Like the summary area, these blocks are marked as used in the group's map and
-// recorded in the superblock and its replicas. The superblock is not marked clean until all of this
-// is consistent. An external journal occupies a separate device from its start.
+// recorded in the superblock and its replicas. The superblock is marked clean only after all of
+// these records are consistent. An external journal occupies a separate device from its start.
 
 #include <cstdint>
 #include <optional>
@@ -31,11 +31,11 @@ Result<void> remake_journal(model::SectorStore& store, const Superblock& superbl
 /// there is too little space, the Error says what is too small.
 Result<void> add_journal(model::SectorStore& store, Superblock& superblock, std::uint64_t bytes);
 /// Creates an empty journal on the store's second device (os/device_stores.h) for a new file
-/// system, and records it in `superblock`, which is not written. If `bytes` is 0, the size is 16
-/// MiB. The journal's identifier is derived from the file system's id, time and size, and from the
-/// device's old contents. Callers that create several file systems at the same time must therefore
-/// give each an id. Fails if the device is missing or too short, or if `bytes` is less than
-/// journal_fragments_min().
+/// system, and records it in `superblock`, but does not write the superblock. If `bytes` is 0, the
+/// size is 16 MiB. The journal's identifier is derived from the file system's id, time and size,
+/// and from the device's old contents. Callers that create several file systems at the same time
+/// must therefore give each of them its own id. Fails if the device is missing or too short, or if
+/// `bytes` is less than journal_fragments_min().
 Result<void> make_external_journal(model::SectorStore& store, Superblock& superblock,
                                    std::uint64_t bytes);
 std::uint32_t journal_fragments_min(const Superblock& superblock);

@@ -56,8 +56,8 @@ bool Journal::make_room(std::uint32_t fragments) {
   return true;
 }
 
-/// Called if only the last transaction is left in the ring, and only because it lists open inodes
-/// without a name. Replaces that transaction with a short one that contains just this list.
+/// Called if only one transaction is left in the ring, and only its list of open inodes without a
+/// name is still needed. Replaces this transaction with a short one that contains just the list.
 bool Journal::log_orphans() {
   if (log_.size() != 1 || !log_.front().orphans || log_.front().images != 0) return false;
   Transaction list;
@@ -72,7 +72,7 @@ bool Journal::log_orphans() {
   return move_tail();
 }
 
-/// An image that is written in place directly, because the cached block is no longer equal to the
+/// An image that the journal itself writes in place, because the cached block differs from the
 /// image or is no longer cached.
 struct Journal::StaleImage {
   FragmentAddress home;

@@ -127,7 +127,8 @@ void Journal::order_data(Transaction& transaction) {
     } else {
       volume_.cache.release(std::move(buffer));
     }
-    // If a copy is in flight, the cache may already have evicted the block.
+    // Look the write up by its key, because the cache may have evicted the block while a copy of it
+    // is in flight.
     if (const os::RequestId request = volume_.cache.being_written(key); request != 0)
       transaction.data.push_back({key, request});
   }
@@ -139,7 +140,7 @@ std::span<std::byte> Journal::header_image(Transaction& transaction, std::uint32
   if (known == transaction.image_at.end()) {
     const auto buffer = volume_.read_block(home);
     if (!buffer) {
-      // Without this image, a commit could not free the blocks of the group on the disk, and they
+      // Without this image, a commit could not free the group's blocks on the disk, and the blocks
       // would leak.
       volume_.stop();
       return {};
@@ -152,8 +153,8 @@ std::span<std::byte> Journal::header_image(Transaction& transaction, std::uint32
                                                                            : std::span<std::byte>();
 }
 
-/// In the transaction's images, marks the space that the transaction frees as free. The commit thus
-/// frees this space on the disk; after the commit, release() frees the space in memory.
+/// Marks the space in `transaction.frees` as free in the transaction's images. The commit thus
+/// frees this space on the disk; release() frees the space in memory after the commit.
 void Journal::free_in_images(Transaction& transaction) {
   const Geometry& geometry = volume_.geometry;
   for (const Extent& extent : transaction.frees.extents) {
@@ -236,8 +237,8 @@ bool Journal::all_written(const Writes& writes) {
   return fine;
 }
 
-/// For a control that breaks a rule: sends the fragment with the commit record without waiting for
-/// the write. The request has its own copy of the fragment.
+/// For a control that breaks a rule: writes the fragment that contains the commit record, but does
+/// not wait for the write. The request has its own copy of the fragment.
 void Journal::send_unawaited(std::uint32_t position, std::span<const std::byte> fragment) {
   struct Loose final : os::DiskDone {
     explicit Loose(std::span<const std::byte> from) : bytes(from.begin(), from.end()) {}

@@ -1,7 +1,7 @@
 // Fuzzes the journal. Each input is a list of 6-byte edits to the journal of an unclean file
 // system. A check and a replay must terminate and stay within the device. After a repair that
 // reports success, or a mount that succeeds, the image must be clean. An edit may recompute
-// checksums, so that the code behind them is reached.
+// checksums, so that the edited contents are not rejected at once.
 
 #include <gtest/gtest.h>
 

@@ -60,8 +60,7 @@ std::string numbered(int file) {
   return "d" + std::to_string(file % 16) + "/f" + std::to_string(file);
 }
 
-/// Writes data that goes into the transaction while there is room for it, then changes one inode in
-/// each inode block.
+/// Writes as much data as fits into a transaction, then changes one inode in each inode block.
 void change_much(Vfs& fs, std::uint32_t mode) {
   const auto file = fs.open("data", {});
   ASSERT_TRUE(file);
@@ -104,8 +103,8 @@ void expect_released(const Mounted& cut, const Room& before) {
 }
 
 /// While a file without a name is open, the last transaction stays in the ring. If it takes more
-/// than half of the ring, it must be replaced by a short transaction that only lists such files. At
-/// the same time, the file is truncated step by step.
+/// than half of the ring, it must be replaced by a short transaction that only lists such files.
+/// This must work even while the file is truncated step by step.
 TEST(JournalOrphans, AreListedAgainIfTheirTransactionIsTooLongToStay) {
   Mounted m(bench::journal_setup(with_data()), many_inodes());
   m.mount();

@@ -235,7 +235,8 @@ class Replay {
     const std::uint32_t used =
         (contents.head + ring_.fragments() - contents.starts.back()) % ring_.fragments();
     if (count + used > ring_.fragments())
-      return {};  // only a damaged journal is this full; fsck completes an interrupted release
+      // Only a damaged journal is this full. If a cut interrupts the release, fsck completes it.
+      return {};
     contents.super.tail = contents.starts.back();
     contents.super.tail_sequence = contents.transactions.back().sequence;
     TRY(write_journal_superblock(store_, superblock_, contents.super));

@@ -31,13 +31,13 @@ class Redo {
   Redo(const model::SectorStore& store, const Superblock& superblock)
       : store_(store), superblock_(superblock), geometry_(superblock) {}
 
-  /// Adds the images of `transactions`, which must outlive this object.
+  /// Adds the images of `transactions`. `transactions` must outlive this object.
   void add(const std::vector<JournalTransaction>& transactions);
-  /// Adds whole fragments, which are copied.
+  /// Adds a copy of `bytes`. REQUIRES: `bytes` consists of whole fragments.
   void put(FragmentAddress at, std::span<const std::byte> bytes);
   Result<void> read(FragmentAddress at, std::span<std::byte> into) const;
-  /// Replaces those bytes for which a fragment is pending. `bytes` were read from the store at
-  /// `lba`.
+  /// Overwrites those parts of `bytes` for which fragments are pending. `bytes` were read from the
+  /// store at `lba`.
   void patch(std::uint64_t lba, std::span<std::byte> bytes) const;
   /// Returns the pending fragments as runs that are contiguous and as long as possible.
   std::vector<JournalImage> images() const;

@@ -184,8 +184,8 @@ TEST(JournalReplay, AnUnusedJournalIsNotReplayed) {
   EXPECT_FALSE(ImageReader::open(*store)->lookup("last"));
 }
 
-/// Writes transactions by hand to an empty file system. After a replay, reads the homes of their
-/// images.
+/// Writes transactions by hand to an empty file system. After a replay, reads the blocks to which
+/// the images belong.
 struct ByHand {
   ByHand() {
     super = *mkfs(*store, {.block_bytes = 4096, .fragment_bytes = 1024, .journal_bytes = 0});
@@ -247,8 +247,8 @@ TEST(JournalReplay, TheNewestImageWins) {
   EXPECT_EQ(disk.replayed(4), "bbaa");
 }
 
-/// Damages committed contents of the journal: a mount must fail with an error, and a repair must
-/// continue without them.
+/// If committed contents of the journal are damaged, a mount must fail with an error. A repair must
+/// skip the damaged contents.
 TEST(JournalReplay, DamagedContentsAreReportedAndSkipped) {
   auto left = left_behind();
   const Superblock super = ImageReader::open(*store_of(left))->superblock();

@@ -428,8 +428,9 @@ class DataBehindTheRecord final : public os::DiskTracer {
   bool transaction_ = false;
 };
 
-/// While a commit is waiting for the data of some blocks, the next transaction frees these blocks
-/// and writes new ones under the same keys. The cache only knows the newest write of each block.
+/// While a commit waits for the data of some blocks, the next transaction frees these blocks and
+/// writes new ones under the same keys. The cache knows only the newest write of each block, so the
+/// commit must itself remember the writes for which it waits.
 TEST(JournalCommits, WaitForDataOfConcurrentlyFreedBlocks) {
   for (std::uint64_t seed = 0; seed < 4; ++seed) {
     auto setup = journalled({.interval_ns = 1000 * model::kSecondNs});

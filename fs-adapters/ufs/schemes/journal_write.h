@@ -1,5 +1,5 @@
 #pragma once
-// A write that the journal issues itself. It goes to the ring, or it writes an image to its home.
+// A write that the journal issues itself: a write to the ring, or a write of an image in place.
 
 #include <span>
 

@@ -1,5 +1,5 @@
-// Replays at mount (mount_journal.h) through the driver, so that a replay takes as long as the disk
-// needs.
+// Replays the journal at mount (mount_journal.h). All requests go through the driver, so a replay
+// takes as long as on a real disk.
 
 #include "fs-adapters/ufs/schemes/mount_journal.h"
 

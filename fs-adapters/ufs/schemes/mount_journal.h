@@ -7,9 +7,8 @@
 
 namespace headcrash::ufs {
 
-/// Prepares the journal. On return, `superblock` equals the superblock on the disk, including the
-/// clean flag, which a replay may have set. Does nothing if there is no journal and the scheme
-/// needs none.
+/// Prepares the journal. On return, `superblock` equals the superblock on the disk, whose clean
+/// flag a replay may have set. Does nothing if there is no journal and the scheme needs none.
 Result<JournalSuperblock> prepare_journal(os::System& system, const MountOptions& options,
                                           Superblock& superblock);
 

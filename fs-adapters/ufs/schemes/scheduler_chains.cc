@@ -161,8 +161,8 @@ VfsResult<void> SchedulerChains::blocks_removed(Operation&, const BlockRemoval& 
   return volume_.free_extents(removal.extents);
 }
 
-/// Records which writes must precede the write that removes or changes an entry: for an inode that
-/// was moved, the write of its new name; for a directory that is removed, the writes that moved
+/// Orders the write that removes or changes an entry after earlier writes. If the inode was moved,
+/// this is the write of its new name. If a directory is removed, these are the writes that moved
 /// names out of the directory.
 void SchedulerChains::before_name_removal(const DroppedLink& dropped, const os::BufferKey& block) {
   const InodeNumber number = dropped.inode->number;

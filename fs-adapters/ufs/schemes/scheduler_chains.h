@@ -82,8 +82,8 @@ class SchedulerChains : public DriverOrder {
   bool tracked() const { return options_.deallocation == Deallocation::tracked; }
 
   std::map<os::BufferKey, After> blocks_;  ///< requests that a block's next write must follow
-  /// Requests that must precede the write of an inode's block after the inode has been copied to
-  /// the block.
+  /// After an inode has been copied to its block, the next write of the block must follow these
+  /// requests.
   std::unordered_map<InodeNumber, After> inodes_;
   /// For each renamed inode, the write of its new name.
   std::unordered_map<InodeNumber, os::RequestId> names_;
@@ -92,8 +92,8 @@ class SchedulerChains : public DriverOrder {
   /// For each directory, the writes that removed names because their files had moved to other
   /// directories.
   std::unordered_map<InodeNumber, After> moved_out_;
-  /// The writes that have changed paths: those of a directory's new name, its ".." and its old
-  /// name. fsync waits for all of them.
+  /// The writes that have moved directories: writes of new names, of ".." entries, and of blocks
+  /// from which old names were removed. fsync waits for all of them.
   After paths_;
   std::unordered_map<FragmentAddress, os::RequestId> freed_fragments_;
   std::unordered_map<InodeNumber, os::RequestId> freed_inodes_;

@@ -1,5 +1,4 @@
-// Tests scheduler chains (scheduler_chains.h): for each rule, which earlier requests a request
-// names.
+// Tests, rule by rule, which earlier requests a request names (scheduler_chains.h).
 #include "fs-adapters/ufs/schemes/scheduler_chains.h"
 
 #include "fs-adapters/ufs/format/image_reader.h"
@@ -167,10 +166,10 @@ TEST(SchedulerChains, R1ARemovedDirectoryFollowsNamesThatMovedOutOfIt) {
   });
 }
 
-/// Until the old name is removed, a repair may choose either name. In this test, the two names are
-/// in different blocks. The fsync also writes the block with "..", the block with the parent's
-/// count and the block with the directory's inode. None of these may follow both names (the file's
-/// inode is in another block), so the driver may schedule them in any order.
+/// Until the old name is removed, a repair may choose either name, so the fsync must wait for the
+/// removal. In this test, the two names are in different blocks. None of the other writes of the
+/// fsync (of the "..", of the parent's link count and of the directory's inode) is ordered after
+/// the writes of both names, so it does not suffice to wait for these.
 TEST(SchedulerChains, FsyncBelowAMovedDirectoryWaitsForTheOldName) {
   for (std::uint64_t seed = 1; seed <= 10; ++seed) {
     bench::Setup setup = bench::setup_named("chains-cb");

@@ -2,9 +2,9 @@
 // Scheduler Flag: writes for which Conventional waits are issued asynchronously, with a flag that
 // forbids the driver to move later writes ahead of them (Ganger and Patt 1994, section 3.1).
 //
-// Each write that later writes depend on has the flag. With `Part`, each of these flags is
-// required; with `Full` and `Back`, they are sufficient. The queue determines the meaning of the
-// flag and whether reads may bypass it (disk_queue.h); the cache determines whether blocks are
+// A write has the flag if later writes depend on it. These flags suffice with all three flag
+// semantics; with `Part`, each of them is also necessary. The queue determines the semantics, and
+// whether reads may bypass flagged writes (disk_queue.h). The cache determines whether blocks are
 // locked (-CB). Freed space can be reused at once, because a new owner's writes are later.
 //
 // In the table, F is an asynchronous write with the flag, D a delayed write, and L the last write

@@ -99,9 +99,9 @@ struct Operation : tree::Operation {
 /// `metadata` is a block of a directory, or of a symbolic link's target.
 enum class BlockKind : std::uint8_t { data, metadata, indirect };
 
-/// (1) The file's block number `block` will be at the address `at`. The new pointer replaces either
-/// a null pointer (`old_at` is 0), a pointer to the same place with fewer fragments (they were
-/// extended), or a pointer to another place (they were moved).
+/// (1) The file's block number `block` will be at the address `at`. The new pointer replaces a null
+/// pointer (`old_at` is 0), a pointer to the same place with fewer fragments (the block was
+/// extended), or a pointer to another place (the block was moved).
 struct BlockAllocation {
   CoreInode& inode;
   BlockKind kind = BlockKind::data;
@@ -113,8 +113,7 @@ struct BlockAllocation {
   FragmentAddress old_at = 0;
   std::uint32_t old_fragments = 0;
   std::uint64_t old_size_bytes = 0;  ///< size of the file before this allocation
-  // The block that contains the pointer; the operation holds it. Null if the inode contains the
-  // pointer.
+  // The block that contains the pointer. The block is held. Null if the inode contains the pointer.
   os::HeldBuffer* holder = nullptr;
   std::uint32_t slot = 0;  ///< index of the pointer in the inode (0 to 14) or in the indirect block
 
@@ -126,7 +125,8 @@ struct BlockRemoval {
   CoreInode& inode;
   std::vector<Extent> extents;
   /// The range of file blocks that no longer belong to the inode. Pending allocations of these
-  /// blocks are cancelled. If `moved` is set, the file still has the fragment, at another place.
+  /// blocks are cancelled. If `moved` is set, only the place is given up: the file still contains
+  /// the block, in another place.
   std::int64_t first_block = 0, end_block = 0;
   bool moved = false;
   /// Address of the indirect block that contained the pointers; 0 if the inode contained them.
@@ -149,8 +149,8 @@ struct InodeRemoval {
 /// or pointers are about to be released.
 enum class BmapMerge : std::uint8_t { full, pointers_go };
 
-/// How the last write of a series is issued. No other write depends on it (section 6.1:
-/// "asynchronous or delayed"; 4.4BSD waits for it).
+/// How the last write of a series is issued. No other write depends on the last one. Section 6.1
+/// permits "asynchronous or delayed"; 4.4BSD waits for the write.
 enum class LastWrite : std::uint8_t { delayed, asynchronous, synchronous };
 
 /// Scheduler Chains: how freed blocks are protected against early reuse (scheduler_chains.h).
@@ -164,8 +164,8 @@ struct JournalOptions {
   /// The contents of the journal. `metadata`: only metadata; the data of new blocks is in place
   /// before the commit ("ordered"). `data`: data as well.
   enum class Contents : std::uint8_t { metadata, data };
-  /// `last`: the commit record is written after everything that it covers. `unordered`: it waits
-  /// for nothing; a control, which tests must detect.
+  /// `last`: the commit record is written after everything that it covers. `unordered`: the commit
+  /// record waits for nothing; this is a control, which tests must detect.
   enum class CommitRecord : std::uint8_t { last, unordered };
   /// The time at which the blocks of a file are released, once the file has lost its last name and
   /// its last user. The release may require reads of indirect blocks. `by_user`: in the same system
@@ -177,7 +177,8 @@ struct JournalOptions {
   /// commit). `none`: each caller gets a separate commit, one after another, as in logs without
   /// batching (Peacock 1998, sections 4 and 6.4).
   enum class Sharing : std::uint8_t { all, none };
-  /// Where the journal of a mounted file system must be.
+  /// Where the journal must be. With `external`, a mount fails unless the journal is on a separate
+  /// device.
   enum class Place : std::uint8_t { anywhere, external };
   /// The rule that a control breaks. Tests must detect every value except all_kept, which breaks no
   /// rule.
@@ -211,8 +212,8 @@ struct NetraOptions {
     tag_late,              ///< the entry reaches the disk before the tag
     /// An operation does not wait for the write that marks a group's record as busy (busy_map.h).
     map_late,
-    /// A truncation does not wait for the write of the merged bmap cache, nor for the write of the
-    /// inode without a cache.
+    /// A truncation does not wait for two writes: that of the indirect block that has received the
+    /// pointers in the bmap cache, and that of the inode without its cache.
     cache_unmerged,
   };
   Rule broken = Rule::all_kept;
@@ -220,13 +221,12 @@ struct NetraOptions {
   /// interval. It does not run if the interval is 0.
   os::TimeNs flush_interval_ns = 30 * model::kSecondNs;
   std::uint32_t flush_share_percent = 10;
-  /// If true, marks of the same group are combined: a caller waits until the write of the header
-  /// that is in flight has completed, and the next write then includes the marks of all waiting
-  /// callers. If false, each inode's mark is a separate write. The paper says only that marking is
-  /// synchronous.
+  /// If true, marks of the same group are combined: a caller waits until the header's write in
+  /// flight has completed, and the next write then includes the marks of all waiting callers. If
+  /// false, each inode's mark is a separate write. The paper says only that marking is synchronous.
   bool marks_together = true;
-  /// For tests: maximum number of foreign inodes in a header. Further ones are stored in the block
-  /// after the header.
+  /// For tests: maximum number of foreign inodes in a header. Additional foreign inodes are stored
+  /// in the block after the header.
   std::size_t foreign_in_header_max = ~std::size_t{0};
 };
 
@@ -235,8 +235,8 @@ struct SchemeOptions {
   /// always initialised.
   bool allocation_initialization = false;
   LastWrite last_write = LastWrite::delayed;
-  /// For No Order: how a removed inode is written. Sprite OFS waited for this write (Rosenblum
-  /// 1992, section 6.2.1.1).
+  /// How No Order writes a removed inode. Sprite OFS waited for this write (Rosenblum 1992, section
+  /// 6.2.1.1).
   LastWrite removed_inode = LastWrite::delayed;
   Deallocation deallocation = Deallocation::tracked;
   JournalOptions journal = {};
@@ -251,7 +251,7 @@ struct SchemeOptions {
 /// table entry. FreeBSD's soft updates use structures of about 60 to 200 bytes.
 inline constexpr std::size_t kDependencyBytes = 128;
 
-/// Maximum number of rounds in a sync. A sync need not wait for changes made in the meantime.
+/// Maximum number of rounds in a sync. A sync need not include changes that are made while it runs.
 inline constexpr int kSyncRoundsMax = 100;
 
 class Scheme : public os::WriteHooks {
@@ -262,8 +262,8 @@ class Scheme : public os::WriteHooks {
   virtual std::string_view name() const = 0;
   const SchemeOptions& options() const { return options_; }
 
-  /// Called before each operation of a user, while no lock is held. May wait until there is less
-  /// deferred work.
+  /// Called before each operation of a user. The caller holds no lock, so the scheme may wait here
+  /// until less deferred work is pending.
   virtual void bound_work() {}
   virtual void begin(Operation&) {}
   virtual VfsResult<void> end(Operation&) { return {}; }
@@ -293,12 +293,12 @@ class Scheme : public os::WriteHooks {
   /// (4b) Called when the inode's mode and pointers have been cleared in core.
   virtual VfsResult<void> inode_removed(Operation& operation, const InodeRemoval& removal) = 0;
 
-  /// Called when the addresses in an inode's bmap cache have been copied to `indirect`. Writes that
-  /// block before the inode is written with another cache or without one. Only for files that have
-  /// such a cache.
+  /// Called when the pointers in an inode's bmap cache have been copied to `indirect`. Writes
+  /// `indirect` before the inode is written without these pointers in its cache. Called only for
+  /// files that have a bmap cache.
   virtual VfsResult<void> bmap_merged(CoreInode& inode, os::HeldBuffer indirect, BmapMerge why);
-  /// Called after bmap_merged() if the inode no longer has a cache, and before its pointers are
-  /// reset.
+  /// Called after bmap_merged(), when the inode's cache has been removed in core. The inode's
+  /// pointers are still set.
   virtual VfsResult<void> bmap_ended(CoreInode& inode);
 
   /// Called before a rename removes another name of the inode. The new name must be on the disk
@@ -308,9 +308,9 @@ class Scheme : public os::WriteHooks {
     return {};
   }
 
-  /// Called before the allocator takes a fragment or an inode in the group, on behalf of `inode`.
-  /// The maps and the in-core inode have not changed yet. `is_directory` is true if the inode was a
-  /// directory before. No header is held. May wait, even for the disk.
+  /// Called before the allocator takes a fragment of the group for `inode`, or takes `inode`
+  /// itself. The maps and the in-core inode have not changed yet. `is_directory` is true if the
+  /// in-core inode is already a directory. No header is held. May wait, even for the disk.
   virtual VfsResult<void> before_taking(std::uint32_t group, InodeNumber inode, bool is_directory) {
     (void)group, (void)inode, (void)is_directory;
     return {};
@@ -357,12 +357,13 @@ class Scheme : public os::WriteHooks {
   /// For fsync: writes a file, and then the blocks that contain its pending names
   /// (pending_names.h).
   VfsResult<void> write_with_names(Operation& operation, CoreInode& inode);
-  /// Must be called after the file and its pending names have been written. If all of these names
-  /// are on the disk, removes the notes up to `noted` and returns true. `noted` must be the number
-  /// of the newest note before the first of these writes.
+  /// Call after the file and its pending names have been written. `noted` is the number of the
+  /// newest note before the first of these writes. If all of these names are on the disk, removes
+  /// the notes up to `noted` and returns true.
   VfsResult<bool> names_arrived(Operation& operation, InodeNumber inode, std::uint64_t noted);
-  /// Called when the block that contains a name has been written. Returns true if the bytes that
-  /// were written contained the name, and the directory on the disk leads to that block.
+  /// Called when the block that contains a name has been written. Returns true if the name is now
+  /// visible on the disk: the written bytes contained the name, and the directory on the disk leads
+  /// to the block.
   virtual bool shows(InodeNumber, const PendingName&) const { return true; }
 
   Volume& volume_;

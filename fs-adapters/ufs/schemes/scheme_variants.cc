@@ -40,7 +40,8 @@ SchemeVariant chains(std::string name, std::string title, Deallocation deallocat
   return made;
 }
 
-/// Returns a variant with a journal. A replay leaves neither residue nor stale maps.
+/// Returns a variant with a journal. A replay leaves neither residue nor stale maps, so only
+/// findings of severity `stale` are permitted.
 SchemeVariant journal(std::string name, std::string title, const JournalOptions& options) {
   SchemeVariant made = scheme(std::move(name), std::move(title), SchemeKind::journal, Init::on);
   made.mount.options.journal = options;
@@ -94,8 +95,8 @@ void add_external_journals(std::vector<SchemeVariant>& table) {
           "External journal that reports a commit when its record is issued", Rule::answered_early);
 }
 
-/// A change is on the disk after the delay and one tick, plus one more tick for each write that
-/// must wait for another write.
+/// A change is on the disk after the syncer's delay plus one tick, and one more tick for each write
+/// that must wait for another write.
 constexpr std::int64_t kDelayS = 5, kTickS = 1, kTicksOfStages = 2;
 
 SchemeVariant with_delay(SchemeVariant made, std::string name, std::string title) {

@@ -85,8 +85,9 @@ VfsResult<os::HeldBuffer> SoftUpdates::block_allocated(Operation&,
                                                        os::HeldBuffer block) {
   const bool data = allocation.kind == BlockKind::data;
   if (data && !options_.allocation_initialization && !allocation.moved()) {
-    // No dependency waits for this data. If an earlier growth has moved the fragments and is still
-    // pending, the dependency of that growth stays with this block, whose write satisfies it.
+    // No dependency waits for this data. If an earlier growth has moved the fragments, the
+    // dependency of that growth may still be pending. It remains attached to this block, and the
+    // next write of the block resolves it.
     return block;
   }
   count_dependency();
@@ -148,8 +149,8 @@ void SoftUpdates::cancel_allocations(const CoreInode& inode, std::int64_t first,
   if (dependencies == inodes_.end()) return;
   std::erase_if(dependencies->second.allocations, [&](AllocDirect& one) {
     if (one.block < first || one.block >= end) return false;
-    // An indirect block is recorded under the number of the first file block below it. Even if that
-    // block is released, the indirect block may still be needed for others.
+    // An indirect block is recorded under the number of the first file block below it. That file
+    // block may be released while the inode still needs the indirect block for other file blocks.
     if (one.slot >= kDirectPointers && inode.disk.indirect[one.slot - kDirectPointers] != 0)
       return false;
     frees.insert(frees.end(), one.frees.begin(), one.frees.end());
@@ -211,8 +212,8 @@ VfsResult<void> SoftUpdates::blocks_removed(Operation&, const BlockRemoval& remo
     volume_.cache.write_delayed(std::move(holder));
     return {};
   }
-  // The inode's block stays held here, so that its bytes and the records of changes to undo are
-  // updated together.
+  // Hold the inode's block until the end of this function, so that no write can start between the
+  // change to its bytes and the update of the records that undo the change.
   auto block = volume_.inodes.copy_to_block(removal.inode);
   if (!removal.moved)
     cancel_allocations(removal.inode, removal.first_block, removal.end_block, freed.extents);
@@ -296,7 +297,8 @@ VfsResult<void> SoftUpdates::link_added(Operation& operation, const LinkAddition
     add.previous_type = entry_type(addition.replaced.inode->attributes.mode);
     Add* older = add_at(key, addition.offset);
     if (older != nullptr && !older->sent) {
-      // On the disk, the entry has never referred to its former inode.
+      // The entry's present contents have never been on the disk, so undoing must restore the inode
+      // number that preceded these contents.
       add.previous = older->previous;
       add.previous_type = older->previous_type;
       add.replaced = std::move(older->replaced);
@@ -370,7 +372,7 @@ void SoftUpdates::forget_directory_blocks(InodeNumber inode, FreeFile& file) {
 VfsResult<void> SoftUpdates::inode_removed(Operation&, const InodeRemoval& removal) {
   count_dependency();
   const InodeNumber number = removal.inode.number;
-  // The inode's block stays held here, as in blocks_removed().
+  // Hold the inode's block until the end of this function, as in blocks_removed().
   auto block = volume_.inodes.copy_to_block(removal.inode);
   FreeFile file{.number = number,
                 .directory = removal.directory,
@@ -448,8 +450,8 @@ VfsResult<void> SoftUpdates::write_targets(InodeNumber directory) {
   return {};
 }
 
-/// Writes those directory blocks in which an entry for the inode is pending, if the entry may be
-/// written now.
+/// Writes each directory block that contains a pending entry for the inode. First writes the blocks
+/// that must precede it: that of the inode and that of the directory's inode.
 VfsResult<void> SoftUpdates::write_adds_of(InodeNumber inode) {
   std::vector<os::BufferKey> named_in;
   for (const auto& [id, add] : adds_)
@@ -481,9 +483,9 @@ bool SoftUpdates::shows(InodeNumber inode, const PendingName& name) const {
                       in_the_way);
 }
 
-/// Called between two rounds. Writes the new blocks of the directories on the path. Until these
-/// blocks have been written, the directories on the disk do not contain them. From round
-/// kSettleRoundsAtOnce on, pauses first.
+/// Writes the new blocks of the directories on the path to the inode: until then, the directories
+/// on the disk do not contain these blocks. Called between two rounds. From round
+/// kSettleRoundsAtOnce on, pauses before it writes.
 VfsResult<void> SoftUpdates::write_path_to(InodeNumber inode, int round) {
   if (round >= kSettleRoundsAtOnce)
     volume_.executor.sleep_until(volume_.executor.now() + kSettlePauseNs);
@@ -522,7 +524,7 @@ VfsResult<void> SoftUpdates::fsync(Operation& operation, CoreInode& inode, SyncE
 }
 
 /// Writes the new name of an inode. For a directory, also writes its "..": while the directory has
-/// two names, fsck uses the ".." to select the name that it keeps.
+/// two names, fsck keeps the name that is in the directory to which the ".." refers.
 VfsResult<void> SoftUpdates::settle_name(Operation&, CoreInode& inode) {
   const os::BufferKey first_block = Volume::block_of(inode.number, 0);
   const auto named = [&] {
@@ -536,7 +538,7 @@ VfsResult<void> SoftUpdates::settle_name(Operation&, CoreInode& inode) {
   };
   const auto settled = [&] { return named() && dot_dot() == nullptr; };
   for (int round = 0; round < kSettleRoundsMax && !settled(); ++round) {
-    // The ".." must wait until the link count of the parent to which it refers is on the disk.
+    // Before the "..", write the link count of the directory to which the ".." refers.
     if (const Add* parent = dot_dot(); parent != nullptr)
       TRY(volume_.write_if_dirty(volume_.inodes.block_key(parent->inode)));
     // The directory's first block must be on the disk before the directory's name is.

@@ -96,7 +96,7 @@ class SoftUpdates : public Scheme {
   void after_write(const os::BufferKey& key, os::RequestId id, model::Status status) override;
 
  private:
-  /// Numbers the writes of a block, beginning with 1; 0 if there was no such write.
+  /// The number of a write among the writes of its block, counted from 1; 0 for none.
   using WriteNumber = std::uint64_t;
   using AddId = std::uint64_t;
 
@@ -140,7 +140,7 @@ class SoftUpdates : public Scheme {
     InodeNumber number = 0;
     bool directory = false;
     std::vector<Extent> extents;
-    /// Deferred link drops that belong to directory blocks that were never written.
+    /// Deferred link drops of directory blocks that were never written.
     std::vector<std::shared_ptr<Removal>> removals;
     bool staged = false;
     WriteNumber carried = 0;
@@ -156,8 +156,8 @@ class SoftUpdates : public Scheme {
              !free_file.has_value();
     }
   };
-  /// Kept for a newly allocated block: identifies the pointer that may be written once the block is
-  /// on the disk.
+  /// Attached to a newly allocated block. Once that block is on the disk, the pointer described
+  /// here may be written.
   struct AllocSafe {
     InodeNumber inode = 0;
     /// The indirect block that contains the pointer; 0 if the inode contains it.
@@ -165,8 +165,8 @@ class SoftUpdates : public Scheme {
     std::uint32_t slot = 0;
     WriteNumber carried = 0;
   };
-  /// Kept for an indirect block: identifies the new size of a directory that may be written once
-  /// the indirect block has been written.
+  /// Attached to an indirect block. Once that block has been written, the directory `inode` may be
+  /// written with a size that includes block number `block`.
   struct SizeSafe {
     InodeNumber inode = 0;
     std::int64_t block = 0;

@@ -213,8 +213,8 @@ TEST_P(SoftUpdatesRules, R3NoValidPointersBeyondAnUndoneSize) {
   });
 }
 
-/// Checks the safe copy that is sent instead of an indirect block while one of the blocks to which
-/// the indirect block points has not been written.
+/// While a block to which an indirect block points is still unwritten, a safe copy is written in
+/// place of the indirect block. Checks this copy.
 TEST_P(SoftUpdatesRules, R2AnUndoneIndirectBlockHasNoResetPointer) {
   if (!m_.setup.mount.options.allocation_initialization) return;
   m_.as_user([&] {
@@ -370,7 +370,7 @@ TEST_P(SoftUpdatesRules, R1ANameInAnUnreachableBlockDoesNotCount) {
 }
 
 /// Releases blocks that were never written: blocks of a file, blocks of a directory, and blocks
-/// below an indirect block. The indirect block is either released as well, or kept.
+/// below an indirect block. The indirect block is released in one case and kept in another.
 TEST_P(SoftUpdatesRules, CancelledDependenciesLeaveNothing) {
   m_.as_user([&] {
     for (const char* path : {"b", "c"}) bench::put_file(fs(), path, std::string(14 * 4096, 'b'));
@@ -541,8 +541,8 @@ TEST_P(SoftUpdatesRules, AParentCountsADirectoryReplacedAfterAFailedWriteUntilIt
   });
 }
 
-/// Because of a failed write, a removed entry may be on the disk. Another entry reuses the place of
-/// the removed entry, and is itself removed before it is written.
+/// A failed write has left the entry of `a` on the disk. `a` is then removed in memory. The entry
+/// of `b` reuses its place, and is removed before it has been written.
 TEST_P(SoftUpdatesRules, AnEntryReusingAPlaceInAFailedWriteIsNotDeferredForever) {
   m_.as_user([&] {
     bench::put_file(fs(), "a", "text");

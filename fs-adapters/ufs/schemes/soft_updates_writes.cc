@@ -88,8 +88,8 @@ bool SoftUpdates::undo_inode(os::Outgoing& write, InodeNumber inode,
       store64(bytes, kInodeSizeOffset, std::min(load64(bytes, kInodeSizeOffset), size_bytes));
     }
   }
-  // Hides a new directory whose first block has not been written yet. On the disk, nothing refers
-  // to it.
+  // Hide a new directory until its first block has been written. This is safe, because nothing on
+  // the disk refers to the directory yet.
   const std::uint16_t mode = load16(write.bytes, offset + kInodeModeOffset);
   const bool hidden =
       undone && (mode & kTypeMask) == kTypeDirectory && never_written_.contains(inode);
@@ -124,7 +124,8 @@ bool SoftUpdates::undo_adds(os::Outgoing& write, BlockDependencies& dependencies
   bool undone = false;
   for (const AddId id : dependencies.adds) {
     Add& add = adds_.at(id);
-    // If the entry has been removed, any completed write of the block satisfies its dependency.
+    // If the entry has been removed, any completed write of the block satisfies the entry's
+    // dependency.
     if (add.entry_gone || add.waits_for == 0) {
       carry(add, number);
       add.sent = true;
@@ -286,8 +287,8 @@ void SoftUpdates::block_written(const os::BufferKey& key, BlockDependencies& dep
   }
 }
 
-/// Marks the dependencies that a failed write carried as not carried, so that the next write of the
-/// block carries them.
+/// Called after a failed write. Detaches the block's dependencies from that write, so that the next
+/// write of the block carries them.
 void SoftUpdates::put_back(const os::BufferKey& key, BlockDependencies& dependencies) {
   const auto not_carried = [&](auto& note) {
     if (note.carried == dependencies.completed) note.carried = 0;

@@ -118,8 +118,8 @@ class ImageWriter {
       if (!tree::add_entry(bytes, name, number, entry_type(mode))) continue;
       return write((*blocks)[i], bytes);
     }
-    // Extends the directory by a block. Directories in tests are short, so the last block is first
-    // extended to a whole block.
+    // Extends the directory by a whole block or, if its last block is shorter, extends that block
+    // to a whole one.
     std::vector<std::byte> bytes(geometry_.block_bytes());
     tree::format_chunks(bytes);
     const std::uint32_t tail = geometry_.offset_in_block(inode.size_bytes);
@@ -159,7 +159,7 @@ class ImageWriter {
     superblock_.total = {};
     write_superblock();
   }
-  /// Calls change(CylinderGroup&), which returns true if it changed the group.
+  /// Calls change(CylinderGroup&). Writes the group if `change` returns true.
   template <typename Change>
   bool in_group(std::uint32_t group, Change change) {
     auto header = read(geometry_.header(group), geometry_.block_bytes());

@@ -28,8 +28,8 @@ inline std::unique_ptr<media::MemoryStore> copy_of(const model::SectorStore& sto
   return copied;
 }
 
-/// Simulates a power cut and a replay, after which nothing must need a repair. Returns a reader of
-/// the result.
+/// Simulates a power cut and a replay. Fails the test if the image needs a repair afterwards.
+/// Returns a reader of the resulting image.
 inline ImageReader replayed(std::unique_ptr<media::MemoryStore>& image) {
   Fsck fsck;
   const auto seen = fsck.check(*image);

@@ -37,8 +37,9 @@ inline Setup journal_setup(const JournalOptions& options = {}) {
   return setup;
 }
 
-/// Returns those variants whose behaviour differs for users. Variants with -CB are tested with an
-/// asynchronous last write as well.
+/// Returns the variants to test on a mounted file system. Omits variants that differ from others
+/// only in the driver, variants that need two disks, and all controls except no-order. Some
+/// variants with -CB get an asynchronous last write, which is thus tested, too.
 inline std::vector<Setup> all_setups() {
   std::vector<Setup> setups;
   for (Setup& variant : scheme_variants()) {

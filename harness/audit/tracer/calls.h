@@ -17,8 +17,8 @@ struct SystemCall {
 /// A call that makes data durable.
 struct FlushCall {
   std::string_view kind;  ///< "fsync", "O_DSYNC", "RWF_SYNC"
-  /// The way in which the arguments identify the flushed object. `unknown` if they do not identify
-  /// it.
+  /// How the arguments identify the flushed object. `unknown` if the arguments do not identify any
+  /// object.
   enum class Object : std::uint8_t { descriptor, path, mapping, everything, unknown };
   Object object = Object::descriptor;
   std::size_t folder = 0;  ///< for `path`: index of the argument with the folder of a relative path
@@ -39,7 +39,7 @@ struct ChangeCall {
   std::string_view name;  ///< "write", "rename"
   enum class Object : std::uint8_t { descriptor, path, mapping };
   Object object = Object::descriptor;
-  /// Changes a name, and therefore the folder that contains it.
+  /// The call creates, removes or changes a name, so it changes the folder that contains this name.
   bool names = false;
   bool only_creates = false;                 ///< changes names only if the path does not exist
   bool moves = false;                        ///< the object moves from the path to `to_path`
@@ -53,8 +53,8 @@ struct ChangeCall {
 
 std::optional<ChangeCall> change_call(const SystemCall& call, std::uint64_t open_flags = 0);
 
-/// Returns the number of a system call that has no effect and returns 0. The tracer replaces
-/// skipped calls with it.
+/// Returns the number of a system call that does nothing and returns 0. To skip a call, the tracer
+/// replaces the call's number with this one.
 std::uint64_t call_without_effect();
 
 }  // namespace headcrash::audit

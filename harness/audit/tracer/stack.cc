@@ -84,7 +84,8 @@ struct StackReader::Impl {
 };
 
 StackReader::StackReader() : impl_(new Impl) {
-  // The same library has different addresses in different processes, so nothing may be cached.
+  // The same library has different addresses in different processes, so libunwind must not cache
+  // anything.
   ::unw_set_caching_policy(impl_->space, UNW_CACHE_NONE);
 }
 

@@ -29,8 +29,8 @@ class StackReader {
   StackReader(const StackReader&) = delete;
   StackReader& operator=(const StackReader&) = delete;
 
-  /// Returns the key of the thread's stack in a call of this kind. The thread must be stopped by
-  /// ptrace(2). Remembers the frames of each key.
+  /// Returns a key that consists of `kind` and the thread's call stack. The thread must be stopped
+  /// by ptrace(2). stacks() returns the frames of each key.
   std::string key_of(pid_t thread, std::string_view kind);
   const std::map<std::string, std::vector<Frame>>& stacks() const { return stacks_; }
 

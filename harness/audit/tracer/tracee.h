@@ -11,11 +11,12 @@
 
 namespace headcrash::audit {
 
-/// Returns the system call at whose entry the thread is stopped; nullopt if the thread is gone.
+/// Returns the system call that the thread is about to execute. The thread must be stopped at the
+/// entry to the call. Returns nullopt if the thread is gone.
 std::optional<SystemCall> call_at_entry(pid_t thread);
-/// Returns the result of a call at whose exit the thread is stopped.
+/// Returns the result of the system call. The thread must be stopped at the exit from the call.
 std::int64_t result_at_exit(pid_t thread);
-/// Replaces the number of the call at whose entry the thread is stopped.
+/// Replaces the system call number. The thread must be stopped at the entry to a system call.
 void set_call(pid_t thread, std::uint64_t number);
 void set_argument(pid_t thread, std::size_t index, std::uint64_t value);
 

@@ -114,7 +114,8 @@ bool Tracer::start() {
     ::waitpid(main_, &status, 0);
     return false;
   }
-  // The child may be stopped inside read(2). The exit from that call would look like an entry.
+  // The child may be stopped inside read(2). Let it leave this call now, because the exit from
+  // read(2) would otherwise be taken for the entry to a call.
   ::ptrace(PTRACE_SYSCALL, main_, nullptr, nullptr);
   return ::write(open.get(), "", 1) == 1;
 }

@@ -29,12 +29,13 @@ struct UnflushedChange {
 class Unflushed {
  public:
   void changed(const std::string& path, const ChangeSite& site);
-  /// Records that an object was renamed. If its content was unflushed, it remains unflushed.
+  /// Records a rename. Unflushed content of the object remains unflushed.
   void moved(const std::string& from, const std::string& to);
   void removed(const std::string& path);
   void flushed(const std::string& path) { open_.erase(path); }
   void flushed_all() { open_.clear(); }
-  /// Records that the program printed a line, which promises that all earlier changes are durable.
+  /// Records that the program printed a line. The line promises that all earlier changes are
+  /// durable.
   void promised();
 
   /// Returns the changes that were unflushed when a line was printed.

@@ -35,8 +35,9 @@ constexpr std::uint64_t kStatesUnderASchedule = 100;
 constexpr std::size_t kSchedulesWithoutStates = 8;
 /// The smallest cache has to evict buffers even if the disk is small.
 constexpr std::array<std::uint64_t, 3> kCacheBytes{4 << 20, 512 << 10, 192 << 10};
-/// State limits for runs whose final image is damaged. They are low because other workloads already
-/// check these states. For controls, the limit is higher, because a control must still be detected.
+/// Limits on the number of states for runs whose final image is damaged. The first limit is low,
+/// because other workloads already check these states. The limit for controls is higher, because a
+/// control must still be detected.
 constexpr std::uint64_t kStatesWithDamage = 10, kStatesOfDamagedControls = 300;
 constexpr std::uint64_t kDamagedImages = 100;        // per run
 constexpr std::uint64_t kSeedsMost = 1'000'000'000;  // a limit that keeps seeds readable
@@ -175,7 +176,7 @@ class SchemesRun {
     return {};
   }
 
-  /// The faults of a trial and its operations, for the report of a failure.
+  /// Texts for the report of a failure: the trial's faults, and its operations.
   struct Faults {
     std::string summary, operations;
   };

@@ -19,8 +19,9 @@ namespace {
 
 constexpr std::string_view kAllSchemes = "all";
 constexpr std::uint64_t kFaultsPerRow = 1000;
-/// Request orders: 0 is the elevator, 1 to 5 are random orders (in_process/record_run.h). Families
-/// that meet background writes on purpose use the following kOrders orders.
+/// Orders 0 to kOrders - 1 are the elevator (0) and five random orders (in_process/record_run.h).
+/// With the next kOrders orders, pauses end while the disk is busy. Families whose operations must
+/// run during background writes use these later orders.
 constexpr std::uint64_t kOrders = in_process::kFirstBusyOrder;
 
 /// The runs of one workload family in the whole campaign, and the disk on which they take place.
@@ -96,8 +97,8 @@ constexpr std::array kFamilies = std::to_array<FamilyShare>({
     {"enumerated", "tiny", workload::kShortSharedLists, 1, 0, false},
     {"io-errors", "plain", 8, 1, 0, false, false},
     {"io-errors", "tiny", 4, 1, 0, false, false},
-    // Without faults: the syncer of soft-updates-5s retries failed writes faster than a slow disk
-    // serves them, and such a run takes minutes.
+    // The following families run without faults: soft-updates-5s retries failed writes faster than
+    // a slow disk serves them, so a run with faults would take minutes.
     {"edges", "tiny", 6, 1, 0, false},
     {"edges", "deep", 6, 1, 0, false},
     {"open-users", "tiny", 4, 1, 3},
@@ -187,8 +188,8 @@ bool is_family(std::string_view name) {
   return std::ranges::find(kFamilies, name, &FamilyShare::name) != kFamilies.end();
 }
 
-/// Returns true if all systems have the family's disk. If the family damages the image, they must
-/// also be able to judge a repair.
+/// Returns true if all systems have the family's disk and, if the family damages the image, can
+/// judge a repair.
 bool is_possible(const FamilyShare& family,
                  std::span<const adapters::SystemUnderTest* const> systems) {
   return std::ranges::all_of(systems, [&](const adapters::SystemUnderTest* system) {
@@ -197,8 +198,8 @@ bool is_possible(const FamilyShare& family,
   });
 }
 
-/// Removes the last `sign` in the text and the number after it. Returns the number, or nullopt if
-/// the text has no such sign.
+/// Removes a suffix that consists of `sign` and a number. Returns the number, or nullopt if `text`
+/// does not contain `sign`. Fails if the characters after `sign` are not a number.
 Result<std::optional<std::uint64_t>> parse_suffix(std::string_view& text, char sign,
                                                   std::string_view what) {
   const std::size_t at = text.rfind(sign);

@@ -67,7 +67,7 @@ struct SchemesCampaign {
   std::string name() const { return std::string(type->name()) + "-schemes"; }
 };
 std::optional<SchemesCampaign> parse_schemes_campaign(std::string_view name);
-/// Returns the campaign's entry for a list of campaigns.
+/// Returns a description of the campaign for lists of campaigns.
 CampaignSummary schemes_campaign_summary(const adapters::FileSystemType& type);
 
 /// The parts of a workload's name, such as "reuse/3@tiny~2:5^7".
@@ -82,7 +82,7 @@ struct SchemesWorkload {
   /// workloads.
   std::optional<std::uint64_t> enumerated;
   std::optional<std::uint64_t> faults;  ///< seed of the faults, if there are any
-  /// Number that determines the seeds of the damage, if the image is damaged.
+  /// Determines the seeds of the damage; nullopt if the image is not damaged.
   std::optional<std::uint64_t> damage;
 
   bool shares_names() const { return shared || enumerated; }
@@ -110,7 +110,7 @@ class SchemesPlan {
   void set_controls_apart();
   /// The systems that run with every workload. Excludes the controls in `controls_`.
   std::vector<const adapters::SystemUnderTest*> systems_;
-  /// This shard's trials of the controls that run with only one workload.
+  /// Trials of the controls that run with only one workload, if they are in this shard.
   std::vector<Trial> controls_;
   run::Shard shard_;
   std::uint64_t workloads_ = 0;      ///< number of workloads in the shard

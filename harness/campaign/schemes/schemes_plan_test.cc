@@ -68,7 +68,7 @@ TEST(SchemesPlan, AControlShownByFewWorkloadsHasOneOfThemInOneShard) {
 
 TEST(SchemesPlan, EverySchemeRunsSeq1AShareOfSeq2AndAllFamilies) {
   const auto systems = adapters::file_system_types().front()->systems();
-  // If only a few workloads expose a control, the control runs with only one of them.
+  // A control that only a few workloads expose runs with one of these workloads only.
   const std::uint64_t schemes = systems.size(),
                       everywhere = static_cast<std::uint64_t>(
                           std::ranges::count_if(systems, [](const auto& system) {

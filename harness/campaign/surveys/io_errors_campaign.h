@@ -1,7 +1,7 @@
 #pragma once
-// The campaign `io-errors`, a survey. It makes writes and flushes fail. It measures which errors
-// the file systems report, and which data they show and keep. Its trials are measured, not judged.
-// io_errors_plan.h defines the names.
+// The campaign `io-errors`, a survey of failing writes and flushes. It measures which errors the
+// file systems report, which contents they show after an error, and which data survives. Trials are
+// measured, not judged. io_errors_plan.h defines the names.
 
 #include "harness/campaign/campaign.h"
 #include "harness/campaign/surveys/io_errors_plan.h"

@@ -32,8 +32,8 @@ namespace {
 // References to documents that describe the result of a cell. We have read every document that is
 // cited. A missing entry does not mean that the behaviour is undocumented.
 
-/// Returns the documents that describe this result, with one sentence about each; an empty string
-/// if we know of none. `type` is the file system type of the adapter.
+/// Cites the documents that describe this result, with one sentence about each. Returns an empty
+/// string if no such document is known. `type` is the file system type of the adapter.
 std::string documents_of(const IoErrorCell& cell, std::string_view type, const IoErrorOutcome& o) {
   std::vector<std::string> places;
   const bool data =
@@ -236,8 +236,9 @@ Result<json> CellRun::ask(const json& request, const vm::EventHandler& on_event)
   return answer;
 }
 
-/// Runs the operations and returns one result for each. Only persistence points report their end.
-/// If the guest hangs, the results of other operations are therefore unknown.
+/// Runs the operations and returns the result of each. The guest reports only the end of
+/// persistence points. If the guest hangs, the results of all other operations are therefore
+/// unknown.
 std::vector<int> CellRun::do_all(const Lines& lines) {
   std::vector<int> answers(lines.size(), 0);
   std::size_t reported = 0;  // number of operations that are known to be complete
@@ -327,8 +328,9 @@ RangeContent CellRun::inspect_write(std::string_view how) {
   return content;
 }
 
-/// Calls sync(2) and then syncfs(2); only the latter reports errors. If the request that must fail
-/// is a late write of metadata, waits between the two calls until this write has been issued.
+/// Calls sync(2) and then syncfs(2); only syncfs(2) reports errors. If the fault of the cell
+/// affects a late write of metadata, waits between the two calls until the kernel has issued this
+/// write.
 void CellRun::sync_and_look() {
   const auto settled = ask({{"do", "settle"}, {"device", "vda"}});
   note("sync", settled ? "ok" : gone_ ? "hang" : settled.error().problem);
@@ -450,8 +452,8 @@ void CellRun::judge_tree(const std::vector<oracle::ObservedObject>& tree) {
   const auto see = [&](const WrittenRange& range) { return content_of(tree, range); };
   const std::uint64_t blocks = Files::kWrittenBlocks;
   outcome_.recovered = see(written_);
-  // The blocks between the later write and the failed write were synced in the setup and not
-  // written since.
+  // The blocks between the later write and the failed write were synced in the setup and have not
+  // been written since.
   outcome_.rest =
       see({"a", Files::kFileA, Files::kLaterFrom + blocks, blocks, {}, Files::kOldVersion});
   outcome_.later = see(

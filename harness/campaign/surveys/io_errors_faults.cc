@@ -39,7 +39,7 @@ std::string data_hex(std::uint64_t block) {
 
 struct Block {
   std::string data;   ///< hexadecimal bytes that the payload of the write must contain
-  std::string range;  ///< sectors for the option lba=, which is used instead of `data`
+  std::string range;  ///< sectors for the option lba=; if not empty, replaces `data`
   bool late = false;
   std::string_view what;
 };
@@ -68,8 +68,8 @@ Block journal_block(std::string_view type) {
   if (type == "xfs") return {"feedbabe", "", false, "a record of the log"};
   if (type == "btrfs")  // fields of the header: owner BTRFS_TREE_LOG_OBJECTID (-6), number of items
     return {"faffffffffffffff", "", false, "a node of the log tree"};
-  // A segment has 2 MiB. The first segment holds the superblock, the next two hold the checkpoint
-  // packs.
+  // A segment has 2 MiB. The first segment holds the superblock, and the next two hold the
+  // checkpoint packs.
   if (type == "f2fs") return {"", "4096+8192", false, "a block of the checkpoint area"};
   return {hex(std::as_bytes(std::span("HCJD", 4))), "", false, "a descriptor of the journal"};
 }

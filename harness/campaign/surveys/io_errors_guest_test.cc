@@ -1,5 +1,5 @@
-// Tests one cell of io-errors and its control from start to end. In the cell, the write to an
-// existing block of a file on ext4 fails permanently.
+// Tests two cells of io-errors from start to end: one in which a write to an existing block of a
+// file on ext4 fails permanently, and its control.
 #include <gtest/gtest.h>
 
 #include "harness/campaign/campaign.h"

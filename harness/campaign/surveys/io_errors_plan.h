@@ -58,7 +58,7 @@ struct IoErrorsCampaign {
 };
 /// Parses a campaign's name. Returns nullopt if it is not an "io-errors" campaign.
 std::optional<IoErrorsCampaign> parse_io_errors_campaign(std::string_view name);
-/// Returns the campaign's entry for a list of campaigns.
+/// Returns a description of the campaign for lists of campaigns.
 CampaignSummary io_errors_campaign_summary();
 
 /// Returns the cells of the campaign, in order. A shard has every n-th cell. Fails if no cell

@@ -1,4 +1,4 @@
-// Classifies the contents of ranges, and finds surprises in a cell's result (io_errors_verdict.h).
+// Classifies the contents of ranges, and finds unexpected results of a cell (io_errors_verdict.h).
 #include "harness/campaign/surveys/io_errors_verdict.h"
 
 #include <fmt/format.h>
@@ -49,8 +49,8 @@ bool lost(RangeContent content) {
   return content != RangeContent::fresh && content != RangeContent::unseen;
 }
 
-/// Judges a write after the failed one. `fsync` is the result of the only fsync that followed the
-/// write.
+/// Judges a write that was issued after the failed one. Only one fsync followed, and `fsync` is its
+/// result: 0 or an errno.
 void judge_synced(std::string_view what, int fsync, RangeContent content,
                   std::vector<std::string>& said) {
   if (fsync == 0 && lost(content))

@@ -1,6 +1,6 @@
 #pragma once
-// The result of an `io-errors` cell: the contents of the written ranges, and the surprises, such as
-// the loss of data although fsync succeeded.
+// The result of an `io-errors` cell: the contents of the written ranges, and unexpected results,
+// such as the loss of data although fsync succeeded.
 
 #include <cstdint>
 #include <optional>
@@ -28,7 +28,7 @@ enum class RangeContent : std::uint8_t {
   unseen,   ///< not read
   fresh,    ///< all of the written contents; displayed as "new"
   old,      ///< the contents before the write
-  torn,     ///< a mixture of the old and the written contents, or the file is too short
+  torn,     ///< old and written contents are mixed, or the file is too short
   zero,     ///< some blocks are zeroes, although neither version has zeroes
   foreign,  ///< some blocks belong to neither version
   missing,
@@ -49,7 +49,7 @@ std::string answer_name(int answer);
 enum class MountState : std::uint8_t { unknown, read_write, read_only, shut_down, hung, died };
 std::string_view name(MountState state);
 
-/// The file system's state after recovery, according to its check and the last mount.
+/// The file system's state after recovery, as determined by its check program and the last mount.
 enum class AfterRecovery : std::uint8_t {
   unknown,
   clean,
@@ -67,7 +67,7 @@ struct IoErrorOutcome {
   int first_fsync = kNotReached, second_fsync = kNotReached, reopened_fsync = kNotReached,
       fsync_after_sync = kNotReached;
   int syncfs = kNotReached;
-  /// Write to other blocks of the same file.
+  /// A later write to other blocks of the same file, and the fsync after this write.
   int later_write = kNotReached, later_fsync = kNotReached;
   int other_fsync = kNotReached;  ///< another file
   /// A file that is created after the failure.
@@ -75,10 +75,10 @@ struct IoErrorOutcome {
   int unmount = kNotReached;
   MountState state = MountState::unknown;
   RangeContent cached = RangeContent::unseen;  ///< while mounted
-  /// Read while the file system is still mounted, after clean pages have been dropped.
+  /// Contents read while mounted, after clean pages have been dropped.
   RangeContent reread = RangeContent::unseen;
   RangeContent recovered = RangeContent::unseen;  ///< after recovery
-  /// Data that was synced in the setup and not written since.
+  /// Data that was synced in the setup and has not been written since.
   RangeContent rest = RangeContent::unseen;
   RangeContent later = RangeContent::unseen, other = RangeContent::unseen,
                new_file = RangeContent::unseen;
@@ -89,7 +89,7 @@ struct IoErrorOutcome {
   std::string after_recovery_text() const;
 };
 
-/// Returns one sentence for each surprise, the most severe one first.
+/// Returns one sentence for each unexpected result, the most severe one first.
 std::vector<std::string> surprises_of(const IoErrorOutcome& outcome);
 
 }  // namespace headcrash::campaign

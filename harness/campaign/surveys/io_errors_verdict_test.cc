@@ -1,4 +1,4 @@
-// Tests how the contents of ranges are classified, and which surprises are reported.
+// Tests how the contents of ranges are classified, and which unexpected results are reported.
 #include "harness/campaign/surveys/io_errors_verdict.h"
 
 #include <gtest/gtest.h>

@@ -13,8 +13,8 @@ namespace headcrash::campaign {
 
 struct SurveyCell {
   std::string key;  ///< unique
-  /// Measures the cell. `scratch` is an existing folder for this cell, which the caller removes.
-  /// Different cells are measured on different threads.
+  /// Measures the cell. `scratch` is an existing folder for this cell; the caller removes the
+  /// folder. Different cells are measured on different threads.
   std::function<Result<db::TrialRecord>(const std::filesystem::path& scratch)> measure;
 };
 

@@ -49,7 +49,7 @@ class SurveyCellRun {
   /// Starts a guest, which replaces the previous one.
   Result<void> start_guest();
   Result<void> make_file_system();
-  /// Mounts a fresh file system. Fails if the kernel refuses.
+  /// Mounts a fresh file system. Fails if the kernel refuses the mount.
   Result<void> mount_fresh();
 
   adapters::LinuxAdapter filesystem_;

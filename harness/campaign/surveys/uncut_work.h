@@ -28,7 +28,7 @@ struct RestedWorkload {
   std::vector<std::size_t> rests;
 };
 /// Adds a rest after each group of `every` operations. If a file is open at that point, adds the
-/// rest after the file has been closed.
+/// rest as soon as the file has been closed.
 RestedWorkload with_rests(const std::vector<workload::Operation>& operations, std::size_t every);
 
 /// Returns the differences between `tree` and the tree that these operations create on the

@@ -1,4 +1,5 @@
-// Tests how rests are added to a list, and which differences are found.
+// Tests how rests are added to a list of operations, and which differences from the reference are
+// found.
 #include "harness/campaign/surveys/uncut_work.h"
 
 #include <gtest/gtest.h>

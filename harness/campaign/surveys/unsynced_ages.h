@@ -25,11 +25,11 @@ namespace headcrash::campaign {
 struct UnsyncedWorkload {
   std::vector<workload::Operation> operations;
   std::size_t set_up = 0;          ///< number of operations before the first round
-  std::vector<std::size_t> rests;  ///< for each round, the index of its rest
+  std::vector<std::size_t> rests;  ///< for each round, the index of its `rest` operation
 };
 UnsyncedWorkload unsynced_workload(std::uint32_t rounds);
 
-/// The mark "persisted N" of a rest, and its time.
+/// The mark "persisted N" of a rest, and the time of the mark.
 struct RestMark {
   std::size_t operation = 0;
   std::int64_t at_ns = 0;

@@ -26,8 +26,7 @@ constexpr std::uint64_t kUnsyncedSeed = 1996;
 /// change should be on the disk. Some changes are therefore older than this age and must have been
 /// kept.
 constexpr std::int64_t kMsPerRound = 1000, kRoundsMore = 6;
-/// Number of last rounds from which one is chosen at random. The power is cut after the mark of
-/// this round.
+/// The power is cut after the mark of one of the last kLastRounds rounds, chosen at random.
 constexpr std::size_t kLastRounds = 3;
 
 std::uint32_t rounds_of(const UnsyncedCell& cell, std::string_view type) {
@@ -145,8 +144,8 @@ Result<void> UnsyncedRun::format_and_mount() {
   TRY(mount_fresh());
   const std::string commands = cell_.setting->shell_commands(filesystem_.type);
   if (filesystem_.type != "xfs") return shell(commands);
-  // The settings of XFS exist only after the module has been loaded, and are read only at mount.
-  // Set them now, and mount again.
+  // The settings of XFS exist only after the module has been loaded, and XFS reads them only during
+  // a mount. Set them now, and mount again.
   TRY(shell(commands));
   TRY(session_->unmount());
   return mount_fresh();

@@ -1,4 +1,5 @@
-// Tests one cut of unsynced-loss and its control from start to end, for ext4 with short intervals.
+// Tests two cells of unsynced-loss from start to end: a cut on ext4 with short intervals, and its
+// control.
 #include <gtest/gtest.h>
 
 #include <map>

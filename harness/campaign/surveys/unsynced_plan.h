@@ -33,8 +33,8 @@ struct WritebackSetting {
   /// vm.dirty_writeback_centisecs: interval at which the kernel checks for data of the age
   /// expire_ms.
   std::int64_t writeback_ms = 0;
-  /// In seconds: the option commit= of ext4 and btrfs, fs.xfs.xfssyncd_centisecs of XFS,
-  /// cp_interval of F2FS.
+  /// Commit intervals in seconds: the option commit= of ext4 and btrfs, fs.xfs.xfssyncd_centisecs
+  /// of XFS, cp_interval of F2FS.
   std::int64_t ext4_commit_s = 0, btrfs_commit_s = 0, xfs_log_s = 0, f2fs_checkpoint_s = 0;
 
   /// Commit interval of a file system type; 0 if it has none.
@@ -43,9 +43,9 @@ struct WritebackSetting {
   /// Returns shell commands that apply the settings in the guest. For f2fs, they must run after the
   /// mount.
   std::string shell_commands(std::string_view type) const;
-  /// Returns the age at which a change should have been written and committed: the expiry, plus one
-  /// check interval, plus one commit interval. Does not include the time that the disk needs for
-  /// the writes.
+  /// Returns the age by which a change should have been written and committed: the expiry time plus
+  /// one check interval plus one commit interval. The time that the disk needs for the writes is
+  /// not included.
   std::int64_t bound_ms(std::string_view type) const;
 };
 const std::vector<WritebackSetting>& writeback_settings();
@@ -67,7 +67,7 @@ struct UnsyncedCampaign {
   std::string filesystem, setting;  ///< empty for all file systems or all settings
 };
 std::optional<UnsyncedCampaign> parse_unsynced_campaign(std::string_view name);
-/// Returns the description of this campaign for lists of campaigns.
+/// Returns a description of the campaign for lists of campaigns.
 CampaignSummary unsynced_campaign_summary();
 
 /// Returns the cells of the campaign, in order. A shard has every n-th cell. Fails if no cell

@@ -25,7 +25,7 @@ constexpr const char* kRecording = "workload.hcrec";
 /// without being minimised. The failures of a control are expected, so they are never minimised.
 constexpr std::size_t kMinimisedOfKind = 3;
 constexpr std::chrono::seconds kMinimise{90}, kOnlyReport{5};
-/// Maximum number of failures of each kind to confirm, if failures are only confirmed and judged.
+/// Maximum number of failures of each kind to confirm if the campaign does not describe failures.
 constexpr std::size_t kSeenAgain = 3;
 
 Result<explorer::RecordedWorkload> record(explorer::StageGuest& guest, const ExploredCell& cell,
@@ -80,16 +80,15 @@ class ExploredTrial {
   Result<std::vector<workload::Operation>> operations() const;
   Result<void> explore_and_tell(const std::vector<workload::Operation>& operations,
                                 const std::function<void(const std::string&)>& on_phase);
-  /// Probes the stack below the file system, if it has rules, and checks them.
+  /// If the stack below the file system has rules, probes the stack and checks the rules.
   Result<void> probe_stack(const explorer::FormattedDisk& disk);
   /// Checks the rules of the stack on a recording.
   Result<void> check_rules(const fs::path& recording);
   Result<explorer::ExplorationResult> explore(
       const explorer::RecordedWorkload& recorded,
       const std::function<void(const std::string&)>& on_phase);
-  /// Returns the expected verdict. By default, this is the file system's. If the file system is
-  /// expected to be clean, it is the application's, because an application may promise less than
-  /// its file system.
+  /// Returns the expected verdict: that of the file system or, if the file system is expected to be
+  /// clean, that of the application. An application may promise less than the file system.
   adapters::Expectation expected() const {
     const bool by_filesystem = cell_.filesystem.expected != adapters::Expectation::clean;
     return by_filesystem || !cell_.application ? cell_.filesystem.expected
@@ -404,8 +403,8 @@ void ExploredTrial::judge(const explorer::ExplorationResult& result) {
   }
 }
 
-/// Adds the broken rules of the stack to the trial's verdict. Harness errors of single states do
-/// not hide them, because they do not depend on any state.
+/// Adds the stack's broken rules to the verdict, even if the verdict is a harness error: a harness
+/// error concerns a single state, and the rules do not depend on states.
 void ExploredTrial::judge_rules() {
   if (broken_rules_.empty()) return;
   worth_keeping_ = true;
@@ -453,7 +452,8 @@ void ExploredTrial::keep_artefacts() {
 Result<explorer::FormattedDisk> FormattedDisks::get(const ExploredCell& cell,
                                                     std::uint64_t uuid_seed,
                                                     explorer::StageGuest& guest) {
-  // Strategies and faults do not affect mkfs, so cells that differ only in these share one disk.
+  // Strategies and faults do not affect mkfs, so cells that differ only in strategies or faults
+  // share one disk.
   const std::string called = cell.filesystem.name + (cell.prefill ? "" : "+new-disk") +
                              (cell.machine.is_array() ? "." + cell.machine.name() : "");
   Disk* disk = nullptr;

@@ -22,7 +22,7 @@
 
 namespace headcrash::campaign {
 
-/// The formatted disks of a run. All its workers share them.
+/// The formatted disks of a run, shared by all workers.
 class FormattedDisks {
  public:
   /// `folder` is created together with the first disk. Disks that an interrupted run has left there

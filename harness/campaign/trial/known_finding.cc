@@ -1,4 +1,4 @@
-// Finds the states of an exploration that have a known finding (known_finding.h).
+// Finds the explored states to which a known finding applies (known_finding.h).
 #include "harness/campaign/trial/known_finding.h"
 
 #include <fmt/format.h>

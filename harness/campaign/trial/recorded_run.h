@@ -27,8 +27,8 @@ struct RecordedRun {
   std::vector<db::IoRecord> io;
 };
 
-/// Reads a recording. Fails if it cannot be read, is damaged, or contains no cut. `io_most` limits
-/// the sample.
+/// Reads a recording. RecordedRun::io has at most `io_most` records. Fails if the recording cannot
+/// be read, is damaged, or contains no cut.
 Result<RecordedRun> read_recorded_run(const std::filesystem::path& recording, std::size_t io_most);
 
 }  // namespace headcrash::campaign

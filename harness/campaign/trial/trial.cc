@@ -221,8 +221,8 @@ Result<void> TrialRun::start_guest(const std::string& phase) {
                                          .cache = context_.cache,
                                          .scratch = context_.scratch},
                                         *device_, *plan_.filesystem);
-  // If the trial has no completed phase, this was its first guest. If even that guest does not
-  // start, no other trial can run either.
+  // If no phase has completed, this was the first guest of the trial. If not even the first guest
+  // starts, no other trial can run either.
   if (!started && record_.phases.empty()) unusable_ = started.error();
   if (!started) return run::stop(ErrorKind::timeout, started.error().message());
   guest_ = std::move(started->guest);

@@ -144,8 +144,8 @@ std::optional<std::string> xfs_inodes(Bytes block) {
                      more == 0 ? "" : fmt::format(", {} more", more));
 }
 
-/// Returns text such as ", inodes 257 to 259" for a leaf of a tree that holds files. These inodes
-/// own the first and the last item, because items are sorted by inode.
+/// Returns text such as ", inodes 257 to 259" for a leaf of a tree that holds files. Items are
+/// sorted by inode, so the first and the last item give the range.
 std::string btrfs_inodes(Bytes node, std::uint64_t items) {
   constexpr std::size_t kHeader = 101, kItem = 25;
   constexpr std::uint64_t kFirst = 256;
@@ -244,7 +244,8 @@ std::optional<BlockKind> known_block(std::string_view type, std::uint64_t lba, B
     if (magic.lba && *magic.lba != lba) continue;
     const auto* at = reinterpret_cast<const char*>(block.data()) + magic.offset;
     if (std::string_view(at, magic.bytes.size()) != magic.bytes) continue;
-    // The block's position may show which inodes the block contains.
+    // Prefer the map, which derives the numbers of the inodes in the block from the block's
+    // position.
     auto placed = disk.map != nullptr && magic.block == BlockClass::inode ? disk.map->at(lba, block)
                                                                           : std::nullopt;
     if (placed) return placed;

@@ -258,8 +258,9 @@ class Timeline {
         if (request.cycle_ended && flush->acked->event > *request.cycle_ended) break;
         if (!request.durable || flush->acked->event < request.durable->event)
           request.durable = flush->acked;
-        // A flush may complete before flushes that were submitted earlier. Stop only at a flush
-        // that was submitted after the earliest completion found so far.
+        // Flushes may complete in a different order. Stop at the first flush that was submitted
+        // after the earliest completion found so far: neither it nor any later flush can have
+        // completed earlier.
         if (flush->submitted.event > request.durable->event) break;
       }
     }
@@ -322,8 +323,8 @@ class Timeline {
   }
 
   /// Names the files to which the write belongs. Stamps in the data identify some files; `known`
-  /// contains the files that the file system's metadata identifies. Also sets the finding that
-  /// concerns one of the files.
+  /// contains the files that the file system's metadata identifies. Links the request to the first
+  /// finding about one of these files.
   void describe_file(TimelineRequest& request, std::span<const std::byte> data,
                      const std::vector<std::string>& known) const {
     std::optional<std::uint32_t> last;

@@ -27,7 +27,7 @@ struct TimelineOptions {
   std::optional<states::CrashState> state;  ///< nullopt to explain the whole recording
   std::string state_name;                   ///< displayed name; empty to use the state's own name
   std::vector<JudgedState> states;          ///< may include the state to explain
-  std::vector<oracle::Finding> findings;    ///< findings of the state to explain
+  std::vector<oracle::Finding> findings;    ///< findings for `state`
   std::vector<workload::Operation> operations;
   /// The workload ran between these events. If `to_event` is 0, the range ends with the recording.
   std::uint64_t from_event = 0, to_event = 0;
@@ -39,9 +39,9 @@ struct TimelineOptions {
   std::size_t states_most = 2000;
 };
 
-/// Returns all parts of the page except title, facts, summary, log and commands. For a state of an
-/// array, whose name does not list the missing writes, the page shows at which point each member
-/// stopped. Fails if the recording cannot be read or does not contain the state.
+/// Returns all parts of the page except title, facts, summary, log and commands. The name of an
+/// array's state does not list the missing writes, so for such a state the page shows at which
+/// point each member stopped. Fails if the recording cannot be read or does not contain the state.
 Result<report::CrashPage> crash_timeline(const states::RunHistory& run,
                                          const TimelineOptions& options);
 

@@ -158,8 +158,8 @@ BlockKind kind_of_write(const KnownDisk& disk, std::uint64_t lba, Bytes data) {
     const auto known = known_block(disk.map->type(), lba + at / model::kSectorBytes, piece, disk);
     const auto content =
         workload::read_stamp(piece.first(std::min(workload::kStampBytes, piece.size())));
-    // A stamp in the journal does not mean that file data was written there, because a journal may
-    // contain copies of file data.
+    // A journal may contain copies of file data, so a stamp in the journal does not identify a
+    // block of file data.
     if (std::holds_alternative<workload::Stamp>(content) &&
         (!known || known->block != BlockClass::journal)) {
       kind.block = BlockClass::data;

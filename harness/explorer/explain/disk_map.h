@@ -37,8 +37,8 @@ class DiskMap {
   const std::string& type() const { return type_; }
   /// Returns the layout of ext2, ext3 or ext4; nullopt for other file systems.
   const std::optional<ExtLayout>& ext() const { return ext_; }
-  /// Identifies a piece of at most 4 KiB that begins at `lba`. Most blocks are identified by their
-  /// position, directory blocks by their contents.
+  /// Identifies a piece of at most 4 KiB that begins at `lba`. Directory blocks are identified by
+  /// their contents, and most other blocks by their position.
   std::optional<BlockKind> at(std::uint64_t lba, std::span<const std::byte> block) const;
 
  private:

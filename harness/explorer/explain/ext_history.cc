@@ -236,9 +236,8 @@ std::optional<ExtHistory::Explanation> ExtHistory::explain(std::size_t request, 
   return std::nullopt;
 }
 
-/// Returns true if the block's earlier contents are known. A copy in the journal does not show what
-/// the block's final position holds. Those contents are known only after a write to the final
-/// position.
+/// Returns true if the block's earlier contents are known. For the block's final position, they are
+/// known after a write there. For a copy in the journal, they are also known after an earlier copy.
 bool ExtHistory::known(Copy copy, std::uint64_t block) const {
   return in_place_.contains(block) || (copy == Copy::journal && logged_.contains(block));
 }

@@ -59,7 +59,7 @@ class ExtHistory {
   /// A change to an inode, for example "inode 13, /foo (created)". The file's name is looked up
   /// when the description is formatted.
   struct Change {
-    std::uint64_t inode = 0;  ///< the changed inode; 0 if `text` is complete without one
+    std::uint64_t inode = 0;  ///< the changed inode; 0 if the description consists of `text` alone
     std::string text;
     /// Second inode that `text` mentions, or 0.
     std::uint64_t about = 0;
@@ -141,14 +141,14 @@ class ExtHistory {
   Blocks pointers_;
   Blocks in_place_, logged_;  ///< newest contents of metadata blocks
   std::map<std::pair<std::size_t, std::uint64_t>, Explanation> explanations_;
-  /// Keyed by block. Contains only blocks in `written_`.
+  /// The claims on each block. Only blocks in `written_` have claims.
   std::map<std::uint64_t, std::vector<Claim>> claims_;
   /// The blocks that each inode owns, keyed by inode.
   std::map<std::uint64_t, std::set<std::uint64_t>> claimed_;
   /// Indirect blocks and extent tree nodes, keyed by block.
   std::map<std::uint64_t, NodeClaim> nodes_;
   std::map<std::uint64_t, std::vector<Name>> names_;  ///< by inode
-  /// Maps a position in the journal to the block of which it holds a copy.
+  /// Maps positions in the journal to the blocks whose copies are there.
   std::map<std::uint64_t, std::uint64_t> copies_;
   std::size_t tag_bytes_ = 8;
   bool wide_tags_ = false, third_tags_ = false, checked_tags_ = false;

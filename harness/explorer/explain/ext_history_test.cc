@@ -82,7 +82,7 @@ class ExtImage {
   TemporaryFolder folder_;
 };
 
-/// The blocks that differ between two images, as writes of one block each. By default, the writes
+/// The blocks in which two images differ. Each block is a separate write. By default, the writes
 /// are sorted by position.
 class Written {
  public:
@@ -188,7 +188,7 @@ TEST_P(EveryJournal, IdentifiesTheOriginalsOfCopies) {
   const DiskMap map = DiskMap::read("ext4", sectors_of(before));
   const std::uint64_t table = map.ext()->groups[0].table,
                       bitmap = map.ext()->groups[0].inode_bitmap;
-  // Block of the table that contains inode 12. It is not the first one.
+  // The block of the inode table that contains inode 12. This is not the first block of the table
   const std::uint64_t block = table + 11 / map.ext()->inodes_per_block();
   ExtImage logged({"-t", "ext4", "-b", "1024"});
   const ExtBytes fresh = logged.bytes();
@@ -216,8 +216,8 @@ TEST_P(EveryJournal, IdentifiesTheOriginalsOfCopies) {
 
 INSTANTIATE_TEST_SUITE_P(Checksums, EveryJournal, testing::Values("", " -v 2", " -v 3"));
 
-/// mke2fs leaves most of an inode table uninitialised. The kernel initialises a block when it needs
-/// the first inode in it.
+/// mke2fs leaves most of an inode table uninitialised. The kernel initialises a block of the table
+/// when it needs the first inode in this block.
 TEST(ExtHistory, BytesFromBeforeMkfsAreNotInodes) {
   ExtImage image({"-t", "ext4", "-b", "1024", "-E", "lazy_itable_init=1,nodiscard"},
                  ExtImage::Disk::used);
@@ -239,8 +239,8 @@ TEST(ExtHistory, BytesFromBeforeMkfsAreNotInodes) {
   EXPECT_EQ(written.all().find("inode 13"), std::string::npos) << written.all();
 }
 
-/// If mke2fs did not write a bitmap, the bitmap's block may contain any bytes. An earlier copy of
-/// the bitmap in the journal does not show these bytes.
+/// A bitmap that mke2fs did not write may contain any bytes. Its first write must therefore not be
+/// compared with the earlier contents, even if the journal already holds a copy of the bitmap.
 TEST(ExtHistory, AnUnwrittenBitmapHasNoComparison) {
   ExtImage image({"-t", "ext4", "-b", "1024", "-g", "2048", "-E", "nodiscard"},
                  ExtImage::Disk::used);

@@ -16,7 +16,7 @@ constexpr std::uint64_t kSuperblockBytes = 1024;
 constexpr std::uint64_t kJournalInode = 8;
 constexpr std::uint64_t kExtentMagic = 0xf30a;
 constexpr std::uint64_t kExtentsFlag = 0x80000, kInlineDataFlag = 0x10000000;
-// A larger value in the length field means that the extent is allocated but unwritten.
+// In the length field, a value above this one means that the extent is allocated but unwritten.
 constexpr std::uint64_t kLongestExtent = 32768;
 constexpr std::size_t kMapAt = 40, kMapBytes = 60, kDirectBlocks = 12;
 constexpr std::uint64_t kInodesUnwritten = 1, kBlocksUnwritten = 2;  // flags in a group descriptor
@@ -177,8 +177,8 @@ ExtBlockMap block_map_of_node(Bytes block, const ExtBlockMap::Node& node) {
   if (node.level == 0) return extents_of(block);
   ExtBlockMap map;
   const std::uint64_t pointers = block.size() / 4;
-  // For an indirect block that is listed in the inode itself, `node` contains no position. Compute
-  // the position from the level.
+  // If the inode itself lists this indirect block, `node` contains no position. Compute the
+  // position from the level.
   std::uint64_t begin = node.logical;
   if (begin == 0) {
     begin = kDirectBlocks;

@@ -42,7 +42,8 @@ struct ExtLayout {
     std::uint64_t inodes_written = 0;
   };
   std::vector<Group> groups;
-  /// In logical order; empty if the journal is on another device or absent.
+  /// The extents of the journal, in logical order; empty if the journal is on another device or
+  /// absent.
   std::vector<ExtExtent> journal;
 
   std::uint64_t sectors_per_block() const { return block_bytes / 512; }

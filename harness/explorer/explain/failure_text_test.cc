@@ -214,8 +214,8 @@ TEST(LostWrites, FollowFromTheNameOfTheState) {
   EXPECT_EQ(unflushed_requests(*run, named("w8-")), Ids{3});
 }
 
-/// Describes random physical states by lost and torn writes. Both descriptions of a state must give
-/// the same contents.
+/// Converts random physical states to states of lost and torn writes. The contents must remain the
+/// same.
 TEST(LostWrites, DescribeAPhysicalStateByItsLosses) {
   for (std::uint64_t seed = 1; seed <= 30; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));

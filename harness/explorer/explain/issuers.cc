@@ -17,9 +17,9 @@ constexpr std::string_view kFirstLine = "#issuers 1";
 constexpr std::string_view kFrameIndent = "  ";
 constexpr std::size_t kIssuersShown = 3;
 
-/// Beginnings of the names of general functions. These functions belong to the tracer, the block
-/// layer, buffers, pages, writeback, or a file system's submission of requests. They say nothing
-/// about the cause of a request.
+/// Prefixes of the names of functions that say nothing about the cause of a request: functions of
+/// the tracer, the block layer, buffers, pages and writeback, and functions with which file systems
+/// submit requests.
 constexpr auto kGeneral = std::to_array<std::string_view>({"trace_",
                                                            "__traceiter_",
                                                            "stack_trace_",

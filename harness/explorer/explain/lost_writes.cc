@@ -53,9 +53,9 @@ Result<std::vector<std::byte>> sent_bytes(const record::RecordingReader& reader,
   return bytes;
 }
 
-/// Determines which writes are missing in a physical state by comparing each sector. A write that a
-/// later write has overwritten also counts as missing. This is harmless, because the later write is
-/// either on the medium or missing, too.
+/// Compares each sector to determine which writes are missing in a physical state. A write that a
+/// later write has overwritten also counts as missing. This is harmless, because that later write
+/// is either present or itself counted as missing.
 Result<SentWrites> compared_missing(const RunHistory& run, const CrashState& physical) {
   std::map<model::DeviceId, states::StateImage> images;
   for (const model::DeviceId device : run.devices_of(physical)) {

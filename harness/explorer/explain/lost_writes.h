@@ -17,9 +17,9 @@ struct MissingWrite {
   model::RequestId request = 0;
   std::optional<states::TornWrite> torn;  ///< nullopt if the whole write is lost
 };
-/// Describes what is missing of the write `unflushed` in the state: the whole write or a part.
-/// Returns nullopt if the state contains the complete write. REQUIRES: the base of the state is
-/// `writes`.
+/// Describes which part of the write `unflushed` the state lacks: the whole write or some of its
+/// sectors. Returns nullopt if the state contains the whole write. REQUIRES: `state.base` is
+/// Base::writes.
 std::optional<MissingWrite> missing_write(const states::CrashState& state,
                                           model::RequestId unflushed);
 
@@ -58,8 +58,8 @@ std::vector<model::RequestId> unflushed_requests(const states::RunHistory& run,
                                                  const states::CrashState& state);
 
 /// Converts a physical state to an equivalent state of lost and torn writes, which can then be
-/// minimised. Compares digests to verify that both have the same content. Returns nullopt if no
-/// state is equivalent, because the device ignored a flush or tore a write in several places.
+/// minimised. Compares digests to verify that the two states have the same content. Returns nullopt
+/// if no state is equivalent, because the device ignored a flush or tore a write in several places.
 Result<std::optional<states::CrashState>> as_lost_writes(const states::RunHistory& run,
                                                          const states::CrashState& physical);
 

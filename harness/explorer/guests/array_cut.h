@@ -22,8 +22,8 @@ struct ArrayCut {
   std::vector<MemberWrite> lost;
   /// The last writes that completed before the cut, at most `done_most`.
   std::vector<MemberWrite> done;
-  /// Host requests that the array had not completed. Some, but not all, of their writes to members
-  /// are complete.
+  /// Host requests that the array had completed only in part: some of the writes to members were
+  /// complete, and others were not.
   std::vector<states::RecordedWrite> under_way;
 };
 

@@ -17,7 +17,7 @@ namespace headcrash::explorer {
 namespace {
 
 constexpr std::size_t kLineShownBytes = 120;
-/// Larger numbers are not places on a disk.
+/// Larger numbers are not valid positions on a disk.
 constexpr std::uint64_t kSectorsMost = 1 << 30, kBlockMost = std::uint64_t{1} << 48;
 constexpr std::string_view kFrame = " => ";
 constexpr std::string_view kStackTrace = "<stack trace>";
@@ -169,8 +169,9 @@ bool parse_xfs_logged(std::string_view fields, BlockEvent& event) {
   return !event.device.empty();
 }
 
-/// An event about the pages of a file: its name, and the texts before the fields that are used.
-/// Events of the kind `page_dirtied` have no blocks; an event without `blocks` has one block.
+/// The format of an event about the pages of a file. `device` and the members after it are the
+/// texts that precede the values. Events of the kind `page_dirtied` have no block. If `blocks` is
+/// empty, the event is about one block.
 struct PageEvent {
   std::string_view name;
   BlockEvent::Kind kind;
@@ -193,8 +194,8 @@ constexpr std::array kPageEvents{PageEvent{"writeback_dirty_folio", BlockEvent::
                                  PageEvent{"f2fs_submit_folio_write", BlockEvent::Kind::placed,
                                            "dev = (", "ino = ", "_index = ", "newaddr = ", ""}};
 
-/// A range without a place, such as a delayed allocation, has an impossible block; `blocks` is then
-/// 0.
+/// In an event, a range without a place on the disk, such as a delayed allocation, has an
+/// impossible block number. `blocks` is then set to 0.
 bool parse_page_event(const PageEvent& form, std::string_view fields, BlockEvent& event) {
   const auto inode = field_after(fields, form.inode), at = field_after(fields, form.at);
   if (!inode || !at) return false;

@@ -20,7 +20,7 @@ struct BlockEvent {
     queued,        ///< a file system or a driver submitted it
     dirtied,       ///< the block became dirty in memory
     issued,        ///< it was sent to the disk's driver
-    page_dirtied,  ///< page `at` of file `inode`, of 4 KiB, became dirty in memory
+    page_dirtied,  ///< page `at` (of 4 KiB) of file `inode` became dirty in memory
     placed,  ///< `blocks` of file `inode`, from block `at` on, are at block `block` of the disk
   };
   enum class Op : std::uint8_t { write, zero, trim, flush };
@@ -32,7 +32,8 @@ struct BlockEvent {
   std::uint64_t sector = 0;  ///< in units of 512 bytes
   std::uint32_t sectors = 0;
   std::uint64_t inode = 0, at = 0;
-  /// In units of the file system's blocks. In XFS, the high bits of `block` are its group.
+  /// In units of the file system's blocks. In XFS, the high bits of `block` are the allocation
+  /// group.
   std::uint64_t block = 0, blocks = 0;
   std::string task;                ///< name of the thread
   std::vector<std::string> stack;  ///< the innermost function first; empty if unknown

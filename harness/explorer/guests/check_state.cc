@@ -135,12 +135,12 @@ class StateCheck : private run::RecoveryGuest {
   const CheckOptions& options_;
   StateOutcome outcome_;
   run::Recovery recovery_;
-  // The tree that the first mount showed, if that mount recovers the file system.
+  // The tree that the first mount showed; nullopt unless that mount recovers the file system.
   std::optional<std::vector<oracle::ObservedObject>> first_tree_;
   std::string first_refusal_;       // the kernel's error, if it refused the first mount
   std::string stack_damage_;        // output of the stack's own check, if it failed
   base::Descriptor replayed_copy_;  // the host's copy of the state, after replay and check
-  // True if the stage still holds the original state, although a copy of it may have been replayed.
+  // True if the stage still holds the original state. (A copy of the state may have been replayed.)
   bool stage_as_cut_ = false;
 };
 
@@ -239,9 +239,9 @@ Result<base::Descriptor> StateCheck::copy_of(model::DeviceId device, Unwritten u
 
 Result<HostCheck> StateCheck::check_copies(double& copy_ms) {
   const base::Stopwatch watch;
-  // A replay of a journal comes before all other reads, so the unrecorded sectors of the copy do
-  // not matter. Without a journal, an inode may refer to an indirect block that has not been
-  // written. On a used disk, fsck must then find the previous contents of this block.
+  // If the mount replays a journal, the unrecorded sectors of the copy do not matter, because the
+  // replay comes before all other reads. Otherwise, an inode may refer to an indirect block that
+  // has not been written. On a used disk, fsck must then find the previous contents of this block.
   TRY(auto copy, copy_of(state_.device, recovery_.mount_replays() ? Unwritten::zeroes
                                                                   : Unwritten::as_on_the_disk));
   if (filesystem_.log_size_bytes == 0) {
@@ -417,8 +417,9 @@ void StateCheck::judge() {
          .expected = "new names can be created, and everything can be removed",
          .found = recovery_.unusable()});
   }
-  // If the first mount recovers, later mounts have nothing to replay. A replay by the host's fsck
-  // does not count, because fsck works on a copy that was made before the first mount.
+  // Do not report a replay if the first mount has already recovered the state: later mounts have
+  // nothing to replay, and the host's fsck replays only a copy that was made before the first
+  // mount.
   if (first_tree_) recovery_.state().replayed = false;
   outcome_.judgement = recovery_.judge(outcome_.findings);
   if (!checker_.judges_content() && oracle::keeps_promises(outcome_.judgement.verdict))

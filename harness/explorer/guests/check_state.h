@@ -92,8 +92,8 @@ class StateChecker {
                                      const RecordedWorkload& workload,
                                      std::shared_ptr<const states::RunHistory> run);
 
-  /// Returns a checker for the states of a recorded recovery, which uses the same oracle as this
-  /// checker. Data that was persistent before the recovery must also survive a cut during the
+  /// Returns a checker for the states of a recorded recovery. The new checker uses the same oracle
+  /// as this one: data that was persistent before the recovery must also survive a cut during the
   /// recovery.
   StateChecker for_recovery(const StateOutcome& of,
                             std::shared_ptr<const states::RunHistory> recovery) const;

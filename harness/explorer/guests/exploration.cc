@@ -20,11 +20,11 @@ namespace {
 namespace fs = std::filesystem;
 using states::Strategy;
 
-/// Strategies for a cut during recovery: all writes in flight are lost, or the first writes in
-/// flight survive.
+/// Strategies for a cut during recovery: all writes in flight are lost, or only the earliest of
+/// them survive.
 constexpr std::array kRecoveryStrategies{Strategy::lose_all, Strategy::prefix};
-/// Strategies for a cut during a recovery if the disk is an array. In the states that they find,
-/// the array itself must recover, too.
+/// Strategies for a cut during a recovery if the disk is an array. After such a cut, the array
+/// itself must recover, too.
 constexpr std::array kArrayRecoveryStrategies{Strategy::member, Strategy::physical};
 
 /// Returns how two outcomes of the same state differ, or an empty string if there is no relevant
@@ -178,8 +178,8 @@ Result<ExplorationResult> Exploration::run() {
   std::erase(explore.strategies, Strategy::recovery);
   const std::uint64_t recovery_budget =
       recoveries ? std::max<std::uint64_t>(explore.budget / std::max<std::size_t>(asked, 1), 1) : 0;
-  // The strategy `recovery` interrupts the recovery of states that other strategies have found, so
-  // at least one other strategy is needed.
+  // The strategy `recovery` interrupts the recoveries of states that other strategies have
+  // generated, so at least one other strategy must run.
   if (explore.strategies.empty())
     explore.strategies = {guests_[0]->machine().is_array() ? Strategy::physical : Strategy::prefix};
   if (asked > 1) explore.budget -= std::min(recovery_budget, explore.budget);
@@ -244,8 +244,8 @@ void Exploration::check_found(StageGuest& guest, const StateChecker& checker,
     if (!oracle::keeps_promises(outcome.judgement.verdict)) result_.outcomes.push_back(outcome);
     if (strategy) ++recovery_.distinct;
     if (!strategy && outcome.recovery.replayed && outcome.recovery.mounted) {
-      // Candidates should come from the whole exploration. When there are enough candidates,
-      // replace one of them if this is the n-th replayed state and n is a power of two.
+      // Take candidates from the whole exploration. When the list is full, replace one of its
+      // entries whenever the number of replayed states reaches a power of two.
       ++replayed_seen_;
       if (replayed_.size() < options_.recoveries) {
         replayed_.push_back(outcome);
@@ -256,8 +256,8 @@ void Exploration::check_found(StageGuest& guest, const StateChecker& checker,
     if (options_.on_state) options_.on_state(outcome);
   }
   if (failed) return confirm(guest, checker, found.state, outcome);
-  // If the first check was already wholly in the guest, as on a stack, a second check is useful
-  // only if the stack defines a scrub.
+  // If the first check ran wholly in the guest, a second check would only repeat it, unless the
+  // stack defines a scrub.
   const bool has_scrub = filesystem_.stack && !filesystem_.stack->scrub.argv.empty();
   if ((outcome.in_guest_only && !has_scrub) || !drawn(found.digest)) return;
   const StateOutcome second = checker.check(guest, found.state, {.wholly_in_guest = true});

@@ -28,8 +28,8 @@ struct ExplorationOptions {
   /// Maximum number of failures of each kind to confirm; further failures are only counted.
   std::size_t failures_confirmed = 20;
   bool stop_at_first = false;  ///< end the exploration at the first confirmed failure
-  /// Time limit; 0 for no limit. Afterwards, no check is started and checks in progress are
-  /// aborted. Only a check that confirms a failure may take longer.
+  /// Time limit; 0 for no limit. When the limit is reached, checks in progress are aborted and no
+  /// further check is started. Only a check that confirms a failure may take longer.
   std::chrono::seconds limit{0};
   /// Maximum number of recoveries that the strategy `recovery` records.
   std::size_t recoveries = 6;

@@ -368,7 +368,7 @@ TEST_F(PooledGuest, AHangIsAVerdictAndTheNextStateIsFine) {
 }
 
 /// The first request after load() verifies that the guest sees the loaded state. The test loads
-/// another state without the guest's knowledge, so the verification must fail.
+/// another state directly through the server, so the verification must fail.
 TEST_F(PooledGuest, AStateThatTheGuestDoesNotSeeIsNotChecked) {
   const adapters::LinuxAdapter ext4 = adapter("ext4");
   const RecordedWorkload workload = record(ext4);

@@ -1,5 +1,5 @@
 #pragma once
-// A state server and one guest for each of its stages. Explorations, replays and campaigns use it.
+// A state server and one guest for each of its stages.
 
 #include "harness/explorer/guests/stage_guest.h"
 #include "plugin/base/scratch_folder.h"
@@ -25,7 +25,7 @@ class GuestPool {
 
   base::ScratchFolder scratch_;
   std::unique_ptr<device::StateServer> server_;
-  // Declared after the server, because guests must be destroyed before it.
+  // Declared after `server_`, so that the guests are destroyed before the server.
   std::vector<std::unique_ptr<StageGuest>> guests_;
 };
 

@@ -28,8 +28,7 @@ struct HostCheck {
 
 /// Returns true if the host can replay and check this file system: the adapter permits this (`host
 /// = true`), the commands use only the device and its log device, and the programs are installed.
-/// Nevertheless, if the kernel has replayed a state with two disks, that state is checked in the
-/// guest.
+/// However, a state on two disks that the kernel has replayed is checked in the guest.
 bool host_can_check(const adapters::LinuxAdapter& filesystem);
 
 /// Copies the state to a sparse file in memory. No other process can open this file.

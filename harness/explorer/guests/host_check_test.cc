@@ -123,7 +123,7 @@ TEST(HostCheck, RunsUnprivilegedAndLimited) {
 }
 
 TEST(HostCheck, ToleratesAProgramThatRaisesItsFileSizeLimit) {
-  // Like xfs_repair, raises the limit on the file size, and fails if that is not permitted.
+  // Like xfs_repair, this program raises its limit on the file size, and fails if it may not do so.
   adapters::LinuxAdapter lifting = adapter("xfs");
   lifting.check.argv = {"sh", "-c", "ulimit -f unlimited && ! truncate -s +1M {device}"};
   const auto image = make_sparse_file(kImageBytes);

@@ -71,8 +71,8 @@ Result<KnownDisks> KnownDisks::read(const RunHistory& run, std::string_view type
   KnownDisks known;
   for (const model::DeviceId device : devices) {
     const Image before = image_before(run, device);
-    // If the contents before the recording are unknown, the disk was formatted within the
-    // recording. Its layout is then read from its final contents.
+    // If the contents before the recording are unknown, assume that the disk was formatted during
+    // the recording, and read the layout from the final contents.
     Disk disk{
         DiskMap::read(std::string(type),
                       reader_of(before ? before : image_at_end(run, device), run.path().string())),

@@ -38,8 +38,8 @@ class KnownDisks {
   std::map<model::DeviceId, Disk> disks_;
 };
 
-/// Returns as much of a write's payload as its description needs. `bytes_at` is the position of the
-/// payload in the recording.
+/// Returns the beginning of a payload, long enough to describe the write. `bytes_at` is the
+/// position of the payload in the recording.
 Result<std::vector<std::byte>> described_bytes(const record::RecordingReader& reader,
                                                std::uint64_t bytes_at, std::uint32_t sectors);
 

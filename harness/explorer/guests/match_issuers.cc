@@ -1,4 +1,4 @@
-// Follows the block layer's queue of each device (match_issuers.h).
+// Tracks the block layer's queue of each device (match_issuers.h).
 #include "harness/explorer/guests/match_issuers.h"
 
 #include <algorithm>
@@ -47,8 +47,9 @@ struct Issued {
 class DirtyMap {
  public:
   void add(const SectorRange& range, const BlockEvent& event) {
-    // Replace the entries that begin in this range. The blocks of a disk have the same size, so
-    // there is at most one such entry, except while a file system probes block sizes.
+    // Replace the entries that begin in this range. There is usually at most one, because all
+    // blocks of a disk have the same size. While a file system probes block sizes, there may be
+    // more.
     auto at = last_.lower_bound(range.first);
     while (at != last_.end() && at->first < range.end) at = last_.erase(at);
     last_[range.first] = {range, &event};
@@ -64,8 +65,8 @@ class DirtyMap {
   std::map<std::uint64_t, std::pair<SectorRange, const BlockEvent*>> last_;
 };
 
-/// Follows the dirty pages of files to the sectors in which they are stored. The place of a page
-/// may become known before or after the page becomes dirty.
+/// Maps the dirty pages of files to sectors. The place of a page may become known before or after
+/// the page becomes dirty.
 class FilePages {
  public:
   explicit FilePages(const FileSystemBlocks& blocks)
@@ -240,9 +241,9 @@ class Unmatched {
       by_place_.emplace(std::tuple{each.op, each.range.first, i}, each.range.end);
     }
   }
-  /// Removes and returns the issued requests of which the recorded request consists. Prefers the
-  /// first issued request that has exactly the recorded sectors. Otherwise, takes the first
-  /// requests within these sectors, in ascending order and without gaps.
+  /// Removes and returns the issued requests that make up the recorded request. Takes the first
+  /// issued request with exactly the recorded sectors, if there is one. Otherwise, takes the first
+  /// issued requests that together cover the recorded sectors, in ascending order and without gaps.
   std::vector<const Issued*> take(const RecordedRequest& recorded) {
     const TracedOp op = recorded.op;
     const SectorRange& range = recorded.range;
@@ -268,7 +269,8 @@ class Unmatched {
   }
 
  private:
-  /// Maps the operation, first sector and index of each issued request to the end of its range.
+  /// The issued requests, sorted by operation, first sector and index. The value is the end of the
+  /// request's range.
   using Places = std::map<std::tuple<TracedOp, std::uint64_t, std::size_t>, std::uint64_t>;
 
   static bool starts_at(const Places::value_type& place, TracedOp op, std::uint64_t first) {

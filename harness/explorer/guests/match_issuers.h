@@ -22,8 +22,8 @@ namespace headcrash::explorer {
 /// Converts the block numbers of a file system to sectors.
 struct FileSystemBlocks {
   std::uint32_t sectors = 0;  ///< sectors in a block; 0 if unknown
-  /// In XFS, a block number is `group << group_bits | block in the group`, and a group has this
-  /// many blocks. 0 for others.
+  /// In XFS, a block number is `group << group_bits | block in the group`, and a group has
+  /// `group_blocks` blocks. In other file systems, both members are 0.
   std::uint32_t group_blocks = 0, group_bits = 0;
 };
 /// Number of bytes at the beginning of a disk that file_system_blocks() reads.

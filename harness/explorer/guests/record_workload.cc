@@ -285,14 +285,15 @@ Result<bool> is_full(StageGuest& guest) {
   return done.exit_code == 0;
 }
 
-/// Returns how the file system on a disk numbers its blocks.
+/// Returns the size and the numbering of the blocks of the file system on a disk.
 FileSystemBlocks blocks_of(const states::RunHistory& run, model::DeviceId device) {
   std::vector<std::byte> beginning(kFileSystemBlocksBytes);
   const auto image = run.image({.device = device, .event = run.events()}, device);
   return image && image->read(0, beginning) ? file_system_blocks(beginning) : FileSystemBlocks{};
 }
 
-/// Matches the guest's trace with the recording, and stores the issuers next to it.
+/// Matches the guest's trace with the recording, and stores the issuers in a file next to the
+/// recording.
 Result<IssuerShare> store_issuers(const run::WriteTrace& trace, const fs::path& recording) {
   TRY(const auto parsed, parse_block_trace(trace.text));
   TRY(const auto run, states::RunHistory::load(recording));
@@ -399,9 +400,9 @@ Result<RecordedWorkload> record_leg(StageGuest& guest, const adapters::LinuxAdap
   return workload;
 }
 
-/// Records the workload. With DiskOptions::slow, makes two recordings: the first one shows where
-/// the writes of this kind are, and the second one delays them. Makes only one recording if the
-/// disk is an array, because an array has its own timing.
+/// Records the workload. With DiskOptions::slow, makes two recordings: the first shows where the
+/// writes of that kind are, and the second delays these writes. An array has its own timing, so for
+/// an array only one recording is made.
 Result<RecordedWorkload> record_slowly(
     const StageGuest& guest, const adapters::LinuxAdapter& filesystem, Start start,
     const std::function<Result<RecordedWorkload>(const Start&)>& record) {

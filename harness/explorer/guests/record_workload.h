@@ -31,8 +31,8 @@
 
 namespace headcrash::explorer {
 
-/// Options for recording a workload, and for the behaviour of its disk. An array ignores the
-/// options of the disk: its members are empty, and it has its own timing.
+/// Options for recording a workload. The options of the disk do not apply to arrays: the members of
+/// an array are empty, and an array has its own timing.
 struct DiskOptions {
   /// If true, fills the disk with recognisable bytes before mkfs. Trims do not change these bytes.
   /// The bytes expose blocks on which the file system relies although it did not write them.
@@ -47,17 +47,17 @@ struct DiskOptions {
   /// twice, because the first recording determines which writes are of this kind.
   std::string slow = {};
   std::uint32_t slow_us = 100'000;
-  /// Also records who issued each write and flush, as the guest's kernel traced it
+  /// Also records which thread issued each write and flush, according to the guest's kernel
   /// (explain/issuers.h).
   bool issuers = false;
 };
 
 struct FormattedDisk {
   std::filesystem::path recording;
-  std::string state;  ///< last state of the recording, which contains all writes
+  std::string state;  ///< last state of the recording; it contains all writes
   DiskOptions options = {};
 };
-/// Formats a disk and records this. Replaces an existing recording. `uuid` becomes the file
+/// Formats a disk and records the requests. Replaces an existing recording. `uuid` becomes the file
 /// system's UUID, so that runs are reproducible.
 Result<FormattedDisk> format_disk(StageGuest& guest, const adapters::LinuxAdapter& filesystem,
                                   const std::filesystem::path& recording, const std::string& uuid,
@@ -68,7 +68,7 @@ Result<FormattedDisk> format_disk(StageGuest& guest, const adapters::LinuxAdapte
 FormattedDisk formatted_disk(const std::filesystem::path& recording, std::uint64_t events,
                              const StageMachine& machine, const DiskOptions& options = {});
 
-/// Counts the writes and flushes of a recording, and those whose issuer is known.
+/// The number of writes and flushes in a recording, and the number of those with a known issuer.
 struct IssuerShare {
   std::size_t requests = 0, known = 0;
   std::uint64_t lost_events = 0;  ///< number of events that the guest's buffer could not hold
@@ -118,11 +118,10 @@ std::filesystem::path leg_recording(const std::filesystem::path& recording, int 
 std::filesystem::path operations_file(const std::filesystem::path& recording);
 Result<void> write_operations(const RecordedWorkload& workload);
 
-/// Opens an existing recording, which may come from an exploration, a trial or an import.
-/// `operations` is the list of its workload. If it is empty, the list is read from the file next to
-/// the recording, if that exists. Fails if a file cannot be read or parsed. Also fails if a mark
-/// names an operation that is not a persistence point, because the list then belongs to another
-/// run.
+/// Opens an existing recording, which may come from an exploration, a trial or an import. If
+/// `operations` (the workload's list) is empty, reads the list from operations_file() if that file
+/// exists. Fails if a file cannot be read or parsed. Also fails if a mark names an operation that
+/// is not a persistence point: the list then belongs to another run.
 Result<RecordedWorkload> open_recorded_workload(const std::filesystem::path& recording,
                                                 std::vector<workload::Operation> operations = {});
 

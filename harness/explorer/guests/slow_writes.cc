@@ -1,5 +1,5 @@
-// Finds the writes to be slowed down. They are selected by a description, which is the same as in
-// reports on crash states (slow_writes.h).
+// Finds the writes to be slowed down (slow_writes.h). Writes are selected by the same descriptions
+// that appear in reports on crash states.
 #include "harness/explorer/guests/slow_writes.h"
 
 #include <fmt/format.h>

@@ -65,8 +65,8 @@ Result<void> read_recorded(const states::StateImage& image, std::uint64_t lba,
 /// a write is a change, because the sectors held other bytes.
 ///
 /// `old` is the piece at `offset` before the change, with zeroes in such sectors. Replaces these
-/// zeroes with the image's contents, so that the comparison finds the change. Ignores holes in the
-/// file, because a hole was never written.
+/// zeroes with the bytes of the used disk, so that the comparison finds the change. Ignores holes
+/// in the file, because a hole was never written.
 Result<void> see_written_zeroes(const states::StateImage& image, const base::Descriptor& file,
                                 std::uint64_t offset, std::span<const std::byte> now,
                                 std::span<std::byte> old) {

@@ -20,7 +20,7 @@ namespace {
 constexpr std::uint64_t kImageSectors = 8192;  // four pieces of 1 MiB each
 constexpr std::size_t kPageBytes = 4096;
 
-/// A file system's image after some writes, and the host's copy of it.
+/// A file system's image after some writes, and a copy of this image on the host.
 class CopiedState : public testing::Test {
  protected:
   CopiedState() {
@@ -105,8 +105,8 @@ TEST(UsedDisk, HoldsContentThatADumpRecognises) {
       77U);
 }
 
-/// fsck of a file system without a journal may read previous contents, so its copy must contain
-/// them. Changes to the copy must be detected.
+/// If a file system has no journal, fsck may read the previous contents of the disk, so fsck's copy
+/// must contain them. Changes to the copy must be detected.
 TEST(UsedDisk, AWholeCopyHasThePreviousContent) {
   const states::StateImage image = states::used_image(kImageSectors);
   const auto copy = private_copy(image, Unwritten::as_on_the_disk);
@@ -130,8 +130,8 @@ TEST(UsedDisk, AWholeCopyHasThePreviousContent) {
   EXPECT_EQ(seen, (Changes{{65536, kPageBytes}}));
 }
 
-/// The previous contents of a used disk would fill every sector of a copy. Copies for other checks
-/// therefore omit them. Omitted contents do not count as changes.
+/// Copies for other checks omit the previous contents of a used disk, because these contents would
+/// fill every sector of a copy. The omission does not count as a change.
 TEST(UsedDisk, OtherCopiesOmitThePreviousContent) {
   const states::StateImage image = states::used_image(kImageSectors);
   const auto copy = private_copy(image);

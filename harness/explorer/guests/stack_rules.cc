@@ -125,8 +125,8 @@ std::vector<RuleCheck::Group> RuleCheck::groups() const {
   return all;
 }
 
-/// Returns the event numbers at which no write is in flight on any disk and the next event submits
-/// a write. Also returns the end of the recording if all writes have completed by then.
+/// Returns the last moment of each period in which no write is in flight on any disk, as an event
+/// number. The last period may end with the recording.
 std::vector<std::uint64_t> RuleCheck::quiet_moments() const {
   std::vector<std::pair<std::uint64_t, std::int64_t>> changes;
   for (const DeviceId disk : disks_)
@@ -170,7 +170,8 @@ RuleCheck::Ranges RuleCheck::written_between(std::uint64_t from, std::uint64_t t
   return merged;
 }
 
-/// Returns the first sector of the range in which the group's disks break their rule at an event.
+/// The disks of a group must hold related data, for example equal data. Returns the first sector of
+/// `range` in which they break this rule after event number `event`; nullopt if they keep the rule.
 Result<std::optional<std::uint64_t>> RuleCheck::first_difference(const Group& group,
                                                                  const model::SectorRange& range,
                                                                  std::uint64_t event) const {

@@ -17,7 +17,7 @@ namespace {
 constexpr std::uint64_t kReadBytes = 4 << 20;
 constexpr std::uint64_t kStatusBytes = 1ULL << 31;  // bytes per request; less than NBD's limit
 constexpr std::uint32_t kHole =
-    1;  // NBD_STATE_HOLE of base:allocation, which stands for zeroes or bytes from before mkfs
+    1;  // NBD_STATE_HOLE of base:allocation: the contents are zeroes, or bytes from before mkfs
 
 struct Range {
   std::uint64_t offset = 0, bytes = 0;
@@ -44,7 +44,7 @@ struct StageCopier::Connection {
 };
 
 /// Returns the allocated ranges in ascending order. The server's answer may cover less than the
-/// requested range.
+/// requested range, so several requests may be necessary.
 Result<std::vector<Range>> StageCopier::Connection::allocated() const {
   struct Seen {
     std::vector<Range> ranges;

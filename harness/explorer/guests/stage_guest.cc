@@ -42,7 +42,7 @@ struct StageGuest::State {
   std::filesystem::path scratch;
   bool trusted = false, mounted = false;
   bool write_through = false;      // the mode that set_write_through() set last
-  bool others_write_back = false;  // the last set_write_through() changed only the first disk
+  bool others_write_back = false;  // set_write_through() changed only the first disk
   // The stack that may be using the disks, or null.
   std::shared_ptr<const adapters::Stack> stack;
   bool recorded = false;  // requests to the stage are being recorded

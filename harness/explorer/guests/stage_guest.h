@@ -73,8 +73,8 @@ class StageGuest {
   /// Assembles the file system's stack on the loaded disks. Does nothing if the file system has no
   /// stack. If the command fails, the error is `unmountable` and contains the command's output.
   Result<void> assemble_stack(const adapters::LinuxAdapter& filesystem, Assembly assembly);
-  /// Stops the stack if one is assembled. load() stops the stack, too. If load() cannot stop it,
-  /// the guest is discarded.
+  /// Stops the stack if one is assembled. load() does the same, and discards the guest if the stack
+  /// cannot be stopped.
   Result<void> stop_stack();
 
   // The following functions do the same as those of GuestSession. If one of them fails, the next
@@ -103,9 +103,9 @@ class StageGuest {
 
   /// Copies the stage's current contents. The stage must not be mounted during the copy.
   Result<base::Descriptor> copy_stage();
-  /// Writes to the stage what has changed since `image` was loaded. `copy` is a copy of the whole
-  /// disk with the changes. Must be called after load() and before the first request to the guest.
-  /// After an error, the caller must load the state again.
+  /// Writes the changes in `copy` to the stage. `copy` is a changed copy of the whole disk, and
+  /// `image` is the state that was loaded. Must be called after load() and before the first request
+  /// to the guest. After an error, the caller must load the state again.
   Result<void> change_stage(const states::StateImage& image, const base::Descriptor& copy);
 
   device::StateServer& server();

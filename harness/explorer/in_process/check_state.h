@@ -68,7 +68,7 @@ struct StateOutcome {
   /// True if the first check had findings, but the file system's type has no repair
   /// (FileSystemType::repairs_damage() is false).
   bool left_unrepaired = false;
-  /// True if equal states had already given the outcomes of all steps, so that no step was run.
+  /// True if the outcomes of all steps were known from equal states, so that no step was run.
   /// Ignored when outcomes are compared.
   bool remembered = false;
 };
@@ -100,7 +100,8 @@ struct StateFacts {
   /// True if a repair was interrupted. fsck may then find any damage that it can repair.
   bool any_residue = false;
 };
-/// Returns the facts about a state. Sets `lives_on` for about one in several hundred states.
+/// Returns the facts about a state. Selects about one in several hundred states for a check of the
+/// disk's later life (`lives_on`).
 StateFacts facts_of(const RecordedRun& run, const PersistencePoints& points,
                     const states::CrashState& state);
 
@@ -163,7 +164,7 @@ class StateChecker {
         later_life_(system, disk, fsck) {}
   struct Check {
     bool quick = false;
-    bool all_known = true;  ///< the outcome of every step so far was remembered
+    bool all_known = true;  ///< the outcomes of all steps so far were taken from earlier states
   };
   /// Returns the fsck options for the next step of this check.
   adapters::CheckOptions options_of(const Check& check) const;

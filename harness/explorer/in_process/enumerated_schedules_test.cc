@@ -2,7 +2,7 @@
 // from FIFO order in a few places, and under some random schedules (search_schedules.h). A system
 // runs every tenth list by default. In the environment, HEADCRASH_DEVIATIONS=2 sets the maximum
 // number of differences, HEADCRASH_ALL_LISTS=1 runs all lists on all systems, and HEADCRASH_LIST=N
-// runs one.
+// runs only list N.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 

@@ -13,8 +13,8 @@ namespace headcrash::in_process {
 namespace {
 
 // Maximum size of a small disk, in sectors. The image of a small disk is audited after each check,
-// that of a larger disk only after full checks. Checks of a small disk are so fast that remembering
-// their outcomes would not save time.
+// and the image of a larger disk only after full checks. Checks of a small disk are so fast that
+// remembering their outcomes would not save time.
 constexpr std::uint64_t kSmallDisk = 2048;
 
 void count(ExplorationResult& result, const StateOutcome& outcome) {
@@ -28,8 +28,8 @@ void count(ExplorationResult& result, const StateOutcome& outcome) {
 void keep(StateOutcome outcome, const states::FoundState& found, double wall_ms,
           const ExplorationOptions& options, ExplorationResult& result) {
   if (keeps_rules(outcome) || result.failures.size() >= options.failures_kept) return;
-  // The state may already be in the list, because it may have been checked twice: as an additional
-  // state, and as a state from the enumerator.
+  // The state may already be in the list: a state can be checked both as an additional state and
+  // when the enumerator generates it.
   if (std::ranges::find(result.failures, found.name, &ExploredState::state) !=
       result.failures.end())
     return;
@@ -52,8 +52,7 @@ class Examination {
         result_(result),
         audit_(audit) {}
 
-  /// Checks a state. Also checks the state's later life if the state was selected for this
-  /// (later_life.h).
+  /// Checks a state. For selected states, also checks the later life of the disk (later_life.h).
   Result<StateOutcome> examine(const states::FoundState& found) {
     const StateFacts facts = facts_of(result_.run, points_, found.state);
     TRY(auto outcome, examine_state(found, facts));

@@ -7,11 +7,12 @@
 // incrementally (check_state.h). Every failure, and a share of the states that is selected by
 // digest, are also checked in full.
 //
-// Some states are checked first, whatever the strategies. At cuts where the run had settled, the
-// disk's content must have no residue. In a run with faults, the content is checked at the cuts
-// where an error is most likely to show; the strategies then start at the first failure.
+// Some states are checked first, regardless of the strategies: the states at cuts where the file
+// system had nothing pending (record_run.h), in which fsck may find only wrong totals; and, in a
+// run with faults, the states at the cuts where an error is most likely to show. The strategies
+// then start at the first failure.
 //
-// These contradictions end the exploration with an error:
+// Each of these cases ends the exploration with an error:
 //
 //   a full check gives another outcome than the incremental check
 //   the audit of a repair by fsck (FileSystemType::audit) fails; on large disks, repairs are
@@ -59,9 +60,9 @@ struct ExplorationOptions {
   oracle::TreeJudge judge = {};  ///< if set, replaces the oracle as the judge of trees
   /// Called once for each checked state.
   std::function<void(const states::FoundState&, const StateOutcome&)> on_state = {};
-  /// If not null, set to true when the exploration fails because two results contradict each other:
-  /// two results of one checker, two runs, or two parts of headcrash. Not set by errors of the
-  /// host.
+  /// If not null, set to true if headcrash contradicts itself: if two results of one checker, two
+  /// runs, or two parts of headcrash disagree. The exploration then fails. Other errors, such as
+  /// those of the host, leave the flag unchanged.
   bool* contradicted = nullptr;
 };
 
@@ -81,8 +82,8 @@ struct ExploredState {
 
 struct StrategyCoverage {
   states::Coverage found;
-  /// Numbers of distinct states that were checked, and that the driver's rules forbid. An
-  /// interrupted exploration may leave out some states.
+  /// Number of distinct states that were checked, and number of distinct states that the driver's
+  /// rules forbid. If the exploration was interrupted, some states may be missing from both.
   std::uint64_t checked = 0, forbidden = 0;
 };
 
@@ -123,8 +124,8 @@ class DiskExplorer {
                                     const ExplorationOptions& options,
                                     const std::filesystem::path& recording);
 
-  /// Checks one state of a recording that explore() or record_run() has made of these operations.
-  /// `recorded` is the result of that run or of an identical one.
+  /// Checks one state of a recording of these operations. explore() or record_run() must have made
+  /// the recording. `recorded` is the result of that call or of an identical one.
   Result<ExploredState> check(const adapters::SystemUnderTest& system,
                               std::span<const workload::Operation> operations,
                               const RecordedRun& recorded, const std::filesystem::path& recording,

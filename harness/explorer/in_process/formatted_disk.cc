@@ -79,8 +79,8 @@ Result<void> fill(RecordedBytes& store) {
 /// Creates and removes directories on the new file system, so that its log is not empty. Writes no
 /// file data, so a later run finds only its own data and the bytes from before mkfs.
 ///
-/// There are so few changes that a journal does not wrap around. The first transaction after the
-/// next mount therefore overwrites the first of these transactions.
+/// The changes are too few for a journal to wrap around, so the first transaction after the next
+/// mount overwrites the first of these transactions.
 VfsResult<void> make_and_remove(Vfs& vfs) {
   constexpr int kDirectories = 12;
   const auto path = [](int i) { return fmt::format("used{}", i); };

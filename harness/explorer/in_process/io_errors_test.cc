@@ -1,7 +1,7 @@
-// Tests every scheme with I/O errors that are generated from seeds (io_errors.h).
-// HEADCRASH_IO_ERRORS=200 in the environment sets the number of seeds per scheme,
-// HEADCRASH_IO_ERRORS_FROM the first seed. If a test fails, it prints the values of these variables
-// that repeat the failure, the faults and the operations.
+// Tests every scheme with I/O errors that are generated from seeds (io_errors.h). In the
+// environment, HEADCRASH_IO_ERRORS=200 sets the number of seeds per scheme, and
+// HEADCRASH_IO_ERRORS_FROM the first seed. A test that fails prints the faults, the operations, and
+// the values of these variables that repeat the failure.
 #include "harness/explorer/in_process/io_errors.h"
 
 #include <fmt/format.h>

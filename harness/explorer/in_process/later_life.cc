@@ -22,8 +22,8 @@ namespace {
 constexpr std::uint64_t kLaterCacheBytes = 256 << 10;
 // A repair is cut after fewer than 2^n writes. n is drawn at random and is at most this number.
 constexpr std::uint64_t kCutWritesBits = 6;
-// A mount is cut after less than 2^n ms. n is drawn at random and is at most this number. A request
-// takes 1 ms.
+// A mount is cut after less than 2^n ms, where n is drawn at random and is at most this number. A
+// request takes 1 ms, so the mount issues fewer than 2^n requests.
 constexpr std::uint64_t kCutMsBits = 9;
 constexpr int kLaterOperations = 30;
 constexpr std::uint64_t kLaterNames = 6;

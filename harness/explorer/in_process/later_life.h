@@ -6,8 +6,9 @@
 //     -> mount, random operations in a new folder, unmount -> exact counts
 //     -> mount, same content, everything removed, a full disk, all removed, unmount -> exact counts
 //
-// The recovery is a repair by fsck or, if a mount suffices, possibly a mount. A repair is cut after
-// some of its writes, a mount after some time. A seed determines all choices.
+// The recovery is a repair by fsck. If a mount suffices to recover the state, it may be a mount
+// instead. A repair is cut after a number of its writes, and a mount after a period of time. A seed
+// determines all choices.
 
 #include <cstdint>
 #include <optional>
@@ -25,8 +26,8 @@ class LaterLife {
       : system_(system), disk_(disk), fsck_(fsck) {}
 
   /// Measures the free space of a newly formatted disk. First empties the disk in the same way as
-  /// use(). Does nothing if the free space is already known. Changes the disk, which then no longer
-  /// shows a state.
+  /// use(). Does nothing if the free space is already known. After the measurement, the disk does
+  /// not show any state of the run.
   void measure_new_disk();
 
   /// Begins to recover the state that the disk shows, and cuts the power during the recovery.

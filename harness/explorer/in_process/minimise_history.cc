@@ -1,4 +1,5 @@
-// Removes operations and change points as long as a run still fails (minimise_history.h).
+// Shortens a history by removing operations and change points that the failure does not need
+// (minimise_history.h).
 #include "harness/explorer/in_process/minimise_history.h"
 
 #include <fmt/format.h>

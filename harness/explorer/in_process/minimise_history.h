@@ -12,7 +12,8 @@ namespace headcrash::in_process {
 
 struct MinimisedHistory {
   std::vector<workload::Operation> operations;
-  /// Options of the shortened run; its schedule has the remaining change points.
+  /// Options that repeat the failure with `operations`. Change points that the failure does not
+  /// need are omitted.
   RunOptions run;
   std::string failure;
 
@@ -20,8 +21,8 @@ struct MinimisedHistory {
 };
 
 /// Shortens a shared history (RunOptions::shared_names) whose run has failed
-/// (RecordedRun::failure). The arguments must be those of that run. Replaces `recording`. Fails for
-/// the same reasons as record_run().
+/// (RecordedRun::failure). Pass the arguments with which that run was recorded; the file
+/// `recording` is overwritten. Fails for the same reasons as record_run().
 Result<MinimisedHistory> minimise_history(const FormattedDisk& formatted,
                                           const adapters::SystemUnderTest& system,
                                           std::span<const workload::Operation> operations,

@@ -26,8 +26,8 @@ class Observer {
   /// Returns all objects except the root. Fails if the image is invalid although fsck reported no
   /// error.
   Result<std::vector<oracle::ObservedObject>> observe();
-  /// Describes an object. If `data` is not null, adds to it the numbers of the sectors that hold
-  /// the object's contents. These sectors are not read through `reader`.
+  /// Describes an object. The object's contents are not read through `reader`. If `data` is not
+  /// null, appends the numbers of the sectors that hold these contents.
   oracle::ObservedObject describe(const adapters::ImageReader& reader, const std::string& path,
                                   const adapters::ImageInode& inode,
                                   std::vector<std::uint32_t>* data = nullptr);

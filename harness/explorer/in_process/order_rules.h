@@ -27,8 +27,8 @@ class OrderRules {
   OrderRules() = default;
   OrderRules(os::FlagMeaning flag, bool reads_bypass) : flag_(flag), reads_bypass_(reads_bypass) {}
 
-  /// Adds a request, in ascending order of ids. Reads and flushes must be added, too. `event` is
-  /// the number of events that were recorded before the request.
+  /// Adds a request. All requests, including reads and flushes, must be added in ascending order of
+  /// ids. `event` is the number of events that were recorded before the request.
   void issued(os::RequestId id, const os::BlockRequest& request, const os::Ordering& ordering,
               std::uint64_t event);
   void completed(os::RequestId id, std::uint64_t event);

@@ -25,8 +25,8 @@ class PersistencePoints {
     if (next == points_.begin()) return {};
     return std::prev(next)->second;
   }
-  /// Returns the event number directly after the mark of the first persistence point that is
-  /// operation `operation` or a later one.
+  /// Finds the first persistence point with an operation number of at least `operation`. Returns
+  /// the number of the event after the mark of this point.
   std::optional<std::uint64_t> event_of(std::uint64_t operation) const {
     const auto found =
         std::ranges::find_if(points_, [&](const auto& point) { return point.second >= operation; });

@@ -2,9 +2,9 @@
 // Records the requests and completions of the driver's queue. The result is a recording, and the
 // input of the order rules (order_rules.h).
 //
-// A failed write is recorded with the contents that its range of the medium has when the request
-// completes. From then on, these contents are durable. In a crash state before the completion, the
-// write is in flight with the same contents.
+// A failed write is recorded with the contents that the medium has in the range of the write when
+// the request completes. From then on, these contents are durable. In a crash state before the
+// completion, the write is in flight with the same contents.
 //
 //   issued     SUBMIT 7: write lba 100, 4 sectors  N N N N
 //   failed     the medium has                      N N o o     N new, o old
@@ -45,7 +45,7 @@ class QueueRecorder final : public os::DiskTracer {
   /// Includes failed reads.
   const std::vector<std::uint64_t>& failed_at() const { return failed_at_; }
 
-  /// Writes all events recorded so far. If that fails, the writer keeps the error.
+  /// Writes all events recorded so far. Errors are stored in `writer`.
   void write_to(record::RecordingWriter& writer) const;
 
  private:

@@ -2,9 +2,9 @@
 // may fail, and every crash state must be permitted. The tree after the last sync must equal that
 // of a perfect file system, because the oracle then permits no other tree. By default each scheme
 // runs one seed, which determines the disk, the request order, the schedule, the cache size and the
-// number of users (one or three). HEADCRASH_HISTORIES=600 in the environment sets the number of
-// seeds, HEADCRASH_HISTORIES_FROM the first seed. HEADCRASH_HISTORIES_TYPE=lfs restricts the
-// systems to that type; each seed then runs on one of them.
+// number of users (one or three). In the environment, HEADCRASH_HISTORIES=600 sets the number of
+// seeds, and HEADCRASH_HISTORIES_FROM sets the first seed. HEADCRASH_HISTORIES_TYPE=lfs restricts
+// the systems to that type; each seed then runs on one of them.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -31,9 +31,9 @@ std::vector<const adapters::SystemUnderTest*> systems_that_keep_rules() {
   return systems;
 }
 
-/// Runs one seed, which determines all parameters. Consecutive seeds go to different schemes. If a
-/// parameter depended on a property such as the seed's parity, each scheme might see only some of
-/// its values.
+/// Runs one seed, which determines all parameters. Consecutive seeds go to different schemes, so no
+/// parameter may depend on a simple property of the seed, such as its parity: some schemes might
+/// never run with some values of the parameter.
 void expect_without_a_flaw(DiskExplorers& explorers, const adapters::SystemUnderTest& system,
                            std::uint64_t seed, const std::filesystem::path& recording) {
   std::mt19937_64 draw(seed);

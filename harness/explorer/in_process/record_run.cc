@@ -25,8 +25,8 @@ namespace {
 using model::TimeNs;
 
 constexpr TimeNs kDiskLatency = 10 * model::kMillisecondNs;
-/// Latencies of the disk in runs with a random request order. If the disk is slow, more requests
-/// are queued, so the driver has a greater choice.
+/// Disk latencies for runs with a random request order. With a slow disk, more requests are queued,
+/// so the driver has more requests to choose from.
 constexpr std::array<TimeNs, 4> kLatencies{kDiskLatency, 60 * model::kMillisecondNs,
                                            2 * model::kMillisecondNs, 250 * model::kMillisecondNs};
 /// Time after which all daemons have finished. A sweep takes a minute, and a removal under soft
@@ -37,8 +37,9 @@ constexpr std::uint64_t kPauseOneIn = 4;
 /// A pause that ends while the disk is busy is extended in steps of kPoll, up to kPollsMost times.
 constexpr TimeNs kPoll = 5 * model::kMillisecondNs;
 constexpr int kPollsMost = 2000;
-/// Number of requests that may overtake a request in a random order. Without this limit, writes that
-/// fail and are retried for ever can hold back the request that a user waits for.
+/// Maximum number of later requests that may overtake a request in a random order. Without this
+/// limit, failing writes that are retried for ever could hold back a request for which a user
+/// waits.
 constexpr std::uint64_t kOvertakingMost = 4096;
 
 constexpr std::size_t kInformativeFailures = 3, kInformativeSyncs = 5;  // maximum per run
@@ -87,7 +88,7 @@ bool has_a_join(std::span<const workload::Operation> operations) {
   });
 }
 
-/// A schedule that starts counting its change points when begin() is called.
+/// A schedule whose change points are counted from the call of begin() on.
 class ScheduleFromJoin final : public os::FiberSchedule {
  public:
   ScheduleFromJoin(const os::FiberScheduleOptions& options, bool begun)
@@ -226,9 +227,9 @@ class Run {
       report(*wrong);
   }
 
-  /// Checks reads. Once everything is written, the mounted file system must show the same tree as
-  /// the disk, both from its caches and after reading the tree again. The check of crash states
-  /// would not notice a wrong read, because it compares only the disk with the list of operations.
+  /// Checks reads. After all writes are complete, the mounted file system must show the same tree
+  /// as the disk: first from its caches, and then again after the caches have been dropped. The
+  /// check of crash states would not notice a wrong read, because it reads only the disk.
   void judge_reads() {
     if (under_test_.control() || !options_.faults.empty()) return;
     const auto image = observe_image(under_test_.type(), store_);
@@ -481,7 +482,7 @@ class Run {
   std::optional<workload::OpenFiles> open_files_;
   std::set<std::size_t>
       unreported_;           ///< persistence points that are neither reported nor skipped yet
-  std::size_t arrived_ = 0;  ///< number of arrivals of users at joins
+  std::size_t arrived_ = 0;  ///< number of times that a user has arrived at a join
   /// Number of users that have ended or are waiting for another user.
   std::size_t resting_ = 0;
   std::size_t ended_ = 0, begun_ = 0, open_ = 0, informative_syncs_ = 0;
@@ -501,7 +502,7 @@ class Run {
 os::FiberScheduleOptions schedule_of(std::span<const workload::Operation> operations,
                                      const RunOptions& options) {
   os::FiberScheduleOptions schedule{.seed = options.schedule, .omitted = options.omitted_changes};
-  // Old changes must reach the disk during a rest, so do not let the schedule delay the daemons.
+  // Old changes must reach the disk during a rest, so the schedule must not delay the daemons.
   const bool rests = std::ranges::any_of(operations, [](const workload::Operation& operation) {
     return operation.kind == workload::Operation::Kind::rest;
   });

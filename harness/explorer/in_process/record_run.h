@@ -92,7 +92,7 @@ struct RunOptions {
   ///   and write-back.
   std::uint64_t order = 0;
   std::vector<os::DiskFault> faults = {};
-  bool unmount = false;  ///< unmounts at the end; always done if there are faults
+  bool unmount = false;  ///< unmount at the end; a run with faults always unmounts
   /// Seed for the order of fibers; 0 for FIFO.
   std::uint64_t schedule = 0;
   std::uint64_t omitted_changes = 0;  ///< os::FiberScheduleOptions::omitted
@@ -121,7 +121,7 @@ struct RecordedRun {
   std::vector<workload::FailedOperation> failed_operations;
   std::uint64_t from_event = 0, to_event = 0;
   OrderRules rules;
-  /// The cuts at which the file system had nothing pending, with its space counts at each.
+  /// The file system's space counts at each cut at which nothing was pending, keyed by cut.
   std::map<std::uint64_t, adapters::Counters> settled;
   /// A violated promise that was detected during the run itself.
   std::optional<std::string> failure;
@@ -131,7 +131,7 @@ struct RecordedRun {
   std::vector<KeptSnapshot> snapshots;
   bool shared_names = false;
 
-  /// Returns the part of the list that was executed, for the oracle. Returns nullopt for a shared
+  /// Returns, for the oracle, the part of the list that was executed. Returns nullopt for a shared
   /// history.
   std::optional<std::span<const workload::Operation>> judged(
       std::span<const workload::Operation> operations) const {
@@ -145,7 +145,8 @@ struct RecordedRun {
     if (found == settled.end() || !state.listed.empty() || !state.torn.empty()) return std::nullopt;
     return found->second;
   }
-  /// Returns the result of the unmount if `state` is after it, otherwise Unmount::none.
+  /// Returns the result of the unmount if the cut of `state` is after the unmount; otherwise,
+  /// returns Unmount::none.
   Unmount unmounted_at(const states::CrashState& state) const {
     return state.event == to_event ? unmount : Unmount::none;
   }

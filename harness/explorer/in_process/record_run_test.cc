@@ -116,7 +116,7 @@ TEST_F(RecordedRuns, ResidueIsAFindingInASettledRun) {
   ASSERT_TRUE(result) << result.error().message();
   EXPECT_EQ(result->settled, 3U);
   EXPECT_EQ(result->clean, result->checked);
-  // Leaked blocks are permitted during the run, but not at a cut where the run had settled.
+  // Leaked blocks are permitted during the run, but not at a cut at which nothing was pending.
   EXPECT_GT(result->found.size(), 0U);
 }
 

@@ -6,7 +6,7 @@
 namespace headcrash::in_process {
 namespace {
 
-// Maximum number of stored sectors, which limits the memory.
+// Maximum number of stored sectors. Limits the memory used.
 constexpr std::size_t kContentsMost = 100'000;
 
 }  // namespace

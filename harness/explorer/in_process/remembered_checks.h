@@ -13,9 +13,9 @@
 
 namespace headcrash::in_process {
 
-/// Holds the remembered outcomes. The steps depend only on the disk's contents and on its file
-/// system's checker, so all runs on the disk share this object. Only the thread that owns the disk
-/// may use it.
+/// Holds the remembered outcomes for a disk. The steps depend only on the disk's contents and on
+/// the file system's checker, so all runs on the disk share this object. Only the thread that owns
+/// the disk may use this object.
 class RememberedChecks {
  public:
   /// A sector that a repair has written.
@@ -33,8 +33,8 @@ class RememberedChecks {
   RememberedStep<std::vector<Write>> repair;
   RememberedStep<std::monostate> second;  ///< remembers only second checks that found nothing
 
-  /// Remembers the sectors that the repair has just written. The state must have been unchanged
-  /// when the repair began.
+  /// Remembers the sectors that the repair has just written, for repeat(). Before the repair, the
+  /// disk must have held the state without any changes.
   void keep_repair();
   /// Repeats an earlier repair of the same contents by writing the same sectors.
   void repeat(const std::vector<Write>& writes);

@@ -77,7 +77,7 @@ class RememberedStep {
   void forget() { outcomes_.clear(); }
 
  private:
-  static constexpr std::size_t kOutcomesMost = 20'000;  ///< limits the memory
+  static constexpr std::size_t kOutcomesMost = 20'000;  ///< limits the memory used
 
   StepReads reads_;
   std::unordered_map<std::uint64_t, Outcome> outcomes_;

@@ -124,7 +124,7 @@ TEST_P(Remembering, ChangesNoVerdict) {
   ASSERT_TRUE(system) << system.error().message();
   auto disk = (*system)->lab_disk("plain");
   ASSERT_TRUE(disk);
-  disk->bytes = 8 << 20;  // not a small disk, because nothing is remembered for small disks
+  disk->bytes = 8 << 20;  // large enough: outcomes are not remembered for small disks
   const auto formatted = format_disk((*system)->type(), *disk, folder.path() / "formatted.hcrec");
   ASSERT_TRUE(formatted) << formatted.error().message();
   DiskExplorer explorer(*formatted);
@@ -138,8 +138,8 @@ TEST_P(Remembering, ChangesNoVerdict) {
     EXPECT_EQ(result->verified, result->checked);
     remembered += result->remembered;
   }
-  // The LFS checker reads the whole log. Each state has a different end of the log, so no
-  // remembered outcome can be used.
+  // The LFS checker reads the whole log. The log ends at a different position in each state, so no
+  // earlier outcome can be reused.
   EXPECT_EQ(remembered > 0, std::string_view(GetParam().first) != "lfs");
 }
 

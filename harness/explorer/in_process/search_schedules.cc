@@ -6,8 +6,7 @@
 namespace headcrash::in_process {
 namespace {
 
-/// Number of orders in which requests are served: the elevator's order and three random orders. In
-/// runs with two of the random orders, the processor is slow.
+/// Number of request orders to use: 0 is the elevator, 1 to 3 are random (RunOptions::order).
 constexpr std::uint64_t kOrders = 4;
 
 }  // namespace

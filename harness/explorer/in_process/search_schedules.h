@@ -2,9 +2,9 @@
 // Runs a shared history (record_run.h) under many schedules, to find one that breaks a rule.
 //
 // Each run must agree with a serial order and break no invariant, and the unmounted image must have
-// the same tree. The crash states of these runs are not checked, because the check takes about a
-// hundred times as long as the run itself, which takes about a millisecond. Crash states are
-// checked only for a single schedule.
+// the same tree. The crash states of these runs are not checked: such a check takes about a hundred
+// times as long as a run, which takes about a millisecond. Crash states are checked only in
+// explorations, under a single schedule.
 
 #include <cstddef>
 #include <optional>
@@ -18,8 +18,8 @@ struct ScheduleSearch {
   /// Runs all schedules that differ from FIFO order in at most this many places
   /// (os::ScheduleEnumerator). In these runs, requests are in the elevator's order.
   std::size_t deviations = 0;
-  /// Number of additional schedules, which are generated from seeds. The runs use the orders of
-  /// requests in turn.
+  /// Number of additional schedules, which are generated from seeds. Successive runs use different
+  /// request orders.
   std::size_t random = 0;
   std::size_t enumerated_most = 2'000;
 };

@@ -1,8 +1,8 @@
 // Tests histories of users who change the same names (workload/shared_names.h), under scheduled
 // fibers, on every system. By default each system runs a few lists, each under several schedules.
-// HEADCRASH_HISTORIES=600 in the environment sets the number of lists, HEADCRASH_HISTORIES_FROM the
-// first one; each list then runs on only one system. HEADCRASH_HISTORIES_TYPE=lfs restricts the
-// systems to that type.
+// In the environment, HEADCRASH_HISTORIES=600 sets the number of lists, and
+// HEADCRASH_HISTORIES_FROM sets the first list; each list then runs on only one system.
+// HEADCRASH_HISTORIES_TYPE=lfs restricts the systems to that type.
 #include "harness/workload/shared_names.h"
 
 #include <fmt/format.h>

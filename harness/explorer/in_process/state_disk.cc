@@ -186,8 +186,8 @@ void StateDisk::show(const states::CrashState& state) {
     }
   }
   for (const std::uint32_t sector : touched_) put(sector, std::exchange(wanted_[sector], kBase));
-  // Restore the sectors that the disk's user has changed and that the run never writes. The sectors
-  // that the run writes have been restored above.
+  // The sectors that the run writes have been restored above. Restore the other sectors that the
+  // disk's user has changed.
   for (const std::uint32_t sector : changed_)
     if (source_[sector] == kChanged) put(sector, kBase);
   changed_.clear();

@@ -44,8 +44,8 @@ class StateDisk final : public model::SectorStore {
   /// Returns the number of sectors on both devices.
   std::uint64_t all_sectors() const { return current_.size() / model::kSectorBytes; }
   std::uint64_t second_sectors() const { return log_at_ == 0 ? 0 : all_sectors() - log_at_; }
-  /// Converts a driver address to a sector number, which counts the sectors of both devices
-  /// together.
+  /// Converts a driver address to a sector number. The sectors of the second device are numbered
+  /// after those of the first.
   std::uint64_t sector_of(std::uint64_t address) const {
     return os::device_of(address) == 0 ? address : log_at_ + (address & os::kSectorMask);
   }
@@ -80,9 +80,8 @@ class StateDisk final : public model::SectorStore {
   std::span<const std::uint32_t> changed_sectors() const { return changed_; }
   /// Writes a sector whose digest is already known.
   void write_known(std::uint32_t sector, std::span<const std::byte> bytes, std::uint64_t digest);
-  /// Identifies the write that provided the sector's current contents. Returns the position of the
-  /// written sector among all sectors that the run wrote, or nullopt if the current contents are
-  /// not from the run. Equal positions mean equal contents.
+  /// If the run wrote the sector's current contents, returns the index of these contents among all
+  /// sectors that the run wrote. Otherwise, returns nullopt. Equal indices mean equal contents.
   std::optional<std::size_t> written_sector(std::uint64_t sector) const {
     const std::uint32_t source = source_[sector];
     if (source == kBase || source == kChanged) return {};
@@ -117,8 +116,8 @@ class StateDisk final : public model::SectorStore {
   /// Position of each write's payload, indexed by write.
   std::vector<std::size_t> payload_at_;
   std::vector<std::uint32_t> touched_;  ///< all sectors that the run writes
-  /// For each sector, the source that it must have in the state that show() creates. kBase for all
-  /// sectors outside show().
+  /// The source of each sector in the state that show() creates. Outside show(), all values are
+  /// kBase.
   std::vector<std::uint32_t> wanted_;
   std::vector<std::uint8_t> fates_;  ///< indexed by unflushed write
 };

@@ -56,9 +56,9 @@ class FailureReporter {
   void minimise_operations();
   bool fails_too(const std::vector<workload::Operation>& operations);
   bool confirm(Failing& failing);
-  /// Returns true if the state fails like the original one. If the check before the mount finds
-  /// damage only in this state, this is a different, milder failure, and the function returns
-  /// false.
+  /// Returns true if the state fails in the same way as the original state. Returns false if the
+  /// check before the mount finds damage only in this state, because that is a different and milder
+  /// failure.
   bool same(const StateOutcome& outcome) const {
     return fails_like(kind_, outcome.judgement, outcome.findings) &&
            (failure_.outcome.recovery.check_found_damage || !outcome.recovery.check_found_damage);
@@ -80,7 +80,7 @@ class FailureReporter {
   const ReportOptions& options_;
   FailureKind kind_;
   steady_clock::time_point deadline_;
-  Failing here_;                    // the failing state in the recording of the original failure
+  Failing here_;                    // the failing state in the original recording
   std::optional<Failing> smaller_;  // the shortest failing workload that was found
   std::size_t recorded_ = 0;
   std::vector<std::string> notes_;

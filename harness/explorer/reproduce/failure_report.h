@@ -42,8 +42,8 @@ struct ReportOptions {
   /// Maximum number of checks to minimise one state; 0 reports the state unchanged.
   std::size_t state_checks = 150;
   std::size_t workload_checks = 60;  ///< maximum number of shorter workloads to record
-  /// Maximum number of states to check for each of these workloads. The states come from the
-  /// strategy that found the failure.
+  /// Maximum number of states to check for each shorter workload. The states come from the strategy
+  /// that found the failure.
   std::size_t states_per_workload = 40;
   const std::atomic<bool>* interrupted = nullptr;
 };

@@ -52,7 +52,7 @@ TEST(MinimiseState, FindsEveryKnownCause) {
     for (std::uint64_t i = random.below(4); i > 0; --i)
       cause.insert(unflushed[random.below(unflushed.size())]);
     // The failing state lacks either all unflushed writes, or the writes in `cause` and some
-    // others. In the second case, the state's name lists either the lost writes or the kept writes.
+    // others. In the second case, `listed` contains either the lost writes or the kept ones.
     CrashState state{.event = 77, .keep_others = false};
     if (random.below(2) == 0) {
       state.keep_others = random.below(2) == 0;

@@ -30,7 +30,7 @@ class PermittedChecksums {
     std::fill(bytes.begin() + static_cast<std::ptrdiff_t>(written), bytes.end(), std::byte{0});
     sums_.insert(posix_cksum(bytes));
   }
-  /// Also accepts the sum of no bytes, for a file that ends before the block.
+  /// Also accepts the checksum of no bytes: the file may end before the block.
   void add_nothing() { sums_.insert(posix_cksum({})); }
   std::string text() const {
     std::string text;
@@ -76,8 +76,8 @@ std::uint32_t file_of_path(std::span<const Operation> operations, const std::str
 constexpr std::uint64_t kLargestFileBytes =
     std::numeric_limits<std::int64_t>::max();  // no larger number is possible in a shell
 
-/// Returns true if the file may end before the block, because another finding is about the file's
-/// size.
+/// Returns true if another finding is about the file's size, and this size permits the file to end
+/// before the block.
 bool may_end_before(std::span<const oracle::Finding> findings, const std::string& path,
                     std::uint64_t block) {
   return std::ranges::any_of(findings, [&](const oracle::Finding& each) {
@@ -87,8 +87,8 @@ bool may_end_before(std::span<const oracle::Finding> findings, const std::string
   });
 }
 
-/// Returns true if the operations may put a stamp at another position, or parts of two writes into
-/// one block. A block may then have contents that the permitted checksums do not include.
+/// Returns true if the operations may move a stamp to another position, or put parts of two writes
+/// into the same block. The permitted checksums do not include the contents of such a block.
 bool moves_blocks(std::span<const Operation> operations) {
   return std::ranges::any_of(operations, [](const Operation& operation) {
     const bool begins_inside =

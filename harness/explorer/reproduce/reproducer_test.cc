@@ -252,7 +252,8 @@ TEST_F(ReproducerTest, ComparesWithStandardTools) {
           {Verdict::wrong_data, Tier::integrity, "d", "a directory", "a file"}}),
       "crash.raw");
   ASSERT_TRUE(body) << body.error().message();
-  // Keep the script's functions, but replace its main part with checks in this folder.
+  // Keep the script's functions. Replace the main part with code that calls checks() in the folder
+  // $1.
   const std::size_t main_part = body->find("\nyes='' no_mount=''");
   ASSERT_NE(main_part, std::string::npos);
   std::ofstream(folder_ / "checks.sh")

@@ -13,7 +13,7 @@
 namespace headcrash::explorer {
 namespace {
 
-/// Quotes one word of a command. {device} becomes the function's first argument.
+/// Quotes one word of a command for the shell. {device} is replaced by "$1".
 std::string script_word(const std::string& word) {
   std::string text = base::shell_quoted(word);
   base::replace_all(text, kDevicePlace, "'\"$1\"'");

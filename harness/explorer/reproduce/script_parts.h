@@ -31,7 +31,7 @@ std::string script_head(const ReproducerOf& of);
 
 std::string checks_function(const std::vector<std::string>& lines);
 
-/// Returns the text of a script in this folder, which is embedded in the program.
+/// Returns the embedded text of a script in this folder.
 std::string embedded_script(std::string_view name);
 
 }  // namespace headcrash::explorer

@@ -102,7 +102,7 @@ Result<void> fits_a_byte(const Operation& operation, const std::string& subject)
               fmt::format("its version is not from 1 to {}, the range of a byte", kLargestByte));
 }
 
-/// Returns the command for inode flags. xfs_io uses its own letters for them.
+/// Returns the command that sets inode flags, with the letters that xfs_io uses for them.
 Result<std::string> flags_command(const Operation& operation, const std::string& subject,
                                   const std::string& path) {
   constexpr std::array<std::pair<std::uint32_t, char>, 3> kLetters{
@@ -277,8 +277,9 @@ Result<std::string> command_of(const Operation& operation, const std::string& su
   return fail(subject, "no standard tool has an equivalent command");
 }
 
-/// Returns the values that the script tries for a torn write: the number of sectors that survive at
-/// its start, or a negative number if the surviving sectors are at its end.
+/// Returns the values that the script tries for a torn write. A positive value is the number of
+/// sectors that survive at the start of the write; a negative value is the number that survive at
+/// the end.
 std::string torn_sectors(const states::CrashState& state) {
   if (state.torn.empty()) return "";
   std::string counts = "1";

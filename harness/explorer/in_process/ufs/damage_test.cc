@@ -1,6 +1,6 @@
-// Tests that fsck reports and repairs each kind of damage, and that a wrong repair is detected.
-// HEADCRASH_DAMAGE=500 in the environment sets the number of seeds per image, HEADCRASH_DAMAGE_FROM
-// the first seed.
+// Tests that fsck reports and repairs each kind of damage, and that a wrong repair is detected. In
+// the environment, HEADCRASH_DAMAGE=500 sets the number of seeds per image, and
+// HEADCRASH_DAMAGE_FROM sets the first seed.
 #include "fs-adapters/ufs/damage/damage.h"
 
 #include <fmt/format.h>
@@ -180,7 +180,7 @@ TEST_F(Damage, LackOfSpaceIsReportedOnlyIfReal) {
 
 // ---- wrong repairs
 
-/// A kind of damage, and a repair for it that is wrong in one respect.
+/// A kind of damage, and a deliberately wrong repair of this damage.
 struct Broken {
   std::string_view kind;
   std::string_view message;  ///< part of the message that the trial must report

@@ -15,9 +15,9 @@ namespace {
 
 constexpr std::uint64_t kRenameDiskBytes = 8 << 20;
 
-/// The type of object that may have no name after the cut, because the operations create or remove
-/// an object of this type. An object that is only moved must always have a name (rule R1). Without
-/// a name, fsck would move the object to lost+found, which the oracle reports.
+/// The type of the objects that may have no name after the cut, because the operations create or
+/// remove them. An object that is only moved must always have a name (rule R1). If such an object
+/// had no name, fsck would move it to lost+found, and the oracle would report this.
 enum class MayVanish : std::uint8_t { nothing, file, directory };
 
 struct Renames {
