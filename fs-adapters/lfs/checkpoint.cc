@@ -282,9 +282,9 @@ VfsResult<void> Store::checkpoint() {
   checkpoint_wanted_ = false;
   gate_.wake_all();
   for (const InodeNumber number : std::exchange(deferred_removals_, {})) {
-    const auto at = inodes_.find(number);
-    if (at == inodes_.end() || stopped_) continue;
-    CoreInode& inode = *at->second;
+    tree::TableInode* const found = inodes_.find(number);
+    if (found == nullptr || stopped_) continue;
+    CoreInode& inode = core(*found);
     if (inode.references != 0 || inode.disk.links != 0 || inode.removed) continue;
     ++operations_;
     remove(inode);

@@ -204,9 +204,9 @@ VfsResult<os::HeldBuffer> Store::block_for_writing(tree::Operation& operation,
 
 void Store::write_delayed(os::HeldBuffer buffer) {
   const os::BufferKey key = buffer.key();
-  const auto inode = inodes_.find(static_cast<InodeNumber>(key.object));
+  tree::TableInode* const inode = inodes_.find(static_cast<InodeNumber>(key.object));
   cache.write_delayed(std::move(buffer));
-  if (inode != inodes_.end()) mark_dirty(*inode->second, BlockId::of_key(key.block));
+  if (inode != nullptr) mark_dirty(core(*inode), BlockId::of_key(key.block));
 }
 
 /// Replaces a block by a hole. The block must be dirty or have an address.

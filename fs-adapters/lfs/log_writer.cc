@@ -357,7 +357,7 @@ VfsResult<void> Store::flush(const std::vector<CoreInode*>& inodes) {
 VfsResult<void> Store::flush_unlocked(os::TimeNs changed_before, std::uint64_t until_dirty_bytes) {
   std::vector<std::pair<os::TimeNs, InodeNumber>> found;
   for (const InodeNumber number : to_write_) {
-    const CoreInode& inode = *inodes_.at(number);
+    const CoreInode& inode = core(*inodes_.find(number));
     if (inode.lock.locked() || inode.loading) continue;
     if (changed_before != 0 && inode.dirty_since >= changed_before) continue;
     if (options_.directories_wait && inode.disk.is_directory()) continue;
@@ -369,13 +369,11 @@ VfsResult<void> Store::flush_unlocked(os::TimeNs changed_before, std::uint64_t u
   std::vector<CoreInode*> inodes;
   std::uint64_t bytes = 0;
   for (const auto& [since, number] : found) {
-    CoreInode& inode = *inodes_.at(number);
+    CoreInode& inode = core(*inodes_.find(number));
     if (changed_before == 0 && dirty_bytes_ - std::min(bytes, dirty_bytes_) <= until_dirty_bytes)
       break;
     bytes += inode.dirty.size() * s_.block_bytes;
-    ++inode.references;
-    if (inode.is_idle) idle_.erase(inode.idle);
-    inode.is_idle = false;
+    inodes_.refer(inode);
     invariant(inode.lock.try_lock(), "lfs: an inode was locked since it was found");
     handles.push_back(Handle(*this, inode, nullptr));
     inodes.push_back(&inode);

@@ -10,7 +10,6 @@ namespace headcrash::lfs {
 
 namespace {
 
-constexpr std::size_t kIdleInodes = 1000;
 constexpr os::TimeNs kTickNs = model::kSecondNs;
 // Maximum number of cleaning passes for one operation that lacks space.
 constexpr int kPassesForOne = 16;
@@ -34,7 +33,10 @@ Store::Store(os::System& system, const Superblock& superblock, const MountOption
       usage_(superblock.segments),
       taken_(superblock.inodes),
       log_lock_(system.executor),
-      loaded_(system.executor),
+      inodes_(
+          system.executor,
+          [this](InodeNumber number) { return std::make_unique<CoreInode>(executor, number); },
+          [this](tree::TableInode& inode) { return load(core(inode)); }),
       no_compound_(system.executor),
       gate_(system.executor),
       checkpoint_lock_(system.executor),
@@ -129,31 +131,8 @@ VfsResult<void> Store::load(CoreInode& inode) {
 
 VfsResult<Store::Handle> Store::get_core(InodeNumber number, tree::Operation* operation) {
   if (!is_inode(number)) return refuse(EIO);
-  for (;;) {
-    auto at = inodes_.find(number);
-    if (at == inodes_.end()) break;
-    CoreInode& inode = *at->second;
-    if (inode.loading) {
-      loaded_.wait();
-      continue;
-    }
-    ++inode.references;
-    if (inode.is_idle) idle_.erase(inode.idle);
-    inode.is_idle = false;
-    return Handle(*this, inode, operation);
-  }
-  CoreInode& inode =
-      *inodes_.emplace(number, std::make_unique<CoreInode>(executor, number)).first->second;
-  inode.loading = true;
-  const auto done = load(inode);
-  inode.loading = false;
-  loaded_.wake_all();
-  if (!done) {
-    inodes_.erase(number);
-    return forward_errno(done);
-  }
-  inode.references = 1;
-  return Handle(*this, inode, operation);
+  TRY(auto* const inode, inodes_.get(number));
+  return Handle(*this, core(*inode), operation);
 }
 
 VfsResult<tree::InodeHandle> Store::get(InodeNumber number, tree::Operation* operation) {
@@ -190,13 +169,9 @@ VfsResult<tree::InodeHandle> Store::make(tree::Operation& operation, tree::CoreI
   if (!number) return refuse(ENOSPC);
   taken_[*number] = true;
   ++files_;
-  auto& place = inodes_[*number];
-  invariant(place == nullptr, "lfs: a free inode is not in memory");
-  place = std::make_unique<CoreInode>(executor, *number);
-  CoreInode& inode = *place;
+  CoreInode& inode = core(inodes_.add(*number));
   inode.disk.number = *number;
   inode.disk.generation = map_[*number].version;
-  inode.references = 1;
   mark_changed(inode);
   return tree::InodeHandle(*this, inode, &operation);
 }
@@ -210,8 +185,8 @@ void Store::mark_changed(tree::CoreInode& tree_inode) {
   want_tick();
 }
 
-/// Destroys an unreferenced inode that was removed, and moves an unreferenced clean inode to the
-/// idle list. Leaves any other inode unchanged.
+/// Destroys an unreferenced inode that was removed, and makes an unreferenced clean inode
+/// idle. Leaves any other inode unchanged.
 void Store::settle(CoreInode& inode) {
   if (inode.references != 0 || inode.loading) return;
   if (inode.removed) {
@@ -219,17 +194,7 @@ void Store::settle(CoreInode& inode) {
     inodes_.erase(inode.number);
     return;
   }
-  if (inode.needs_writing() || inode.is_idle) return;
-  inode.is_idle = true;
-  inode.idle = idle_.insert(idle_.end(), inode.number);
-  if (idle_.size() > kIdleInodes) forget_idle(kIdleInodes);
-}
-
-void Store::forget_idle(std::size_t keep) {
-  while (idle_.size() > keep) {
-    inodes_.erase(idle_.front());
-    idle_.pop_front();
-  }
+  if (!inode.needs_writing()) inodes_.make_idle(inode);
 }
 
 void Store::put(tree::CoreInode& tree_inode, tree::Operation* operation) {

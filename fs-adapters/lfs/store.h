@@ -31,12 +31,10 @@
 
 #include <array>
 #include <functional>
-#include <list>
 #include <map>
 #include <memory>
 #include <set>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 #include "fs-adapters/lfs/cleaning_policy.h"
@@ -47,6 +45,7 @@
 #include "fs-adapters/substrate/tree/block_budget.h"
 #include "fs-adapters/substrate/tree/changes_by_fiber.h"
 #include "fs-adapters/substrate/tree/inode_store.h"
+#include "fs-adapters/substrate/tree/inode_table.h"
 
 namespace headcrash::lfs {
 
@@ -88,9 +87,9 @@ struct MountOptions {
   bool recovery_reads_index = false;
 };
 
-struct CoreInode : tree::CoreInode {
+struct CoreInode : tree::TableInode {
   CoreInode(os::Executor& executor, InodeNumber its_number)
-      : tree::CoreInode(executor, its_number, disk) {}
+      : tree::TableInode(executor, its_number, disk) {}
 
   Inode disk;
   std::uint64_t placed_size = 0;  ///< size of the file in the inode's newest copy in the log
@@ -98,14 +97,11 @@ struct CoreInode : tree::CoreInode {
   /// The blocks in `dirty` that contain data and have never been in the log.
   std::set<BlockId> unplaced;
   bool changed = false;  ///< the inode itself is dirty
-  bool loading = false;
   bool removed = false;
-  bool is_idle = false;
   os::TimeNs dirty_since = 0;  ///< time at which `dirty` or `changed` was set
   /// The block after the last one read, to detect sequential reads.
   std::int64_t next_sequential = 0;
   std::string target;  ///< target of a symbolic link that is being created
-  std::list<InodeNumber>::iterator idle = {};
 
   bool needs_writing() const { return changed || !dirty.empty(); }
 };
@@ -204,7 +200,7 @@ class Store final : public tree::InodeStore, private tree::InodeOwner, private o
   /// Cancels deferred work. Afterwards the store may be destroyed without writing.
   void abandon();
   SpaceStatus space() const;
-  void forget_idle(std::size_t keep);
+  void forget_idle(std::size_t keep) { inodes_.forget_idle(keep); }
   void drop_clean() { cache.drop_clean(); }
   const Superblock& superblock() const { return s_; }
   const Counters& counters() const { return counters_; }
@@ -393,9 +389,7 @@ class Store final : public tree::InodeStore, private tree::InodeOwner, private o
   std::uint64_t sectors_since_checkpoint_ = 0;
   os::FiberLock log_lock_;
 
-  std::unordered_map<InodeNumber, std::unique_ptr<CoreInode>> inodes_;
-  std::list<InodeNumber> idle_;
-  os::WaitQueue loaded_;
+  tree::InodeTable inodes_;
   std::set<InodeNumber> to_write_;
   std::uint64_t dirty_bytes_ = 0;  ///< total size of dirty blocks
   std::vector<InodeNumber> deferred_removals_;

@@ -10,7 +10,6 @@ namespace headcrash::snapfs {
 
 namespace {
 
-constexpr std::size_t kIdleInodes = 1000;
 constexpr std::uint32_t kOperationsAtLeast = 2;
 
 }  // namespace
@@ -39,7 +38,10 @@ Store::Store(os::System& system, const Superblock& superblock, std::size_t slot,
       changes_(system.executor),
       commit_lock_(system.executor),
       operation_ended_(system.executor),
-      loaded_(system.executor),
+      inodes_(
+          system.executor,
+          [this](InodeNumber number) { return std::make_unique<CoreInode>(executor, number); },
+          [this](tree::TableInode& inode) { return load(core(inode)); }),
       spawner_ended_(system.executor) {
   if (options_.dirty_blocks_max == 0)
     options_.dirty_blocks_max = static_cast<std::uint32_t>(
@@ -109,31 +111,8 @@ VfsResult<void> Store::load_record(CoreInode& inode) {
 
 VfsResult<Store::Handle> Store::get_core(InodeNumber number, tree::Operation* operation) {
   if (!is_inode(number)) return refuse(EIO);
-  for (;;) {
-    auto at = inodes_.find(number);
-    if (at == inodes_.end()) break;
-    CoreInode& inode = *at->second;
-    if (inode.loading) {
-      loaded_.wait();
-      continue;
-    }
-    ++inode.references;
-    if (inode.is_idle) idle_.erase(inode.idle);
-    inode.is_idle = false;
-    return Handle(*this, inode, operation);
-  }
-  CoreInode& inode =
-      *inodes_.emplace(number, std::make_unique<CoreInode>(executor, number)).first->second;
-  inode.loading = true;
-  const auto done = load(inode);
-  inode.loading = false;
-  loaded_.wake_all();
-  if (!done) {
-    inodes_.erase(number);
-    return forward_errno(done);
-  }
-  inode.references = 1;
-  return Handle(*this, inode, operation);
+  TRY(auto* const inode, inodes_.get(number));
+  return Handle(*this, core(*inode), operation);
 }
 
 VfsResult<tree::InodeHandle> Store::get(InodeNumber number, tree::Operation* operation) {
@@ -168,12 +147,9 @@ VfsResult<tree::InodeHandle> Store::make(tree::Operation& tree_operation,
   Generation& generation = generation_of(operation);
   numbers_.take(*number);
   generation.numbers_born.insert(*number);
-  auto& place = inodes_[*number];
-  place = std::make_unique<CoreInode>(executor, *number);
-  CoreInode& inode = *place;
+  CoreInode& inode = core(inodes_.add(*number));
   inode.disk.number = *number;
   inode.disk.generation = next_inode_generation_++;
-  inode.references = 1;
   mark_changed(inode);
   return tree::InodeHandle(*this, inode, &operation);
 }
@@ -222,25 +198,14 @@ void Store::mix_into_closing(const Inode& inode) {
   encode(record, buffer->bytes().subspan(at, kInodeBytes));
 }
 
-/// Destroys an unreferenced inode that was removed, and moves any other unreferenced inode to the
-/// idle list. Does nothing if the inode is referenced.
+/// Destroys an unreferenced inode that was removed, and makes any other unreferenced inode
+/// idle. Does nothing if the inode is referenced.
 void Store::settle(CoreInode& inode) {
   if (inode.references != 0 || inode.loading) return;
-  if (inode.removed) {
+  if (inode.removed)
     inodes_.erase(inode.number);
-    return;
-  }
-  if (inode.is_idle) return;
-  inode.is_idle = true;
-  inode.idle = idle_.insert(idle_.end(), inode.number);
-  if (idle_.size() > kIdleInodes) forget_idle(kIdleInodes);
-}
-
-void Store::forget_idle(std::size_t keep) {
-  while (idle_.size() > keep) {
-    inodes_.erase(idle_.front());
-    idle_.pop_front();
-  }
+  else
+    inodes_.make_idle(inode);
 }
 
 void Store::put(tree::CoreInode& tree_inode, tree::Operation* tree_operation) {

@@ -32,7 +32,6 @@
 
 #include <cstdint>
 #include <functional>
-#include <list>
 #include <memory>
 #include <unordered_map>
 #include <unordered_set>
@@ -46,6 +45,7 @@
 #include "fs-adapters/substrate/os/system.h"
 #include "fs-adapters/substrate/tree/changes_by_fiber.h"
 #include "fs-adapters/substrate/tree/inode_store.h"
+#include "fs-adapters/substrate/tree/inode_table.h"
 
 namespace headcrash::snapfs {
 
@@ -136,16 +136,13 @@ struct MountOptions {
   bool mixes_generations = false;
 };
 
-struct CoreInode : tree::CoreInode {
+struct CoreInode : tree::TableInode {
   CoreInode(os::Executor& executor, InodeNumber its_number)
-      : tree::CoreInode(executor, its_number, disk) {}
+      : tree::TableInode(executor, its_number, disk) {}
 
   Inode disk;
   std::uint64_t changed_in = 0;  ///< number of the newest generation in which the inode was changed
-  bool loading = false;
   bool removed = false;
-  bool is_idle = false;
-  std::list<InodeNumber>::iterator idle = {};
 };
 
 struct Counters {
@@ -256,7 +253,7 @@ class Store final : public tree::InodeStore, private tree::InodeOwner, private o
   /// Cancels deferred work; the store may then be destroyed.
   void abandon();
   SpaceStatus space() const;
-  void forget_idle(std::size_t keep);
+  void forget_idle(std::size_t keep) { inodes_.forget_idle(keep); }
   void drop_clean() { cache.drop_clean(); }
   /// Returns the superblock of the newest committed generation.
   const Superblock& superblock() const { return s_; }
@@ -458,9 +455,7 @@ class Store final : public tree::InodeStore, private tree::InodeOwner, private o
   std::uint32_t reserving_ = 0;  ///< number of operations with reserved blocks
   std::uint32_t room_made_ = 0;  ///< sum of Operation::room
 
-  std::unordered_map<InodeNumber, std::unique_ptr<CoreInode>> inodes_;
-  std::list<InodeNumber> idle_;
-  os::WaitQueue loaded_;
+  tree::InodeTable inodes_;
   bool spawner_runs_ = false;
   os::WaitQueue spawner_ended_;
   bool stopped_ = false;
