@@ -91,17 +91,8 @@ int rank(const ChangeSite& site) {
 /// Searches for change sites after which a flush is missing.
 Result<void> Search::find_missing() {
   TRY(const auto listed, run_({.name = "changes", .list_changes = true}));
-  std::vector<MissingFlush> candidates;
-  for (const auto& [site, change] : listed.trace.unflushed) {
-    MissingFlush candidate{.site = site, .target = change.target, .frames = {}};
-    if (const auto frames = listed.trace.stacks.find(site.stack);
-        frames != listed.trace.stacks.end())
-      candidate.frames = frames->second;
-    candidates.push_back(std::move(candidate));
-  }
+  const std::vector<MissingFlush> candidates = unflushed_changes(listed.trace);
   if (candidates.empty()) return {};
-  std::ranges::sort(candidates, {},
-                    [](const auto& each) { return std::pair(rank(each.site), each.site); });
   std::size_t number = 0;
   const auto flushing = [&](const base::Chosen& chosen) {
     Experiment experiment{.name = fmt::format("flush-{}", ++number)};
@@ -191,6 +182,19 @@ Result<void> Search::drop_together() {
 
 bool is_droppable(SiteVerdict::Need need) {
   return need == Need::redundant || need == Need::proven;
+}
+
+std::vector<MissingFlush> unflushed_changes(const Trace& trace) {
+  std::vector<MissingFlush> changes;
+  for (const auto& [site, change] : trace.unflushed) {
+    MissingFlush missing{.site = site, .target = change.target, .frames = {}};
+    if (const auto frames = trace.stacks.find(site.stack); frames != trace.stacks.end())
+      missing.frames = frames->second;
+    changes.push_back(std::move(missing));
+  }
+  std::ranges::sort(changes, {},
+                    [](const auto& each) { return std::pair(rank(each.site), each.site); });
+  return changes;
 }
 
 Result<Audit> audit_program(const Runner& run, const SearchOptions& options) {

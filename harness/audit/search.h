@@ -74,6 +74,10 @@ struct MissingFlush {
   std::vector<Frame> frames;
 };
 
+/// Returns the changes of a run that were unflushed when a line was printed. If a flush after any
+/// one of several changes would suffice, the first of them is the most plausible.
+std::vector<MissingFlush> unflushed_changes(const Trace& trace);
+
 struct Audit {
   ExperimentOutcome baseline;
   std::vector<MissingFlush> missing;

@@ -7,8 +7,12 @@
 #include <filesystem>
 #include <memory>
 
+#include "harness/audit/search.h"
+#include "harness/audit/source_place.h"
+#include "harness/audit/tracer/report.h"
 #include "harness/cli/explored.h"
 #include "harness/cli/program_arguments.h"
+#include "plugin/base/installation.h"
 #include "plugin/states/run_history.h"
 
 namespace headcrash::cli {
@@ -17,6 +21,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kDefaultFolder = "headcrash-check";
+constexpr const char* kTracedName = "traced";
+constexpr std::size_t kUnflushedShown = 2;
 
 struct CheckArguments : ProgramArguments {
   bool all = false, stacks = false;
@@ -40,6 +46,46 @@ struct Verdict {
 std::string word(Verdict::Kind kind) {
   constexpr std::array<const char*, 3> kWords{"kept", "lost", "unclear"};
   return kWords.at(static_cast<std::size_t>(kind));
+}
+
+/// Runs the program once more, under the tracer of `audit`. Returns the changes to files that were
+/// unflushed when the program printed a line. Boots another guest, because the tracer is a file of
+/// the guest.
+Result<std::vector<audit::MissingFlush>> trace_unflushed(const CheckArguments& arguments,
+                                                         ExploreArguments explore,
+                                                         const Explored& explored) {
+  const fs::path application =
+      fs::path(arguments.folder) / fmt::format("{}-{}.toml", explored.filesystem.name, kTracedName);
+  TRY(check::write_application(
+      arguments.program, application,
+      check::Tracing{.tracer = base::installation().tracer, .options = {"--changes"}}));
+  explore.application = application.string();
+  explore.recording_name = fmt::format("{}.hcrec", kTracedName);
+  explore.jobs = 1;
+  Explored traced;
+  traced.formatted = explored.formatted;
+  const auto recorded = record_exploration(explore, traced);
+  std::error_code error;
+  fs::remove(fs::path(explore.keep) / explore.recording_name, error);
+  if (!recorded) return forward_error(recorded);
+  TRY(const auto trace, audit::parse_report(traced.workload.report, "the tracer's report"));
+  return audit::unflushed_changes(trace);
+}
+
+/// Returns, for example: unflushed file log, changed by write at store.c:212 (...)
+std::string unflushed_text(const CheckArguments& arguments,
+                           const std::vector<audit::MissingFlush>& changes) {
+  const fs::path root = fs::is_directory(arguments.program.rootfs) ? arguments.program.rootfs : "/";
+  std::string text = "unflushed ";
+  for (std::size_t i = 0; i < std::min(changes.size(), kUnflushedShown); ++i) {
+    const audit::MissingFlush& change = changes[i];
+    text += fmt::format("{}{} {}, changed by {}", i == 0 ? "" : "; ",
+                        change.site.names ? "folder" : "file", change.target, change.site.call);
+    if (!change.frames.empty())
+      text += " at " + audit::source_place(change.frames.front(), root).text();
+  }
+  return text + fmt::format("{} (headcrash audit finds the missing flush)",
+                            changes.size() > kUnflushedShown ? "; ..." : "");
 }
 
 Result<Verdict> check_one(const CheckArguments& arguments, const std::string& filesystem,
@@ -74,6 +120,9 @@ Result<Verdict> check_one(const CheckArguments& arguments, const std::string& fi
                                  (fs::path(arguments.folder) / adapter.name).string() + "/", left));
     verdict.headline = std::move(loss.headline);
     verdict.about = std::move(loss.about);
+    // The tracer only adds a hint, so its failure does not change the verdict.
+    const auto changes = trace_unflushed(arguments, explore, explored);
+    if (changes && !changes->empty()) verdict.about.push_back(unflushed_text(arguments, *changes));
     if (explored.workload.issuers)
       verdict.about.push_back("issuers   " + share_text(*explored.workload.issuers));
     TRY(attribute_failures(explore, explored));
