@@ -18,7 +18,8 @@ namespace {
 using bench::Disk;
 using bench::Machine;
 
-/// Returns names, inodes, types and link counts below a directory, one per line.
+/// Returns one line for each object below a directory: its path, inode number, link count and size
+/// (0 for a directory).
 std::set<std::string> listing(Vfs& fs, const std::string& path = {}) {
   std::set<std::string> lines;
   const auto names = fs.list(path);
@@ -53,7 +54,8 @@ std::set<std::string> listing(const ImageReader& reader, Bytes bytes, std::strin
     const auto got = reader.read(inode, 0, std::as_writable_bytes(std::span(text)));
     const char letter = found.path.back();
     const std::string own{'\0', letter, static_cast<char>(std::toupper(letter))};
-    // Uses library functions, because a loop in this file would be slow in sanitizer builds.
+    // Uses library functions, because sanitizer builds instrument this file and would make a loop
+    // here slow.
     const auto foreign =
         bytes == Bytes::not_of_old_disk ? text.find('#') : text.find_first_not_of(own);
     if (!got || foreign != std::string::npos)

@@ -27,8 +27,9 @@ struct HostRun {
   int exit_code = 0;  ///< exit code, or 128 + signal
   std::string output, errors;
   double seconds = 0;
-  /// Absolute paths of the files, symbolic links and folders that the program used, spelled as in
-  /// its system calls. Excludes its working folder, /proc, /sys and /dev.
+  /// Absolute paths of the files, symbolic links and directories that the program used. They may
+  /// contain "." and "..", as in its system calls. Excludes its working directory, /proc, /sys and
+  /// /dev.
   std::set<std::filesystem::path> paths;
   std::uint64_t preallocated = 0;  ///< bytes that fallocate(2) reserved
 };

@@ -263,8 +263,8 @@ Result<void> choose_workload(const ExploreArguments& arguments, Explored& explor
   return {};
 }
 
-/// Copies the recordings from their temporary folder to a new folder in the current folder, so that
-/// the failure can be examined later. Not needed with --record.
+/// Copies the recordings of a run with failures from their temporary directory to a new directory
+/// in the current one. Not needed with --record, which keeps the recordings.
 Result<void> keep_recordings(Explored& explored) {
   const fs::path from = base::folder_of(explored.workload.recording);
   for (int number = 1; number < 10'000; ++number) {

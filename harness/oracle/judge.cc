@@ -179,8 +179,9 @@ bool Judge::may_be_missing(const PermittedName& allowed) const {
          std::any_of(allowed.bindings.begin(), allowed.bindings.end(), is_directory);
 }
 
-/// Returns the objects that may be found under a third name. An exchange in flight may leave such a
-/// name on the disk. Sets `exchanged` to null if there was no exchange.
+/// Returns the files that may have a third name in `directory`. An exchange in flight may leave
+/// this temporary name on the disk. Sets `exchanged` to the name that was exchanged; leaves it
+/// unchanged if there is no such exchange.
 PermittedName Judge::third_names(ObjectId directory, const SlotHistory*& exchanged) const {
   const auto& written = history_.objects[directory].attribute_covers;
   // Returns true if the third name can no longer exist. This is the case if a persistence point

@@ -46,10 +46,10 @@ struct PromisedTokens {
   /// Links that must be found under one of their names. While a rename is in flight, a link may be
   /// found under its old or its new name.
   std::set<TokenId> named;
-  /// Used only if names are ordered: links in a directory that may not be on the disk yet or may be
-  /// unreachable. The order of writes permits this: the new name is added to such a directory
-  /// before the old name is removed. fsck then finds the object without a name. The links must be
-  /// found under one of their names or in lost+found.
+  /// Links that must be found under one of their names or below lost+found. Used only if names are
+  /// ordered (NameOrder::ordered). A rename may add the new name to a directory whose own name is
+  /// not yet on the disk, and then remove the old name. After a cut, fsck moves that directory to
+  /// lost+found.
   std::set<TokenId> adrift;
 };
 PromisedTokens promised_tokens(const WorkloadHistory& history, const Horizon& horizon,

@@ -125,7 +125,7 @@ Result<void> check_packages(const StrictTable& root, const Application& applicat
   return {};
 }
 
-/// Parses `rootfs`. A relative path is resolved against the folder of the application's file.
+/// Parses `rootfs`. A relative path is resolved against the directory of the application file.
 Result<void> read_rootfs(const StrictTable& root, const std::filesystem::path& folder,
                          Application& application) {
   if (!root.has("rootfs")) return {};

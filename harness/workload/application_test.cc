@@ -216,7 +216,7 @@ struct Held {
       /// One character per transaction: the number of its parts that are found. '-' if there are
       /// none, 'x' if their contents are wrong.
       there;
-  const char* says;  ///< expected output if three transactions were reported
+  const char* says;  ///< expected output if the application reported three transactions
 };
 
 /// Tests all verifiers of numbered transactions with the same cases. The cases ensure that a

@@ -43,7 +43,7 @@ std::pair<std::string, std::string> split_variant(std::string_view name_or_path)
 /// `folder`.
 std::string named_in(const std::filesystem::path& folder, const std::string& name_or_path);
 
-/// Returns the folder of a file. Returns "." for a bare name, because its parent_path() is empty.
+/// Returns the directory of a file; "." for a bare name, whose parent_path() is empty.
 std::filesystem::path folder_of(const std::filesystem::path& file);
 
 /// Returns the names without their extensions, sorted.

@@ -222,7 +222,7 @@ struct ClaimNumberRecord {
 };
 struct ClaimRuleRecord {
   std::string claim, rule, verdict, detail;
-  std::string kind = "paper";  ///< class of the rule: paper, ours, arithmetic, calibrated
+  std::string kind = "paper";  ///< class of the rule; see RuleClass in harness/papers/claim.h
   /// Number of executions, each with a different seed; 0 if no result depends on a seed.
   std::int64_t executions = 1;
 };

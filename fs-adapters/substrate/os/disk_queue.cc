@@ -210,8 +210,8 @@ RequestId DiskQueue::State::choose(Spindle& spindle) {
   return (reads ? spindle.reads : spindle.schedule).choose();
 }
 
-/// Adds the leader to the run, and then, one after another, ready requests that begin at the sector
-/// where the run ends.
+/// Adds the leader to the run. Then repeatedly adds a ready request that begins at the first sector
+/// after the run.
 void DiskQueue::State::gather(Run& run, RequestId leader) {
   const BlockRequest& first = requests[leader].request;
   DiskSchedule& schedule = schedule_of(run.spindle, first.op);

@@ -39,7 +39,8 @@ struct ChangeCall {
   std::string_view name;  ///< "write", "rename"
   enum class Object : std::uint8_t { descriptor, path, mapping };
   Object object = Object::descriptor;
-  /// The call creates, removes or changes a name, so it changes the folder that contains this name.
+  /// The call creates, removes or renames an entry, so it changes the directory that contains the
+  /// entry.
   bool names = false;
   bool only_creates = false;                 ///< changes names only if the path does not exist
   bool moves = false;                        ///< the object moves from the path to `to_path`

@@ -57,7 +57,7 @@ struct ProductionRun {
   double bytes_in_use = 0;      ///< bytes of live data at the end, according to the log
   double bytes_written = 0;     ///< bytes written by users
   double log_bytes = 0;         ///< bytes written by the log, excluding checkpoint regions
-  double checkpoint_bytes = 0;  ///< bytes of checkpoint regions that were written
+  double checkpoint_bytes = 0;  ///< bytes written to checkpoint regions
   double cleaner_read_bytes = 0;
   double cleaner_live_bytes = 0;  ///< live data that the cleaner copied from the cleaned segments
   double disk_busy = 0;           ///< fraction of the time during which the disk was busy

@@ -403,7 +403,7 @@ TEST(Nvram, AFailedWriteBackKeepsItsContents) {
   NvramFixture b;
   b.write(50, 8, 1);
   b.add(b.drive_faults, FaultKind::dead);
-  b.off_for(kSecondNs);  // the write-back fails after the power returns
+  b.off_for(kSecondNs);  // the write-back at power-on fails, because the drive is dead
   b.drain();
   EXPECT_EQ(b.nvram->state(), NvramState::error);
   EXPECT_EQ(b.counters().failed_destages, 1U);
