@@ -12,9 +12,9 @@
 //   RepairTrials      trials of the checker on damaged images; optional
 //   RecoveryTrial     an alternative recovery, compared with the checker's; optional
 //
-// A new file system derives from FileSystemType and SystemUnderTest in its own folder and adds one
-// line to registry.cc. Types and systems are constant, and live as long as the process. Any thread
-// may use them. Checkers, readers, trials and mounts belong to one thread each.
+// A new file system derives from FileSystemType and SystemUnderTest in its own directory and adds
+// one line to registry.cc. Types and systems are constant, and live as long as the process. Any
+// thread may use them. Checkers, readers, trials and mounts belong to one thread each.
 
 #include <cstddef>
 #include <cstdint>

@@ -50,8 +50,8 @@ struct CampaignOutcome {
 /// database.
 Result<CampaignOutcome> run_campaign(const Campaign& campaign, const CampaignOptions& options);
 
-/// Returns the folder for guest images and saved states: $HEADCRASH_CACHE or, if that is unset,
-/// headcrash in the user's cache folder.
+/// Returns the directory for guest images and saved states: $HEADCRASH_CACHE or, if that is unset,
+/// headcrash in the user's cache directory.
 std::filesystem::path default_cache();
 
 }  // namespace headcrash::campaign

@@ -40,8 +40,8 @@ std::string program_name(const ProgramArguments& arguments);
 /// Checks those arguments that can be checked before the program runs.
 Result<void> validate(const ProgramArguments& arguments);
 
-/// Creates the folder for results. If it exists, removes the files of an earlier run. Fails if it
-/// contains other files.
+/// Creates the directory for results. If it exists, removes the files of an earlier run. Fails if
+/// it contains other files.
 Result<void> make_result_folder(const ProgramArguments& arguments);
 
 /// Returns arguments for an exploration that stops at the first loss.

@@ -20,9 +20,9 @@ struct BuiltInFile {
 };
 
 struct NamedFile {
-  std::string name;              ///< without the folder and the extension
+  std::string name;              ///< without the directory and the extension
   std::string file;              ///< for messages
-  std::filesystem::path folder;  ///< folder of a user's file; empty if built in
+  std::filesystem::path folder;  ///< directory of a user's file; empty if built in
   std::string text;
 };
 
@@ -36,7 +36,7 @@ Result<NamedFile> find_named_file(std::string_view kind, const std::string& name
 bool is_path(std::string_view name_or_path);
 
 /// Splits "NAME+VARIANT"; the variant may be empty. A '+' belongs to the path if it is in a
-/// folder's name or if an extension follows it.
+/// directory's name or if an extension follows it.
 std::pair<std::string, std::string> split_variant(std::string_view name_or_path);
 
 /// Resolves a name or path that occurs in a file in `folder`. Relative paths are relative to
@@ -49,7 +49,7 @@ std::filesystem::path folder_of(const std::filesystem::path& file);
 /// Returns the names without their extensions, sorted.
 std::vector<std::string> names_of(std::span<const BuiltInFile> built_in);
 
-/// Converts the result of a folder's `embedded_files()` to BuiltInFiles.
+/// Converts the result of a directory's `embedded_files()` to BuiltInFiles.
 template <typename EmbeddedFile>
 std::vector<BuiltInFile> built_in(std::span<const EmbeddedFile> embedded) {
   std::vector<BuiltInFile> files;

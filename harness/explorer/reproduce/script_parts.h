@@ -31,7 +31,7 @@ std::string script_head(const ReproducerOf& of);
 
 std::string checks_function(const std::vector<std::string>& lines);
 
-/// Returns the embedded text of a script in this folder.
+/// Returns the embedded text of a script in this directory.
 std::string embedded_script(std::string_view name);
 
 }  // namespace headcrash::explorer

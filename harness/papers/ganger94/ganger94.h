@@ -30,7 +30,7 @@ ModelledMachineOptions paper_machine();
 /// settings that figures vary. The last write in a series of updates is asynchronous, because no
 /// other write depends on it. Section 6.1 leaves this open ("asynchronous or delayed"), but table 1
 /// does not: Conventional has 36 075 - 31 574 = 4 501 requests more than No Order. This is 2.0 for
-/// each of the 2 140 files and 108 folders created: one for the inode's block and one for the
+/// each of the 2 140 files and 108 directories created: one for the inode's block and one for the
 /// directory's block. Blocks are 4 KiB, because SVR4 moves file data by pages, and because in table
 /// 1 the initialisation of 2 140 files takes 51 419 - 36 075 requests: 7.2 for a file of 26.7 KB.
 /// Fragments are 1 KiB, and the whole drive is used.

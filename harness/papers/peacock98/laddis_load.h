@@ -123,7 +123,7 @@ class LaddisLoad {
   struct Written;  ///< one write in the history of a block
   struct Made;     ///< a file that the load has created
   void fail_with(const char* what, int error);
-  std::uint64_t folders_of_process() const;  ///< number of folders that contain used files
+  std::uint64_t folders_of_process() const;  ///< number of directories that contain used files
   std::uint64_t links_of_process() const;
   std::size_t folder_of(std::uint64_t process, std::uint64_t file) const;
   void find(std::uint64_t process);
