@@ -127,8 +127,8 @@ class ImageChecker {
                                     const CheckOptions& options) = 0;
   /// Recovers the log, if any, and repairs the findings. Afterwards check() finds nothing, unless
   /// the report is `unrepaired`. Checkers of types without repairs_damage() only recover the log
-  /// and leave every finding. A repair may be interrupted at any point and repeated. Fails as
-  /// check() does.
+  /// and leave every finding. A repair may be interrupted at any point and repeated. Fails in the
+  /// same cases as check().
   virtual Result<CheckReport> repair(model::SectorStore& store, const CheckOptions& options) = 0;
 };
 

@@ -60,7 +60,7 @@ class MountedVfs final : public PosixVfs {
   VfsResult<void> sync() override { return syncfs(); }
 };
 
-/// An image that has been read into memory completely.
+/// An image, read into memory as a whole.
 class ImageBytes final : public model::SectorStore {
  public:
   explicit ImageBytes(const std::filesystem::path& image)

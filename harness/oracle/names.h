@@ -29,8 +29,8 @@ PermittedName permitted_name(const SlotHistory& slot, const Horizon& horizon);
 
 /// Returns true if a name may refer to any object. If metadata writes are unordered (promises.h), a
 /// name is reliable only if it has not changed since it was covered and its object was synced. The
-/// reason is that fsync of a directory writes the entries, but not the inodes to which they refer,
-/// and that fsck clears an entry if the inode was not written.
+/// reason is that fsync of a directory writes the entries, but not their inodes. If an inode was
+/// not written, fsck clears its entry.
 bool may_show_anything(const WorkloadHistory& history, const PermittedName& name,
                        const Horizon& horizon, const adapters::Promises& promises);
 

@@ -81,7 +81,7 @@ class ExplorationWorker {
   std::unique_ptr<explorer::GuestPool> pool_;
   std::string image_key_;                    ///< image of the current guest
   std::vector<adapters::OtherDisk> others_;  ///< all disks of the guest except the first one
-  /// Number of failures that have been minimised, by cell and kind.
+  /// Number of minimised failures, by cell and kind.
   std::map<std::string, std::size_t> minimised_;
 };
 

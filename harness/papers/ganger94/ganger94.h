@@ -4,7 +4,7 @@
 //
 // All cells use one machine model (modelled_machine.h), one drive and one tree; they differ only in
 // scheme and workload. Allocation initialization is always on for Soft Updates, and for the other
-// schemes only where table 1 says Y. The paper does not print some inputs. We derived
+// schemes only where table 1 says Y. The paper does not give some inputs. We derived
 // `compile-cpu-ms` of the Andrew benchmark from table 3 (276.6 s without order, 26 files). We chose
 // the `programs` of that benchmark and of Sdet, and `command-cpu-ms` of Sdet.
 
@@ -70,7 +70,7 @@ const Cell& cell_of(Cells& cells, const UfsSetup& setup, const std::string& work
 /// CPU time per compilation in the Andrew benchmark. Table 3 gives 276.6 s without order for 26
 /// compilations.
 inline constexpr std::int64_t kCompileCpuMs = 10'400;
-/// Estimated CPU time of a compute-bound command in Sdet. The paper does not print this time.
+/// Estimated CPU time of a compute-bound command in Sdet. The paper does not give this time.
 inline constexpr std::int64_t kCommandCpuMs = 40;
 /// Number of scripts per Sdet stream. A stream then takes a few minutes, several times the syncer's
 /// delay of 30 to 60 s.

@@ -53,7 +53,7 @@ struct NfsReply {
 };
 
 struct NfsFrontOptions {
-  /// Number of nfsd threads. The paper does not print this number. In Solaris 2.5.1 the init script
+  /// Number of nfsd threads. The paper does not give this number. In Solaris 2.5.1 the init script
   /// starts 16 nfsds, and LADDIS servers use more, so our number is an assumption, which a
   /// counterfactual varies.
   std::size_t nfsds = 64;

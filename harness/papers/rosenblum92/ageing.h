@@ -78,7 +78,7 @@ struct AgeingOptions {
   double hours = 0;
   std::uint64_t seed = 1;
 };
-/// Returns options with the values that the tables print for `disk`.
+/// Returns options with the values that the tables give for `disk`.
 AgeingOptions ageing_of(const ProductionDisk& disk);
 
 class Ageing {

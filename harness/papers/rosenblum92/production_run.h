@@ -80,7 +80,7 @@ struct ProductionRun {
   double empty_share() const;
   double cleaned_utilization() const;
   /// Returns the write cost calculated from the columns of table 6-3: (1 + (1 - e)) / (1 - (1 - e)
-  /// u). For the printed columns, the result matches the table's last column.
+  /// u). With the numbers in the table, the result matches the table's last column.
   double write_cost() const;
   /// Returns the write cost calculated from bytes: all bytes read and written, divided by the bytes
   /// of new data.

@@ -297,9 +297,9 @@ TEST(TimedWorkloads, AndrewHasFivePhasesOverTheTree) {
   }
 }
 
-/// The programs that are started are: mkdir and cp for each directory; ls and grep for each file;
-/// make; for each compiled file a shell, cc and its five programs; at the end a shell, cc and ld.
-/// The compiler of Seventh Edition UNIX uses nine files for each compilation.
+/// The benchmark starts mkdir and cp for each directory, ls and grep for each file, and make once.
+/// For each compiled file, it starts a shell, cc and its five programs. At the end, it starts a
+/// shell, cc and ld. The compiler of Seventh Edition UNIX uses nine files for each compilation.
 TEST(TimedWorkloads, AndrewStartsProgramsIfRequested) {
   Trial run("andrew", {{"compile-cpu-ms", 0}, {"programs", 1}});
   const std::vector<std::uint64_t> programs{0, 20, 20, 70, 70, 1 + 26 * 7 + 3, 0};
