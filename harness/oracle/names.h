@@ -47,9 +47,9 @@ struct PromisedTokens {
   /// found under its old or its new name.
   std::set<TokenId> named;
   /// Links that must be found under one of their names or below lost+found. Used only if names are
-  /// ordered (NameOrder::ordered). A rename may add the new name to a directory whose own name is
-  /// not yet on the disk, and then remove the old name. After a cut, fsck moves that directory to
-  /// lost+found.
+  /// ordered (NameOrder::ordered). A rename may add the new name to a directory that is not yet
+  /// reachable on the disk, and then remove the old name. After a cut, fsck moves the unreachable
+  /// directory to lost+found.
   std::set<TokenId> adrift;
 };
 PromisedTokens promised_tokens(const WorkloadHistory& history, const Horizon& horizon,
