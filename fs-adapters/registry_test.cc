@@ -150,8 +150,8 @@ TEST_P(EverySystem, KeepsSyncedDataAfterAbandon) {
   expect_something();
 }
 
-/// Without fsync or sync, a change must reach the disk at the time that the syncer's policy
-/// specifies. With write-through, the call that makes the change must write it.
+/// Without fsync or sync, a change must be on the disk within the time that the syncer's policy
+/// specifies. With write-through, it must be on the disk when the call returns.
 TEST_P(EverySystem, EachSyncerPolicyWritesChanges) {
   using Policy = os::SyncerOptions::Policy;
   constexpr os::TimeNs kSecond = model::kSecondNs, kAllSweeps = 400 * kSecond, kAtOnce = 0;

@@ -12,9 +12,9 @@
 //   RepairTrials      trials of the checker on damaged images; optional
 //   RecoveryTrial     an alternative recovery, compared with the checker's; optional
 //
-// A new file system derives from FileSystemType and SystemUnderTest in its own folder and adds one
-// line to registry.cc. Types and systems are constant, and live as long as the process. Any thread
-// may use them. Checkers, readers, trials and mounts belong to one thread each.
+// A new file system derives from FileSystemType and SystemUnderTest in its own directory and adds
+// one line to registry.cc. Types and systems are constant, and live as long as the process. Any
+// thread may use them. Checkers, readers, trials and mounts belong to one thread each.
 
 #include <cstddef>
 #include <cstdint>
@@ -127,8 +127,8 @@ class ImageChecker {
                                     const CheckOptions& options) = 0;
   /// Recovers the log, if any, and repairs the findings. Afterwards check() finds nothing, unless
   /// the report is `unrepaired`. Checkers of types without repairs_damage() only recover the log
-  /// and leave every finding. A repair may be interrupted at any point and repeated. Fails as
-  /// check() does.
+  /// and leave every finding. A repair may be interrupted at any point and repeated. Fails in the
+  /// same cases as check().
   virtual Result<CheckReport> repair(model::SectorStore& store, const CheckOptions& options) = 0;
 };
 

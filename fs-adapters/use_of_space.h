@@ -18,7 +18,7 @@ inline constexpr std::uint64_t kMapGrowthBytes = 24 << 10;
 /// Size of the pieces in which files grow; not a multiple of a block.
 inline constexpr std::size_t kPieceBytes = 3000;
 
-/// Removes everything below a folder; "" is the root. The folder itself stays.
+/// Removes everything below a directory; "" is the root. The directory itself stays.
 VfsResult<void> remove_below(Vfs& vfs, const std::string& folder);
 
 /// Appends pieces to a new file until the file has `bytes` bytes or the disk is full. Returns the

@@ -44,7 +44,7 @@ class DeviceStore final : public model::SectorStore {
 /// device and, if there is one, the external log.
 class OpenedDevices {
  public:
-  /// If `log` is empty, there is no log. Fails as DeviceStore::open() does, or if the two paths
+  /// If `log` is empty, there is no log. Fails if DeviceStore::open() fails, or if the two paths
   /// name the same device.
   static Result<std::unique_ptr<OpenedDevices>> open(const std::string& path,
                                                      const std::string& log,

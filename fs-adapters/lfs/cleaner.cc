@@ -68,8 +68,8 @@ std::uint64_t Store::log_room_bytes() const {
   return here - std::min(here, lost) + segment * clean_segments_;
 }
 
-/// For the control that breaks Rule::newest_copy_wins: overwrites a block with the copy that is
-/// being cleaned, even if that copy is outdated.
+/// For the control that breaks Rule::newest_copy_wins: overwrites a block with the copy in the
+/// segment that is being cleaned, even if that copy is outdated.
 VfsResult<void> Store::overwrite(CoreInode& inode, BlockId block,
                                  std::span<const std::byte> bytes) {
   if (block.level != 0 || !inode.disk.is_regular()) return {};

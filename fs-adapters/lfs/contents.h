@@ -50,8 +50,8 @@ class Overlay final : public model::SectorStore {
   std::vector<std::uint32_t> shown_;   ///< sectors that `above_` replaces
 };
 
-/// The digests of a store's sectors (CheckOptions::digests), or of the sectors of an overlay on top
-/// of the store.
+/// The digests of a store's sectors (CheckOptions::digests). Sectors in the overlay, if there is
+/// one, have the overlay's digests.
 class Contents {
  public:
   Contents() = default;  ///< no digests

@@ -17,7 +17,8 @@ namespace {
 using bench::Disk;
 using bench::Machine;
 
-/// Returns names, types and link counts below a directory, one per line.
+/// Returns one line for each object below a directory: its path, inode number, type and link count,
+/// and the target of a symbolic link.
 std::string listing(Vfs& fs, const std::string& path = {}) {
   std::string lines;
   auto names = fs.list(path);

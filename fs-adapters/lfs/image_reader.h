@@ -27,8 +27,8 @@ class ImageReader {
   /// `contents` has the digests of the store, which refresh() uses to find out what has changed.
   static Result<ImageReader> open(const model::SectorStore& store, const Contents& contents = {});
   /// Rereads the store, except for those blocks of the map and the usage table that `contents`
-  /// shows to be unchanged. Returns true if anything has changed. Fails as open() does, or if the
-  /// superblock has changed. The reader must not be used after an Error.
+  /// shows to be unchanged. Returns true if anything has changed. Fails in the same cases as
+  /// open(), and if the superblock has changed. The reader must not be used after an Error.
   Result<bool> refresh(const Contents& contents);
 
   const Superblock& superblock() const { return superblock_; }
@@ -53,8 +53,8 @@ class ImageReader {
     std::uint32_t bytes = 0;  ///< size in the log
   };
   Result<void> each_block(const Inode& inode, const std::function<void(const Block&)>& visit) const;
-  /// Like the function above, but consumes the blocks' sectors from the budget `sectors`, and fails
-  /// if the budget does not suffice.
+  /// Like each_block() without a budget, but takes the blocks' sectors from the budget `sectors`.
+  /// Fails if the budget does not suffice.
   Result<void> each_block(const Inode& inode, tree::BlockBudget& sectors,
                           const std::function<void(const Block&)>& visit) const;
   Result<SectorAddress> address_of(const Inode& inode, BlockId block) const;
@@ -122,7 +122,7 @@ class ImageReader {
   std::vector<std::byte> block_;
 };
 
-/// Fails as ImageReader::open() does.
+/// Fails in the same cases as ImageReader::open().
 Result<Checkpoint> newest_checkpoint(const model::SectorStore& store);
 
 /// Returns the newer of two checkpoints, either of which may be missing because its region is

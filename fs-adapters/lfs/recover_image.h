@@ -50,9 +50,9 @@ class KeptRecoveries {
     Recovered taken_in;
     WrittenSectors written;
   };
-  /// Recovers one image. `contents` must have digests of the store that were computed by `digest`.
-  /// The result is valid until the next call. The store is not changed. Fails as recover_image()
-  /// does.
+  /// Recovers one image, without changing the store. `contents` are the digests of the store,
+  /// computed with `digest`. The result is valid until the next call. Fails in the same cases as
+  /// recover_image().
   Result<const Made*> recover(const model::SectorStore& store, const Contents& contents,
                               std::uint64_t (*digest)(std::uint64_t, std::span<const std::byte>));
 

@@ -325,8 +325,8 @@ adapters::Promises promises_of(const Variant& variant) {
                               .allocation_bytes = MkfsOptions{}.block_bytes,
                               .keeps_allocation = true};
   if (!variant.mount.roll_forward) promises.fsync_persists = false;
-  // Data that has reached this age is written at the next tick or, if its inode is in use at that
-  // tick, at the tick after that.
+  // Data of this age is written at the next tick. If its inode is in use at that tick, the data is
+  // written at the tick after that.
   if (variant.mount.roll_forward)
     promises.keeps_after_s = variant.mount.write_after_ns / model::kSecondNs + 2;
   return promises;

@@ -1,5 +1,5 @@
-// Tests the usage table on the disk: a checkpoint writes only the blocks that have changed, and the
-// cleaner moves blocks of the table.
+// Tests the usage table on the disk: a checkpoint writes only the changed blocks, and the cleaner
+// moves blocks of the table.
 #include "fs-adapters/lfs/testing/mounted.h"
 
 namespace headcrash::lfs {

@@ -205,9 +205,9 @@ bool is_module_name(const std::string& word) {
                               "0123456789_-") == std::string::npos;
 }
 
-/// Reads [guest]. Paths are relative to `from`, the folder that contains the adapter's file. Tools
-/// that belong to headcrash need not exist yet, because library tests may run before the tools are
-/// built; a guest reports missing ones.
+/// Reads [guest]. Paths are relative to `from`, the directory that contains the adapter's file.
+/// Tools that belong to headcrash need not exist yet, because library tests may run before the
+/// tools are built; a guest reports missing ones.
 Result<void> read_guest(const StrictTable& root, const std::filesystem::path& from,
                         LinuxAdapter& adapter) {
   TRY(const auto table, root.table("guest"));
@@ -473,7 +473,7 @@ constexpr const char* kKernelHint =
 
 /// Returns the position of the '@' before the kernel in "ext4@6.12" or "ext4@/src/linux". A
 /// kernel's path must be absolute or begin with a dot; if '@' is followed by any other path, it is
-/// part of a folder's name.
+/// part of a directory's name.
 std::size_t kernel_mark(const std::string& name) {
   std::size_t at = name.find('@');
   while (at != std::string::npos && name.find('/', at) != std::string::npos &&
@@ -482,7 +482,7 @@ std::size_t kernel_mark(const std::string& name) {
   return at;
 }
 
-/// Returns the absolute path of a kernel that the user has named: a file or a source folder.
+/// Returns the absolute path of a kernel that the user has named: a file or a source directory.
 Result<std::filesystem::path> own_kernel(const std::string& path) {
   std::error_code error;
   const bool is_folder = std::filesystem::is_directory(path, error);
@@ -509,7 +509,7 @@ namespace {
 
 /// Splits "ext4:md-raid1" into file system and stack; the stack is empty if the name has none. If
 /// the file system is given as a path, its name ends in ".toml", or in ".toml" and a variant. A
-/// colon in a folder's name is therefore not taken as the separator.
+/// colon in a directory's name is therefore not taken as the separator.
 std::pair<std::string, std::string> split_stack(const std::string& name) {
   std::size_t colon = name.find(':');
   while (colon != std::string::npos && base::is_path(name.substr(0, colon)) &&

@@ -2,7 +2,7 @@
 // One kernel file system in one mount mode: the commands that format, recover, check and mount it,
 // and its promises.
 //
-// Each adapter is a TOML file in this folder, or in fs-adapters/fuse for headcrash's own file
+// Each adapter is a TOML file in this directory, or in fs-adapters/fuse for headcrash's own file
 // systems. `base = "NAME"` inherits everything from another adapter. Commands are lists of words
 // that run in the guest; {device}, {log}, {uuid}, {target} and {options} are replaced. ext4.toml
 // explains the keys, and examples/my-ext4.toml those for a user's own file system.
@@ -96,7 +96,7 @@ std::vector<std::string> fill_in(const std::vector<std::string>& argv, const Pla
                                  std::string_view options = {});
 std::string fill_in(const std::string& text, const Places& places, std::string_view options = {});
 
-/// Returns the path of a program in the folder of the headcrash binary.
+/// Returns the path of a program in the directory of the headcrash binary.
 std::string beside_headcrash(const std::string& program);
 
 /// Returns a hint for the user whose guest lacks one of this adapter's commands.
@@ -117,7 +117,7 @@ bool is_kernel_version(std::string_view text);
 Result<void> set_stack(LinuxAdapter& adapter, std::shared_ptr<const Stack> stack);
 
 /// Selects a kernel and adds its name to the adapter's name: "xfs@6.12". A word with a '/' is the
-/// path of a bzImage or of a kernel source folder; only the path's last component is added:
+/// path of a bzImage or of a kernel source directory; only the path's last component is added:
 /// "xfs@linux". A QEMU guest needs a bzImage, and a guest in virtual time needs sources; this is
 /// checked only when the guest is created. Fails if there is no such kernel, or if the adapter has
 /// its own kernel or modules.

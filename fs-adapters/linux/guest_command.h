@@ -46,7 +46,7 @@ struct GuestParts {
   /// The path of a bzImage, or the version of one of Debian's kernels, possibly abbreviated
   /// (is_kernel_version). If empty, the kernel of the host's Debian release is used.
   std::string kernel;
-  std::vector<std::string> modules;  ///< .ko files in load order, or a modules_install folder
+  std::vector<std::string> modules;  ///< .ko files in load order, or a modules_install directory
   /// Names of modules to load from the kernel's package; their dependencies are added.
   std::vector<std::string> loads;
   /// Names of modules from the kernel's package that a stack needs. A user-mode kernel has them

@@ -1,8 +1,8 @@
 // Cuts the power after each write of a workload, inside each write, and with any subset of the
-// writes since the last superblock. The checker must have no findings; names and link counts must
-// match a state that is not older than the last sync; files must not contain bytes that were never
-// written to them; and a mount followed by an unmount must leave no findings. For each rule there
-// is a control that breaks the rule; the test must detect the control.
+// writes since the last superblock. The checker must have no findings. Names and link counts must
+// match a state that is not older than the last sync. Files must not contain bytes that were never
+// written to them. A mount followed by an unmount must leave no findings. For each rule there is a
+// control that breaks the rule; the test must detect the control.
 
 #include <algorithm>
 #include <functional>
@@ -18,7 +18,8 @@ namespace {
 using bench::Disk;
 using bench::Machine;
 
-/// Returns names, inodes, types and link counts below a directory, one per line.
+/// Returns one line for each object below a directory: its path, inode number, link count and size
+/// (0 for a directory).
 std::set<std::string> listing(Vfs& fs, const std::string& path = {}) {
   std::set<std::string> lines;
   const auto names = fs.list(path);
@@ -37,10 +38,10 @@ std::set<std::string> listing(Vfs& fs, const std::string& path = {}) {
 
 enum class Bytes : std::uint8_t { letter_of_name, not_of_old_disk };
 
-/// Like the function above, but reads an image. If a file has wrong contents, stores a description
-/// in `wrong`. With `letter_of_name`, a file may contain only zeroes and the last letter of its
-/// name, in upper or lower case. With `not_of_old_disk`, it may contain anything except bytes from
-/// before mkfs.
+/// Returns the same lines as listing(Vfs), but reads an image. If a file has wrong contents, stores
+/// a description in `wrong`. With `letter_of_name`, a file may contain only zeroes and the last
+/// letter of its name, in upper or lower case. With `not_of_old_disk`, it may contain anything
+/// except bytes from before mkfs.
 std::set<std::string> listing(const ImageReader& reader, Bytes bytes, std::string& wrong) {
   std::set<std::string> lines;
   const auto walked = reader.walk([&](const ImageReader::Found& found) {
@@ -53,7 +54,8 @@ std::set<std::string> listing(const ImageReader& reader, Bytes bytes, std::strin
     const auto got = reader.read(inode, 0, std::as_writable_bytes(std::span(text)));
     const char letter = found.path.back();
     const std::string own{'\0', letter, static_cast<char>(std::toupper(letter))};
-    // Uses library functions, because a loop in this file would be slow in sanitizer builds.
+    // Uses library functions, because sanitizer builds instrument this file and would make a loop
+    // here slow.
     const auto foreign =
         bytes == Bytes::not_of_old_disk ? text.find('#') : text.find_first_not_of(own);
     if (!got || foreign != std::string::npos)
@@ -244,7 +246,7 @@ struct Crashes {
   void check_torn(std::size_t number) {
     const auto& write = disk.log.log[number];
     const std::size_t sectors = write.bytes.size() / kSectorBytes;
-    // Only the first sectors of a long record are varied.
+    // Varies only the first five sectors of a long record, to limit the number of states.
     const unsigned masks = 1U << std::min<std::size_t>(sectors, 5);
     for (unsigned mask = 0; mask + 1 < masks && problems.size() < 5; ++mask) {
       copy(*image, *scratch);

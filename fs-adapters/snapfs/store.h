@@ -419,8 +419,7 @@ class Store final : public tree::InodeStore, private tree::InodeOwner, private o
   BlockSpace space_;
   BlockSpace numbers_;  ///< free inode numbers
   std::uint32_t next_inode_generation_ = 1;
-  /// Inodes that are open but have no links, in the newest generation whose inodes have been copied
-  /// to records.
+  /// Inodes that were open but had no links when they were last copied to records.
   std::set<InodeNumber> unlinked_;
 
   std::vector<SnapshotEntry> snapshots_;
@@ -432,7 +431,7 @@ class Store final : public tree::InodeStore, private tree::InodeOwner, private o
   std::vector<bool> live_;  ///< for each block, whether the newest committed generation contains it
   std::unordered_set<const os::Fiber*> transactions_;  ///< fibers that are in a transaction
   std::uint64_t transactions_begun_ = 0;
-  bool spawn_waits_ = false;  ///< a spawn is waiting for transactions to end; no new one may begin
+  bool spawn_waits_ = false;  ///< a spawn waits for all transactions to end; none may begin
   os::WaitQueue transactions_changed_;
   bool copies_all_data_ = false;  ///< set while a snapshot is being created
   bool read_only_ = false;

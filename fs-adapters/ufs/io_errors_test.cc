@@ -113,11 +113,9 @@ TEST_P(IoErrors, ADataErrorPersistsUntilARetrySucceeds) {
     const auto inode = fs.stat("f");
     ASSERT_TRUE(file && inode);
     m_.machine.faulty_disk.add({.sectors = place_of(m_, "f"), .times = 2});
-    write_block(m_, Volume::block_of(static_cast<InodeNumber>(inode->inode),
-                                     // The syncer writes the block, and no caller waits for the
-                                     // write.
-                                     0));
-    // A scheme that writes data to a journal has not used the bad sectors yet.
+    // Like a write by the syncer: no caller waits for it.
+    write_block(m_, Volume::block_of(static_cast<InodeNumber>(inode->inode), 0));
+    // If the scheme writes data to a journal, this write has not used the bad sectors yet.
     const bool failed_behind = m_.machine.faulty_disk.failed() > 0;
     const auto first = fs.fsync(*file);
     if (failed_behind) {

@@ -66,11 +66,11 @@ struct SiteVerdict {
   std::vector<std::string> evidence;
 };
 
-/// A change site that needs a flush: after the call, the file or folder that the call changed must
-/// be flushed.
+/// A change site that needs a flush: after the call, the file or directory that the call changed
+/// must be flushed.
 struct MissingFlush {
   ChangeSite site;
-  std::string target;  ///< first file or folder that was changed
+  std::string target;  ///< first file or directory that was changed
   std::vector<Frame> frames;
 };
 

@@ -58,8 +58,8 @@ class BenchGuest : public testing::Test {
     return number.value_or(-1);
   }
 
-  /// The test does not lock this folder itself, because the database that is opened in the folder
-  /// locks it.
+  /// The test does not lock this directory itself, because the database that is opened in the
+  /// directory locks it.
   TemporaryFolder folder_;
   Bench bench_;
   int trials_ = 0, stop_after_ = -1;

@@ -24,9 +24,9 @@ struct BenchTrialContext {
   vm::GuestImage image;
   vm::Accelerator accelerator = vm::Accelerator::tcg;
   std::filesystem::path cache;      ///< saved guest states
-  std::filesystem::path scratch;    ///< existing folder for this trial; the caller removes it
-  std::filesystem::path artefacts;  ///< folder for artefacts; created on first use
-  /// Folder to which the stored paths of artefacts are relative.
+  std::filesystem::path scratch;    ///< existing directory for this trial; the caller removes it
+  std::filesystem::path artefacts;  ///< directory for artefacts; created on first use
+  /// Directory to which the stored paths of artefacts are relative.
   std::filesystem::path database_folder;
   const std::atomic<bool>* interrupted = nullptr;
   /// Called at the start of each phase; may be empty.

@@ -297,7 +297,7 @@ Result<void> check_dbench_load(const std::string& load, const std::string& subje
 }
 
 /// Returns the value of `job`, or the contents of the file that `job-file` names. A relative name
-/// is resolved against the folder of the benchmark's file.
+/// is resolved against the directory of the benchmark's file.
 Result<std::string> parse_job(const base::StrictTable& table, const std::filesystem::path& folder) {
   std::string job, file;
   for (const auto& read : {table.take("job", job), table.take("job-file", file)}) {

@@ -14,7 +14,8 @@ using timed::DbenchOperation;
 
 constexpr std::uint64_t kDbenchPercent = 3;
 
-/// Returns the folder of one client. dbench replaces the 1 in "client1" with the client's number.
+/// Returns the directory of one client. dbench replaces the 1 in "client1" with the client's
+/// number.
 std::string folder_of(std::uint32_t number) {
   return fmt::format(R"(\clients\client1\d{})", number % timed::kDbenchFolders);
 }

@@ -20,7 +20,7 @@ struct CampaignProgress {
   /// Remaining time in seconds. The estimate is based on those trials of this call that had the
   /// same file systems and workloads as the remaining trials.
   std::optional<double> left_s;
-  /// The trial that has finished; null if a phase has started.
+  /// The finished trial; null if the event is the start of a phase.
   const db::TrialRecord* trial = nullptr;
   std::string running, phase;  ///< key and current phase of the trial that is running
 };
@@ -50,8 +50,8 @@ struct CampaignOutcome {
 /// database.
 Result<CampaignOutcome> run_campaign(const Campaign& campaign, const CampaignOptions& options);
 
-/// Returns the folder for guest images and saved states: $HEADCRASH_CACHE or, if that is unset,
-/// headcrash in the user's cache folder.
+/// Returns the directory for guest images and saved states: $HEADCRASH_CACHE or, if that is unset,
+/// headcrash in the user's cache directory.
 std::filesystem::path default_cache();
 
 }  // namespace headcrash::campaign

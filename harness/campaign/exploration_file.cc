@@ -57,7 +57,7 @@ struct CellKeys {
   std::string device, strategies;
 };
 
-/// Checks that recordings made on the cell's hardware contain the events that its strategies need.
+/// Checks that each strategy can be used with recordings made on the cell's hardware.
 Result<void> check_strategies(const CellKeys& keys, const ExploredCell& cell) {
   for (const std::string& word : cell.strategies) {
     TRY(const auto strategy, states::parse_strategy(word));

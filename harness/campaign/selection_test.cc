@@ -1,5 +1,5 @@
-// Tests which trials a selected part of a campaign contains, and that the digest of a part differs
-// from that of the whole campaign, so that --resume does not confuse their runs.
+// Tests which trials a selected part of a campaign contains. A part and the whole campaign must
+// have different digests, so that --resume does not confuse their runs.
 #include "harness/campaign/selection.h"
 
 #include <gtest/gtest.h>

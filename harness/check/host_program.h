@@ -18,7 +18,7 @@ struct HostCommand {
   std::vector<std::string> argv;
   /// The complete environment. headcrash's own environment variables are not passed on.
   std::vector<std::pair<std::string, std::string>> environment;
-  std::filesystem::path folder;  ///< the working folder; it must exist
+  std::filesystem::path folder;  ///< the working directory; it must exist
   std::string input;             ///< standard input
   std::chrono::seconds limit{60};
 };
@@ -27,8 +27,9 @@ struct HostRun {
   int exit_code = 0;  ///< exit code, or 128 + signal
   std::string output, errors;
   double seconds = 0;
-  /// Absolute paths of the files, symbolic links and folders that the program used, spelled as in
-  /// its system calls. Excludes its working folder, /proc, /sys and /dev.
+  /// Absolute paths of the files, symbolic links and directories that the program used. They may
+  /// contain "." and "..", as in its system calls. Excludes its working directory, /proc, /sys and
+  /// /dev.
   std::set<std::filesystem::path> paths;
   std::uint64_t preallocated = 0;  ///< bytes that fallocate(2) reserved
 };
@@ -39,7 +40,7 @@ struct HostRun {
 Result<HostRun> run_on_host(const HostCommand& command, const std::filesystem::path& scratch);
 
 /// Returns the paths in the output of `strace -f -y -z -e trace=%file`. Relative paths are resolved
-/// against the folder that strace prints with them; relative paths without such a folder are
+/// against the directory that strace prints with them; relative paths without such a directory are
 /// ignored.
 std::set<std::filesystem::path> traced_paths(std::istream&& trace);
 

@@ -75,8 +75,8 @@ std::string last_words(const HostRun& run) {
 }
 
 /// Returns advice on a program that failed although the power was not cut. The program runs in an
-/// empty folder, so it cannot find a file that its command line names without a '/'. If this is the
-/// likely cause, the advice says so.
+/// empty directory, so it cannot find a file that its command line names without a '/'. If this is
+/// the likely cause, the advice says so.
 std::string advice(const std::vector<std::string>& argv) {
   std::istringstream words(fmt::format("{}", fmt::join(argv, " ")));
   std::error_code error;
@@ -161,7 +161,7 @@ Result<PreparedProgram> run_all(const TestProgram& program, std::set<fs::path>& 
   std::error_code error;
   fs::create_directory(folder, error);
   // The program may drop root's privileges, so other users must be able to enter the scratch
-  // folder. They need not be able to list it.
+  // directory. They need not be able to list it.
   if (!error) fs::permissions(scratch.path(), kTraversable, error);
   if (error) return fail(folder.string(), error.message());
   HostCommand command{.argv = {},

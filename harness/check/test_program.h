@@ -9,7 +9,7 @@
 //   application.toml             each line that the program prints is a promise; the verifier's
 //                                exit code is the verdict
 //
-// The program runs in the folder kTestFolder of the file system under test.
+// The program runs in the directory kTestFolder of the file system under test.
 
 #include <chrono>
 #include <filesystem>
@@ -34,21 +34,22 @@ struct TestProgram {
   /// must exit with 0.
   std::string verify;
   std::vector<std::string> environment;  ///< "NAME=VALUE"
-  std::vector<std::string> files;        ///< further files and folders that the program needs
-  std::string rootfs;                    ///< folder or tar archive; empty to use this host's files
-  std::chrono::seconds limit{60};        ///< time limit for each run on this host
+  std::vector<std::string> files;        ///< further files and directories that the program needs
+  /// directory or tar archive; empty to use this host's files
+  std::string rootfs;
+  std::chrono::seconds limit{60};  ///< time limit for each run on this host
 };
 
 struct PreparedProgram {
   std::filesystem::path application;  ///< the file application.toml
   std::size_t lines = 0;              ///< number of lines that the program printed on this host
   double seconds = 0;                 ///< duration of the traced run
-  std::uint64_t bytes = 0;            ///< size of the program's folder after the run
+  std::uint64_t bytes = 0;            ///< size of the program's directory after the run
   std::uint64_t preallocated = 0;     ///< bytes that init, program and verifier preallocated
   bool ran_on_host = false;           ///< false if the user provides a root file system
 };
 
-/// Creates the files in the existing folder `folder`. Fails if the program, its init or its
+/// Creates the files in the existing directory `folder`. Fails if the program, its init or its
 /// verifier fails on this host. Also fails if the program prints a line that cannot be a promise: a
 /// promise has at most 200 characters, all of them printable ASCII.
 Result<PreparedProgram> prepare(const TestProgram& program, const std::filesystem::path& folder);
@@ -60,13 +61,13 @@ struct Tracing {
 };
 inline constexpr const char* kTraceName = "trace.json";
 
-/// Writes an application file. The image kImageName must be in the same folder. With `tracing`, the
-/// application runs under the tracer, and the tracer's report is the application's report.
+/// Writes an application file. The image kImageName must be in the same directory. With `tracing`,
+/// the application runs under the tracer, and the tracer's report is the application's report.
 Result<void> write_application(const TestProgram& program, const std::filesystem::path& file,
                                const std::optional<Tracing>& tracing = std::nullopt);
 
 /// Returns `words`, with relative paths of existing files replaced by absolute paths, because the
-/// program runs in another folder.
+/// program runs in another directory.
 std::vector<std::string> with_absolute_files(std::vector<std::string> words);
 
 /// Like the other with_absolute_files(), but for a shell command line. Replaces only words that

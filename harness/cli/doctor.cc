@@ -57,8 +57,8 @@ struct Finding {
   unsigned missing_for = 0;  ///< uses that are impossible even if the finding is good
 };
 
-/// Checks whether the folder for guests is writable. If it does not exist, checks whether it can be
-/// created.
+/// Checks whether the directory for guests is writable. If it does not exist, checks whether it can
+/// be created.
 Finding examine_cache(const fs::path& cache) {
   fs::path there = cache;
   std::error_code error;

@@ -89,7 +89,7 @@ Error on_one_line(const oracle::Judgement& judgement, const std::string& subject
   return {subject, fmt::format("{} ({})", line, oracle::name(judgement.verdict)), ""};
 }
 
-/// Creates the folder named by --record, before anything else starts.
+/// Creates the directory named by --record, before anything else starts.
 Result<void> make_folder(const ExploreArguments& arguments) {
   if (arguments.keep.empty()) return {};
   std::error_code error;
@@ -133,7 +133,8 @@ Result<void> probe_stack(explorer::StageGuest& guest, const explorer::FormattedD
   return check_rules(folder / explorer::kProbeName, explored);
 }
 
-/// Records mkfs and then the workload on the first guest. Both recordings are in the same folder.
+/// Records mkfs and then the workload on the first guest. Both recordings are in the same
+/// directory.
 Result<explorer::RecordedWorkload> record(const ExploreArguments& arguments, Explored& explored) {
   fs::path folder = arguments.keep;
   if (folder.empty()) {
@@ -263,8 +264,8 @@ Result<void> choose_workload(const ExploreArguments& arguments, Explored& explor
   return {};
 }
 
-/// Copies the recordings from their temporary folder to a new folder in the current folder, so that
-/// the failure can be examined later. Not needed with --record.
+/// Copies the recordings of a run with failures from their temporary directory to a new directory
+/// in the current one. Not needed with --record, which keeps the recordings.
 Result<void> keep_recordings(Explored& explored) {
   const fs::path from = base::folder_of(explored.workload.recording);
   for (int number = 1; number < 10'000; ++number) {
@@ -326,7 +327,7 @@ Result<void> write_csv(const Explored& explored, const std::string& path) {
 }
 
 /// Minimises the first failure of each kind. For each of these failures, writes a description as
-/// text, and a page. The files are in the folder of the recordings.
+/// text, and a page. The files are in the directory of the recordings.
 Result<void> write_accounts(const ExploreArguments& arguments, Explored& explored) {
   const fs::path folder = base::folder_of(explored.workload.recording);
   TRY(const auto record,

@@ -28,7 +28,7 @@ using nlohmann::json;
 constexpr std::uint64_t kSmallestDiskBytes = 64ULL << 20;
 constexpr const char* kFile = "explore.toml";
 
-/// Makes a path absolute, so that a later command can use it from another folder.
+/// Makes a path absolute, so that a later command can use it from another directory.
 std::string lasting(const std::string& name_or_path) {
   const bool path = name_or_path.find('/') != std::string::npos || name_or_path.ends_with(".toml");
   return path ? std::filesystem::absolute(name_or_path).string() : name_or_path;

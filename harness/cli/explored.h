@@ -23,9 +23,9 @@
 
 namespace headcrash::cli {
 
-/// File name of the recording of mkfs. It is in the same folder as the workload's recording.
+/// File name of the recording of mkfs. It is in the same directory as the workload's recording.
 inline constexpr const char* kFormattedName = "formatted.hcrec";
-/// Default file name of the workload's recording. It is in the same folder as the recording of
+/// Default file name of the workload's recording. It is in the same directory as the recording of
 /// mkfs.
 inline constexpr const char* kWorkloadName = "workload.hcrec";
 
@@ -79,8 +79,8 @@ struct Explored {
   /// True if the workload contains a crash, and the state after this crash failed its check. The
   /// operations after the crash were then not explored.
   bool failed_at_crash = false;
-  /// Folder in which the recordings are kept. If unset, the recordings are removed when the command
-  /// ends.
+  /// Directory in which the recordings are kept. If unset, the recordings are removed when the
+  /// command ends.
   std::filesystem::path kept;
 };
 

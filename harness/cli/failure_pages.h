@@ -20,7 +20,7 @@ struct FailurePages {
 /// Writes a page (crash_file.h) for each failure in the report. Omits failures whose recording no
 /// longer exists. The verdicts come from the database, so no guest is started. Existing pages are
 /// replaced. Reports that are written later link to the pages. Fails if a recording cannot be read
-/// or if the folder is not writable.
+/// or if the directory is not writable.
 Result<FailurePages> write_failure_pages(db::Database& database, std::optional<std::int64_t> run,
                                          const std::filesystem::path& folder);
 

@@ -59,14 +59,14 @@ bool no_guest_can_run(const ProgramArguments& arguments) {
          !vm::guest_image(cache, {}, run::accelerator_of(virtual_time, cache));
 }
 
-/// Returns true if the folder contains only files that check or audit creates.
+/// Returns true if the directory contains only files that check or audit creates.
 bool has_only_results(const fs::path& folder) {
   std::error_code error;
   for (fs::directory_iterator entry(folder, error); entry != fs::directory_iterator();
        entry.increment(error)) {
     const fs::path name = entry->path().filename();
     if (name == check::kImageName || name.extension() == ".toml") continue;
-    // An empty folder is acceptable: a run that ended before it formatted the disk leaves one.
+    // An empty directory is acceptable: a run that ended before it formatted the disk leaves one.
     const bool empty = fs::is_directory(entry->path(), error) && fs::is_empty(entry->path(), error);
     if (!empty && !fs::exists(entry->path() / kFormattedName, error)) return false;
   }

@@ -40,8 +40,8 @@ std::string program_name(const ProgramArguments& arguments);
 /// Checks those arguments that can be checked before the program runs.
 Result<void> validate(const ProgramArguments& arguments);
 
-/// Creates the folder for results. If it exists, removes the files of an earlier run. Fails if it
-/// contains other files.
+/// Creates the directory for results. If it exists, removes the files of an earlier run. Fails if
+/// it contains other files.
 Result<void> make_result_folder(const ProgramArguments& arguments);
 
 /// Returns arguments for an exploration that stops at the first loss.
@@ -54,7 +54,7 @@ Result<std::string> disk_size(const ProgramArguments& arguments,
                               const adapters::LinuxAdapter& filesystem,
                               const check::PreparedProgram& prepared);
 
-/// Returns an error for a program that has failed in the guest although the power was not cut.
+/// Returns an error for a program that failed in the guest although the power was not cut.
 tl::unexpected<Error> failed_in_guest(const ProgramArguments& arguments,
                                       const ExploreArguments& explore,
                                       const explorer::RecordedWorkload& workload);

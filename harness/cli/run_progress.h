@@ -30,7 +30,7 @@ struct ResumedCommand {
   std::vector<std::string> kernels;
   std::string guest;
   std::optional<double> charge;
-  std::string html;  ///< folder of the report; empty if no report is written
+  std::string html;  ///< directory of the report; empty if no report is written
   Verbosity verbosity = Verbosity::normal;
   bool stop_at_first = false, as_json = false;
 };

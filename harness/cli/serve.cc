@@ -229,7 +229,7 @@ int serve(ServeArguments& arguments) {
         {"--memory", "requires a guest that shares it over vhost-user", "add --vhost-user SOCKET"},
         arguments.as_json);
   catch_interrupts();
-  // If the user has not named the sockets, they are in a temporary folder.
+  // If the user has not named the sockets, they are in a temporary directory.
   const Result<base::ScratchFolder> folder = base::ScratchFolder::make();
   if (!folder) return report_error(folder.error(), arguments.as_json);
   auto served = device::ServedDevice::start(*spec, folder->path());

@@ -18,8 +18,8 @@ struct CellOptions {
   const std::atomic<bool>* interrupted = nullptr;
 };
 
-/// Explores one test. Replaces the file `recording`. Fails if the folder cannot be written, or if
-/// headcrash's own results contradict each other.
+/// Explores one test. Replaces the file `recording`. Fails if the directory cannot be written, or
+/// if headcrash's own results contradict each other.
 Result<Cell> run_in_process(const LitmusTest& test, const adapters::SystemUnderTest& system,
                             in_process::DiskExplorers& explorers, const CellOptions& options,
                             const std::filesystem::path& recording);

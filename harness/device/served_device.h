@@ -31,20 +31,20 @@ struct ServedDeviceSpec {
   std::uint64_t seed = 1;
   std::string cut;                    ///< trigger in its text form; empty for no cut
   std::vector<std::string> faults{};  ///< each in its text form
-  /// Folder for the disks' contents; unset to keep the contents in memory.
+  /// Directory for the disks' contents; unset to keep the contents in memory.
   std::optional<std::filesystem::path> store;
   /// File for the recording. If `store` is set too, this file must not exist yet.
   std::optional<std::filesystem::path> recording;
   /// Socket through which the disks are served; by default nbd.sock or vhost.sock in the scratch
-  /// folder.
+  /// directory.
   std::optional<std::filesystem::path> socket;
-  /// The control socket; by default control.sock in the scratch folder.
+  /// The control socket; by default control.sock in the scratch directory.
   std::optional<std::filesystem::path> control_socket;
 };
 
 class ServedDevice {
  public:
-  /// Starts the server. `scratch` is an existing folder for the sockets; its path must be short
+  /// Starts the server. `scratch` is an existing directory for the sockets; its path must be short
   /// enough for a socket address. If the server rejects the configuration, the error quotes its
   /// last output.
   static Result<std::unique_ptr<ServedDevice>> start(const ServedDeviceSpec& spec,

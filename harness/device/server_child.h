@@ -18,7 +18,7 @@ class ServerChild {
   struct Spec {
     std::string subject;  ///< the server's name in errors, for example "the emulated device"
     std::vector<std::string> argv;
-    std::filesystem::path scratch;  ///< existing folder for the server's log
+    std::filesystem::path scratch;  ///< existing directory for the server's log
     std::filesystem::path socket, control_socket;
   };
   /// Starts the server, waits until both sockets answer, and connects `control`. Fails if another

@@ -44,7 +44,7 @@ struct LoadedStage {
 
 class StateServer {
  public:
-  /// Starts the server. `scratch` is an existing folder for the sockets. With `virtual_time`,
+  /// Starts the server. `scratch` is an existing directory for the sockets. With `virtual_time`,
   /// user-mode Linux guests can also use the stages.
   static Result<std::unique_ptr<StateServer>> start(std::size_t stages,
                                                     const std::filesystem::path& scratch,
@@ -55,7 +55,7 @@ class StateServer {
   static std::string disk_export(std::size_t stage);  ///< "stage/0"
   static std::string mark_export(std::size_t stage);  ///< "mark/0"
   /// Returns the socket of a stage's disk in virtual time. The sockets for marks and for other
-  /// disks are in the same folder.
+  /// disks are in the same directory.
   std::filesystem::path virtual_socket(std::size_t stage) const;
   /// Returns the export of another disk of the stage, such as "stage/0/log".
   static std::string disk_export(std::size_t stage, const std::string& other_disk);

@@ -13,7 +13,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Simulates tracefs with a folder of ordinary files that have the same names.
+/// Simulates tracefs with a directory of ordinary files that have the same names.
 class BlockTrace : public testing::Test {
  protected:
   BlockTrace() {

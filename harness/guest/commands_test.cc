@@ -80,7 +80,7 @@ TEST(Commands, RunStopsAtTheFirstFailure) {
   EXPECT_EQ(dumped[1]["entries"], 1);
 }
 
-// The file system of the host's temporary folder may not support some operations (for example,
+// The file system of the host's temporary directory may not support some operations (for example,
 // tmpfs has no user attributes before Linux 6.6). These operations must be skipped and must not
 // count as failed.
 TEST(Commands, RunExecutesOrSkipsEveryOperation) {

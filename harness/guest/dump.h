@@ -1,10 +1,10 @@
 #pragma once
 // Dumps the contents of a file system, as events of the `dump` command (PROTOCOL.md).
 //
-// The tree is traversed depth-first, and the names in each folder are in byte order, so two dumps
-// of the same tree are equal. A damaged file system may show cyclic folders, files of absurd size
-// or unreadable objects. Each object is reported as far as possible, with its `errno`, and the
-// traversal is bounded.
+// The tree is traversed depth-first, and the names in each directory are in byte order, so two
+// dumps of the same tree are equal. A damaged file system may show cyclic directories, files of
+// absurd size or unreadable objects. Each object is reported as far as possible, with its `errno`,
+// and the traversal is bounded.
 
 #include <cstdint>
 #include <functional>
@@ -18,7 +18,7 @@ namespace headcrash::guest {
 struct DumpLimits {
   /// Maximum total number of objects; if there are more, the dump fails with EOVERFLOW.
   std::uint64_t entries = 1'000'000;
-  /// Folders with longer paths are reported, but their contents are not.
+  /// Directories with longer paths are reported, but their contents are not.
   std::size_t path_bytes = 4096;
   /// Maximum number of runs for each file. Keeps a message below 1 MiB.
   std::size_t runs = 8192;

@@ -6,8 +6,8 @@
 // commits generations all the time.
 //
 // The test mounts file systems, which needs root and /dev/fuse, and takes a long time.
-// HEADCRASH_FUSE_SECONDS=600 in the environment enables it. HEADCRASH_FUSE_BIN is the folder with
-// {mkfs,mount,fsck}.headcrash-TYPE, HEADCRASH_FUSE_TYPE is lfs (the default) or snapfs, and
+// HEADCRASH_FUSE_SECONDS=600 in the environment enables it. HEADCRASH_FUSE_BIN is the directory
+// with {mkfs,mount,fsck}.headcrash-TYPE, HEADCRASH_FUSE_TYPE is lfs (the default) or snapfs, and
 // HEADCRASH_SEEDS_FROM is the seed of the first round. scripts/tests/fuse_random.sh sets these
 // variables.
 #include <fmt/format.h>
@@ -60,7 +60,7 @@ class MountedVfs final : public PosixVfs {
   VfsResult<void> sync() override { return syncfs(); }
 };
 
-/// An image that has been read into memory completely.
+/// An image, read into memory as a whole.
 class ImageBytes final : public model::SectorStore {
  public:
   explicit ImageBytes(const std::filesystem::path& image)

@@ -80,7 +80,7 @@ void start_loopback() {
   ::ioctl(socket.get(), SIOCSIFFLAGS, &request);
 }
 
-/// Mounts the image if the folder is empty. Otherwise, the image is already mounted.
+/// Mounts the image if the directory is empty. Otherwise, the image is already mounted.
 void mount_image() {
   if (fs::exists(kImage) && !fs::is_empty(kImage)) return;
   start_loopback();
@@ -100,7 +100,7 @@ void bind_program(const std::string& name) {
   }
 }
 
-/// Mounts the overlay at kTop, and creates the folders that programs expect.
+/// Mounts the overlay at kTop, and creates the directories that programs expect.
 void mount_overlay(const InsideCommand& command) {
   mount_at("tmpfs", kMemory, "tmpfs");
   make_folder(kMemory + "/upper");

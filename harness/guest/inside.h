@@ -22,8 +22,8 @@ struct InsideCommand {
   /// Path at which the program in the image sees the file system under test. The program can also
   /// use the path `root`, unless the image has files at that path.
   std::string disk;
-  std::string files;                     ///< folder that the program sees as /.headcrash/files
-  std::string folder;                    ///< working folder of the program
+  std::string files;                     ///< directory that the program sees as /.headcrash/files
+  std::string folder;                    ///< working directory of the program
   std::vector<std::string> environment;  ///< "NAME=VALUE"; if empty, the caller's environment
   std::vector<std::string> argv;         ///< a name without '/' is searched for in PATH
 };

@@ -87,7 +87,7 @@ bool is_served_by_a_daemon(const std::string& target) {
   return served;
 }
 
-/// Returns true if some process has an open connection to FUSE.
+/// Returns true if any process has /dev/fuse open.
 bool daemon_runs() {
   namespace fs = std::filesystem;
   /// a process may exit during the search, so errors in `ended` are ignored

@@ -18,7 +18,7 @@ struct MountOptions {
 /// Parses options in the format of mount(8), such as "ro,noatime,data=journal".
 MountOptions parse_mount_options(std::string_view text);
 
-/// Mounts a file system. Creates the target folder if it is missing.
+/// Mounts a file system. Creates the target directory if it is missing.
 VfsResult<void> mount_file_system(const std::string& source, const std::string& target,
                                   const std::string& type, const std::string& options);
 VfsResult<void> unmount_file_system(const std::string& target);

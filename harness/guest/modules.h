@@ -1,6 +1,7 @@
 #pragma once
-// Loads the guest's kernel modules. The initramfs has them in a single folder. scripts/build-guest
-// lists the modules in loading order: each module follows those on which it depends.
+// Loads the guest's kernel modules. The initramfs has them in a single directory.
+// scripts/build-guest lists the modules in loading order: each module follows those on which it
+// depends.
 
 #include <filesystem>
 #include <string>

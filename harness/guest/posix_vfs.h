@@ -1,6 +1,6 @@
 #pragma once
 // Implements the interface in vfs.h on top of the kernel's file systems. Every operation is one
-// system call, or the shortest equivalent sequence of calls, on paths below a root folder. Paths
+// system call, or the shortest equivalent sequence of calls, on paths below a root directory. Paths
 // with ".." are rejected with EINVAL before they reach the kernel. The kernel follows symbolic
 // links inside a path, so untrusted trees must be examined only inside a guest.
 
@@ -16,7 +16,7 @@ namespace headcrash::guest {
 
 class PosixVfs : public Vfs {
  public:
-  /// `root` is an existing folder, usually a mount point.
+  /// `root` is an existing directory, usually a mount point.
   explicit PosixVfs(std::string root) : root_(std::move(root)) {}
 
   /// Opens a file for reading and writing. If the file or the file system is read-only, opens it

@@ -1,11 +1,11 @@
 // Judges contents block by block (content.h).
 //
 // Let p be the last persistence point that covers the block, and Q the last operation that may have
-// run. A block may show its contents at p, or the contents after any operation in (p, Q]: a version
-// of the file, or zeroes if a hole was punched, if the file was truncated, or if the block has not
-// been written yet. If a write to the block is in flight, the block may also be torn: the beginning
-// of one permitted version and the rest of another. The size may be the size at p, any later one,
-// or any size between these.
+// run. A block may have its contents at p, or its contents after any operation in (p, Q]. These are
+// a version of the file, or zeroes after a punched hole, after a truncation, or before the first
+// write to the block. If a write to the block is in flight, the block may also be torn: the
+// beginning of one permitted version and the rest of another. The size may be the size at p, any
+// later one, or any size between these.
 #include "harness/oracle/content.h"
 
 #include <fmt/format.h>

@@ -151,8 +151,8 @@ void Judge::judge_name(const SlotHistory& slot, const std::string& path,
   const PermittedName allowed = permitted_name(slot, horizon_);
   if (promises_.one_point != adapters::OnePoint::none)
     seen_.push_back({.slot = &slot, .path = path, .observed = observed, .tokens = {}});
-  // The name may refer to any object, for example to an inode that another file has reused, or to a
-  // directory that has lost its entries.
+  // The name may refer to any object, for example to an inode that another file reused, or to a
+  // directory that lost its entries.
   if (may_show_anything(history_, allowed, horizon_, promises_)) {
     const auto token = only_file(history_, allowed, horizon_);
     if (token && observed != nullptr && observed->type == FileType::regular)
@@ -167,9 +167,9 @@ void Judge::judge_name(const SlotHistory& slot, const std::string& path,
           words({.kind = Expectation::Kind::no_name})});
 }
 
-/// Returns true if a name may be missing although it was persistent. This may happen to the old or
-/// the new name of a directory that is being renamed: if names are ordered, the directory may have
-/// both names on the disk, and fsck then removes one of them.
+/// Returns true if a name may be missing although it was persistent. This may happen to both names
+/// of a directory that is being renamed. If names are ordered, the directory may have both names on
+/// the disk, and fsck then removes one of them.
 bool Judge::may_be_missing(const PermittedName& allowed) const {
   if (allowed.absence()) return true;
   const auto is_directory = [&](const Binding& binding) {
@@ -179,8 +179,9 @@ bool Judge::may_be_missing(const PermittedName& allowed) const {
          std::any_of(allowed.bindings.begin(), allowed.bindings.end(), is_directory);
 }
 
-/// Returns the objects that may be found under a third name. An exchange in flight may leave such a
-/// name on the disk. Sets `exchanged` to null if there was no exchange.
+/// Returns the files that may have a third name in `directory`. An exchange in flight may leave
+/// this temporary name on the disk. Sets `exchanged` to the name that was exchanged; leaves it
+/// unchanged if there is no such exchange.
 PermittedName Judge::third_names(ObjectId directory, const SlotHistory*& exchanged) const {
   const auto& written = history_.objects[directory].attribute_covers;
   // Returns true if the third name can no longer exist. This is the case if a persistence point

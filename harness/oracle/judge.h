@@ -58,7 +58,7 @@ class OmittedNames {
 /// A broken de-facto promise counts less than a broken documented promise.
 std::size_t severity(const std::vector<Finding>& findings);
 
-/// Judges a single tree. Use each object only once. Owns only its working memory. Not thread-safe.
+/// Compares one observed tree with a history. Each object judges only once. Not thread-safe.
 class Judge {
  public:
   struct Terms {

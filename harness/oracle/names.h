@@ -29,8 +29,8 @@ PermittedName permitted_name(const SlotHistory& slot, const Horizon& horizon);
 
 /// Returns true if a name may refer to any object. If metadata writes are unordered (promises.h), a
 /// name is reliable only if it has not changed since it was covered and its object was synced. The
-/// reason is that fsync of a directory writes the entries, but not the inodes to which they refer,
-/// and that fsck clears an entry if the inode was not written.
+/// reason is that fsync of a directory writes the entries, but not their inodes. If an inode was
+/// not written, fsck clears its entry.
 bool may_show_anything(const WorkloadHistory& history, const PermittedName& name,
                        const Horizon& horizon, const adapters::Promises& promises);
 
@@ -46,10 +46,10 @@ struct PromisedTokens {
   /// Links that must be found under one of their names. While a rename is in flight, a link may be
   /// found under its old or its new name.
   std::set<TokenId> named;
-  /// Used only if names are ordered: links in a directory that may not be on the disk yet or may be
-  /// unreachable. The order of writes permits this: the new name is added to such a directory
-  /// before the old name is removed. fsck then finds the object without a name. The links must be
-  /// found under one of their names or in lost+found.
+  /// Links that must be found under one of their names or below lost+found. Used only if names are
+  /// ordered (NameOrder::ordered). A rename may add the new name to a directory that is not yet
+  /// reachable on the disk, and then remove the old name. After a cut, fsck moves the unreachable
+  /// directory to lost+found.
   std::set<TokenId> adrift;
 };
 PromisedTokens promised_tokens(const WorkloadHistory& history, const Horizon& horizon,

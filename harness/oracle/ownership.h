@@ -41,7 +41,7 @@ class Ownership {
     std::size_t section = 0;
     bool owned = false;
     std::uint8_t owner = 0;
-    std::uint32_t passed_by = 0;  // bitmap of the threads that have looked up this directory
+    std::uint32_t passed_by = 0;  // bitmap of the threads that looked up this directory
   };
   OwnerRecord& now(OwnerRecord& record) const;
   bool take(OwnerRecord& record) const;

@@ -117,8 +117,7 @@ Result<void> Follower::sync_directory(const std::string& path) {
   return sync_directory(*directory, path);
 }
 
-/// Handles fsync of a directory. `path` is empty for the root and for a directory that has been
-/// removed.
+/// Handles fsync of a directory. `path` is empty for the root and for a removed directory.
 Result<void> Follower::sync_directory(ObjectId directory, const std::string& path) {
   if (!promises_.fsync_persists) return {};
   cover_entries(directory, CoverTier::posix);

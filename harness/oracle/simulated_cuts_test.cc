@@ -28,7 +28,7 @@ std::string text_of(const std::vector<Finding>& findings) {
   return text;
 }
 
-/// Returns a list in which the files of one folder never change, while there are many changes
+/// Returns a list in which the files of one directory never change, while there are many changes
 /// elsewhere.
 std::vector<Operation> quiet_and_busy(std::uint64_t seed) {
   using Kind = Operation::Kind;

@@ -24,7 +24,7 @@ constexpr std::uint8_t kThreads = 3;
 /// An execution of the list in a random order, up to the power cut.
 struct Execution {
   std::vector<Operation> ran;  ///< executed operations, in the order in which they took effect
-  /// Index in `ran` of the last persistence point that has succeeded.
+  /// Index in `ran` of the last persistence point that succeeded.
   std::optional<std::size_t> completed;
   std::optional<std::size_t> reported;  ///< index in the list of the last point that was reported
 };

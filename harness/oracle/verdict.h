@@ -18,7 +18,7 @@ enum class Verdict : std::uint8_t {
   replayed,  ///< all promises were kept after the file system replayed its log
   /// All promises were kept, but fsck had to repair damage that was left after the replay.
   repaired_by_fsck,
-  broken_rule,        ///< a stack of block devices sent requests that break its rules
+  broken_rule,        ///< a stack of block devices broke one of its rules (adapters::StackRules)
   stale_data,         ///< a file contains bytes that were never written to it
   non_atomic_rename,  ///< a rename that was in flight left both names or neither
   resurrected,        ///< an object still exists although its removal was persistent

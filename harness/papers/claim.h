@@ -17,7 +17,7 @@
 
 namespace headcrash::experiment {
 
-/// A measured or printed number; nullopt if there is no number.
+/// A number that we measured or that a paper reports; nullopt if there is no number.
 using Figure = std::optional<double>;
 
 struct ClaimNumber {
@@ -52,8 +52,8 @@ inline constexpr Verdict kVerdicts[] = {Verdict::holds, Verdict::does_not_hold, 
 enum class RuleClass : std::uint8_t {
   paper,
   ours,  ///< our own question, interpretation or threshold
-  /// The result follows from printed numbers, from a formula or from the design of the system, and
-  /// not from a run.
+  /// The result follows from numbers in the paper, from a formula or from the design of the system,
+  /// and not from a run.
   arithmetic,
   calibrated,  ///< compares with a number that was used to calibrate one of our constants
 };

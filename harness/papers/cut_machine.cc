@@ -11,7 +11,8 @@ namespace headcrash::experiment {
 namespace {
 
 constexpr std::uint64_t kPieceSectors = 128;
-// Maximum number of bytes that a cache may write back to one drive.
+// Maximum size of a drive's overlay. The overlay contains the data that the drive's cache writes
+// back.
 constexpr std::uint64_t kKeptBytesMost = 1 << 30;
 
 /// Copies a range of sectors from `cache` to the same addresses of `store`.

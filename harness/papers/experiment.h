@@ -40,7 +40,8 @@ struct ExperimentOutcome {
   std::vector<ClaimAnswer> answers;
   std::vector<Cell> cells;
   double host_s = 0;  ///< CPU time on this host
-  /// Wall time on this host; shorter than the CPU time if parts use several threads.
+  /// Elapsed time on this host. May be shorter than the CPU time, because some runs execute in
+  /// parallel.
   double wall_s = 0;
   double modelled_s = 0;  ///< total model time of all runs, including the cells
   bool interrupted = false;

@@ -80,7 +80,7 @@ struct Change {
   std::uint64_t subject = 0;  ///< number of the changed block, file or log
   std::uint64_t offset = 0, bytes = 0;
   TimeNs returned_at = 0;
-  bool promised = false;  ///< covered by an fsync call that has returned
+  bool promised = false;  ///< covered by an fsync call that returned
 };
 
 /// The state of a file. States are indexed by file number; files are numbered in order of creation.

@@ -161,9 +161,9 @@ struct WriteHits {
   std::string_view kind;  ///< one of adapters::FileSystemType::block_kinds()
   std::uint64_t writes = 0;
   std::uint64_t block_hits = 0;  ///< writes to a block that was present and dirty
-  /// Number of writes in `block_hits` that overlap the block's dirty range, so that they replace
-  /// data that would otherwise have been written back. An append to a log hits the block, but not
-  /// its dirty range.
+  /// Number of writes in `block_hits` that overlap the block's dirty range. They replace data that
+  /// would otherwise have been written back. An append to a log hits the block, but not its dirty
+  /// range.
   std::uint64_t dirty_hits = 0;
 };
 

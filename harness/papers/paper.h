@@ -1,12 +1,12 @@
 #pragma once
 // The structure of experiments. Each paper has parts, which a user selects by name.
 //
-// A paper has a folder here (ganger94/) with its setups, printed numbers and judgements. This
-// folder contains the shared code: the modelled machine, its workloads, cells and claims. One table
-// (papers.cc) lists the papers for `headcrash list experiments`, `headcrash experiment
+// A paper has a directory here (ganger94/) with its setups, published numbers and judgements. This
+// directory contains the shared code: the modelled machine, its workloads, cells and claims. One
+// table (papers.cc) lists the papers for `headcrash list experiments`, `headcrash experiment
 // PAPER[/PART]` and the report.
 //
-// comparison/ is our own experiment. It has the same structure, but there are no printed numbers.
+// comparison/ is our own experiment. It has the same structure, but there are no published numbers.
 //
 // A part is a function that takes a context and returns claims. It may run cells on the modelled
 // machine, use a simulator, or only compute. The result contains our numbers next to the paper's,

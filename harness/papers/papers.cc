@@ -1,4 +1,4 @@
-// Lists the papers and our own experiments (paper.h). A new experiment needs a folder and a line
+// Lists the papers and our own experiments (paper.h). A new experiment needs a directory and a line
 // here.
 #include "harness/papers/chen96/chen96.h"
 #include "harness/papers/comparison/compare.h"

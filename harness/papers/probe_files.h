@@ -12,7 +12,7 @@ namespace headcrash::experiment {
 VfsResult<void> make_file(Vfs& vfs, const std::string& path, std::uint64_t number,
                           std::uint64_t bytes);
 
-/// A set of `files` files of the same size, with `files_per_folder` files in each folder.
+/// A set of `files` files of the same size, with `files_per_folder` files in each directory.
 struct FileSet {
   std::uint64_t files = 0, file_bytes = 0, files_per_folder = 100;
 

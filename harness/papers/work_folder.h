@@ -1,5 +1,5 @@
 #pragma once
-// A temporary folder for recordings of the in-process lab.
+// A temporary directory for recordings of the in-process lab.
 
 #include <unistd.h>
 
@@ -24,7 +24,7 @@ class WorkFolder {
   }
   WorkFolder(const WorkFolder&) = delete;
   WorkFolder& operator=(const WorkFolder&) = delete;
-  /// Returns the folder's path, or an empty path if the folder could not be created.
+  /// Returns the directory's path, or an empty path if the directory could not be created.
   const std::filesystem::path& path() const { return path_; }
 
  private:

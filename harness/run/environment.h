@@ -15,7 +15,7 @@ nlohmann::json host_description();
 /// found".
 nlohmann::json tool_versions();
 
-/// Returns true if the program is in one of the folders in PATH, or in /usr/sbin or /sbin.
+/// Returns true if the program is in one of the directories in PATH, or in /usr/sbin or /sbin.
 bool is_in_path(const std::string& program);
 
 }  // namespace headcrash::run

@@ -39,7 +39,7 @@ struct OtherGuests {
 Result<std::string> with_guests(const std::string& text, const std::string& file,
                                 const OtherGuests& guests);
 
-/// Returns the accelerator for guests of this kind. The folder `cache` stores whether the host
+/// Returns the accelerator for guests of this kind. The directory `cache` stores whether the host
 /// supports KVM.
 vm::Accelerator accelerator_of(bool virtual_time, const std::filesystem::path& cache);
 

@@ -126,7 +126,7 @@ inline constexpr const char* kStageLog = "/dev/vdc";
 inline constexpr const char* kMountPoint = "/mnt";
 
 /// Returns an adapter's command in which placeholders are replaced with the guest's devices and
-/// folders.
+/// directories.
 std::vector<std::string> in_guest(const std::vector<std::string>& argv, std::string_view uuid = {});
 
 class GuestSession {

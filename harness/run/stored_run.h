@@ -36,7 +36,7 @@ struct StoredRun {
   bool finished_before = false;    ///< the run was already complete, so no work is left
   RunLock lock;                    ///< prevents other processes from executing the run
   std::filesystem::path database_folder;
-  std::filesystem::path folder;  ///< folder for artefacts; created on first use
+  std::filesystem::path folder;  ///< directory for artefacts; created on first use
 };
 
 /// Opens a run and locks it. With `resume`, opens the newest unfinished run that has the same
@@ -45,11 +45,11 @@ struct StoredRun {
 /// creates a new run. Fails if another process is executing the run.
 Result<StoredRun> open_run(db::Database& database, const RunPlan& plan);
 
-/// Returns the path of the folder for a trial's artefacts. Does not create the folder.
+/// Returns the path of the directory for a trial's artefacts. Does not create the directory.
 std::filesystem::path artefact_path(const StoredRun& run, const std::string& key);
 
-/// Creates an empty folder for a trial's artefacts. If an interrupted trial with the same key has
-/// left files there, removes them.
+/// Creates an empty directory for a trial's artefacts. If an interrupted trial with the same key
+/// has left files there, removes them.
 Result<std::filesystem::path> artefact_folder(const StoredRun& run, const std::string& key);
 
 }  // namespace headcrash::run

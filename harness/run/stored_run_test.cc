@@ -39,7 +39,7 @@ class StoredRunTest : public testing::Test {
     ASSERT_TRUE(recorded) << recorded.error().message();
   }
 
-  /// The test does not lock this folder itself, because opening the database in it does so.
+  /// The test does not lock this directory itself, because opening the database in it does so.
   TemporaryFolder folder_;
   db::Database database_;
 };

@@ -17,8 +17,9 @@ namespace fs = std::filesystem;
 constexpr const char* kDiskName = "hd0";
 constexpr const char* kLogName = "log";
 
-/// Returns the value as a TOML basic string, whose syntax is a superset of JSON's. A profile's path
-/// must be absolute, because relative paths are resolved against the machine file's folder.
+/// Returns the profile as a TOML string. The escapes of JSON that are used here are also valid in
+/// TOML. Makes a path absolute, because relative paths in the machine file are resolved against the
+/// directory of that file.
 std::string quoted_profile(const std::string& profile) {
   const bool is_path =
       profile.find('/') != std::string::npos || fs::path(profile).extension() == ".toml";

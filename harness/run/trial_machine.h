@@ -27,7 +27,7 @@ struct TrialMachineSpec {
   std::string log_profile;  ///< profile of the log device; empty to use the disk's profile
 };
 
-/// Starts the machine. `scratch` is an existing folder that only this trial uses. Fails if the
+/// Starts the machine. `scratch` is an existing directory that only this trial uses. Fails if the
 /// machine file cannot be written or if ServedDevice::start() fails.
 Result<std::unique_ptr<device::ServedDevice>> start_trial_machine(
     const TrialMachineSpec& spec, const adapters::LinuxAdapter& filesystem,

@@ -27,7 +27,7 @@ namespace headcrash::vm {
 enum class Accelerator { kvm, tcg, user_mode };
 const char* name(Accelerator accelerator);  ///< returns "kvm", "tcg" or "user-mode"
 
-/// The output of scripts/build-guest in the cache folder.
+/// The output of scripts/build-guest in the cache directory.
 struct GuestImage {
   std::filesystem::path kernel;
   std::filesystem::path initramfs;
@@ -53,8 +53,8 @@ Result<GuestImage> guest_image(const std::filesystem::path& cache,
 /// anything on which it depends has changed since. Does not modify the cache.
 Result<std::optional<GuestImage>> built_guest_image(const std::filesystem::path& cache,
                                                     Accelerator accelerator = Accelerator::tcg);
-/// Describes the image in a folder that build-guest has created. Rejects a user-mode kernel if its
-/// source lacks a required edit.
+/// Describes the image in a directory that build-guest has created. Rejects a user-mode kernel if
+/// its source lacks a required edit.
 Result<GuestImage> guest_image_in(const std::filesystem::path& folder);
 
 /// Images, keyed by file system name. File systems that need the same parts share an image.
@@ -107,7 +107,7 @@ struct GuestSpec {
 inline constexpr std::uint64_t kMarkDiskBytes = 4096;
 
 /// Configures a user-mode Linux guest. `disk` is the socket of its first disk. The sockets of its
-/// other disks, its clock and its agent are in the same folder
+/// other disks, its clock and its agent are in the same directory
 /// (plugin/servers/timetravel/calendar.h). `others` are the disks after the first one.
 void attach_user_mode(GuestSpec& spec, const std::filesystem::path& disk, std::uint64_t disk_bytes,
                       const std::vector<adapters::OtherDisk>& others);
@@ -120,7 +120,7 @@ class GuestProcess;
 class Guest {
  public:
   /// Starts a guest from the saved state for this spec. If the cache has no such state, first boots
-  /// a guest and saves its state. `scratch` is an existing folder for the console output of this
+  /// a guest and saves its state. `scratch` is an existing directory for the console output of this
   /// guest. QEMU dies with the thread that called this function, so that thread must live as long
   /// as the guest.
   static Result<std::unique_ptr<Guest>> start(const GuestSpec& spec,

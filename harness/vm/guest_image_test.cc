@@ -1,4 +1,4 @@
-// Tests how the harness reads an image folder that build-guest has made. A query must not build
+// Tests how the harness reads an image directory that build-guest has made. A query must not build
 // anything.
 #include <gtest/gtest.h>
 
@@ -69,7 +69,7 @@ TEST_F(GuestImageTest, RejectsUserModeWithoutRequiredEdits) {
 }
 
 TEST_F(GuestImageTest, RejectsOtherFolders) {
-  EXPECT_FALSE(guest_image_in(folder_));  // the folder has no files
+  EXPECT_FALSE(guest_image_in(folder_));  // the directory has no files
   for (const char* info : {"", "[1]", "{}", R"({"key": "abc"})",
                            R"({"kernel_version": 6, "key": "abc"})", R"({"kernel_version")"}) {
     const auto image = described(info);

@@ -38,7 +38,7 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-// Returns true if any process has the test's scratch folder on its command line.
+// Returns true if any process has the test's scratch directory on its command line.
 bool some_process_names(const fs::path& folder) {
   std::error_code error;
   for (const auto& process : fs::directory_iterator("/proc", error)) {
@@ -74,7 +74,7 @@ class MemoryDisk {
   Result<base::Process> server_;
 };
 
-// Sets up the image, the accelerator and the scratch folder that all tests share.
+// Sets up the image, the accelerator and the scratch directory that all tests share.
 class GuestTest : public testing::Test {
  protected:
   static void SetUpTestSuite() {

@@ -18,10 +18,10 @@ namespace headcrash::vm {
 struct Launch {
   Disks disks = Disks::blank;
   int incoming = -1;              ///< descriptor of the saved state for load_state(); -1 to boot
-  std::filesystem::path scratch;  ///< folder for console.log and qemu.log
+  std::filesystem::path scratch;  ///< directory for console.log and qemu.log
 };
 
-/// These functions return the paths of the two logs of a guest's process in its scratch folder.
+/// These functions return the paths of the two logs of a guest's process in its scratch directory.
 std::filesystem::path console_in(const std::filesystem::path& scratch);
 std::filesystem::path log_in(const std::filesystem::path& scratch);
 

@@ -84,7 +84,7 @@ TEST(UserModeCommand, NamesItsClockAndDisksInOrder) {
   EXPECT_FALSE(has(words, "late_kicks"));
   spec.late_kicks = true;
   EXPECT_TRUE(has(user_mode_command(spec, "/tmp/scratch"), "virtio_uml.late_kicks=1"));
-  // The command line of the kernel must not contain the path of the folder.
+  // The command line of the kernel must not contain the path of the directory.
   spec.time_socket = "/tmp/scratch/d.sock.time";
   spec.port_socket = "/tmp/scratch/d.sock.port";
   spec.disks = {{.socket = "/tmp/scratch/d.sock"}};

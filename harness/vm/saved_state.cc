@@ -67,7 +67,7 @@ void prune(const fs::path& states) {
   for (const auto& entry : fs::directory_iterator(states, error)) {
     const std::string name = entry.path().filename().string();
     if (name.starts_with(kHalfMade))
-      // The lock is free, so the process that created this folder is dead.
+      // The lock is free, so the process that created this directory is dead.
       fs::remove_all(entry.path(), error);
     if (!name.starts_with("."))
       folders.emplace_back(fs::last_write_time(entry.path(), error), entry.path());

@@ -1,12 +1,12 @@
 #pragma once
 // States of booted guests, saved as files.
 //
-// A state is a folder CACHE/states/HASH with two files: `state` is QEMU's migration stream, and
+// A state is a directory CACHE/states/HASH with two files: `state` is QEMU's migration stream, and
 // `key` is the full text of everything on which the state depends. The hash serves only to find the
-// folder. A state is created in a temporary folder, under a lock, and the folder is then renamed,
-// so a state is either complete or absent. If a run is killed, the next run removes the temporary
-// folder. The states that have not been used for the longest time are deleted. A QEMU that is
-// reading such a state is not affected, because it has the file open.
+// directory. A state is created in a temporary directory, under a lock, and the directory is then
+// renamed, so a state is either complete or absent. If a run is killed, the next run removes the
+// temporary directory. The states that have not been used for the longest time are deleted. A QEMU
+// that is reading such a state is not affected, because it has the file open.
 
 #include <filesystem>
 

@@ -18,11 +18,11 @@ namespace {
 
 constexpr std::chrono::seconds kUserModeBootLimit{60};
 constexpr int kBlockDevice = 2;                  // device ID of virtio-blk
-constexpr const char* kInitramfs = "initramfs";  // name of a symbolic link in the scratch folder
+constexpr const char* kInitramfs = "initramfs";  // name of a symbolic link in the scratch directory
 
 /// Environment variables that hide the features of the host's processor from the guest's programs.
-/// The programs run on this processor, and its features would determine which library folders are
-/// searched and how much stack a call needs. Both would change the kernel's pages and names,
+/// The programs run on this processor, and its features would determine which library directories
+/// are searched and how much stack a call needs. Both would change the kernel's pages and names,
 /// and the times at which random numbers are drawn. With these settings, glibc assumes a processor
 /// with SSE2 and a cache of 1 MiB. The kernel passes unknown words of its command line to init as
 /// environment variables. The names are in the glibc manual, "Hardware Capability Tunables". In

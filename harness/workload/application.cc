@@ -125,7 +125,7 @@ Result<void> check_packages(const StrictTable& root, const Application& applicat
   return {};
 }
 
-/// Parses `rootfs`. A relative path is resolved against the folder of the application's file.
+/// Parses `rootfs`. A relative path is resolved against the directory of the application file.
 Result<void> read_rootfs(const StrictTable& root, const std::filesystem::path& folder,
                          Application& application) {
   if (!root.has("rootfs")) return {};
@@ -195,8 +195,8 @@ std::filesystem::path last_match(const std::filesystem::path& pattern) {
 }
 
 /// Parses `tools`. A name that contains a '/' is the path of a program on the host. A relative path
-/// is resolved against the folder of the application's file. The program at an absolute path may be
-/// missing on the host if the application has `packages`, because a package may provide the
+/// is resolved against the directory of the application's file. The program at an absolute path may
+/// be missing on the host if the application has `packages`, because a package may provide the
 /// program. If no package does, packing the guest fails later with an error that names the program.
 Result<void> settle_tools(const StrictTable& root, const std::filesystem::path& folder,
                           Application& application) {

@@ -87,8 +87,8 @@ struct Application {
   /// Path on the host of a squashfs image; all commands run in this root file system. If empty,
   /// they run in the guest's root file system.
   std::string rootfs;
-  /// Working folder and environment variables ("NAME=VALUE") of commands that need no shell. May be
-  /// set only with a `rootfs`.
+  /// Working directory and environment variables ("NAME=VALUE") of commands that need no shell. May
+  /// be set only with a `rootfs`.
   std::string folder = "/";
   std::vector<std::string> environment;
   /// Adds the packages, programs and root file system of this application to the parts of a guest.

@@ -212,11 +212,10 @@ std::string said_by(const std::string& command, const std::string& input,
 
 struct Held {
   const char* promised;
-  const char*
-      /// One character per transaction: the number of its parts that are found. '-' if there are
-      /// none, 'x' if their contents are wrong.
-      there;
-  const char* says;  ///< expected output if three transactions were reported
+  /// One character per transaction: the number of its parts that are found, '-' for no parts, or
+  /// 'x' if their contents are wrong.
+  const char* there;
+  const char* says;  ///< expected output if the application reported three transactions
 };
 
 /// Tests all verifiers of numbered transactions with the same cases. The cases ensure that a

@@ -92,7 +92,7 @@ bool Draft::can_be_renamed(const Operation& operation) const {
   return *to != FileType::directory;
 }
 
-/// Returns true if link() would succeed. link() fails for an open file that has lost all its names.
+/// Returns true if link() would succeed. link() fails for an open file that has no names left.
 bool Draft::can_be_linked(const std::string& path) const {
   const auto id = find(path);
   if (!id || objects_[*id].type == FileType::directory) return false;

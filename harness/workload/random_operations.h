@@ -1,13 +1,13 @@
 #pragma once
-// Generates random operations from a seed and weights; it is the fuzzer among the workloads. The
-// operations are those of the whole language, except whiteouts and subvolumes.
+// The fuzzing workload: generates random operations from a seed and weights. It uses all operations
+// of the language, except whiteouts and subvolumes.
 //
 // With threads, the names are divided into one set for each thread (names such as "s1file2", and
 // one directory for each set, such as "s1dir"). Each thread uses one set until the next join; then
 // the sets rotate. Files thus pass from thread to thread, but two threads never use the same file
 // concurrently (operation.h). All sets share the other directories. The threads thus share the file
-// system's locks, directory blocks and commits, but each name still belongs to one thread, as the
-// oracle requires.
+// system's locks, directory blocks and commits. However, only one thread uses a name between two
+// joins, as the oracle requires.
 
 #include <array>
 #include <cstdint>

@@ -1,7 +1,7 @@
 #pragma once
 // The small-file workload. It creates, overwrites, renames, replaces and removes small files in a
-// few folders. About half of the changes are followed by a sync, or by an fsync of the file or
-// folder.
+// few directories. About half of the changes are followed by a sync, or by an fsync of the file or
+// directory.
 
 #include <cstdint>
 #include <vector>

@@ -10,7 +10,7 @@
 
 namespace headcrash::base {
 
-/// Locks an open file or folder. Returns false if another descriptor holds the lock.
+/// Locks an open file or directory. Returns false if another descriptor holds the lock.
 bool try_flock(const Descriptor& file);
 
 /// Locks an open image, for one writer or any number of readers, until all copies of the descriptor
@@ -18,14 +18,14 @@ bool try_flock(const Descriptor& file);
 /// systems that do not support locks.
 Result<void> lock_image(int file, const std::string& path, bool writes);
 
-/// Returns true if `path` still names this open file or folder.
+/// Returns true if `path` still names this open file or directory.
 bool is_at(const Descriptor& file, const std::filesystem::path& path);
 
 /// A lock file that exists while its lock is held.
 class FileLock {
  public:
   /// Returns nullopt if another owner holds the lock. If the file cannot be created (for example in
-  /// a read-only folder), succeeds without a lock, so several owners may exist at the same time.
+  /// a read-only directory), succeeds without a lock, so several owners may exist at the same time.
   static std::optional<FileLock> try_take(const std::filesystem::path& path);
   FileLock(FileLock&&) = default;
   FileLock& operator=(FileLock&&) = delete;

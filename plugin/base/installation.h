@@ -1,7 +1,7 @@
 #pragma once
 // Locations of the files that the `headcrash` command uses. An installed command uses the files
-// installed with it (PREFIX/lib/headcrash, PREFIX/libexec/headcrash). A program in a build folder
-// uses the files in that folder and the script in the source tree.
+// installed with it (PREFIX/lib/headcrash, PREFIX/libexec/headcrash). A program in a build
+// directory uses the files in that directory and the script in the source tree.
 
 #include <filesystem>
 

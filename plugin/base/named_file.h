@@ -20,9 +20,9 @@ struct BuiltInFile {
 };
 
 struct NamedFile {
-  std::string name;              ///< without the folder and the extension
+  std::string name;              ///< without the directory and the extension
   std::string file;              ///< for messages
-  std::filesystem::path folder;  ///< folder of a user's file; empty if built in
+  std::filesystem::path folder;  ///< directory of a user's file; empty if built in
   std::string text;
 };
 
@@ -36,20 +36,20 @@ Result<NamedFile> find_named_file(std::string_view kind, const std::string& name
 bool is_path(std::string_view name_or_path);
 
 /// Splits "NAME+VARIANT"; the variant may be empty. A '+' belongs to the path if it is in a
-/// folder's name or if an extension follows it.
+/// directory's name or if an extension follows it.
 std::pair<std::string, std::string> split_variant(std::string_view name_or_path);
 
 /// Resolves a name or path that occurs in a file in `folder`. Relative paths are relative to
 /// `folder`.
 std::string named_in(const std::filesystem::path& folder, const std::string& name_or_path);
 
-/// Returns the folder of a file. Returns "." for a bare name, because its parent_path() is empty.
+/// Returns the directory of a file; "." for a bare name, whose parent_path() is empty.
 std::filesystem::path folder_of(const std::filesystem::path& file);
 
 /// Returns the names without their extensions, sorted.
 std::vector<std::string> names_of(std::span<const BuiltInFile> built_in);
 
-/// Converts the result of a folder's `embedded_files()` to BuiltInFiles.
+/// Converts the result of a directory's `embedded_files()` to BuiltInFiles.
 template <typename EmbeddedFile>
 std::vector<BuiltInFile> built_in(std::span<const EmbeddedFile> embedded) {
   std::vector<BuiltInFile> files;

@@ -1,11 +1,11 @@
 #pragma once
-// A temporary folder for sockets and logs, removed by its destructor.
+// A temporary directory for sockets and logs, removed by its destructor.
 //
 // Its name begins with headcrash-PID-, and its owner holds a lock on it. When a process creates its
-// first scratch folder, it also removes the folders of killed processes. A folder whose lock is
-// held is kept, even if its owner runs in another PID namespace (a container) that shares the
-// parent folder. A folder whose PID is in use is also kept, because older versions of headcrash do
-// not take the lock.
+// first scratch directory, it also removes the directories of killed processes. A directory whose
+// lock is held is kept, even if its owner runs in another PID namespace (a container) that shares
+// the parent directory. A directory whose PID is in use is also kept, because older versions of
+// headcrash do not take the lock.
 
 #include <filesystem>
 #include <utility>
@@ -17,7 +17,7 @@ namespace headcrash::base {
 
 class ScratchFolder {
  public:
-  /// Creates a folder that only this user can access.
+  /// Creates a directory that only this user can access.
   static Result<ScratchFolder> make();
   ScratchFolder(ScratchFolder&& other) noexcept
       : path_(std::exchange(other.path_, {})), lock_(std::move(other.lock_)) {}
@@ -36,7 +36,7 @@ class ScratchFolder {
   Descriptor lock_;
 };
 
-/// Removes scratch folders whose owner has exited and whose lock is free.
+/// Removes scratch directories whose owner has exited and whose lock is free.
 void sweep_scratch_folders();
 
 }  // namespace headcrash::base

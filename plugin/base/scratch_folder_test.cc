@@ -32,7 +32,7 @@ TEST(ScratchFolder, SweepRemovesOnlyFoldersOfDeadProcesses) {
 }
 
 /// The owner may be in another PID namespace, so that no process here has its PID. Its lock must
-/// protect the folder.
+/// protect the directory.
 TEST(ScratchFolder, SweepKeepsAFolderOfAnotherPidNamespace) {
   const pid_t dead = ::fork();
   if (dead == 0) ::_exit(0);

@@ -9,7 +9,7 @@
 namespace headcrash::base {
 
 /// Reads a text file. Fails if it is larger than 1 MiB (a device, an image) or cannot be read (a
-/// folder).
+/// directory).
 Result<std::string> read_text_file(const std::string& path);
 
 /// Creates the file or replaces its contents. Returns any error from opening, writing or closing

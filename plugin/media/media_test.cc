@@ -1,4 +1,4 @@
-// Tests that the memory store and the file store hold the same bytes, and that a folder with
+// Tests that the memory store and the file store hold the same bytes, and that a directory with
 // foreign contents is rejected.
 #include <fcntl.h>
 #include <gtest/gtest.h>

@@ -78,7 +78,7 @@ void MemoryStore::mark(std::uint64_t page, bool written) {
   word = written ? word | bit : word & ~bit;
 }
 
-/// Returns the first page in [page, end) that has been written, or `end`.
+/// Returns the first written page in [page, end), or `end`.
 std::uint64_t MemoryStore::next_written_page(std::uint64_t page, std::uint64_t end) const {
   while (page < end) {
     const std::uint64_t rest = written_[page / kWordBits] >> page % kWordBits;

@@ -1,13 +1,13 @@
 #pragma once
-// Media in files: a folder with the images of one machine.
+// Media in files: a directory with the images of one machine.
 //
 //   DIR/store.json
 //   {"format":"headcrash-store","version":1,"devices":[{"name":"hd0","profile":..,"sectors":..}]}
 //   DIR/hd0.img      the medium of hd0, raw and sparse; usable with qemu-img; mount only a copy
 //
-// store.json is written last, by rename, so a folder that has it is complete. A process that uses
-// the folder holds flock(2) on it; a killed server leaves no lock behind. Bytes go through the page
-// cache: they survive the death of the server, but not a power failure of the host.
+// store.json is written last, by rename, so a directory that has it is complete. A process that
+// uses the directory holds flock(2) on it; a killed server leaves no lock behind. Bytes go through
+// the page cache: they survive the death of the server, but not a power failure of the host.
 
 #include <filesystem>
 #include <memory>
@@ -55,12 +55,12 @@ class SparseFileStore : public model::SectorStore {
   std::uint64_t sectors_;
 };
 
-/// The folder of a machine's images, locked from open() to destruction.
+/// The directory of a machine's images, locked from open() to destruction.
 class StoreFolder {
  public:
-  /// Opens the folder; creates it (but not its parents) if missing. Fails if the folder's
-  /// store.json names other devices, profiles or sizes, if another process uses the folder, or if
-  /// it contains files but no store.json.
+  /// Opens the directory; creates it (but not its parents) if missing. Fails if the directory's
+  /// store.json names other devices, profiles or sizes, if another process uses the directory, or
+  /// if it contains files but no store.json.
   static Result<std::unique_ptr<StoreFolder>> open(const std::filesystem::path& folder,
                                                    const std::vector<StoredDevice>& devices);
   ~StoreFolder();

@@ -1,4 +1,4 @@
-// Opens and locks a folder of images, and checks its store.json (sparse_file_store.h).
+// Opens and locks a directory of images, and checks its store.json (sparse_file_store.h).
 #include <fcntl.h>
 #include <fmt/core.h>
 #include <sys/file.h>
@@ -99,8 +99,8 @@ Result<void> write_description(const fs::path& path, const json& description) {
   return {};
 }
 
-/// Checks a folder that has no store.json. It may contain only images left over from an interrupted
-/// first start.
+/// Checks a directory that has no store.json. It may contain only images left over from an
+/// interrupted first start.
 Result<void> check_unfinished(const fs::path& folder, const std::vector<StoredDevice>& devices) {
   std::error_code error;
   for (fs::directory_iterator entry(folder, error), end; !error && entry != end;

@@ -57,8 +57,9 @@ std::vector<Answer> read_answers(const std::filesystem::path& file) {
   return answers;
 }
 
-/// Submits requests at their recorded arrival times. With `clook`, the disk holds at most one
-/// request, and the next request is the nearest one in ascending order of sectors.
+/// Submits requests at their recorded arrival times. With `clook`, the disk gets one request at a
+/// time: of the waiting requests, the one with the lowest sector at or after the previous
+/// request's, or else the one with the lowest sector.
 class Replay final : public model::Initiator, public model::EventTarget {
  public:
   Replay(const model::DiskProfile& profile, const std::vector<Answer>& answers, bool clook)

@@ -35,7 +35,7 @@ constexpr std::array<std::uint32_t, 9> kSegmentKib = {32,   64,   128,  256, 512
 struct SegmentRow {
   using Shares = std::array<double, kSegmentKib.size()>;
   std::uint32_t drives = 0;
-  Shares printed{};  ///< the values that the dissertation prints
+  Shares printed{};  ///< the values in the dissertation
   Shares synchronised{}, unsynchronised{};
 };
 

@@ -1,5 +1,5 @@
 #pragma once
-// Declarations shared by the profile readers in this folder.
+// Declarations shared by the profile readers in this directory.
 
 #include <filesystem>
 #include <string>

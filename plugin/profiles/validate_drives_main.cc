@@ -1,6 +1,6 @@
 // headcrash_validate_drives prints the table of VALIDATION.md.
 //
-//   headcrash_validate_drives TRACES            every trace of the folder with a built-in profile
+//   headcrash_validate_drives TRACES            all traces in TRACES with built-in profiles
 //   headcrash_validate_drives PROFILE TRACE     one trace; --each as third argument lists requests:
 //                                               op lbn sectors measured_ms model_ms
 #include <fmt/core.h>

@@ -156,7 +156,7 @@ class Exporter {
   LogFile& into_;
   model::DeviceId device_;
   RequestIds flushes_;
-  /// Requests that have been submitted but not yet acknowledged; without payloads.
+  /// Requests that were submitted but are not yet acknowledged; without payloads.
   std::unordered_map<model::RequestId, Event> waiting_;
   std::vector<std::byte> buffer_;
 };

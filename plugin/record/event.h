@@ -113,7 +113,7 @@ struct RecordingHeader {
   bool media = true;
   /// The contents of the media before the first event; nullopt for zeroes.
   struct Base {
-    std::string recording;  ///< path, relative to the folder of this recording
+    std::string recording;  ///< path, relative to the directory of this recording
     std::string state;      ///< name in the format of plugin/states/crash_state.h
     /// Fingerprint of the base's events before the state's cut (RunHistory::fingerprint). A
     /// different fingerprint means that another recording has replaced the base under the same

@@ -14,7 +14,8 @@ using model::kSectorBytes;
 
 namespace {
 
-/// The first scan moves only chunks with at least this many extents.
+/// The first scan moves chunks with at least this many extents. Each further scan has a lower
+/// limit.
 constexpr std::size_t kFragmentedExtents = 32;
 /// If no move helps in a scan, the next scan begins after the index has grown by a fraction of its
 /// limit: 1/kIndexBytesPerTry.

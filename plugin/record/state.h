@@ -34,7 +34,8 @@ class RecordingBytes {
   RecordingReader reader_;
 };
 
-/// One medium at one point of a run. Sectors never written read as zeroes.
+/// The contents of one medium at one point in a run. Sectors that were never written read as
+/// zeroes.
 class MediumState {
  public:
   MediumState(std::shared_ptr<const RecordingBytes> bytes, ExtentIndex index)

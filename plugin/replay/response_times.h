@@ -25,9 +25,9 @@ class ResponseTimes {
   /// less. Returns 0 if empty.
   double quantile_ns(double quantile) const;
 
-  /// Returns Ruemmler and Wilkes's figure of merit (IEEE Computer, March 1994): the root mean
-  /// square of the horizontal distance between two distributions, in ns. REQUIRES: `a` and `b` have
-  /// the same count.
+  /// Returns the demerit figure of Ruemmler and Wilkes (IEEE Computer, March 1994): the root mean
+  /// square of the horizontal distance between two distributions, in ns. REQUIRES: a.count() ==
+  /// b.count().
   static double horizontal_distance_ns(const ResponseTimes& a, const ResponseTimes& b);
 
  private:

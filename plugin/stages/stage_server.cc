@@ -113,8 +113,8 @@ std::vector<DiskInfo> disk_infos_of(const Origin& origin,
   return disk_infos;
 }
 
-/// Starts a recording. The path of the base is stored relative to the recording's folder, so that
-/// both files can be moved together.
+/// Starts a recording. The path of the base is stored relative to the recording's directory, so
+/// that both files can be moved together.
 Result<std::unique_ptr<StageRecording>> begin_recording(const std::filesystem::path& path,
                                                         const Origin& origin, bool with_media,
                                                         const StageRecording::Clock& clock) {

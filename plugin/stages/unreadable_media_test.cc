@@ -94,7 +94,8 @@ TEST(UnreadableMedia, RolledForwardSectorsAreReadable) {
   EXPECT_EQ(client.read(0, 8), filled('a', 8));
 }
 
-/// An unreadable record must not be rolled forward, even if its bytes look intact.
+/// An unreadable record must not be rolled forward. The recording still contains the record's
+/// bytes, which are valid.
 TEST(UnreadableMedia, AnUnreadableLogRecordIsIgnored) {
   TemporaryFolder folder;
   const auto path = folder / "torn.hcrec";

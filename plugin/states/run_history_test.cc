@@ -394,7 +394,7 @@ TEST(RunHistory, RejectsAnotherRecordingInPlaceOfTheBase) {
   EXPECT_TRUE(RunHistory::load(folder / "top"));
 
   fs::remove(folder / "base");
-  // up to the state's cut, the events are the same as in the first base
+  // The new base has the same first write, which is all that the state "w1" contains.
   Script(folder / "base").write(1, 0, 7).write(2, 1, 9);
   EXPECT_TRUE(RunHistory::load(folder / "top"));
   const auto replace_by_a_write_of = [&](int value, std::uint64_t lba) {

@@ -83,7 +83,8 @@ struct FoundState {
   CrashState state;
   std::string name;
   Strategy strategy = Strategy::prefix;
-  /// StateImage::digest() of the device. For a state of several media, combines their digests.
+  /// Digest of the device's contents (StateImage::digest()). For a state of several media, a
+  /// combination of their digests.
   std::uint64_t digest = 0;
 };
 

@@ -54,7 +54,7 @@ std::string immutable_uri(const std::filesystem::path& path) {
 }
 
 /// Returns true if the file must be opened as immutable. Normally, reading a WAL database requires
-/// a -shm file next to it. In a read-only folder, that file cannot be created, but there are no
+/// a -shm file next to it. In a read-only directory, that file cannot be created, but there are no
 /// writers either. A database without a log can therefore be read directly.
 bool must_read_as_it_stands(const std::filesystem::path& path) {
   std::error_code ignored;
@@ -85,8 +85,8 @@ Result<Handle> open_for_reading(const std::filesystem::path& path) {
   return handle;
 }
 
-/// Fails if the folder of a new file cannot be written. SQLite's error would say that the file is
-/// missing.
+/// Fails if the directory of a new file cannot be written. SQLite's error would say that the file
+/// is missing.
 Result<void> check_folder(const std::filesystem::path& path) {
   std::error_code ignored;
   const auto folder = std::filesystem::absolute(path).parent_path();

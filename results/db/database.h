@@ -1,6 +1,6 @@
 #pragma once
 // The results database: SQLite in WAL mode with foreign keys. The schema is in the numbered .sql
-// files in this folder.
+// files in this directory.
 //
 // In one process, only one campaign at a time opens a database for writing. Several processes may
 // write; each trial is one transaction. A database with an older schema version is migrated when it
@@ -130,7 +130,7 @@ struct FindingRecord {
 
 struct ArtefactRecord {
   std::string kind;
-  std::filesystem::path path;  ///< relative to the database's folder
+  std::filesystem::path path;  ///< relative to the database's directory
   std::int64_t bytes = 0;
 };
 
@@ -222,7 +222,7 @@ struct ClaimNumberRecord {
 };
 struct ClaimRuleRecord {
   std::string claim, rule, verdict, detail;
-  std::string kind = "paper";  ///< class of the rule: paper, ours, arithmetic, calibrated
+  std::string kind = "paper";  ///< class of the rule; see RuleClass in harness/papers/claim.h
   /// Number of executions, each with a different seed; 0 if no result depends on a seed.
   std::int64_t executions = 1;
 };
@@ -255,8 +255,8 @@ struct ClaimRecords {
 class Database {
  public:
   enum class Access { read_only, read_write };
-  /// Opens a database. With read_write, creates the file and its folder if they are missing. With
-  /// read_only, fails if the file is missing.
+  /// Opens a database. With read_write, creates the file and its directory if they are missing.
+  /// With read_only, fails if the file is missing.
   static Result<Database> open(const std::filesystem::path& path, Access access);
   Database(Database&&) noexcept;
   Database& operator=(Database&&) noexcept;

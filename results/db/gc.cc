@@ -46,7 +46,7 @@ struct Candidate {
   bool chosen = false;
 };
 
-/// Returns the components of a path below the database's folder, or the reason why the path is
+/// Returns the components of a path below the database's directory, or the reason why the path is
 /// invalid.
 tl::expected<std::vector<std::string>, std::string> steps_of(const std::string& path) {
   if (path.empty() || path.find('\0') != std::string::npos)
@@ -87,7 +87,7 @@ class Remover {
       if (next.get() < 0) {
         if (errno == ENOENT) return Removal::missing;
         // With O_DIRECTORY, open() reports ENOTDIR for a symbolic link as well as for any other
-        // file that is not a folder.
+        // file that is not a directory.
         return tl::unexpected(errno == ELOOP || errno == ENOTDIR
                                   ? steps[i] + " is not a folder, or is a link"
                                   : steps[i] + ": " + reason_of(errno));
@@ -110,7 +110,7 @@ class Remover {
   }
 
  private:
-  /// Removes empty folders, from the deepest one up to the artefacts folder.
+  /// Removes empty directories, from the deepest one up to the artefacts directory.
   void remove_empty(const std::vector<Folder>& folders,
                     const std::vector<std::string>& steps) const {
     for (std::size_t i = folders.size(); i-- > 0;) {

@@ -1,11 +1,11 @@
 #pragma once
 // Removes old artefacts, such as recordings and console logs. The rows of their trials stay.
 //
-// Paths in a database are untrusted. Only regular files below a folder `*.artefacts` in the
-// database's folder are removed. Each folder in a path is opened without following links, and the
-// file is removed by its name in the last opened folder. Any other path is reported, and its row is
-// kept. Files are removed first, and then their rows in one transaction. If gc is interrupted, the
-// next gc thus completes the removal.
+// Paths in a database are untrusted. Only regular files below a directory `*.artefacts` in the
+// database's directory are removed. Each directory in a path is opened without following links, and
+// the file is removed by its name in the last opened directory. Any other path is reported, and its
+// row is kept. Files are removed first, and then their rows in one transaction. If gc is
+// interrupted, the next gc thus completes the removal.
 
 #include <cstdint>
 #include <string>

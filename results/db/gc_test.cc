@@ -25,7 +25,7 @@ class GcTest : public ScratchFolder {
   }
   fs::path home() const { return folder() / "home"; }
 
-  /// Records a trial with one artefact at `path`, relative to the database's folder.
+  /// Records a trial with one artefact at `path`, relative to the database's directory.
   void trial(const std::string& key, const std::string& path,
              const std::string& started = "2026-01-01T00:00:00Z",
              const std::string& verdict = "replayed") {

@@ -304,8 +304,8 @@ class Merge {
     return true;
   }
 
-  /// Converts a path that is relative to the folder of `database`. The result is relative to the
-  /// folder of the merged database.
+  /// Converts a path that is relative to the directory of `database`. The result is relative to the
+  /// directory of the merged database.
   std::string moved(const fs::path& database, const std::string& path) {
     const fs::path whole = (fs::absolute(database).parent_path() / path).lexically_normal();
     std::error_code problem;
@@ -337,7 +337,7 @@ class Merge {
   }
 
   Database output_;
-  fs::path folder_;  ///< the merged database's folder
+  fs::path folder_;  ///< the merged database's directory
   std::vector<TableShape> tables_;
   std::vector<MergedRun> runs_;
   std::map<std::int64_t, std::string> ended_;

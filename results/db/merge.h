@@ -8,7 +8,7 @@
 // Runs whose digests differ only in the shard become one run. The merged run is finished if every
 // shard is present and finished; otherwise `headcrash campaign --resume` on the merged database
 // runs the missing trials. Artefacts are not copied: their paths are rewritten relative to the
-// merged database's folder.
+// merged database's directory.
 //
 // A run without shards, such as an experiment's run, is one execution. Such a run is never joined
 // with another run, and its duplicates are omitted. Two executions of an experiment are two runs.

@@ -18,7 +18,7 @@ namespace {
 
 class MergeTest : public ScratchFolder {
  protected:
-  /// Creates a shard with three trials, and with an artefact in the shard's folder.
+  /// Creates a shard with three trials, and with an artefact in the shard's directory.
   std::filesystem::path shard(const std::string& name, unsigned index, unsigned count,
                               bool finished,
                               std::vector<std::string> verdicts = {"replayed", "replayed",

@@ -16,8 +16,8 @@ namespace {
 
 constexpr auto kBetweenTries = std::chrono::milliseconds(20);
 
-/// Returns the owner of the folder's lock, such as "process 123 (nbdkit)", from the kernel's list
-/// of locks. A line in that list is "2: FLOCK  ADVISORY  WRITE 123 08:01:4711 0 EOF".
+/// Returns the owner of the directory's lock, such as "process 123 (nbdkit)", from the kernel's
+/// list of locks. A line in that list is "2: FLOCK  ADVISORY  WRITE 123 08:01:4711 0 EOF".
 std::string holder_of(int folder) {
   struct stat status = {};
   if (fstat(folder, &status) != 0) return "another process";

@@ -1,10 +1,10 @@
 #pragma once
-// A lock that is held while databases in a folder are created or migrated.
+// A lock that is held while databases in a directory are created or migrated.
 //
 // The lock is needed because SQLite's busy timeout does not cover the change to WAL, and because a
-// file that another process is still creating looks like a foreign file. The lock is on the folder,
-// because closing any descriptor of the database file would release SQLite's own locks. A server
-// holds the same lock on its store's folder as long as it runs, so the wait is limited.
+// file that another process is still creating looks like a foreign file. The lock is on the
+// directory, because closing any descriptor of the database file would release SQLite's own locks.
+// A server holds the same lock on its store's directory as long as it runs, so the wait is limited.
 
 #include <chrono>
 #include <filesystem>
@@ -17,9 +17,9 @@ namespace headcrash::db {
 /// Holds the lock until destruction.
 class OpeningTurn {
  public:
-  /// Takes the lock, waiting at most `patience`. If the folder cannot be opened or locked, returns
-  /// an object without a lock. Fails if another process held the lock during the whole wait; the
-  /// error names that process if the host reports it.
+  /// Takes the lock, waiting at most `patience`. If the directory cannot be opened or locked,
+  /// returns an object without a lock. Fails if another process held the lock during the whole
+  /// wait; the error names that process if the host reports it.
   static Result<OpeningTurn> take(const std::filesystem::path& database,
                                   std::chrono::milliseconds patience);
 

@@ -1,5 +1,5 @@
-// Tests that the lock on a database's folder is released, and that waiting for the lock has a time
-// limit.
+// Tests that the lock on a database's directory is released, and that waiting for the lock has a
+// time limit.
 #include "results/db/opening_turn.h"
 
 #include <fcntl.h>
@@ -17,7 +17,7 @@ using std::chrono::milliseconds;
 
 class OpeningTurns : public ScratchFolder {
  protected:
-  /// Locks the folder in the same way as a server locks its store's folder.
+  /// Locks the directory in the same way as a server locks its store's directory.
   int lock_as_a_store() const {
     const int fd = ::open(folder().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     EXPECT_EQ(::flock(fd, LOCK_EX | LOCK_NB), 0);

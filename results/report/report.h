@@ -23,13 +23,14 @@ struct BaselineOptions {
 };
 
 struct ReportOptions {
-  /// The report's folder, which is created if it does not exist. The page is the file report.html
-  /// in this folder.
+  /// The report's directory, which is created if it does not exist. The page is the file
+  /// report.html in this directory.
   std::filesystem::path output;
   std::optional<std::int64_t> run;  ///< run to report; default: the newest
   // ---- for benchmarks only
   std::optional<BaselineOptions> baseline;
-  std::filesystem::path csv;  ///< folder for the CSV files, one for each table; empty to write none
+  /// directory for the CSV files, one for each table; empty to write none
+  std::filesystem::path csv;
 };
 
 struct ReportResult {
@@ -44,8 +45,8 @@ struct ReportResult {
 };
 
 /// Writes the report. Fails if there is no such run, the database is empty, gnuplot is missing or
-/// fails, the folder is not writable, or the baseline is unreadable. Also fails if an option that
-/// is only for benchmarks is used with another kind of run.
+/// fails, the directory is not writable, or the baseline is unreadable. Also fails if an option
+/// that is only for benchmarks is used with another kind of run.
 Result<ReportResult> write_report(db::Database& database, const ReportOptions& options);
 
 struct Summary {

@@ -9,7 +9,7 @@ namespace headcrash::shadow {
 
 class Image final : public adapters::ImageReader {
  public:
-  /// The store must outlive the image. Fails as read_state() does.
+  /// The store must outlive the image. Fails in the same cases as read_state().
   static Result<Image> open(const model::SectorStore& store);
 
   const Header& header() const { return state_.header; }

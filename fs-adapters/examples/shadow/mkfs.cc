@@ -74,10 +74,8 @@ Result<Geometry> lay_out(std::uint64_t sectors, const Options& options) {
   geometry.blocks = static_cast<std::uint32_t>(sectors / geometry.block_sectors());
   while (geometry.blocks > kBlocksMin && geometry.device_sectors() > sectors) {
     const std::uint64_t beyond = geometry.device_sectors() - sectors;
-    const std::uint64_t taken =
-        /// Space that one more block needs, rounded up: the block's sectors and its entries in both
-        /// tables.
-        geometry.block_sectors() + 1;
+    // Sectors that one more block needs, rounded up: its contents, and its entries in both tables.
+    const std::uint64_t taken = geometry.block_sectors() + 1;
     geometry.blocks -= static_cast<std::uint32_t>(std::min<std::uint64_t>(
         std::max<std::uint64_t>(beyond / taken, 1), geometry.blocks - kBlocksMin));
   }

@@ -59,7 +59,7 @@ struct Space {
 
 class Store final : public tree::InodeStore, private tree::InodeOwner {
  public:
-  /// Mounts the newest state. Fails as read_state() does, or if two inodes share a block.
+  /// Mounts the newest state. Fails if read_state() fails, or if two inodes share a block.
   static Result<std::unique_ptr<Store>> mount(os::System& system, const MountOptions& options);
 
   // InodeStore.

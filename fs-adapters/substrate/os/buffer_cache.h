@@ -220,11 +220,11 @@ class BufferCache {
   /// Returns the block from the cache or from the disk.
   tl::expected<HeldBuffer, model::Status> read(const BufferKey& key, Content content,
                                                std::uint64_t lba, std::size_t bytes);
-  /// Like the function above, but for blocks that a cleaner or a fiber that handles a failed write
-  /// may move. Calls `home` for the address once there is memory for the block; after that call,
-  /// the block must not be moved until it has been read. `home` must not wait. If it cannot
-  /// determine the address without waiting, it returns kUnassigned; read() then returns
-  /// device_failed and reads nothing.
+  /// Like read() with `lba`, but for a block that a cleaner may move, or that may be moved after a
+  /// failed write. If the block is not cached, calls `home` for its address once there is memory
+  /// for the block. From then on, the block must not be moved until it has been read. `home` must
+  /// not wait. If it cannot determine the address at once, it returns kUnassigned; read() then
+  /// returns device_failed and reads nothing.
   tl::expected<HeldBuffer, model::Status> read(const BufferKey& key, Content content,
                                                const std::function<std::uint64_t()>& home,
                                                std::size_t bytes);

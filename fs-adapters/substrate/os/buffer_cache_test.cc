@@ -358,7 +358,8 @@ TEST(BufferCache, TheCallerWritesWhenNoBufferIsClean) {
     EXPECT_EQ(w.medium.word(0), 1U);  // the oldest
     EXPECT_EQ(w.cache.counters().forced_writes, 8U);
     EXPECT_EQ(w.account.disk_wait_ns, kMillisecondNs);
-    // Clean buffers are evicted first, least recently used first.
+    // After the drain, all buffers are clean, and the least recently used one is evicted first.
+    // cached() counts as a use.
     w.queue.drain();
     EXPECT_TRUE(w.cache.cached({0, 1}));
     EXPECT_FALSE(w.cache.cached({0, 0}));

@@ -52,8 +52,8 @@ class NaiveOrder {
       if (!(*this)[i].complete && shares_sectors(i, j)) return false;
     return true;
   }
-  /// Returns true if request j must wait for i because of i's flag or barrier or because of j's
-  /// chain.
+  /// Returns true if request j must wait for request i, because of a flag, a barrier or j's chain,
+  /// or because j is a flush.
   bool ordered_before(RequestId i, RequestId j) {
     const Request &a = (*this)[i], &b = (*this)[j];
     if (b.kind == OrderKind::flush) return true;

@@ -210,8 +210,8 @@ RequestId DiskQueue::State::choose(Spindle& spindle) {
   return (reads ? spindle.reads : spindle.schedule).choose();
 }
 
-/// Adds the leader to the run, and then, one after another, ready requests that begin at the sector
-/// where the run ends.
+/// Adds the leader to the run. Then repeatedly adds a ready request that begins at the first sector
+/// after the run.
 void DiskQueue::State::gather(Run& run, RequestId leader) {
   const BlockRequest& first = requests[leader].request;
   DiskSchedule& schedule = schedule_of(run.spindle, first.op);
@@ -339,9 +339,9 @@ void DiskQueue::State::complete(const std::vector<RequestId>& ids, model::Status
   const std::vector<RequestId> failed = std::exchange(changes.failed, {});
   take_ready();
   for (const RequestId id : ids) tell(id, status);
-  // These requests were not sent, because each had to follow a write that has failed. They have
-  // waited for earlier writes of their sectors. Even if all of those earlier writes succeeded, the
-  // result of these requests is an error.
+  // These requests were not sent, because each had to follow a write that failed. They waited for
+  // earlier writes of their sectors. Even if all of those earlier writes succeeded, the result of
+  // these requests is an error.
   const auto unsent = status == model::Status::ok ? model::Status::medium_error : status;
   for (const RequestId id : failed) tell(id, unsent);
 }

@@ -151,12 +151,10 @@ TEST(DiskQueue, LaterVersionsOfAnUnsentBlockAreNotWritten) {
     const RequestId first = issuer.write(100, 1, 1);
     const std::vector<RequestId> names{first};
     const RequestId second = issuer.write(200, 1, 2, {.after = names});
-    const RequestId newer =
-        // A write of a later version of the same block. Its chain names no requests.
-        issuer.write(200, 1, 3);
-    const RequestId newer_bad =
-        // Another write of the bad sector. It does not depend on any other request.
-        issuer.write(100, 1, 4);
+    // A write of a later version of the same block. Its chain names no requests.
+    const RequestId newer = issuer.write(200, 1, 3);
+    // Another write of the bad sector. It does not depend on any other request.
+    const RequestId newer_bad = issuer.write(100, 1, 4);
     w.queue.drain();
     EXPECT_EQ(issuer.statuses[second], Status::medium_error);
     EXPECT_EQ(issuer.statuses[newer], Status::medium_error);

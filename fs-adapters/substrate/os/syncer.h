@@ -80,7 +80,8 @@ class Syncer {
   /// Waits until no item is running. Returns true if one was running. Must not be called from an
   /// item, nor while the caller holds a lock that an item may need.
   bool wait_for_work_under_way();
-  /// Drops all queued work. Called when the file system that has queued the work is gone.
+  /// Drops all queued work. Called when the file system that queued the work is destroyed or
+  /// abandoned.
   void forget_work();
 
   // The following functions are for state outside the buffer cache: in-core inodes, commits, a log.
@@ -89,8 +90,8 @@ class Syncer {
   /// write. If the policy defines no such time (sweep, own_times), returns `usual_ns` from now. For
   /// burst, the result depends on the current amount of dirty data.
   TimeNs due_at(Content content, TimeNs usual_ns) const;
-  /// The inverse of due_at(). Returns the latest time for which this is true: data that changed at
-  /// that time is due now. Negative if no data is due.
+  /// The inverse of due_at(). Returns the latest time t such that data changed at t is due now.
+  /// Negative if no data is due.
   TimeNs due_since(TimeNs usual_ns) const;
   bool writes_through() const;  ///< true for Policy::write_through
 

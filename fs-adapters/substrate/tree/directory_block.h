@@ -115,7 +115,7 @@ std::optional<std::uint32_t> chunk_with_room(std::span<const std::byte> block,
 /// yet, and must have 1 to kNameBytesMax bytes.
 std::optional<AddedEntry> add_entry(std::span<std::byte> block, std::uint32_t chunk,
                                     std::string_view name, InodeNumber inode, std::uint8_t type);
-/// Like the function above, but uses the first chunk that has room for the name.
+/// Adds the entry to the first chunk that has room for the name.
 std::optional<AddedEntry> add_entry(std::span<std::byte> block, std::string_view name,
                                     InodeNumber inode, std::uint8_t type);
 

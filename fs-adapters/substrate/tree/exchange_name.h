@@ -1,9 +1,11 @@
 #pragma once
 // The temporary third name that an exchange uses (rename.cc). It refers to the target's inode while
-// neither of the two exchanged names does. A power cut may leave this name on the disk; fsck then
-// removes it, unless the inode has no other name. (A name in an unreachable directory does not
-// count, because that directory may already have been removed.) The temporary name contains its
-// inode's number, by which fsck recognizes it, so fsck never removes a user's name.
+// neither of the two exchanged names does.
+//
+// A power cut may leave this name on the disk. fsck then removes it, unless the inode has no other
+// name. (A name in an unreachable directory does not count, because that directory may already have
+// been removed.) The temporary name contains its inode's number. fsck recognizes the name by this
+// number, so it never removes a user's name.
 
 #include <fmt/core.h>
 

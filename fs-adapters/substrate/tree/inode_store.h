@@ -186,15 +186,15 @@ class InodeStore {
 
   virtual VfsResult<void> link_added(Operation& operation, const LinkAddition& addition,
                                      os::HeldBuffer directory_block) = 0;
-  /// Lowers the link count of the inode that has lost a name, either immediately (drop_link()) or
-  /// as soon as the order of writes permits. In the meantime, the removal is pending
+  /// Lowers the link count of the inode that lost a name, either immediately (drop_link()) or as
+  /// soon as the order of writes permits. In the meantime, the removal is pending
   /// (CoreInode::deferred_removals).
   virtual VfsResult<void> link_removed(Operation& operation, const LinkRemoval& removal,
                                        os::HeldBuffer directory_block) = 0;
   /// Called before a rename removes another name of the inode, after the new name has been added.
   /// Ensures that the new name reaches the disk first. The caller holds no block.
   virtual VfsResult<void> settle_name(Operation& operation, CoreInode& inode);
-  /// Called after link_added() if the new name is that of a directory that has moved.
+  /// Called after link_added() if the new name is that of a moved directory.
   virtual void directory_moved(CoreInode& directory);
 
   /// Implements fsync. Also used for writes with O_SYNC.

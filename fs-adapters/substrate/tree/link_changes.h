@@ -43,9 +43,10 @@ struct MovedEntry {
   bool operator==(const MovedEntry&) const = default;
 };
 
-/// A link that is dropped once its entry is gone from the disk. The link of a directory is counted
-/// for the parent that contains the directory's name, as in fsck. It is not counted for the parent
-/// to which ".." refers, because a move may write the name and the ".." in either order.
+/// A link that is dropped once the removal of its entry is on the disk. If the entry is a
+/// directory's name, `parent` also loses a link. As in fsck, `parent` is the directory that
+/// contained the name, and not the one to which ".." refers, because a move may write the name and
+/// the ".." in either order.
 struct DroppedLink {
   CoreInode* inode = nullptr;  ///< the inode that loses the link; null if no link is dropped
   /// If the name of a directory is removed, the parent directory that contained the name; otherwise

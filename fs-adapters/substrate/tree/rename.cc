@@ -45,8 +45,8 @@ void raise(InodeStore& store, CoreInode& inode) {
   store.mark_changed(inode);
 }
 
-/// Makes the ".." of a directory that has moved refer to its new parent, whose link count has
-/// already been raised.
+/// Makes the ".." of a moved directory refer to its new parent, whose link count has already been
+/// raised.
 VfsResult<void> change_parent(InodeStore& store, Operation& operation, CoreInode& directory,
                               CoreInode& old_parent, CoreInode& new_parent) {
   TRY(const auto parent_at, find_parent(store, directory));

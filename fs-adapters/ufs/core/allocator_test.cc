@@ -57,7 +57,7 @@ TEST(Allocator, LeavesAGapBehindEachBlock) {
     ASSERT_TRUE(first);
     const auto second = allocator.allocate(inode, 1, *first, 4);
     EXPECT_EQ(*second, *first + 8);
-    // The block that was skipped is still available.
+    // The gap between the two blocks is still available.
     EXPECT_EQ(*allocator.allocate(inode, 1, *first - 4, 4), *first + 4);
   });
 }

@@ -61,8 +61,8 @@ class CylinderGroup {
   void set_fragment_rotor(std::uint32_t fragment);
   void set_inode_rotor(std::uint32_t inode);
 
-  /// With lazy inodes, returns the number of slots that have been zeroed (cg_initediblk).
-  /// Otherwise, returns the number of slots.
+  /// With lazy inodes, returns the number of zeroed slots (cg_initediblk). Otherwise, returns the
+  /// number of slots.
   std::uint32_t initialised_inodes() const;
   void set_initialised_inodes(std::uint32_t inodes);
 

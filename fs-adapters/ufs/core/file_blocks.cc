@@ -223,9 +223,9 @@ VfsResult<os::HeldBuffer> direct_for_writing(Volume& volume, Operation& operatio
   return grow_fragments(volume, operation, inode, block, have, want);
 }
 
-/// Writes an indirect block that has received a pointer to a lower indirect block. With bmap
-/// caches, waits for the write: from now on, an inode whose cache belongs to the lower block may
-/// reach the disk at any time, and the lower block must then be reachable.
+/// Writes an indirect block that received a pointer to a lower indirect block. With bmap caches,
+/// waits for the write: from now on, an inode whose cache belongs to the lower block may reach the
+/// disk at any time, and the lower block must then be reachable.
 VfsResult<void> write_upper(Volume& volume, os::HeldBuffer upper) {
   if (volume.geometry.features().bmap_cache) return as_result(volume.cache.write(std::move(upper)));
   volume.cache.write_delayed(std::move(upper));

@@ -27,9 +27,9 @@ VfsResult<os::HeldBuffer> read_file_block(Volume& volume, CoreInode& inode, std:
 
 using tree::BlockWanted;
 /// Returns the block for writing. Allocates the block if it is a hole, and extends the block if it
-/// is too short. The caller must update the inode's size, except in one case: if the file's last
-/// block consists of fragments and another block will now follow, this function extends the last
-/// block to a whole block and raises the size accordingly.
+/// is too short. The caller must update the inode's size, with one exception: if another block will
+/// follow a last block that consists of fragments, this function extends the last block to a whole
+/// block and raises the size.
 VfsResult<os::HeldBuffer> block_for_writing(Volume& volume, Operation& operation, CoreInode& inode,
                                             const BlockWanted& wanted);
 

@@ -36,7 +36,7 @@ TEST_P(EveryScheme, NamesFilesAndLinks) {
     EXPECT_TRUE(fs.symlink("b", "s"));
     EXPECT_TRUE(fs.symlink(std::string(200, 'x'), "long"));
     EXPECT_EQ(fs.readlink("long").value(), std::string(200, 'x'));
-    // Lengths around the maximum that fits into the inode.
+    // Targets around the maximum length that fits into the inode.
     for (const std::size_t length : {59U, 60U, 61U}) {
       EXPECT_TRUE(fs.symlink(std::string(length, 'y'), "edge"));
       EXPECT_EQ(fs.readlink("edge").value_or("?"), std::string(length, 'y'));

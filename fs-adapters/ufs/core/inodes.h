@@ -2,10 +2,11 @@
 // In-core inodes: the copies with which operations work, separate from the inode blocks in the
 // cache.
 //
-// An inode is loaded when it is first used. A changed inode is copied back to its block when its
-// last reference ends, when a scheme needs it on the disk, when an fsync or a sync runs, and at the
-// latest half a minute after a change. Unreferenced inodes are kept up to a limit. An inode without
-// links lives until its last user releases it; it is then removed (scheme.h, 4b).
+// An inode is loaded when it is first used. A changed inode is copied back to its block at the
+// latest half a minute after a change. It is copied earlier when its last reference ends, when a
+// scheme needs it on the disk, or when an fsync or a sync runs. Unreferenced inodes are kept up to
+// a limit. An inode without links lives until its last user releases it; it is then removed
+// (scheme.h, 4b).
 
 #include <cstdint>
 #include <memory>
@@ -78,7 +79,7 @@ class Inodes final : public tree::InodeOwner {
   /// Returns the key of the buffer for the block that contains the inode.
   os::BufferKey block_key(InodeNumber number) const;
   std::size_t offset_in_block(InodeNumber number) const;
-  /// Returns the number of inodes that have changed since they were copied to their blocks.
+  /// Returns the number of inodes that differ from the copies in their blocks.
   std::size_t changed() const { return changed_.size(); }
   bool changed(InodeNumber number) const { return changed_.contains(number); }
   /// Returns the numbers of in-core inodes that have no links but are still allocated, because they

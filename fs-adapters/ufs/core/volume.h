@@ -2,12 +2,13 @@
 // State shared by operations and schemes: one mounted file system with its disk, cache and syncer.
 //
 // I/O errors. If a write of a block fails, the block stays dirty and is written again
-// (buffer_cache.h). fsync and sync fail while something that they cover has not been written. The
-// following errors stop the file system: an I/O error in an operation that has already changed
-// something, a failed write on which later writes depend (as each scheme defines), a failed write
-// of the journal, and unwritable blocks that take more than half of the cache. A stopped file
-// system can be read, but writes nothing, so that the disk remains in the state of a power cut at
-// that instant. It is not marked clean when it is unmounted.
+// (buffer_cache.h). fsync and sync fail while something that they cover has not been written. Four
+// kinds of errors stop the file system. The first is an I/O error in an operation that has already
+// changed something. The second is a failed write on which later writes depend, as each scheme
+// defines. The third is a failed write of the journal. The fourth is unwritable blocks that take
+// more than half of the cache. A stopped file system can be read, but writes nothing, so that the
+// disk remains in the state of a power cut at that instant. It is not marked clean when it is
+// unmounted.
 //
 // A fiber acquires locks in this order: the rename lock, inodes (a directory before its children;
 // for rename, ancestors first, tree/file_system.h), a directory block, indirect blocks (upper

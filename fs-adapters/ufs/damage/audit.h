@@ -19,7 +19,7 @@ class Audit final : public adapters::ImageAudit {
  public:
   /// Returns the first contradiction as text; empty if there are no contradictions.
   std::string contradiction_in(std::span<const std::byte> image) override;
-  /// Like the function above, but for an incomplete repair: the image must not be marked clean, and
+  /// Like contradiction_in(), but for an incomplete repair: the image must not be marked clean, and
   /// files and directories may lack a name.
   std::string contradiction_in_counts(std::span<const std::byte> image);
   /// Number of allocated files and directories in the last image.

@@ -37,8 +37,8 @@ class DamageTrials {
   /// Runs one trial with damage drawn from the seed. If the repair is wrong, the error describes
   /// the damage and what is wrong with the repair.
   Result<void> run(std::uint64_t seed, adapters::DamageCounts& counts);
-  /// Like the function above, but applies damage of this kind only, and only once. Returns false if
-  /// this kind does not suit the image.
+  /// Runs one trial with a single damage of this kind. Returns false if this kind does not suit the
+  /// image.
   Result<bool> run(const DamageKind& kind, std::uint64_t seed, adapters::DamageCounts& counts);
 
   const ImageSurvey& survey() const { return *survey_; }

@@ -54,8 +54,7 @@ class ImageReader {
   /// newer address.
   Result<std::vector<FragmentAddress>> blocks(const Inode& inode, std::uint64_t most,
                                               const BmapCache& bmap = {}) const;
-  /// Like the function above, but for all blocks of inode `number`, including those in its bmap
-  /// cache.
+  /// Returns the addresses of all blocks of inode `number`, including those in its bmap cache.
   Result<std::vector<FragmentAddress>> blocks(InodeNumber number) const;
   /// Calls `visit` for each of the inode's blocks that is not a hole, in order. Returns the number
   /// of blocks, including holes.

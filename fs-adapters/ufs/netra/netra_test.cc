@@ -426,9 +426,10 @@ TEST(Netra, MarksKeepTheFormerTypeOfAnInode) {
   EXPECT_FALSE(marks.inode_busy(10) || marks.inode_busy(4));
 }
 
-/// Shows why the file system must be checked before it is used, and why busy groups cannot be
-/// checked after the mount. A link count is lowered before the name is removed. If the power fails
-/// in between, only the tag shows that the name still exists.
+/// Shows why busy groups must be checked before the mount and not later. unlink() lowers the link
+/// count before it removes the name. After a cut in between, only the inode's tag shows that the
+/// name still exists. Without a check, unlink() of the other name frees the inode, and the first
+/// name dangles.
 TEST(Netra, MountingBeforeTheCheckCanRemoveAFileWithAName) {
   Mounted m(bench::setup_named("netra"));
   m.mount();

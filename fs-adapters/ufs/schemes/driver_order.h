@@ -18,8 +18,8 @@ class DriverOrder : public Scheme {
  public:
   using Scheme::Scheme;
   void after_write(const os::BufferKey& key, os::RequestId, model::Status status) override {
-    // If another write of the block is in flight, the write that has completed may have been sent
-    // to the old address.
+    // If another write of the block is in flight, the completed write may have been sent to the old
+    // address.
     if (status == model::Status::ok && !moved_.empty() && volume_.cache.being_written(key) == 0)
       moved_.erase(key);
   }

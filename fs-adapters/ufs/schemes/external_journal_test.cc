@@ -452,9 +452,9 @@ TEST(ExternalJournal, FlushesBothDevices) {
   }
 }
 
-/// Records the requests to the driver during an fsync, as letters: w for a write to the log, c for
-/// a commit record, F for a flush of the log's device; d for a write to the other device, f for a
-/// flush of that device.
+/// Records the requests to the driver during an fsync, as letters. Requests to the log's device are
+/// w for a write, c for a commit record and F for a flush. Requests to the other device are d for a
+/// write and f for a flush.
 class BothDevices final : public os::DiskTracer {
  public:
   void issued(os::RequestId, const os::BlockRequest& request, const os::Ordering&) override {

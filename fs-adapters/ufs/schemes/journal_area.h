@@ -19,8 +19,8 @@ namespace headcrash::ufs {
 /// the flag "clean" is written last.
 Result<void> write_superblock(model::SectorStore& store, const Superblock& superblock,
                               std::uint64_t byte);
-/// Like the function above, but for a damaged superblock at `byte`. Bytes for which `Superblock`
-/// has no field are copied from the superblock at `like_byte`.
+/// Replaces a damaged superblock at `byte`. Bytes for which `Superblock` has no field are copied
+/// from the superblock at `like_byte`.
 Result<void> write_superblock(model::SectorStore& store, const Superblock& superblock,
                               std::uint64_t byte, std::uint64_t like_byte);
 

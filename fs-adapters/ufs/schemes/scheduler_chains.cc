@@ -237,7 +237,7 @@ VfsResult<void> SchedulerChains::inode_removed(Operation&, const InodeRemoval& r
 VfsResult<void> SchedulerChains::fsync(Operation& operation, CoreInode& inode, SyncExtent extent) {
   TRY(Scheme::fsync(operation, inode, extent));
   // Inodes below a moved directory do not record that their path has changed, so fsync waits for
-  // all writes that have changed a path.
+  // all writes that changed a path.
   const After moved = paths_;
   for (const os::RequestId id : moved.ids()) volume_.disk.wait_for(id);
   return {};

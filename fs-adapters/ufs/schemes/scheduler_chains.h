@@ -92,8 +92,8 @@ class SchedulerChains : public DriverOrder {
   /// For each directory, the writes that removed names because their files had moved to other
   /// directories.
   std::unordered_map<InodeNumber, After> moved_out_;
-  /// The writes that have moved directories: writes of new names, of ".." entries, and of blocks
-  /// from which old names were removed. fsync waits for all of them.
+  /// Writes that moved directories: writes of new names, of ".." entries, and of blocks from which
+  /// old names were removed. fsync waits for all of them.
   After paths_;
   std::unordered_map<FragmentAddress, os::RequestId> freed_fragments_;
   std::unordered_map<InodeNumber, os::RequestId> freed_inodes_;

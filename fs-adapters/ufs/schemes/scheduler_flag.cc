@@ -78,7 +78,7 @@ VfsResult<void> SchedulerFlag::inode_removed(Operation&, const InodeRemoval& rem
 VfsResult<void> SchedulerFlag::fsync(Operation& operation, CoreInode& inode, SyncExtent extent) {
   TRY(Scheme::fsync(operation, inode, extent));
   // Inodes below a moved directory do not record that their path has changed, so fsync waits for
-  // the last write that has changed a path.
+  // the last write that changed a path.
   volume_.disk.wait_for(last_path_);
   return {};
 }

@@ -212,7 +212,7 @@ struct NetraOptions {
     tag_late,              ///< the entry reaches the disk before the tag
     /// An operation does not wait for the write that marks a group's record as busy (busy_map.h).
     map_late,
-    /// A truncation does not wait for two writes: that of the indirect block that has received the
+    /// A truncation does not wait for two writes: that of the indirect block that received the
     /// pointers in the bmap cache, and that of the inode without its cache.
     cache_unmerged,
   };

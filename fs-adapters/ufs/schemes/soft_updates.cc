@@ -118,9 +118,8 @@ VfsResult<void> SoftUpdates::directory_grown(Operation&, CoreInode& directory,
       blocks_[holder].sizes.push_back({.inode = directory.number, .block = grown.block});
       grown.waits_for.push_back(holder);
     } else {
-      volume_.disk.wait_for(
-          // The buffer has been evicted, but its copy is in flight.
-          volume_.cache.being_written(holder));
+      // The buffer was evicted, but its copy is in flight.
+      volume_.disk.wait_for(volume_.cache.being_written(holder));
     }
   }
   if (!grown.waits_for.empty()) {
@@ -451,7 +450,7 @@ VfsResult<void> SoftUpdates::write_targets(InodeNumber directory) {
 }
 
 /// Writes each directory block that contains a pending entry for the inode. First writes the blocks
-/// that must precede it: that of the inode and that of the directory's inode.
+/// of the inode and of the directory's inode, which must precede it.
 VfsResult<void> SoftUpdates::write_adds_of(InodeNumber inode) {
   std::vector<os::BufferKey> named_in;
   for (const auto& [id, add] : adds_)

@@ -21,7 +21,8 @@ struct FlushCall {
   /// object.
   enum class Object : std::uint8_t { descriptor, path, mapping, everything, unknown };
   Object object = Object::descriptor;
-  std::size_t folder = 0;  ///< for `path`: index of the argument with the folder of a relative path
+  /// for `path`: index of the argument with the directory of a relative path
+  std::size_t folder = 0;
   std::size_t argument = 0;  ///< index of the argument that names the object
   /// To skip the flush, the tracer clears the bits `flags` in this argument. If `flags` is 0, the
   /// tracer skips the whole call.
@@ -34,12 +35,13 @@ struct FlushCall {
 /// in the program's memory.
 std::optional<FlushCall> flush_call(const SystemCall& call, std::uint64_t open_flags = 0);
 
-/// A call that changes the content of a file or the names in a folder.
+/// A call that changes the content of a file or the names in a directory.
 struct ChangeCall {
   std::string_view name;  ///< "write", "rename"
   enum class Object : std::uint8_t { descriptor, path, mapping };
   Object object = Object::descriptor;
-  /// The call creates, removes or changes a name, so it changes the folder that contains this name.
+  /// The call creates, removes or renames an entry, so it changes the directory that contains the
+  /// entry.
   bool names = false;
   bool only_creates = false;                 ///< changes names only if the path does not exist
   bool moves = false;                        ///< the object moves from the path to `to_path`
@@ -47,7 +49,7 @@ struct ChangeCall {
   std::size_t folder = kNone, path = kNone;  ///< indexes of arguments; `path` may be a descriptor
   /// Like `folder` and `path`, but for the second path.
   std::size_t to_folder = kNone, to_path = kNone;
-  /// No such argument; a relative path is then below the working folder.
+  /// No such argument; a relative path is then below the working directory.
   static constexpr std::size_t kNone = 6;
 };
 

@@ -1,6 +1,6 @@
 #pragma once
 // Runs a program and its children under ptrace(2), and lists, for each call site, the calls that
-// make data durable. Can skip the calls of some sites, and can flush files and folders after
+// make data durable. Can skip the calls of some sites, and can flush files and directories after
 // changes that other sites make.
 //
 // The same tracer runs on the host and in the guest, so that a site has the same key in both.
@@ -26,7 +26,7 @@ struct TracerOptions {
   /// TARGET may be kAnyTarget.
   std::set<std::string> skip;
   /// Change sites, each given as the key of its stack. After each call at one of these sites, the
-  /// tracer flushes the file or folder that the call changed.
+  /// tracer flushes the file or directory that the call changed.
   std::set<std::string> flush;
   bool list_changes = false;  ///< also find changes that are unflushed when a line is printed
 };
@@ -34,14 +34,14 @@ struct TracerOptions {
 /// The calls of one kind from one stack on one target.
 struct FlushSite {
   std::string kind, stack;
-  std::string target;  ///< path in the program's folder, with digits replaced by '#'
+  std::string target;  ///< path in the program's directory, with digits replaced by '#'
   auto operator<=>(const FlushSite&) const = default;
 };
 
 struct FlushCounts {
   std::uint64_t calls = 0, skipped = 0;
   std::int64_t ns = 0;      ///< sum of the durations of the executed calls
-  std::string example;      ///< path of the first call's target, in the program's folder
+  std::string example;      ///< path of the first call's target, in the program's directory
   std::uint64_t first = 0;  ///< position of the first call among all flush calls
   bool can_skip = true;
 };
@@ -55,12 +55,12 @@ struct Trace {
   std::map<std::string, std::vector<Frame>> stacks;
 };
 
-/// Runs the program in the current folder until it ends. Children that are still running continue
-/// without the tracer. Returns nullopt if ptrace(2) is not permitted, or if fork(2) fails.
+/// Runs the program in the current directory until it ends. Children that are still running
+/// continue without the tracer. Returns nullopt if ptrace(2) is not permitted, or if fork(2) fails.
 std::optional<Trace> trace(const TracerOptions& options);
 
 /// Returns the target of flush calls on this path. The target is relative to `folder` if the path
-/// is below that folder, and each number in the target is replaced by '#'.
+/// is below that directory, and each number in the target is replaced by '#'.
 std::string target_of(const std::string& path, const std::string& folder);
 
 }  // namespace headcrash::audit

@@ -1,8 +1,10 @@
 #pragma once
-// The files and folders that changed since they were last flushed, and the calls that changed them.
+// The files and directories that changed since they were last flushed, and the calls that changed
+// them.
 //
-// A flush of a file covers its content; a flush of a folder covers its names. File systems may make
-// more durable than that. The result is therefore only a list of candidates for a missing flush.
+// A flush of a file covers its content; a flush of a directory covers its names. File systems may
+// make more durable than that. The result is therefore only a list of candidates for a missing
+// flush.
 
 #include <compare>
 #include <cstdint>
@@ -12,7 +14,7 @@
 
 namespace headcrash::audit {
 
-/// A call site that changes files (content) or folders (names).
+/// A call site that changes files (content) or directories (names).
 struct ChangeSite {
   std::string stack;  ///< key of the call's stack
   bool names = false;
@@ -23,7 +25,7 @@ struct ChangeSite {
 struct UnflushedChange {
   /// Number of lines that the program printed while the change was unflushed.
   std::uint64_t lines = 0;
-  std::string target;  ///< path of the first file or folder that was changed
+  std::string target;  ///< path of the first file or directory that was changed
 };
 
 class Unflushed {

@@ -22,7 +22,7 @@ namespace headcrash::campaign {
 inline constexpr std::string_view kOtherRecovery = "other recovery: ";
 
 /// Runs the trials one after the other, on one core; to use more cores, run several shards. Fails
-/// if a scheme or workload is unknown, if the database or folder is not writable, or if the
+/// if a scheme or workload is unknown, if the database or directory is not writable, or if the
 /// incremental and the full check of a state differ.
 Result<CampaignOutcome> run_schemes_campaign(const SchemesCampaign& campaign,
                                              const CampaignOptions& options);

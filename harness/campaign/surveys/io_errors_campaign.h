@@ -9,7 +9,7 @@
 namespace headcrash::campaign {
 
 /// Runs the survey. Fails if a cell is unknown, if no guest is available, or if the database or
-/// folder is not writable.
+/// directory is not writable.
 Result<CampaignOutcome> run_io_errors_campaign(const IoErrorsCampaign& campaign,
                                                const CampaignOptions& options);
 

@@ -1,15 +1,15 @@
 #pragma once
-// Determines the cells of the campaign `io-errors` from its name:
+// Determines the cells of the campaign `io-errors` from its name. A cell consists of a file system,
+// a kind of request that fails, the duration of the failure (once or permanent), and a way to end
+// the session (a power cut or an unmount). The name selects file systems and kinds of requests:
 //
-//   io-errors                     every file system, every kind of failure
+//   io-errors                     all file systems and all kinds of requests
 //   io-errors/ext4                one file system
-//   io-errors/ext4/journal        one kind of failure on this file system: once and permanent, with
-//                                 a cut and with an unmount
-//   io-errors/all/flush           one kind of failure on every file system
+//   io-errors/ext4/journal        one kind of request on one file system
+//   io-errors/all/flush           one kind of request on all file systems
 //
-// A cell consists of a file system, a kind of request that fails, the duration of the failure (once
-// or permanent), and a way to end the session. The questions are those of Rebello et al., "Can
-// Applications Recover from fsync Failures?" (USENIX ATC 2020).
+// The campaign answers the questions of Rebello et al., "Can Applications Recover from fsync
+// Failures?" (USENIX ATC 2020).
 
 #include <cstdint>
 #include <optional>

@@ -13,8 +13,8 @@ namespace headcrash::campaign {
 
 struct SurveyCell {
   std::string key;  ///< unique
-  /// Measures the cell. `scratch` is an existing folder for this cell; the caller removes the
-  /// folder. Different cells are measured on different threads.
+  /// Measures the cell. `scratch` is an existing directory for this cell; the caller removes the
+  /// directory. Different cells are measured on different threads.
   std::function<Result<db::TrialRecord>(const std::filesystem::path& scratch)> measure;
 };
 
@@ -27,8 +27,8 @@ struct Survey {
   std::vector<SurveyCell> cells;
 };
 
-/// Runs a survey. Fails if a cell fails, or if the database or folder is not writable. Cells that
-/// finished before the error are in the database.
+/// Runs a survey. Fails if a cell fails, or if the database or directory is not writable. Cells
+/// that finished before the error are in the database.
 Result<CampaignOutcome> run_survey(Survey survey, const CampaignOptions& options);
 
 /// An adapter, to which a mount option may have been added ("ext4+data_err=abort"), and its guest.

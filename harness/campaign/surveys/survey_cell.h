@@ -20,7 +20,7 @@ namespace headcrash::campaign {
 struct SurveyContext {
   vm::GuestImage image;
   vm::Accelerator accelerator = vm::Accelerator::tcg;
-  std::filesystem::path cache, scratch;  ///< `scratch` is an existing folder for this cell
+  std::filesystem::path cache, scratch;  ///< `scratch` is an existing directory for this cell
   std::uint64_t seed = 0;
   const std::atomic<bool>* interrupted = nullptr;  ///< may be null
 };

@@ -20,8 +20,8 @@ Result<db::TrialRecord> measure_unsynced(const UnsyncedCell& cell,
                                          const adapters::LinuxAdapter& filesystem,
                                          const SurveyContext& context);
 
-/// Runs the survey. Fails if a cell is unknown, if there is no guest, or if the database or folder
-/// is not writable.
+/// Runs the survey. Fails if a cell is unknown, if there is no guest, or if the database or
+/// directory is not writable.
 Result<CampaignOutcome> run_unsynced_campaign(const UnsyncedCampaign& campaign,
                                               const CampaignOptions& options);
 

@@ -55,7 +55,7 @@ struct ExplorationContext {
   const std::map<std::string, vm::GuestImage>* images = nullptr;
   vm::Accelerator accelerator = vm::Accelerator::tcg;
   std::filesystem::path cache;  ///< saved guest states
-  /// Folder to which the stored paths of artefacts are relative.
+  /// Directory to which the stored paths of artefacts are relative.
   std::filesystem::path database_folder;
   /// If true, failures are minimised and reported. Otherwise, they are only confirmed and judged.
   bool describes_failures = true;
@@ -66,10 +66,10 @@ class ExplorationWorker {
  public:
   explicit ExplorationWorker(const ExplorationContext& context) : context_(context) {}
 
-  /// Runs a trial. `artefacts` is an existing folder. Removes the folder if no failure was found
-  /// and no error occurred, unless the campaign keeps the recordings of clean trials. Fails on
-  /// errors that would affect every trial (no plugin, no guest), or if interrupted. Errors in the
-  /// guest become verdicts.
+  /// Runs a trial. `artefacts` is an existing directory. Removes the directory if no failure was
+  /// found and no error occurred, unless the campaign keeps the recordings of clean trials. Fails
+  /// on errors that would affect every trial (no plugin, no guest), or if interrupted. Errors in
+  /// the guest become verdicts.
   Result<db::TrialRecord> run(const TrialPlan& plan, const std::filesystem::path& artefacts,
                               const std::function<void(const std::string& phase)>& on_phase);
 
@@ -81,7 +81,7 @@ class ExplorationWorker {
   std::unique_ptr<explorer::GuestPool> pool_;
   std::string image_key_;                    ///< image of the current guest
   std::vector<adapters::OtherDisk> others_;  ///< all disks of the guest except the first one
-  /// Number of failures that have been minimised, by cell and kind.
+  /// Number of minimised failures, by cell and kind.
   std::map<std::string, std::size_t> minimised_;
 };
 

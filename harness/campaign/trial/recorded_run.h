@@ -1,6 +1,6 @@
 #pragma once
-// Reads the recording of a trial that has ended. Extracts the marks, the cut and a sample of the
-// I/O. For the marks and the cut, the recording is authoritative.
+// Reads the recording of a finished trial. Extracts the marks, the cut and a sample of the I/O. For
+// the marks and the cut, the recording is authoritative.
 
 #include <cstddef>
 #include <cstdint>

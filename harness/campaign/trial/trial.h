@@ -24,9 +24,9 @@ struct TrialContext {
   vm::GuestImage image;
   vm::Accelerator accelerator = vm::Accelerator::tcg;
   std::filesystem::path cache;      ///< saved guest states
-  std::filesystem::path scratch;    ///< existing folder for this trial; the caller removes it
-  std::filesystem::path artefacts;  ///< existing folder, which is kept after the trial
-  /// Folder to which the stored paths of artefacts are relative.
+  std::filesystem::path scratch;    ///< existing directory for this trial; the caller removes it
+  std::filesystem::path artefacts;  ///< existing directory, which is kept after the trial
+  /// Directory to which the stored paths of artefacts are relative.
   std::filesystem::path database_folder;
   const std::atomic<bool>* interrupted = nullptr;
   /// Called at the start of each phase; may be empty.

@@ -12,10 +12,10 @@
 
 namespace headcrash::explorer {
 
-/// Describes a metadata block that begins at `lba` on its disk, by the first of these facts that is
-/// known: the change to the block, its magic number ("journal commit block of transaction 7"), its
-/// position on the disk, its owner. Returns nullopt if no fact is known. `type` is the file system
-/// type as in mount(2).
+/// Describes a metadata block that begins at `lba` on its disk. Uses the first of these facts that
+/// is known: the change to the block, its magic number ("journal commit block of transaction 7"),
+/// its position on the disk, its owner. Returns nullopt if no fact is known. `type` is the file
+/// system type as in mount(2).
 std::optional<BlockKind> known_block(std::string_view type, std::uint64_t lba,
                                      std::span<const std::byte> block, const KnownDisk& disk = {});
 

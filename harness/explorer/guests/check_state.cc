@@ -288,8 +288,8 @@ Result<void> StateCheck::write_replayed_to_stage() {
   return recovery_.exec(filesystem_.replay, StepKind::replay).map([](const run::GuestOutcome&) {});
 }
 
-/// On the host, checks a copy of the stage after the kernel's replay. Returns false if the host
-/// cannot check it.
+/// Checks a copy of the stage on the host, after the kernel has replayed the log in the guest.
+/// Returns false if the stage cannot be checked on the host.
 bool StateCheck::check_stage_on_host() {
   const base::Stopwatch watch;
   const auto copy = guest_.copy_stage();

@@ -113,8 +113,8 @@ class StateChecker {
   std::shared_ptr<const workload::Application> application_;
   std::shared_ptr<const states::RunHistory> run_;
   std::string recovery_of_;
-  // The last persistence point before the recovery. Used for the states of a recovery, because the
-  // recording of a recovery has no marks.
+  // The last persistence point before the recovery began. The recording of a recovery contains no
+  // marks of further points, so all its states are checked against this one.
   std::optional<std::size_t> persisted_at_start_;
   /// Texts of the marks that an application wrote before the recovery.
   std::vector<std::string> texts_at_start_;

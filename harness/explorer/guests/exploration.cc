@@ -326,7 +326,7 @@ void Exploration::explore_recoveries(std::uint64_t budget) {
   result_.coverage.push_back(recovery_);
 }
 
-/// Records the recovery of a state. The recording must be in the folder of the workload's
+/// Records the recovery of a state. The recording must be in the directory of the workload's
 /// recording, because it refers to that recording by a relative path.
 Result<fs::path> Exploration::record_recovery(StageGuest& guest, const StateOutcome& base,
                                               std::size_t number) {

@@ -1,7 +1,7 @@
 // Runs the check programs on an anonymous file in memory (host_check.h).
 //
 // The child opens the copy (sparse_file.h) as /proc/self/fd/3, because the child may lack
-// permission to enter the folders of a path. It opens the copy of the log's disk as
+// permission to enter the directories of a path. It opens the copy of the log's disk as
 // /proc/self/fd/4.
 #include "harness/explorer/guests/host_check.h"
 
@@ -82,7 +82,7 @@ Result<ProgramEnd> run_confined(const std::vector<std::string>& argv, const base
 }
 
 /// Returns true if an unprivileged user may run the program. This is not always true of headcrash's
-/// own programs, because their folder may be accessible only to root.
+/// own programs, because their directory may be accessible only to root.
 bool everybody_may_run(const std::filesystem::path& program) {
   namespace fs = std::filesystem;
   // Without privileges, programs run as the current user.

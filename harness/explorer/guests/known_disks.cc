@@ -8,10 +8,8 @@
 namespace headcrash::explorer {
 namespace {
 
-constexpr std::size_t kDescribedBytes =
-    // Maximum number of bytes to read from each write. A longer write is identified by its
-    // beginning.
-    256 << 10;
+/// Maximum number of bytes to read from each write. A longer write is identified by its beginning.
+constexpr std::size_t kDescribedBytes = 256 << 10;
 
 using states::RecordedWrite;
 using states::RunHistory;

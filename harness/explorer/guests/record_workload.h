@@ -111,8 +111,8 @@ Result<RecordedWorkload> record_application(StageGuest& guest,
                                             const workload::Application& application,
                                             const std::filesystem::path& recording);
 
-/// Returns the path of the recording of a leg, that is, of the part of a list up to its next crash.
-/// Legs are numbered from 1.
+/// Returns the path of a leg's recording. A leg is the part of a list up to its next crash; legs
+/// are numbered from 1.
 std::filesystem::path leg_recording(const std::filesystem::path& recording, int number);
 
 std::filesystem::path operations_file(const std::filesystem::path& recording);

@@ -27,7 +27,7 @@ struct StageGuestOptions {
   std::uint32_t memory_mib = 384;
   std::uint64_t disk_bytes = 0;
   std::vector<adapters::OtherDisk> others = {};  ///< disks after the first one
-  std::filesystem::path cache;                   ///< folder with saved guest states
+  std::filesystem::path cache;                   ///< directory with saved guest states
   std::chrono::milliseconds step_timeout = std::chrono::seconds(60);
   /// Flag that aborts pending requests to the guest at once when it becomes true. Must outlive the
   /// guest.
@@ -36,8 +36,8 @@ struct StageGuestOptions {
 
 class StageGuest {
  public:
-  /// Starts a guest. `server` must outlive it. `scratch` is an existing folder that only this guest
-  /// uses. Fails only for errors that would recur on a retry.
+  /// Starts a guest. `server` must outlive it. `scratch` is an existing directory that only this
+  /// guest uses. Fails only for errors that would recur on a retry.
   static Result<std::unique_ptr<StageGuest>> start(device::StateServer& server, std::size_t stage,
                                                    const StageGuestOptions& options,
                                                    const std::filesystem::path& scratch);

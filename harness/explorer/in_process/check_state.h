@@ -3,15 +3,16 @@
 //
 //   show -> check only: are the findings permitted by the scheme?
 //        -> repair     -> second check: must find nothing
-//        -> tree       -> oracle: all synced data and nothing forbidden is there
+//        -> tree       -> oracle: must contain all synced data and nothing forbidden
 //
 // A system may leave residue for fsck to clear (SystemUnderTest::may_leave). The verdict is then
-// `clean`, and the outcome lists the findings of fsck. The verdict on any other damage is at best
-// `repaired-by-fsck`. The same applies to residue if the run had settled (record_run.h), or if the
-// file system claims to be clean, because fsck would not run in that case. If the run had settled,
-// the free space on the disk must also equal the file system's own count. If the system has an
-// alternative recovery (adapters::RecoveryTrial), its result must equal that of fsck in every
-// state.
+// `clean`, and the outcome lists the findings of fsck. If fsck repairs other damage, the verdict is
+// `repaired-by-fsck` or worse. Residue counts as damage if the run had settled (record_run.h), or
+// if the file system claims to be clean, because fsck would then not run.
+//
+// If the run had settled, the free space on the disk must also equal the file system's own count.
+// If the system has an alternative recovery (adapters::RecoveryTrial), its result must equal that
+// of fsck in every state.
 //
 // There are two modes (CheckMode). `plain` reads everything: the whole image three times, and the
 // whole tree. `quick` assumes that sectors with equal digests have the same meaning as in earlier

@@ -26,7 +26,7 @@ class DiskExplorers {
   explicit DiskExplorers(std::filesystem::path folder) : folder_(std::move(folder)) {}
 
   /// Returns the explorer of a disk. Systems share one explorer if they would format the disk in
-  /// the same way. Fails if the disk is unknown or the folder cannot be written.
+  /// the same way. Fails if the disk is unknown or the directory cannot be written.
   Result<Entry*> get(const std::string& disk, const adapters::SystemUnderTest& system) {
     TRY(const auto kind, find_lab_disk(disk, system));
     std::unique_ptr<Entry>& made =

@@ -30,7 +30,7 @@ struct FormattedDisk {
 /// the named system then mounts the disk, creates and removes directories, and unmounts. This
 /// leaves traces on the disk, for example old transactions in the log and used inodes. With
 /// LabDisk::cut, the system also makes changes that the next mount must discard, and the power is
-/// cut. Fails if mkfs rejects the options or the folder cannot be written.
+/// cut. Fails if mkfs rejects the options or the directory cannot be written.
 Result<FormattedDisk> format_disk(const adapters::FileSystemType& type,
                                   const adapters::LabDisk& disk,
                                   const std::filesystem::path& recording);

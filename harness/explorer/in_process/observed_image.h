@@ -26,8 +26,9 @@ class Observer {
   /// Returns all objects except the root. Fails if the image is invalid although fsck reported no
   /// error.
   Result<std::vector<oracle::ObservedObject>> observe();
-  /// Describes an object. The object's contents are not read through `reader`. If `data` is not
-  /// null, appends the numbers of the sectors that hold these contents.
+  /// Describes an object and its contents. The contents are read from the disk and not through
+  /// `reader`. If `data` is not null, appends the numbers of the sectors that hold the contents to
+  /// it.
   oracle::ObservedObject describe(const adapters::ImageReader& reader, const std::string& path,
                                   const adapters::ImageInode& inode,
                                   std::vector<std::uint32_t>* data = nullptr);

@@ -389,8 +389,9 @@ class Run {
     calls_.push_back(call);
   }
 
-  /// Rests. Then waits for all requests that were issued during the rest, because a promise that
-  /// data is durable after some time does not include the time that these requests take.
+  /// Rests, and then waits for all requests that were issued during the rest. A file system may
+  /// promise that data is durable after some time; the promise does not include the time that these
+  /// requests take.
   VfsResult<void> rest(std::int64_t seconds) {
     executor_.sleep_until(executor_.now() + seconds * model::kSecondNs);
     system_.queue.drain();

@@ -27,7 +27,7 @@ struct Failing {
   StateOutcome outcome;
 };
 
-/// Returns the path relative to the current folder if possible, otherwise the absolute path.
+/// Returns the path relative to the current directory if possible, otherwise the absolute path.
 std::string as_typed(const fs::path& path) {
   std::error_code ignored;
   const std::string near = fs::proximate(path, ignored).string();

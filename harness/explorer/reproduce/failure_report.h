@@ -34,7 +34,7 @@ Result<Recorder> recorder_like(const adapters::LinuxAdapter& filesystem,
 
 struct ReportOptions {
   Recorder record;                   ///< if empty, minimises the state but not the workload
-  std::filesystem::path recordings;  ///< existing folder for the recording of a smaller workload
+  std::filesystem::path recordings;  ///< existing directory for the recording of a smaller workload
   /// Start of the replay command, such as "headcrash replay 17 --db x.db"; --state NAME is
   /// appended.
   std::string replay;

@@ -38,7 +38,7 @@ Result<void> convert_to_qcow2(const fs::path& raw, const fs::path& qcow2) {
   return {};
 }
 
-/// Creates a folder for the unfinished result. Its name is TARGET.partial, with a number if this
+/// Creates a directory for the unfinished result. Its name is TARGET.partial, with a number if this
 /// name is taken.
 Result<fs::path> make_folder_beside(const fs::path& target) {
   std::error_code error;

@@ -1,10 +1,10 @@
 #pragma once
-// Writes a failure to a folder that can be shared: the image left by the power cut, and a shell
+// Writes a failure to a directory that can be shared: the image left by the power cut, and a shell
 // script that shows the failure with standard tools, without headcrash.
 //
-//   FOLDER/crash.raw       a sparse file (or crash.qcow2)
+//   TARGET/crash.raw       a sparse file (or crash.qcow2)
 //          reproduce.sh    does nothing without --yes, because it mounts a damaged image
-//                          (reproduce.sh in this source folder is its constant part)
+//                          (reproduce.sh in this source directory is its constant part)
 //          workload.sh     repeats the failure from mkfs on, with other tools (workload_script.h);
 //                          omitted if no tool can execute one of the operations
 //          account.txt     description of the failure (harness/explorer/explain/failure_text.h)
@@ -47,9 +47,9 @@ struct Reproducer {
   std::uint64_t image_bytes = 0;   ///< space that the image occupies on the host
 };
 
-/// Writes a reproducer to a new folder. On failure, removes the folder. Fails if the folder exists,
-/// if the file system uses two devices or is mounted by a command, if the disk is full, or if
-/// qemu-img is missing.
+/// Writes a reproducer to a new directory. On failure, removes the directory. Fails if the
+/// directory exists, if the file system uses two devices or is mounted by a command, if the disk is
+/// full, or if qemu-img is missing.
 Result<Reproducer> write_reproducer(const ReproducerOf& of, const states::StateImage& image,
                                     const std::filesystem::path& folder, ImageFormat format);
 

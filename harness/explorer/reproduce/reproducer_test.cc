@@ -241,7 +241,8 @@ TEST_F(ReproducerTest, UsesTheExitCodesOfBisect) {
   EXPECT_NE(ran.output.find("the check command is missing"), std::string::npos) << ran.output;
 }
 
-/// Tests the script's comparisons on files in a folder, because a test cannot mount a file system.
+/// Tests the script's comparisons on files in a directory, because a test cannot mount a file
+/// system.
 TEST_F(ReproducerTest, ComparesWithStandardTools) {
   const auto body = reproducer_script(
       of({{Verdict::lost_synced_data, Tier::posix, "f", "version 1 or newer in block 2",
@@ -252,8 +253,8 @@ TEST_F(ReproducerTest, ComparesWithStandardTools) {
           {Verdict::wrong_data, Tier::integrity, "d", "a directory", "a file"}}),
       "crash.raw");
   ASSERT_TRUE(body) << body.error().message();
-  // Keep the script's functions. Replace the main part with code that calls checks() in the folder
-  // $1.
+  // Keep the script's functions. Replace the main part with code that calls checks() in the
+  // directory $1.
   const std::size_t main_part = body->find("\nyes='' no_mount=''");
   ASSERT_NE(main_part, std::string::npos);
   std::ofstream(folder_ / "checks.sh")

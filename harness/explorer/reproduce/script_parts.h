@@ -16,8 +16,8 @@ inline constexpr std::string_view kDevicePlace = "{device}";
 /// Returns the assignment NAME='VALUE'.
 std::string script_setting(std::string_view name, const std::string& value);
 
-/// Returns two shell functions. NAME runs the command on the device given as its first argument;
-/// NAME_good checks the command's exit code.
+/// Returns shell code. The function NAME runs `command` on the device in its first argument. The
+/// variable NAME_good lists the exit codes that mean success.
 std::string script_command(const std::string& name, const adapters::GuestCommand& command);
 
 /// Returns the command line as a user would type it.
@@ -31,7 +31,7 @@ std::string script_head(const ReproducerOf& of);
 
 std::string checks_function(const std::vector<std::string>& lines);
 
-/// Returns the embedded text of a script in this folder.
+/// Returns the embedded text of a script in this directory.
 std::string embedded_script(std::string_view name);
 
 }  // namespace headcrash::explorer

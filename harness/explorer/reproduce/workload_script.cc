@@ -22,7 +22,7 @@ using workload::Operation;
 using Kind = Operation::Kind;
 
 constexpr unsigned kFirstDescriptor = 4,
-                   kLastDescriptor = 9;  // shells require a single digit; 3 is reserved
+                   kLastDescriptor = 9;  // redirections accept one digit; 3 is left to the shell
 constexpr std::uint32_t kLargestByte = 255;
 
 std::string subject_of(std::size_t number, const Operation& operation) {

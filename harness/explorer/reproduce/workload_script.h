@@ -2,7 +2,7 @@
 // Writes a shell script that repeats a failure from the start, like a test in fstests. The script
 // runs mkfs, executes the operations with xfs_io and standard tools on a disk under dm-log-writes,
 // and writes a mark after each persistence point. It then rebuilds the disk from the log up to the
-// mark and examines it (workload.sh in this folder is the constant part).
+// mark and examines it (workload.sh in this directory is the constant part).
 //
 // The script writes no stamps. Instead, it fills each write with one byte, the version of the
 // write, using `xfs_io pwrite -S`.

@@ -527,7 +527,7 @@ std::vector<std::byte> ReferenceModel::block_after(FileId file, std::uint64_t bl
     const bool done = kept || by_chance(random, 60);
     if (workload::moves_blocks(operation.kind)) {
       const auto from = moved_from(operation, block);
-      // While the move is in flight, the position may be a hole.
+      // While the move is in flight, the block may be a hole.
       if (!kept && from != block && by_chance(random, 10)) break;
       if (!done) continue;
       if (!from) break;

@@ -1,7 +1,7 @@
 #pragma once
 // The machine of Chen 1996, section 6: a DEC AXP 3000/600 with Digital Unix 3.0 and one RZ26L.
 //
-//   processor   the paper does not print the costs of single operations. The table is that of the
+//   processor   the paper does not give the costs of single operations. The table is that of the
 //               i486 at 33 MHz (../i486_33.h), divided by one factor for all cells
 //   memory      128 MB. The file cache is 85 MB, because "the file cache can grow as large as
 //               80-90 MB"

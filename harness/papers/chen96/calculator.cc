@@ -1,5 +1,5 @@
 // Evaluates the equations with the user's numbers and with the paper's numbers. The results for the
-// paper's numbers are compared with the printed results.
+// paper's numbers are compared with those in the paper.
 #include <algorithm>
 #include <cmath>
 

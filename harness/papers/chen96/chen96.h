@@ -1,6 +1,6 @@
 #pragma once
 // Reproduces Chen, "Optimizing Delay in Delayed-Write File Systems", 1996, and compares the
-// equations with the printed results.
+// equations with the results in the paper.
 
 #include "harness/papers/paper.h"
 

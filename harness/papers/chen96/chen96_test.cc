@@ -57,8 +57,8 @@ TEST(Calculator, AnswersForTheUsersMachine) {
   EXPECT_NE(as_text(outcome).find("3: the files' lifetime"), std::string::npos);
 }
 
-/// All printed results follow from the paper's equations, except the range that the abstract gives
-/// for current systems.
+/// All results in the paper follow from its equations, except the range that the abstract gives for
+/// current systems.
 TEST(Calculator, OnlyTheAbstractsRangeDoesNotHold) {
   const ExperimentOutcome outcome = calculated({});
   EXPECT_EQ(outcome.count(Verdict::does_not_hold), 1U) << as_text(outcome);

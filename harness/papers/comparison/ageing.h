@@ -6,11 +6,11 @@
 // whole blocks instead of fragments, fewer files are therefore needed to reach the same level.
 // Sizes are those of rosenblum92/ageing.h: log-normal with a mean of 23 KB, half of the files below
 // 2 KB (Irlam 1993), and no file above a megabyte. In rosenblum92/ageing.h, a new file has the size
-// and the folder of the file that it replaces. Here, its size and folder are different, so that the
-// new file does not fit into the hole. Half of the removed files are among the youngest twentieth,
-// because most files are deleted soon (Ousterhout et al. 1985); the others are random. A tenth of a
-// second passes between two files. Contents are zeroes, which the host need not store; reads are
-// only timed, and their data is not verified.
+// and the directory of the file that it replaces. Here, its size and directory are different, so
+// that the new file does not fit into the hole. Half of the removed files are among the youngest
+// twentieth, because most files are deleted soon (Ousterhout et al. 1985); the others are random. A
+// tenth of a second passes between two files. Contents are zeroes, which the host need not store;
+// reads are only timed, and their data is not verified.
 
 #include <cstdint>
 
@@ -32,8 +32,8 @@ struct AgedDisk {
   double written_over = 0;
 };
 
-/// Ages an empty file system. Must run on a fiber. All folders are in the directory "aged". Returns
-/// ENOSPC if the fraction `full` cannot be reached.
+/// Ages an empty file system. Must run on a fiber. All directories are below "aged". Returns ENOSPC
+/// if the fraction `full` cannot be reached.
 VfsResult<AgedDisk> age(Vfs& vfs, const AgeingOptions& options);
 
 }  // namespace headcrash::experiment::compare

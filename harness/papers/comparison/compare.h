@@ -11,7 +11,7 @@
 
 namespace headcrash::experiment::compare {
 
-/// Returns the experiment. It does not reproduce a paper, so there are no printed numbers.
+/// Returns the experiment. It does not reproduce a paper, so there are no published numbers.
 Paper experiment();
 
 // timed.cc: response times, time until the machine is idle, and writes per operation.
@@ -21,19 +21,18 @@ std::vector<ClaimAnswer> fast_drive(Context& context);
 std::vector<ClaimAnswer> raid5(Context& context);
 std::vector<ClaimAnswer> raid5_nvram(Context& context);
 std::vector<ClaimAnswer> aged(Context& context);  ///< used disks at several fill levels
-std::vector<ClaimAnswer> delays(
-    Context& context);  ///< sweeps.cc: the default times of the systems, and a sweep over the delay
+/// sweeps.cc: the default times of the systems, and a sweep over the delay.
+std::vector<ClaimAnswer> delays(Context& context);
 /// sweeps.cc: a sweep over the size of the file cache.
 std::vector<ClaimAnswer> memory(Context& context);
 std::vector<ClaimAnswer> laddis(Context& context);  ///< laddis.cc: the load of an NFS server
 /// loss.cc: losses after cuts at random instants.
 std::vector<ClaimAnswer> loss(Context& context);
-std::vector<ClaimAnswer> recovery(
-    /// recovery.cc: time until the first mount, and until the file system is fully consistent.
-    Context& context);
-std::vector<ClaimAnswer> fairness(
-    Context& context);  ///< fairness.cc: the conditions, and how each of them is met
-std::vector<ClaimAnswer> summary(
-    Context& context);  ///< summary.cc: the best systems, their costs and their losses
+/// recovery.cc: time until the first mount, and until the file system is fully consistent.
+std::vector<ClaimAnswer> recovery(Context& context);
+/// fairness.cc: the conditions, and how each of them is met.
+std::vector<ClaimAnswer> fairness(Context& context);
+/// summary.cc: the best systems, their costs and their losses.
+std::vector<ClaimAnswer> summary(Context& context);
 
 }  // namespace headcrash::experiment::compare

@@ -22,13 +22,13 @@ struct PrintedTime {
 
 struct FittedCost {
   double estimate_s = 0;
-  /// If false, `estimate_s` is used only if the printed times do not determine this cost.
+  /// If false, `estimate_s` is used only if the paper's times do not determine this cost.
   bool is_known = true;
 };
 
 struct FitSpread {
-  /// Relative spread of a printed time. The paper prints "coefficients of variation less than 0.1"
-  /// (tables 1 and 2). The printed times are means over several executions, so their spread is
+  /// Relative spread of a time in the paper. The paper reports "coefficients of variation less than
+  /// 0.1" (tables 1 and 2). Its times are means over several executions, so their spread is
   /// smaller.
   double time = 0.05;
   double estimate = 1;  ///< our choice: the error of an estimate may be as large as the estimate

@@ -1,5 +1,5 @@
 // Figures 1 to 4 and sections 3.1 to 3.3: meanings of the ordering flag, reads that bypass writes,
-// copied blocks, and chains. The paper does not print the values in its figures.
+// copied blocks, and chains. The paper does not give the values in its figures.
 #include <algorithm>
 
 #include "harness/papers/ganger94/ganger94.h"

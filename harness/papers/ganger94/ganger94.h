@@ -4,7 +4,7 @@
 //
 // All cells use one machine model (modelled_machine.h), one drive and one tree; they differ only in
 // scheme and workload. Allocation initialization is always on for Soft Updates, and for the other
-// schemes only where table 1 says Y. The paper does not print some inputs. We derived
+// schemes only where table 1 says Y. The paper does not give some inputs. We derived
 // `compile-cpu-ms` of the Andrew benchmark from table 3 (276.6 s without order, 26 files). We chose
 // the `programs` of that benchmark and of Sdet, and `command-cpu-ms` of Sdet.
 
@@ -30,7 +30,7 @@ ModelledMachineOptions paper_machine();
 /// settings that figures vary. The last write in a series of updates is asynchronous, because no
 /// other write depends on it. Section 6.1 leaves this open ("asynchronous or delayed"), but table 1
 /// does not: Conventional has 36 075 - 31 574 = 4 501 requests more than No Order. This is 2.0 for
-/// each of the 2 140 files and 108 folders created: one for the inode's block and one for the
+/// each of the 2 140 files and 108 directories created: one for the inode's block and one for the
 /// directory's block. Blocks are 4 KiB, because SVR4 moves file data by pages, and because in table
 /// 1 the initialisation of 2 140 files takes 51 419 - 36 075 requests: 7.2 for a file of 26.7 KB.
 /// Fragments are 1 KiB, and the whole drive is used.
@@ -70,7 +70,7 @@ const Cell& cell_of(Cells& cells, const UfsSetup& setup, const std::string& work
 /// CPU time per compilation in the Andrew benchmark. Table 3 gives 276.6 s without order for 26
 /// compilations.
 inline constexpr std::int64_t kCompileCpuMs = 10'400;
-/// Estimated CPU time of a compute-bound command in Sdet. The paper does not print this time.
+/// Estimated CPU time of a compute-bound command in Sdet. The paper does not give this time.
 inline constexpr std::int64_t kCommandCpuMs = 40;
 /// Number of scripts per Sdet stream. A stream then takes a few minutes, several times the syncer's
 /// delay of 30 to 60 s.

@@ -2,7 +2,7 @@
 // The costs of operations on the paper's machine, an NCR 3433 with one i486 at 33 MHz and UNIX SVR4
 // MP.
 //
-// The paper does not print costs of single operations, but tables 1 and 2 contain 14 CPU times of
+// The paper does not give costs of single operations, but tables 1 and 2 contain 14 CPU times of
 // whole benchmarks. `headcrash experiment ganger94/costs` counts the operations of our runs, fits
 // the costs to all 14 times at once (cost_fit.h), and prints the times and costs with the
 // residuals. The runs must use the costs that the fit produces, so the fit was repeated until its

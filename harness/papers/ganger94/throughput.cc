@@ -1,5 +1,5 @@
 // Figures 5 and 6: throughput for each number of users. Also checks the abstract's statements about
-// all benchmarks. The paper does not print the values in the figures.
+// all benchmarks. The paper does not give the values in the figures.
 #include <algorithm>
 #include <map>
 #include <span>

@@ -265,8 +265,8 @@ ClaimAnswer fast_fsck_of_table1(Context& context) {
 }
 
 /// Compares the settings of the flusher near the limit of the drives, with and without NVRAM. The
-/// load of figure 9, 1 500 ops/s, is too low for this comparison: the writes of one second fill
-/// less than a tenth of the NVRAM, so the flusher's limit of 40 % has no effect.
+/// load of figure 9, 1 500 ops/s, is too low for this comparison. At this load, the writes of one
+/// second fill less than a tenth of the NVRAM, so the flusher's limit of 40 % has no effect.
 ClaimAnswer tunings_under_pressure(Context& context) {
   ClaimAnswer answer{
       .id = "PK-15, causes",

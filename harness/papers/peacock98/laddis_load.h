@@ -1,18 +1,19 @@
 #pragma once
-// LADDIS (SPEC SFS 1.1) on an NFS front end in virtual time: a file set, requests that arrive at a
-// fixed rate even if earlier requests are not complete, response times, and the promises that
-// replies make.
+// LADDIS (SPEC SFS 1.1) on an NFS front end in virtual time. Creates the file set, sends requests
+// at a fixed rate even if earlier requests are not complete, and measures response times. After a
+// power cut, can check that the data of all answered writes is still there.
 //
-// The mix, sizes and percentages are those of the timed workload (timed/laddis_mix.h). There the
-// requests are distributed to the server's threads in advance; here the threads take them from one
-// queue. Our choices: the times between arrivals are exponentially distributed. The set belongs to
-// 16 load-generating processes, which create their files concurrently. Each process uses one in
-// five of its files, all with equal frequency. The set contains zeroes, which cost nothing on a
-// host that emulates 44 GB; requests write stamps. Created files are empty. A removal removes the
-// oldest created file.
+// The mix, sizes and percentages are those of the timed workload (timed/laddis_mix.h). That
+// workload distributes the requests to the server's threads in advance; here, the threads take them
+// from one queue. The times between arrivals are exponentially distributed.
+//
+// The following choices are ours. The file set belongs to 16 load-generating processes, which
+// create their files concurrently. A process uses one in five of its files, all with equal
+// frequency. The set contains zeroes, so that the host needs no memory for its 44 GB; write
+// requests write stamps. Created files are empty. A removal removes the oldest created file.
 //
 // Real LADDIS is a closed loop with a paced rate: when the server is saturated, it sends fewer
-// requests. Here the queue grows. When more requests wait than the server can answer in two
+// requests. Here the queue grows instead. When more requests wait than the server can answer in two
 // seconds, the run ends or, with `goes_on`, drops requests.
 
 #include <array>
@@ -122,7 +123,7 @@ class LaddisLoad {
   struct Written;  ///< one write in the history of a block
   struct Made;     ///< a file that the load has created
   void fail_with(const char* what, int error);
-  std::uint64_t folders_of_process() const;  ///< number of folders that contain used files
+  std::uint64_t folders_of_process() const;  ///< number of directories that contain used files
   std::uint64_t links_of_process() const;
   std::size_t folder_of(std::uint64_t process, std::uint64_t file) const;
   void find(std::uint64_t process);

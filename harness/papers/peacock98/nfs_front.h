@@ -53,7 +53,7 @@ struct NfsReply {
 };
 
 struct NfsFrontOptions {
-  /// Number of nfsd threads. The paper does not print this number. In Solaris 2.5.1 the init script
+  /// Number of nfsd threads. The paper does not give this number. In Solaris 2.5.1 the init script
   /// starts 16 nfsds, and LADDIS servers use more, so our number is an assumption, which a
   /// counterfactual varies.
   std::size_t nfsds = 64;
@@ -71,7 +71,7 @@ struct NfsFrontOptions {
 
 struct NfsCounters {
   std::uint64_t replies = 0, errors = 0, dropped = 0;
-  std::uint64_t commits = 0;  ///< number of fsyncs for written files
+  std::uint64_t commits = 0;  ///< number of fsync() calls after writes and changes of attributes
   /// Number of writes answered by an nfsd other than the one that executed them.
   std::uint64_t gathered = 0;
   std::size_t queued_most = 0;

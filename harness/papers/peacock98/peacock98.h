@@ -44,7 +44,7 @@ std::vector<ClaimAnswer> repeated(Context& context);  // PK-10
 std::vector<ClaimAnswer> batching(Context& context);  // PK-12, PK-19
 std::vector<ClaimAnswer> small(Context& context);     // PK-18
 std::vector<ClaimAnswer> gathering(Context& context);
-// Sums of printed numbers (arithmetic.cc):
+// Sums of numbers in the paper (arithmetic.cc):
 std::vector<ClaimAnswer> arithmetic(Context& context);  // PK-20, PK-05, PK-17
 // Questions that are not in the paper:
 std::vector<ClaimAnswer> causes(Context& context);

@@ -2,7 +2,7 @@
 // The server of Peacock, Kamaraju and Agrawal 1998, section 6.1: an Ultra-2 with two UltraSPARC-II
 // at 300 MHz, 1 GB, 32 MB of NVRAM, eleven drives of 4.2 GB, Solaris 2.5.1.
 //
-//   processor   the paper does not print costs of single operations. The table is that of the i486
+//   processor   the paper does not give costs of single operations. The table is that of the i486
 //               at 33 MHz (../i486_33.h), divided by a factor of 40 for all cells. This is an
 //               estimate: a 300 MHz UltraSPARC-II is about 20 times as fast as that i486 on SPEC's
 //               integer programs, and the two processors are modelled as one of twice the speed. A

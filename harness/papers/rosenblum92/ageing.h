@@ -62,7 +62,7 @@ struct AgeingOptions {
   std::uint64_t file_bytes_max = 16 << 20;
   /// Fraction of lives that end with a rewrite of the file under the same name.
   double overwritten = .5;
-  /// Number of files in a folder that are created and removed together.
+  /// Number of files in a directory that are created and removed together.
   std::uint32_t files_together = 1;
   std::uint32_t files_per_folder = 20;
   /// All changes take place at the beginning of each hour, in this fraction of the hour.
@@ -78,7 +78,7 @@ struct AgeingOptions {
   double hours = 0;
   std::uint64_t seed = 1;
 };
-/// Returns options with the values that the tables print for `disk`.
+/// Returns options with the values that the tables give for `disk`.
 AgeingOptions ageing_of(const ProductionDisk& disk);
 
 class Ageing {

@@ -9,7 +9,7 @@ namespace headcrash::experiment::rosenblum92 {
 namespace {
 
 constexpr std::array kAndrewPhases{"make-folders", "copy", "stat", "scan", "compile"};
-/// CPU time to compile one of the 70 files. The dissertation does not print it. This estimate makes
+/// CPU time to compile one of the 70 files. The dissertation does not give it. This estimate makes
 /// the last phase take "over 70 %" of the total time.
 constexpr std::int64_t kCompileCpuMs = 700;
 /// Preprocessor, compiler and assembler. Each of them writes a file for its successor.

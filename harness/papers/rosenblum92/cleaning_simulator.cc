@@ -241,9 +241,9 @@ void CleaningSimulator::set_live(std::uint32_t first, std::uint32_t end) {
   }
 }
 
-/// Returns the log for a file. Log 0 contains the hottest files. With `by_interval`, log i contains
-/// files whose last write was at most files * 4^i / 4^(logs - 2) writes ago. The last threshold is
-/// the mean interval of all files.
+/// Returns the log for a file. Log 0 contains the hottest files. With `by_interval`, the last log
+/// contains files whose last write was at least options_.files writes ago, the mean interval of all
+/// files. Each earlier log has a threshold kIntervalStep times lower than that of the log after it.
 std::uint32_t CleaningSimulator::log_of(std::uint32_t file) const {
   if (options_.logs == 1) return 0;
   if (options_.separation == WriteSeparation::known) {

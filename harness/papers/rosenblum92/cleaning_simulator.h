@@ -145,8 +145,8 @@ struct SimulatorCounts {
 /// Returns the write cost of equation 1: blocks moved divided by blocks of new data. REQUIRES: at
 /// least one block was written.
 double write_cost(const SimulatorCounts& counts, std::uint32_t files_per_segment);
-/// Returns the write cost including `positioning`. The result equals that of the function above if
-/// all costs in `positioning` are 0 and no segments were plugged.
+/// Returns the write cost including `positioning`. If all costs in `positioning` are 0 and no
+/// segments were plugged, this is the write cost of equation 1.
 double write_cost(const SimulatorCounts& counts, std::uint32_t files_per_segment,
                   const Positioning& positioning);
 /// Returns the write cost without the work in idle time, for which users do not wait.

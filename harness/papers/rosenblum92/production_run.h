@@ -57,7 +57,7 @@ struct ProductionRun {
   double bytes_in_use = 0;      ///< bytes of live data at the end, according to the log
   double bytes_written = 0;     ///< bytes written by users
   double log_bytes = 0;         ///< bytes written by the log, excluding checkpoint regions
-  double checkpoint_bytes = 0;  ///< bytes of checkpoint regions that were written
+  double checkpoint_bytes = 0;  ///< bytes written to checkpoint regions
   double cleaner_read_bytes = 0;
   double cleaner_live_bytes = 0;  ///< live data that the cleaner copied from the cleaned segments
   double disk_busy = 0;           ///< fraction of the time during which the disk was busy
@@ -80,7 +80,7 @@ struct ProductionRun {
   double empty_share() const;
   double cleaned_utilization() const;
   /// Returns the write cost calculated from the columns of table 6-3: (1 + (1 - e)) / (1 - (1 - e)
-  /// u). For the printed columns, the result matches the table's last column.
+  /// u). With the numbers in the table, the result matches the table's last column.
   double write_cost() const;
   /// Returns the write cost calculated from bytes: all bytes read and written, divided by the bytes
   /// of new data.

@@ -50,9 +50,9 @@ struct UfsSetup {
 
   Setup setup() const;
 };
-/// SunOS 4.0.3. Inodes and directories are written synchronously; one block is skipped after each
-/// block of a file (skip-sector allocation, footnote to section 5.1; the default gap in SunOS was 4
-/// ms, which is one block here); cylinder groups have 16 cylinders.
+/// SunOS 4.0.3. Inodes and directories are written synchronously. One block is skipped after each
+/// block of a file (skip-sector allocation, footnote to section 5.1). The default gap in SunOS was
+/// 4 ms, which is one block here. Cylinder groups have 16 cylinders.
 UfsSetup sunos();
 /// SunOS 4.1, which "groups write requests". Files have no gaps, and the driver concatenates up to
 /// 56 KiB.

@@ -89,7 +89,7 @@ void add(ClaimAnswer& answer, const std::string& cell, const char* quantity, con
   answer.numbers.push_back({cell, quantity, "s", paper, ours, remark});
 }
 
-/// Table 6-1. The dissertation does not print the number of files in each directory.
+/// Table 6-1. The dissertation does not give the number of files in each directory.
 ClaimAnswer table_6_1(Context& context, std::uint64_t files_per_folder) {
   ClaimAnswer answer{
       .id = "LFS-30",

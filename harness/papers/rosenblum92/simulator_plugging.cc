@@ -157,8 +157,8 @@ double CleaningSimulator::plugging_time_a_slot(std::span<const lfs::Candidate> v
   return time / freed;
 }
 
-/// Runs a pass that plugs dead slots. If the segments other than the victims have too few dead
-/// slots, changes nothing and returns false.
+/// Moves the live files of the victims into dead slots of other segments (hole-plugging). If the
+/// other segments have too few dead slots, changes nothing and returns false.
 bool CleaningSimulator::plug_pass(std::span<const lfs::Candidate> victims) {
   const std::vector<std::uint32_t> targets = plug_targets(victims);
   if (targets.empty()) return false;

@@ -1,5 +1,5 @@
-// MS-16, and the paper's statements about its own tables. Uses only printed numbers, without any
-// runs.
+// MS-16, and the paper's statements about its own tables. Uses only the paper's numbers, without
+// any runs.
 #include <algorithm>
 #include <array>
 #include <cmath>

@@ -2,7 +2,7 @@
 // The machine of Soares, Krieger and Da Silva 2003, section IV: a Pentium 4 at 2.0 GHz with Linux
 // 2.4.22.
 //
-//   processor   the paper does not print costs of single operations. The table is that of the i486
+//   processor   the paper does not give costs of single operations. The table is that of the i486
 //               at 33 MHz (../i486_33.h), divided by one factor for all cells. The factor is
 //               rounded and calibrated with a single number: KFS runs dbench for one client at
 //               291.108 MB/s (table II), without using the disk. With a factor of 150, the result

@@ -1,4 +1,4 @@
-// The Andrew benchmark: folders, copy, stat, scan, compile.
+// The Andrew benchmark: directories, copy, stat, scan, compile.
 //
 // Sources. Original: Howard et al., "Scale and Performance in a Distributed File System", ACM TOCS
 // 1988, as described by Ganger and Patt in section 5.3: about 70 files of 200 KB in total, several
@@ -6,19 +6,20 @@
 // as Hardware?", 1990, as described by Rosenblum 1992, section 6.2.2 and figure 6-5: 20
 // directories, 70 files of 4860 bytes on average, all compiled.
 //
-// Our choices: the shape and sizes of the tree (file_tree.h) and, in the original, 20 folders and
-// 26 compiled files. No real compiler is used. At the end, all objects are read, and one program is
-// written. `compile-cpu-ms` is the CPU time of a compilation. `programs` selects the programs:
+// Our choices: the shape and sizes of the tree (file_tree.h) and, in the original, 20 directories
+// and 26 compiled files. No real compiler is used. At the end, all objects are read, and one
+// program is written. `compile-cpu-ms` is the CPU time of a compilation. `programs` selects the
+// programs:
 //
 //   0 No program is started. A compilation reads its source, writes an intermediate file of twice
 //     the size, uses CPU time, writes an object of the source's size, and removes the intermediate
 //     file. With several `passes`, each pass writes and reads a separate intermediate file.
-//   1 The programs of a script are started: mkdir for each folder, cp for the files of each folder,
-//     ls and grep for each file, and make, which starts a shell and cc -O for each file. The
-//     commands are our choice, because Howard describes only the phases. The compiler is that of
-//     Seventh Edition UNIX. Its programs and files follow cc(1), as(1) and cc.c
-//     (compile_by_programs() lists the files). No compiler of 1994 or of SVR4 was available. The
-//     files of each pass have twice the size of the source, as above.
+//   1 The programs of a script are started: mkdir and cp for each directory, ls and grep for each
+//     file, and make, which starts a shell and cc -O for each file. The commands are our choice,
+//     because Howard describes only the phases. The compiler is that of Seventh Edition UNIX. Its
+//     programs and files follow cc(1), as(1) and cc.c (compile_by_programs() lists the files). No
+//     compiler of 1994 or of SVR4 was available. The files of each pass have twice the size of the
+//     source, as above.
 #include <fmt/format.h>
 
 #include <functional>
@@ -213,8 +214,8 @@ std::vector<Phase> andrew_phases(const Arguments& arguments) {
                 [tree](User&, FileWork& work) -> PhaseResult {
                   TRY(tree->create(work, kSource, 0));
                   // The authors of the source ran the benchmark a hundred times, so the target's
-                  // groups and inodes had been used before. Therefore, create the target's folders
-                  // and remove them again.
+                  // groups and inodes had been used before. Therefore, create directories in the
+                  // target and remove them again.
                   TRY(tree->make_folders(work, kTarget));
                   for (std::size_t i = tree->folders(); i-- > 0;) {
                     TRY(work.remove_folder(tree->folder(kTarget, i)));

@@ -1,4 +1,4 @@
-// Simulates the clients of a file server. Each client executes the same load in its own folder.
+// Simulates the clients of a file server. Each client executes the same load in its own directory.
 //
 // Source: Tridgell's dbench 1.x, as used by Soares, Krieger and Da Silva, section IV-E and table
 // II: 1 to 32 clients start together, and each creates its own directory and executes all

@@ -84,8 +84,8 @@ class Generator {
   }
   DbenchFile any() { return files_.empty() ? DbenchFile{} : files_[random_.below(files_.size())]; }
 
-  /// Adds the queries that are due at this step: look-ups of missing files, listings of folders,
-  /// and queries of the free space.
+  /// Adds the queries that are due at this step: look-ups of missing files, listings of
+  /// directories, and queries of the free space.
   void browse(std::uint64_t step, std::uint64_t steps) {
     for (std::uint64_t n = missing_.due(step, steps); n > 0; --n)
       add(DbenchKind::missing, {.number = static_cast<std::uint32_t>(random_.below(1000))});

@@ -1,9 +1,9 @@
 #pragma once
-// A directory tree that resembles a home directory. Each folder above the lowest level has a few
-// subfolders. The sizes of the files have a log-normal distribution and add up to exactly the given
-// total.
+// A directory tree that resembles a home directory. Each directory above the lowest level has a few
+// subdirectories. The sizes of the files have a log-normal distribution and add up to exactly the
+// given total.
 //
-//   folder k is in folder (k-1)/3: 27 folders are on four levels of 1, 3, 9 and 14
+//   directory k is in directory (k-1)/3: 27 directories are on four levels of 1, 3, 9 and 14
 //   sizes are e^(1.5 z), scaled to the total; z is the sum of twelve uniform numbers, minus six
 //
 // The tree is the same for every seed and user. Only the contents of the files differ.
@@ -30,8 +30,8 @@ class FileTree {
 
   std::size_t files() const { return sizes_.size(); }
   std::size_t folders() const { return content_.size(); }
-  /// Returns the path of a folder below `root`, which is folder 0. A parent has a lower number than
-  /// its children.
+  /// Returns the path of a directory below `root`, which is directory 0. A parent has a lower
+  /// number than its children.
   std::string folder(const std::string& root, std::size_t number) const;
   const std::vector<std::size_t>& files_in(std::size_t folder) const { return content_[folder]; }
   std::size_t entries_in(std::size_t folder) const;
@@ -41,11 +41,11 @@ class FileTree {
   PhaseResult make_folders(FileWork& work, const std::string& root,
                            const Programs& programs = {}) const;
   PhaseResult create(FileWork& work, const std::string& root, std::size_t owner) const;
-  /// Creates the tree as an archiver unpacks it: first each folder, then its files. Each file
+  /// Creates the tree as an archiver unpacks it: first each directory, then its files. Each file
   /// counts as one operation.
   PhaseResult extract(FileWork& work, const std::string& root) const;
-  /// Copies the tree as cp -r does: lists and creates each folder, then stats and copies each file.
-  /// Each file counts as one operation.
+  /// Copies the tree as cp -r does: lists and creates each directory, then stats and copies each
+  /// file. Each file counts as one operation.
   PhaseResult copy(FileWork& work, const std::string& from, const std::string& to,
                    std::size_t owner) const;
   PhaseResult copy_files(FileWork& work, const std::string& from, const std::string& to,

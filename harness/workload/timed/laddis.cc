@@ -13,12 +13,13 @@
 // request starts at its arrival, so it includes the wait for the thread. Requests during the
 // warm-up are executed but not counted.
 //
-// Our choices: the time between two arrivals is uniformly distributed from zero to twice its mean;
-// each thread has its own files of equal size, a fifth of which is used; a directory has 30 files;
-// one name in ten is a symbolic link; reads and writes are 8 KiB, the maximum in NFS version 2;
-// seven of ten writes append, until the file has twice its initial size, and overwrite from then
-// on; created files are empty, and the oldest one is removed. A write is answered after fsync of
-// its file, and a change of names also after fsync of the directory. There is no write gathering.
+// The following choices are ours. The time between two arrivals is uniformly distributed from zero
+// to twice its mean. Each thread has its own files, which have equal sizes, and uses a fifth of
+// them. A directory has 30 files. One name in ten is a symbolic link. Reads and writes are 8 KiB,
+// the maximum in NFS version 2. Seven of ten writes append until the file has twice its initial
+// size; later writes overwrite. Created files are empty. A removal removes the oldest created file.
+// A write is answered after fsync of its file, and a change of names also after fsync of the
+// directory. There is no write gathering.
 #include <fmt/format.h>
 
 #include <algorithm>

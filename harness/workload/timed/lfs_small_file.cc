@@ -1,8 +1,8 @@
 // The small-file benchmark of Sprite LFS.
 //
 // Source: Rosenblum, "The Design and Implementation of a Log-structured File System", 1992, section
-// 6.2.1.1 and figure 6-1: 10 000 files of one kilobyte are created (open with creation, write,
-// close), the file cache is flushed, and the files are read and then deleted in the order of their
+// 6.2.1.1 and figure 6-1. 10 000 files of one kilobyte are created (open with creation, write,
+// close). The file cache is flushed. The files are then read, and deleted in the order of their
 // creation. Our choice: 100 files in each directory; the dissertation says only that many files
 // share one.
 #include <fmt/format.h>

@@ -1,11 +1,13 @@
 // Simulates the deliveries of a mail server. Each message is persistent before it is acknowledged.
 //
-// Source: Bernstein, "Using maildir format", 1995 (cr.yp.to/proto/maildir.html): a message is
-// written to a file in tmp and synced with fsync, and the file is then moved into new, where the
-// reader finds it. Our choices: a user is a mailbox with one delivery at a time; lengths are
-// uniformly distributed, with a mean of a few kilobytes like messages of that time; the file is
+// Source: Bernstein, "Using maildir format", 1995 (cr.yp.to/proto/maildir.html). A message is
+// written to a file in tmp and synced with fsync. The file is then moved into new, where the reader
+// finds it.
+//
+// The following choices are ours. A user is a mailbox with one delivery at a time. Lengths are
+// uniformly distributed, with a mean of a few kilobytes like messages of that time. The file is
 // moved by a rename instead of a link, and the delivery does not wait until the rename is on the
-// disk; when a mailbox has more than `kept` messages, the delivery also reads and removes the
+// disk. When a mailbox has more than `kept` messages, the delivery also reads and removes the
 // oldest one.
 #include <fmt/format.h>
 

@@ -7,10 +7,11 @@
 // deletes another. At the end, the remaining files are deleted. Reads and writes use blocks of 512
 // bytes.
 //
-// Our choices: the random numbers differ from those of the program (to get its sequence, run the
-// program in a guest); file k is in the subdirectory k modulo their number; an append keeps the
-// file below the largest size; if there is no file to delete, one is created. No state is kept
-// between phases: a later phase repeats the random choices of the earlier ones.
+// The following choices are ours. The random numbers differ from those of the program; to get its
+// sequence, run the program in a guest. File k is in subdirectory k modulo the number of
+// subdirectories. An append keeps the file below the largest size. If there is no file to delete,
+// one is created. No state is kept between phases: a later phase repeats the random choices of the
+// earlier ones.
 #include <fmt/format.h>
 
 #include "harness/workload/timed/file_work.h"

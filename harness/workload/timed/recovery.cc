@@ -37,8 +37,8 @@ struct RecoveryFiles {
             .bytes = file_bytes};
   }
 
-  /// Creates the files from `first` to `end` - 1. Before the first file of a folder, creates the
-  /// folder.
+  /// Creates the files from `first` to `end` - 1. Before the first file of a directory, creates the
+  /// directory.
   PhaseResult make(User& user, std::uint64_t first, std::uint64_t end, bool each_synced) const {
     FileWork work(user);
     for (std::uint64_t i = first; i < end; ++i) {

@@ -8,7 +8,7 @@
 // spell, nroff, ed, ls, find), each as a sequence of file operations and CPU time.
 //
 // Our choices: the number of times that each command occurs in a script (kMix), its operations, the
-// home directory (40 files, 240 KB, 8 folders), and 4 ms of CPU time for each command that
+// home directory (40 files, 240 KB, 8 directories), and 4 ms of CPU time for each command that
 // computes. With `programs`, each command is a program that a shell starts, and so is each of the
 // three compilations of a make. All scripts have the same commands in different orders. The order
 // and the files follow from the seed and the user, so that `verify` can repeat the random choices

@@ -3,11 +3,13 @@
 // Source: linux-2.4.16, as unpacked and removed in a comparison of Linux file systems from 2001
 // (qliu.free.fr/Linux/Benchmarks/irl.txt): 11 131 files in 768 directories, 156 MB. The related
 // paper (Soares, Krieger and Da Silva 2003, Linux 2.4.22) runs no such load and does not describe a
-// tree. Our choices: log-normal sizes, and three subfolders per folder (file_tree.h); the archive
-// is neither read nor decompressed, as if it were on another disk and decompression took no CPU
-// time; files are created in the order of the archive, in which each directory precedes its
-// contents; the removal begins with the tree in the cache as far as it fits (`cold` 0), or with an
-// empty cache (1).
+// tree.
+//
+// The following choices are ours. Sizes are log-normal, and each directory has three subdirectories
+// (file_tree.h). The archive is neither read nor decompressed, as if it were on another disk and
+// decompression took no CPU time. Files are created in the order of the archive, in which each
+// directory precedes its contents. The removal begins with as much of the tree in the cache as fits
+// (`cold` 0), or with an empty cache (1).
 #include <memory>
 
 #include "harness/workload/timed/file_tree.h"

@@ -117,7 +117,7 @@ TEST(TimedWorkloads, CountTheirOperations) {
       ASSERT_TRUE(run.phase(i));
       EXPECT_EQ(run.tally.bytes_written, run.vfs.counts.bytes_written - before.bytes_written);
       EXPECT_EQ(run.tally.bytes_read, run.vfs.counts.bytes_read - before.bytes_read);
-      // Folder creations are not counted as operations, although the phase that performs them is
+      // Directory creations are not counted as operations, although the phase that performs them is
       // timed.
       if (run.phases[i].measured && run.phases[i].name != "make-folders") {
         EXPECT_GT(run.tally.operations, 0U);
@@ -297,9 +297,9 @@ TEST(TimedWorkloads, AndrewHasFivePhasesOverTheTree) {
   }
 }
 
-/// The programs that are started are: mkdir and cp for each folder; ls and grep for each file;
-/// make; for each compiled file a shell, cc and its five programs; at the end a shell, cc and ld.
-/// The compiler of Seventh Edition UNIX uses nine files for each compilation.
+/// The benchmark starts mkdir and cp for each directory, ls and grep for each file, and make once.
+/// For each compiled file, it starts a shell, cc and its five programs. At the end, it starts a
+/// shell, cc and ld. The compiler of Seventh Edition UNIX uses nine files for each compilation.
 TEST(TimedWorkloads, AndrewStartsProgramsIfRequested) {
   Trial run("andrew", {{"compile-cpu-ms", 0}, {"programs", 1}});
   const std::vector<std::uint64_t> programs{0, 20, 20, 70, 70, 1 + 26 * 7 + 3, 0};

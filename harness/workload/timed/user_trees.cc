@@ -2,12 +2,12 @@
 //
 // Source: Ganger and Patt, "Metadata Update Performance in File Systems", OSDI 1994, section 2:
 // each user copies a directory tree of 535 files, 14.3 MB in total, taken from an author's home
-// directory, or removes a fresh copy. Our choices, where the paper says nothing: 27 folders in four
-// levels, log-normal sizes (file_tree.h), and a megabyte of 10^6 bytes. The source is on the same
-// disk and not cached (`cold`). cp copies 8 KiB at a time (st_blksize in UNIX SVR4), so that the
-// reads and writes of a file alternate (`unit-bytes`). The tree is removed directly after it has
-// been copied ("newly copied"), so parts of it may be written to the disk during the removal. Users
-// are threads instead of processes.
+// directory, or removes a fresh copy. Our choices, where the paper says nothing: 27 directories in
+// four levels, log-normal sizes (file_tree.h), and a megabyte of 10^6 bytes. The source is on the
+// same disk and not cached (`cold`). cp copies 8 KiB at a time (st_blksize in UNIX SVR4), so that
+// the reads and writes of a file alternate (`unit-bytes`). The tree is removed directly after it
+// has been copied ("newly copied"), so parts of it may be written to the disk during the removal.
+// Users are threads instead of processes.
 #include <fmt/format.h>
 
 #include <memory>

@@ -1,7 +1,7 @@
 #pragma once
 // Fuzzing without a special compiler: mutates valid inputs of a parser and checks that the parser
 // neither crashes nor violates its invariants. (The sanitizer presets turn a silent overrun into a
-// crash.) For tests only. Unlike the other headers of this folder, this one reads a clock and
+// crash.) For tests only. Unlike the other headers of this directory, this one reads a clock and
 // writes a file.
 //
 //   corpus ---pick---> mutate 1..6 times ---> target(input) ---> new behaviour? then keep it
@@ -82,7 +82,7 @@ inline std::uint64_t novelty(std::string_view message) {
   return hash;
 }
 
-/// Returns the contents of the files in a folder, sorted by name; may be empty.
+/// Returns the contents of the files in a directory, sorted by name; may be empty.
 inline std::vector<std::string> read_corpus(const std::filesystem::path& folder) {
   std::error_code none;
   std::vector<std::filesystem::path> paths;

@@ -1,5 +1,5 @@
 #pragma once
-// A temporary folder for tests and fuzzers. The destructor removes it even if a test has changed
+// A temporary directory for tests and fuzzers. The destructor removes it even if a test has changed
 // the permissions of its files.
 
 #include <cstdlib>
@@ -30,7 +30,7 @@ class TemporaryFolder {
   const std::filesystem::path& path() const { return path_; }
   std::filesystem::path operator/(std::string_view name) const { return path_ / name; }
 
-  /// Writes a new file and creates its parent folders. An existing file is replaced rather than
+  /// Writes a new file and creates its parent directories. An existing file is replaced rather than
   /// truncated, because some file systems flush a truncated file when it is closed.
   std::string put(std::string_view name, std::string_view bytes) const {
     const std::filesystem::path file = path_ / name;

@@ -50,7 +50,7 @@ TEST(ArrayRebuild, ReadsOfStripesNotYetRebuiltAreComputed) {
        {RaidLevel::raid1, RaidLevel::raid4, RaidLevel::raid5, RaidLevel::raid6}) {
     SCOPED_TRACE(static_cast<int>(level));
     ArrayProfile p = array_profile(level, 4);
-    p.rebuild_bytes_per_second = 1000 * kSectorBytes;  // a pause follows each chunk of 128 sectors
+    p.rebuild_bytes_per_second = 1000 * kSectorBytes;  // slow enough to pause after each chunk
     Rebuilding r(p, 2, {});
     int looks = 0;
     for (; r.may_continue(); ++looks) {

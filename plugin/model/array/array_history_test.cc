@@ -240,9 +240,8 @@ class ArrayHistory final : public Initiator {
       if (!bench_.array->rebuild(m)) return;
       ++rebuilds_;
       if (pick(2) == 0) return;
-      bench_.run_for(
-          // At most 900 ms: enough for most of the rebuild, or for the array to become clean.
-          static_cast<TimeNs>(pick(900 * kMillisecondNs)));
+      // At most 900 ms: enough for most of the rebuild, or for the array to become clean.
+      bench_.run_for(static_cast<TimeNs>(pick(900 * kMillisecondNs)));
       cut();
     } else if (lost < l.parity && status.members[m] == MemberState::active && unreadable() == 0) {
       if (pick(2) == 0) {

@@ -403,8 +403,8 @@ Task ArrayController::recover() {
       refuse("the host's storage failed while prewrites were read");
     unclean_ = status == Status::store_error;
   } else if (any_lost() && !layout.mirrored()) {
-    // Rebuild from the beginning. If the cut left wrong parity in stripes that have been rebuilt,
-    // nothing else would correct it, because a degraded array is not checked.
+    // Rebuild from the beginning. If the cut left wrong parity in rebuilt stripes, nothing else
+    // would correct it, because a degraded array is not checked.
     rebuilt_stripes_ = noted_stripes_ = 0;
     if (!profile.accept_dirty_degraded) {
       refuse(

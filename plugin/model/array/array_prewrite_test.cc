@@ -28,7 +28,8 @@ ArrayProfile with_log_on_members() {
 TEST(PrewriteRoom, ReusesSpaceOnlyAfterALaterTailIsOnTheMedium) {
   PrewriteLog log;
   log.open(2, 16, 24, 1, 5);
-  // Each record, including its header, takes 5 sectors, so four records fit.
+  // Each record takes 5 sectors, including its header. The log has 24 sectors, so it has room for
+  // four records.
   const std::array<std::uint32_t, 2> payload = {4, 4};
   std::vector<std::uint64_t> sequences;
   for (int i = 0; i < 4; ++i) {

@@ -1,13 +1,14 @@
 #pragma once
-// Coroutines of an array. Each host request, stripe update or rebuild is one function, from its
-// first member command to its last. A power cut drops all of them by destroying their frames.
+// Coroutines for an array. One coroutine executes each host request, stripe update or rebuild, from
+// its first member command to its last. A power cut destroys the frames of all coroutines.
 //
 //   Detached   started by calling it, owned by its CoroutineScope until it ends
 //   Task       started by `co_await`, owned by its awaiter; returns a Status
 //
 // Coroutines are member functions of a class that is a CoroutineScope or converts to one; their
 // frames come from the scope's pool. A coroutine never resumes another one directly: a coroutine
-// that becomes ready enters the scope's queue. The queue is FIFO, or a seed determines its order.
+// that becomes ready enters the scope's queue. The queue is FIFO, or a seed gives it a
+// pseudo-random order.
 
 #include <array>
 #include <coroutine>

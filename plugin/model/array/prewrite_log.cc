@@ -62,9 +62,10 @@ void PrewriteLog::open(std::uint32_t members, std::uint64_t first, std::uint64_t
 }
 
 std::uint64_t PrewriteLog::payload_max(std::uint64_t area_sectors, std::uint32_t align) {
-  // A record may take at most a quarter of the area. There must be space for four: a record that is
-  // being logged; one that waits until its update is written in place; a gap of at most one record
-  // at the end of the ring; and a record that is in place but not yet covered by a stored tail.
+  // A record may take at most a quarter of the area, because there must be space for four pieces of
+  // this size. The first is a record that is being logged. The second is a record whose update is
+  // not yet written in place. The third is a gap at the end of the ring, which is at most as long
+  // as a record. The fourth is a record that is in place but not yet covered by a stored tail.
   const std::uint64_t quarter = area_sectors / 4 / align * align;
   return quarter > align ? quarter - align : 0;
 }

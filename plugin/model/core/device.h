@@ -153,7 +153,7 @@ struct Characteristics {
 struct DeviceCounters {
   std::uint64_t reads = 0, writes = 0, flushes = 0, trims = 0;
   std::uint64_t sectors_read = 0, sectors_written = 0;
-  /// The following count internal operations of the device, not host requests.
+  /// The counters below count internal operations of the device, not host requests.
   std::uint64_t media_writes = 0, media_sectors_written = 0;
   std::uint64_t cache_hits = 0, seeks = 0;
   TimeNs busy_ns = 0;

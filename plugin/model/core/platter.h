@@ -39,8 +39,8 @@ class Platter {
   void trim(TimeNs at, const Extent& extent);
 
   /// Applies a power cut at `at`, during a write of the contiguous `extents`. The first `passed`
-  /// sectors have been written. If `under_head` is true, half of the next sector has been written,
-  /// too. Tear determines the contents of the physical sector that has been written only in part.
+  /// sectors are written. If `under_head` is true, half of the next sector is written, too. Tear
+  /// determines the contents of the physical sector that is only partly written.
   void write_cut_short(TimeNs at, std::span<const Extent> extents, std::uint64_t passed,
                        bool under_head);
 

@@ -106,8 +106,8 @@ struct ReadBufferProfile {
   /// Number of segments that hold written data. Reads of this data are served from the buffer.
   std::uint32_t write_segments = 0;
   ReadAheadEnd read_ahead_end = ReadAheadEnd::segment_full;
-  /// If true, the buffer keeps data that has been sent to the host, and later reads can be served
-  /// from it. If false, later reads can be served only from data that was read ahead.
+  /// If true, the buffer keeps data that was sent to the host, and later reads can be served from
+  /// it. If false, later reads can be served only from data that was read ahead.
   bool keeps_requested = true;
   bool writes_take_over = false;  ///< a write takes the whole buffer and discards read data
   /// If true, only a read that begins where the previous one ended is followed by read-ahead.

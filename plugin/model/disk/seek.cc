@@ -1,7 +1,7 @@
 // Seek curves. A curve either interpolates linearly between measured points, or has three parts
-// (Ruemmler and Wilkes, "An introduction to disk drive modeling", 1994): measured times for short
-// seeks, then a square root for an arm that accelerates until half way, then a line for an arm that
-// coasts.
+// (Ruemmler and Wilkes, "An introduction to disk drive modeling", 1994): measured times for the
+// shortest seeks; a square root for seeks in which the arm accelerates and then decelerates; and a
+// line for longer seeks, in which the arm coasts in between.
 #include "plugin/model/disk/seek.h"
 
 #include <algorithm>

@@ -219,7 +219,7 @@ void Nvram::State::finish(const Command& command, Status status) {
   intake.answer(command, store_failed ? Status::store_error : status);
 }
 
-/// Starts all work that has become possible.
+/// Starts all work that is now possible.
 void Nvram::State::pump() {
   refresh_battery();
   retry_waiting();
@@ -369,10 +369,9 @@ void Nvram::State::send_flush(Command command) {
 }
 
 void Nvram::State::backend_request_done(BackendRequest& backend, const Completion& completion) {
-  if (backend.generation !=
-      // The power was cut after the request had been sent. The host's request has already been
-      // answered.
-      intake.generation()) {
+  // If the generations differ, the power was cut after the request was sent. The host's request has
+  // already been answered.
+  if (backend.generation != intake.generation()) {
     backend.busy = false;
     free_backend_requests.push_back(&backend);
     return;

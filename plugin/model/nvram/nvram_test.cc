@@ -387,7 +387,8 @@ TEST(Nvram, RequestsOutsideTheRangeAreForwarded) {
   EXPECT_TRUE(b.nvram->characteristics().volatile_cache);
   b.write(0, 8, 1);
   b.write(64, 8, 2);
-  // Partly outside the range, so it bypasses the cache and is durable at its acknowledgement.
+  // This write is partly outside the range. It therefore bypasses the cache, and is durable when it
+  // is acknowledged.
   b.write(60, 8, 3);
   EXPECT_EQ(b.counters().write_throughs, 2U);
   EXPECT_EQ(b.below(0, 8), DiskFixture::pattern(8, 0)) << "still in the drive's volatile cache";
@@ -403,7 +404,7 @@ TEST(Nvram, AFailedWriteBackKeepsItsContents) {
   NvramFixture b;
   b.write(50, 8, 1);
   b.add(b.drive_faults, FaultKind::dead);
-  b.off_for(kSecondNs);  // the write-back fails after the power returns
+  b.off_for(kSecondNs);  // the write-back at power-on fails, because the drive is dead
   b.drain();
   EXPECT_EQ(b.nvram->state(), NvramState::error);
   EXPECT_EQ(b.counters().failed_destages, 1U);

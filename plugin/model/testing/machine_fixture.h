@@ -1,6 +1,6 @@
 #pragma once
-// Fixtures for the tests of this folder: a small drive, a memory store, an observer that logs all
-// events, and a host that collects completions.
+// Fixtures for the tests of this directory: a small drive, a memory store, an observer that logs
+// all events, and a host that collects completions.
 
 #include <fmt/core.h>
 

@@ -49,7 +49,7 @@ struct Settings {
 
  private:
   Result<void> check_states() const;
-  std::string seen_;  ///< the keys that have been set, each followed by a space
+  std::string seen_;  ///< the keys set so far, each followed by a space
 };
 
 }  // namespace headcrash::emulation

@@ -111,7 +111,7 @@ class SocketPeer final : public Peer {
     try {
       while (servers_.size() < kServerThreads)
         servers_.emplace_back(answer_requests, ends_[1], std::ref(turn_));
-    } catch (const std::system_error&) {  // continues with the threads that have been started
+    } catch (const std::system_error&) {  // continues with the threads that were started
     }
   }
   ~SocketPeer() override {

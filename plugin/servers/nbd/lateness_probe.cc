@@ -45,7 +45,7 @@ using std::chrono::steady_clock;
 
 constexpr std::size_t kBlock = 4096;
 constexpr std::size_t kRequestBytes = 28;         ///< size of NBD's read request
-constexpr std::size_t kReplyBytes = 16 + kBlock;  ///< size of NBD's simple reply
+constexpr std::size_t kReplyBytes = 16 + kBlock;  ///< size of a simple reply: header and block
 enum class Waiting : std::uint8_t { sleep, poll };
 
 /// A persistent control connection, for one command and its answer at a time.

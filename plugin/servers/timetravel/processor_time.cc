@@ -52,7 +52,7 @@ std::int64_t ProcessorTime::take_ns() {
     const auto used = used_by(process);
     if (!used) continue;
     const auto before = used_ns_.find(process);
-    // A value smaller than the stored one belongs to a new process that has reused the process id.
+    // A value smaller than the stored one belongs to a new process that reused the process id.
     const bool same = before != used_ns_.end() && before->second <= *used;
     sum += *used - (same ? before->second : 0);
     now.emplace(process, *used);

@@ -37,8 +37,8 @@ class Backend {
   /// The second half of handle(): sends an acknowledgement if the client requested one.
   Result<void> acknowledge(const Received& received) const;
 
-  /// Stops a ring before the message GET_VRING_BASE is handled. From now on, the ring returns no
-  /// chains. REQUIRES: handle() is called only when none of the ring's chains is in flight.
+  /// Stops a ring, so that it returns no further chains. For the message GET_VRING_BASE, which
+  /// handle() rejects while any of the ring's chains is in flight.
   Result<Ring*> halt(std::uint32_t ring);
 
   std::vector<Ring>& rings() { return rings_; }

@@ -41,8 +41,7 @@ class GuestMemory {
   /// Returns the mapped address; null unless a single region contains the whole range.
   std::byte* at_guest(std::uint64_t address, std::uint64_t bytes) const;
   std::byte* at_user(std::uint64_t address, std::uint64_t bytes) const;
-  /// Fails if the client has truncated a file and this process has then accessed a part that was
-  /// lost.
+  /// Fails if the client truncated a mapped file and this process then accessed the missing part.
   Result<void> intact() const;
 
  private:

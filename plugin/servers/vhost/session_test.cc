@@ -175,8 +175,8 @@ TEST(VhostSession, AnImmediateDiskIsServedWithoutAKickPerRequest) {
   TestClient client(disk);
   client.size = 128;
   client.set_up();
-  // Fills the ring several times. The client sends fewer kicks than chains, like a driver that has
-  // been asked to send no kicks.
+  // Fills the ring several times. The client sends fewer kicks than chains, like a driver that was
+  // asked to send no kicks.
   for (int round = 0; round < 20; ++round) {
     for (std::uint16_t slot = 0; slot < 40; ++slot) client.begin(0, slot, kFlush, 0, 0, false);
     EXPECT_TRUE(client.wait_used(0, static_cast<std::uint16_t>(40 * (round + 1))));

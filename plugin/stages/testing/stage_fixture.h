@@ -1,5 +1,5 @@
 #pragma once
-// For tests: a stage server, requests to stages, and a folder for recordings.
+// For tests: a stage server, requests to stages, and a directory for recordings.
 
 #include <gtest/gtest.h>
 

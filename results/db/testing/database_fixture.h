@@ -1,5 +1,6 @@
 #pragma once
-// For the tests of this folder: a scratch folder, sample records, and must() to unwrap results.
+// For the tests of this directory: a scratch directory, sample records, and must() to unwrap
+// results.
 
 #include <gtest/gtest.h>
 #include <stdlib.h>

@@ -2,10 +2,10 @@
 // Ranks the entrants in a contest, and determines how certain each rank is.
 //
 // An entrant's rank is one plus the number of significantly faster entrants. An entrant is
-// significantly faster than another if three conditions hold: in the comparison of equal
-// repetitions (statistics::compare_pairs), the whole interval is on one side of 1; the difference
-// is more than kTie; and the comparison is still significant after the correction for the number of
-// pairs in the contest (statistics::correct_for_number).
+// significantly faster than another if three conditions hold. First, in the comparison of equal
+// repetitions (statistics::compare_pairs), the whole interval is on one side of 1. Second, the
+// difference is more than kTie. Third, the comparison is still significant after the correction for
+// the number of pairs in the contest (statistics::correct_for_number).
 //
 // Entrants are ordered by rank, then by mean. An entrant whose device was busy for less than half
 // of the time has no rank, because its time measures a delay or the processor, and the processor's
@@ -21,8 +21,8 @@ inline constexpr double kTie = 0.02;
 /// Computes the standings and sorts the entrants.
 void rank(Contest& contest);
 
-/// Compares the times of `entrant` with those of `base`, in pairs of equal repetitions. If there are
-/// no pairs, sets only the ratio of the means. `pairs`, unless null, receives the number of pairs.
+/// Compares the times of `entrant` with those of `base`, in pairs of equal repetitions. Without
+/// pairs, sets only the ratio of the means. `pairs`, unless null, receives the number of pairs.
 statistics::Comparison compare_entrants(const Entrant& base, const Entrant& entrant,
                                         bool to_quiescence, double tolerance,
                                         std::size_t* pairs = nullptr);

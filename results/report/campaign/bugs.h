@@ -24,7 +24,7 @@ struct Instance {
   /// are only findings.
   std::string account;
   std::string command;  ///< command that reproduces the failure; may be empty
-  /// File name of the instance's page in the report's folder, even if the page does not exist.
+  /// File name of the instance's page in the report's directory, even if the page does not exist.
   /// Empty for a broken rule.
   std::string page;
   std::string disagreement;

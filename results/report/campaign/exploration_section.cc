@@ -107,7 +107,7 @@ std::string coverage_table(const Facts& facts) {
   return html_table(columns, rows, "cards");
 }
 
-/// A group of states that are drawn together, because their cuts are adjacent.
+/// Counts of the states whose cuts fall into one column of a strip.
 struct Bin {
   std::int64_t kept = 0, lost = 0, other = 0;
 };

@@ -160,7 +160,7 @@ bool is_of(const Trial& trial, const Cell& cell);
 
 struct Facts {
   std::string database;          ///< file name as given by the user
-  std::filesystem::path folder;  ///< folder of the report and of the crash pages
+  std::filesystem::path folder;  ///< directory of the report and of the crash pages
   Run run;
   std::vector<std::string> filesystems;  ///< sorted
   std::vector<Cell> cells;

@@ -17,14 +17,14 @@ struct FailurePage {
   std::int64_t trial = 0;  ///< ID of the trial
   /// Name of the minimised state; empty for a trial with a single cut.
   std::string state;
-  std::string file;       ///< file name in the report's folder
+  std::string file;       ///< file name in the report's directory
   std::string command;    ///< command that reproduces the state
   bool recorded = false;  ///< the recording of the trial has been kept
 };
 
 /// Returns the first failure on each card, then the second failure on each card, and so on, up to
 /// the report's limit. Returns an empty list for a run that is not a campaign. `folder` is the
-/// report's folder. Fails if there is no such run.
+/// report's directory. Fails if there is no such run.
 Result<std::vector<FailurePage>> failure_pages(db::Database& database,
                                                std::optional<std::int64_t> run,
                                                const std::filesystem::path& folder);

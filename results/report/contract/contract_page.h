@@ -31,7 +31,7 @@ struct ContractPage {
   std::vector<std::string> systems;
   std::vector<ContractRow> rows;
   std::string commit;
-  std::string command;  ///< the command that has created the table
+  std::string command;  ///< the command that created the table
 };
 
 /// Returns the page as one self-contained HTML file.

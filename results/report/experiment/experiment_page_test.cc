@@ -216,8 +216,8 @@ TEST_F(ExperimentPageTest, ListsFailedClaimsAndRulesFirst) {
       << "the scoreboard lists failed rules";
   EXPECT_NE(place("<span class=\"verdict bad\">1 of 2 fail</span>"), std::string::npos);
   EXPECT_NE(place("<span class=\"verdict good\">holds</span>"), std::string::npos);
-  // The claim itself must list its rules as well, failed rules first. Each rule must have an ID, so
-  // that the page can link to it.
+  // The claim's own section must list all its rules, failed rules first. Each rule must have an ID,
+  // so that the scoreboard can link to it.
   EXPECT_LT(page.html.find("<tr class=\"bad\" id=\"rule.C-3/2\">"),
             page.html.find("<tr class=\"good\" id=\"rule.C-3/1\">"));
 }

@@ -1,5 +1,5 @@
 #pragma once
-// Draws the page's SVG plots. A plot is made from its data and a template in this folder.
+// Draws the page's SVG plots. A plot is made from its data and a template in this directory.
 
 #include <string>
 #include <string_view>

@@ -1,5 +1,5 @@
 #pragma once
-// The files of this folder that are embedded in the program: queries, gnuplot templates and the
+// The files of this directory that are embedded in the program: queries, gnuplot templates and the
 // style sheet.
 
 #include <string_view>

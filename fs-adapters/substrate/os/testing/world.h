@@ -1,5 +1,5 @@
 #pragma once
-// Fixtures for this folder's tests: a system in virtual time on an in-memory disk that logs its
+// Fixtures for this directory's tests: a system in virtual time on an in-memory disk that logs its
 // requests.
 
 #include <cstring>

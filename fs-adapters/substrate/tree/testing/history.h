@@ -1,6 +1,6 @@
 #pragma once
-// Random operations for testing any file system. A single user works in a separate folder, whose
-// contents are compared with a reference. If several users share a folder, their operations
+// Random operations for testing any file system. A single user works in a separate directory, whose
+// contents are compared with a reference. If several users share a directory, their operations
 // conflict and the contents cannot be predicted. Only the structure of the file system is checked
 // then.
 
@@ -180,7 +180,7 @@ class User {
     expect(fs_->close(*file), 0, "close");
   }
 
-  /// Returns the expected error for a path whose folder does not exist.
+  /// Returns the expected error for a path whose directory does not exist.
   int not_there(const std::string& path) const {
     std::shared_ptr<Node> at = reference_.root();
     std::size_t from = 0;
@@ -328,8 +328,8 @@ class User {
   Reference reference_;
 };
 
-/// Runs several users whose operations conflict in one folder. The result is unpredictable, but the
-/// file system must remain sound.
+/// Runs several users whose operations conflict in one directory. The result is unpredictable, but
+/// the file system must remain sound.
 inline void quarrel(Vfs& fs, std::uint32_t seed, int steps) {
   std::mt19937 random(seed);
   const auto path = [&] {

@@ -224,7 +224,7 @@ class MemoryVfs : public Vfs {
     return handles_.at(static_cast<std::size_t>(file));
   }
   std::vector<std::byte>& of(FileHandle file) { return files_.at(name_of(file)); }
-  /// Returns 0 if the name can be added to its folder; otherwise, an errno.
+  /// Returns 0 if the name can be added to its directory; otherwise, an errno.
   int addable(const std::string& path) {
     if (files_.contains(path) || folders_.contains(path)) return EEXIST;
     const auto in = folders_.find(parent(path));
@@ -237,7 +237,7 @@ class MemoryVfs : public Vfs {
 
   std::map<std::string, std::vector<std::byte>> files_;
   std::map<std::string, std::string> links_;
-  // The entries of each folder, as paths.
+  // The entries of each directory, as paths.
   std::map<std::string, std::vector<std::string>> folders_{{"", {}}};
   std::vector<std::string> handles_;
 };

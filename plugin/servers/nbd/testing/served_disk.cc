@@ -43,7 +43,8 @@ pid_t start_nbdkit(const std::vector<std::string>& arguments, const std::string&
   argv.push_back(nullptr);
   const pid_t pid = fork();
   if (pid != 0) return pid;
-  // nbdkit's option --exit-with-parent would replace SIGKILL by SIGTERM
+  // SIGKILL ends nbdkit at once. nbdkit's option --exit-with-parent would send SIGTERM instead, and
+  // nbdkit would shut down cleanly.
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   const int fd = open(log.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0644);
   dup2(fd, STDERR_FILENO);

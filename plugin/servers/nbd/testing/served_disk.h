@@ -1,6 +1,6 @@
 #pragma once
-// For tests: runs nbdkit with the built plugin in a temporary folder, and connects to it with
-// libnbd and through the control socket. At the end, the server is always killed and the folder
+// For tests: runs nbdkit with the built plugin in a temporary directory, and connects to it with
+// libnbd and through the control socket. At the end, the server is always killed and the directory
 // removed.
 
 #include <gtest/gtest.h>
@@ -18,7 +18,7 @@
 
 namespace headcrash::nbd {
 
-/// A temporary folder whose paths are strings, because parameters are strings.
+/// A temporary directory whose paths are strings, because parameters are strings.
 class TemporaryFolder : private headcrash::TemporaryFolder {
  public:
   std::string operator/(const char* name) const { return (path() / name).string(); }
