@@ -109,7 +109,7 @@ int repair(const Check& check, Extent extent = Extent::all) {
                report->unrepaired ? "checking only the busy areas is not sufficient" : "clean");
   else
     fmt::print("{} files, {} directories, {}\n", report->files, report->directories,
-               report->unrepaired ? "some damage is not repaired" : "clean");
+               report->unrepaired ? "some damage was not repaired" : "clean");
   if (report->unrepaired) return kLeft;
   return modified ? kRepaired : kFine;
 }

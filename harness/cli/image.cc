@@ -148,7 +148,7 @@ void print_report(const ImageArguments& arguments, const adapters::CheckReport& 
   if (report.more_findings > 0) fmt::print("and {} more\n", report.more_findings);
   fmt::print("{} files, {} directories, {}\n", report.files, report.directories,
              report.nothing_found() ? "clean"
-             : report.unrepaired    ? "some damage is not repaired"
+             : report.unrepaired    ? "some damage was not repaired"
              : arguments.repair     ? "repaired"
                                     : "not clean");
 }

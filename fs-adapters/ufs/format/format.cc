@@ -187,7 +187,7 @@ std::string problem_of(const Superblock& s, std::uint64_t device_bytes) {
   if (std::string problem = problem_of_sizes(s); !problem.empty()) return problem;
   if (std::string problem = problem_of_groups(s); !problem.empty()) return problem;
   if (std::uint64_t{s.size_fragments} * s.fragment_bytes > device_bytes)
-    return fmt::format("the file system has {} bytes, its device {}",
+    return fmt::format("the file system has {} bytes, but its device has only {}",
                        std::uint64_t{s.size_fragments} * s.fragment_bytes, device_bytes);
   const std::uint64_t summary_end =
       s.summary_address +
@@ -201,7 +201,7 @@ std::string problem_of(const Superblock& s, std::uint64_t device_bytes) {
   if (std::string problem = problem_of_journal(s); !problem.empty()) return problem;
   if (std::string problem = problem_of_features(s); !problem.empty()) return problem;
   if (s.inline_target_max > kInlineTargetBytes)
-    return fmt::format("fs_maxsymlinklen {} is longer than an inode's pointers",
+    return fmt::format("fs_maxsymlinklen {} exceeds the space of an inode's pointers",
                        s.inline_target_max);
   return {};
 }

@@ -233,9 +233,9 @@ std::vector<SchemeVariant> whole_table() {
                  "Soft Updates with allocation initialization; writes data at an age of 5 s"));
   table.push_back(
       with_delay(of("journal"), "journal-5s", "Journal, ordered; writes data at an age of 5 s"));
-  table.push_back(
-      with_delay(of("conventional"), "late-update",
-                 "Promises an age of 5 s, but writes everything every 30 s (periodic update)"));
+  table.push_back(with_delay(
+      of("conventional"), "late-update",
+      "Promises to write changes within 5 s, but writes everything every 30 s (periodic update)"));
   table.back().control = true;
   table.back().syncer->policy = os::SyncerOptions::Policy::periodic;
   table.back().syncer->interval_ns = 30 * model::kSecondNs;
