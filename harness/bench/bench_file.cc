@@ -286,10 +286,10 @@ Result<void> read_filesystems(const StrictTable& root, Bench& bench) {
     }
     if (adapter->log_size_bytes != 0)
       return fail(root.subject("filesystems") + ": " + name,
-                  "needs a second device for its log, but a benchmark has one", "omit it");
+                  "needs a second device for its log, but a benchmark has only one", "omit it");
     if (adapter->stack)
       return fail(root.subject("filesystems") + ": " + name,
-                  "is on a stack of disks, but a benchmark has one disk",
+                  "is on a stack of disks, but a benchmark has only one disk",
                   "omit the stack; `headcrash explore --stack` checks its crash states");
     for (const auto& other : bench.filesystems) {
       if (other.name == adapter->name)
