@@ -99,7 +99,7 @@ std::string range_word(Kind kind) {
 Result<void> fits_a_byte(const Operation& operation, const std::string& subject) {
   if (operation.version != 0 && operation.version <= kLargestByte) return {};
   return fail(subject,
-              fmt::format("its version is not from 1 to {}, the range of a byte", kLargestByte));
+              fmt::format("its version must be from 1 to {} to fit into a byte", kLargestByte));
 }
 
 /// Returns the command for inode flags. xfs_io uses its own letters for them.
