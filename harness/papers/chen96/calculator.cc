@@ -42,7 +42,7 @@ const char* meaning(Rule rule) {
     case Rule::disk_keeps_up:
       return "1: the disk keeps up";
     case Rule::cache_thrashes:
-      return "2: the set does not fit the cache";
+      return "2: the file set does not fit into the cache";
     case Rule::lifetime:
       break;
   }
@@ -161,21 +161,24 @@ ClaimAnswer bound() {
     for (double rate = 0.5; rate <= 6 * kDisk; rate += 0.5)
       most = std::max(most, optimal_delay(set, rate, kCache, kDisk).delay_s);
   }
-  add(answer, "sets of 1 to 200 MB, 0.5 to 30 MB/s", "largest optimal delay", "s", {}, most);
-  add_rule(answer, "below 100 MB by 5 MB/s = 20 s", {{"largest", most}},
+  add(answer, "file sets of 1 to 200 MB, throughputs of 0.5 to 30 MB/s", "largest optimal delay",
+      "s", {}, most);
+  add_rule(answer, "below 100 MB / 5 MB/s = 20 s", {{"largest", most}},
            [&] { return most < longest_delay_s(kCache, kDisk); });
   return answer;
 }
 
 ClaimAnswer figure_1() {
-  ClaimAnswer answer =
-      claim("CH-04", "Figure 1: optimal delay by file set and throughput, cache of 100 MB, 5 MB/s");
+  ClaimAnswer answer = claim(
+      "CH-04",
+      "Figure 1: optimal delay by file set and throughput, for a cache of 100 MB and a disk of 5 "
+      "MB/s");
   constexpr double kCache = 100, kDisk = 5, kJustAbove = 5 + 1e-6;
-  add_same(answer, "a set of 100 MB, just above 5 MB/s", "optimal delay", "s", 20,
+  add_same(answer, "file set of 100 MB, throughput just above 5 MB/s", "optimal delay", "s", 20,
            optimal_delay(kCache, kJustAbove, kCache, kDisk).delay_s, 1e-3);
-  add_same(answer, "a set of 100 MB, at 5 MB/s", "optimal delay", "s", 0,
+  add_same(answer, "file set of 100 MB, throughput of 5 MB/s", "optimal delay", "s", 0,
            optimal_delay(kCache, kDisk, kCache, kDisk).delay_s, 0);
-  add_same(answer, "a set of 101 MB, just above 5 MB/s", "optimal delay", "s", 0,
+  add_same(answer, "file set of 101 MB, throughput just above 5 MB/s", "optimal delay", "s", 0,
            optimal_delay(kCache + 1, kJustAbove, kCache, kDisk).delay_s, 0);
   Plot plot{.name = "figure1",
             .title = "Optimal delay (figure 1)",
@@ -193,8 +196,8 @@ ClaimAnswer figure_1() {
 }
 
 ClaimAnswer sprite() {
-  ClaimAnswer answer =
-      claim("CH-05", "Sprite: 8 KB/s per user, caches of 0 to 24 MB, 7 on average, 1 MB/s");
+  ClaimAnswer answer = claim(
+      "CH-05", "Sprite: 8 KB/s per user, caches of 0 to 24 MB (7 MB on average), disk of 1 MB/s");
   constexpr double kUser = 0.008, kCache = 7, kDisk = 1;
   add_same(answer, "8 KB/s", "optimal delay", "s", 0,
            optimal_delay(kCache, kUser, kCache, kDisk).delay_s, 0);
@@ -205,7 +208,7 @@ ClaimAnswer sprite() {
 }
 
 ClaimAnswer long_lifetime() {
-  ClaimAnswer answer = claim("CH-06", "The cache for a lifetime of 100 s at 2 MB/s");
+  ClaimAnswer answer = claim("CH-06", "Cache that rule 3 needs for a lifetime of 100 s at 2 MB/s");
   // Searches for the smallest cache, in whole megabytes, for which rule 3 determines the delay.
   constexpr double kLifetime = 100, kWrites = 2, kDisk = 1;
   double cache = 1;
@@ -220,7 +223,7 @@ ClaimAnswer reads() {
   constexpr double kCache = 100, kDisk = 5;
   Table table{.name = "reads",
               .title = "Cache of 100 MB, disk of 5 MB/s, reads of 4 MB/s from the cache",
-              .columns = {"reads that miss (%)", "most written (MB/s)", "maximum delay (s)",
+              .columns = {"reads that miss (%)", "maximum writes (MB/s)", "maximum delay (s)",
                           "delay at half the rate (s)"},
               .rows = {}};
   double longest = 0, furthest = 0;
@@ -260,7 +263,7 @@ ClaimAnswer efficiencies() {
         size_for_efficiency_mb(percent / kPercent, kPositioning, kDisk));
   }
   const double collected = size_for_efficiency_mb(0.99, kPositioning, kDisk) / kDisk;
-  add(answer, "99 %, collected at the disk's rate", "delay", "s", {}, collected);
+  add(answer, "99 %, data collected at the disk's rate", "delay", "s", {}, collected);
   add_rule(answer, "within 2 s, enough data is collected for 99 %", {{"delay", collected}},
            [&] { return collected <= 2; });
   return answer;

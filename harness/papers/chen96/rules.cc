@@ -227,7 +227,7 @@ ClaimAnswer rule_3(Context& context) {
     if (delay == 7) after = seen.read_mb_s, disk_after = seen.disk_write_mb_s;
     if (never) never_read = seen.read_mb_s, never_disk = seen.disk_write_mb_s;
   }
-  add_rule(answer, "reads are hindered: slower with a delay of 5 s than with 7 s",
+  add_rule(answer, "writes slow down reads: reads are slower with a delay of 5 s than with 7 s",
            {{"5 s", before}, {"7 s", after}}, [&] { return *before < *after; });
   add_rule(answer,
            "reads are not starved: with a delay of 5 s at least a tenth of the rate with 7 s",

@@ -138,9 +138,9 @@ Table one_line_each(const std::vector<const TimedTable*>& tables,
               .title =
                   "One line per system: cells in which no system of its group beats it; its "
                   "losses; its recovery on the largest file system",
-              .columns = {"system", "a cut may lose", "best by user time",
-                          "best by work of the drives", "oldest lost, worst (s)",
-                          "fsynced, missing", "first mount, 44 GB (s)", "full consistency (s)"}};
+              .columns = {"system", "a cut may lose", "best by user time", "best by drive work",
+                          "oldest lost, worst (s)", "fsynced, missing", "first mount, 44 GB (s)",
+                          "full consistency (s)"}};
   const RecoveryTable* largest = nullptr;
   for (const RecoveryTable& table : recoveries)
     if (largest == nullptr || table.what.gb > largest->what.gb) largest = &table;

@@ -70,9 +70,10 @@ ClaimAnswer shares() {
   // A cylinder group covers about 16 MB.
   const double groups = 44. * 1024 / 16, of_a_group_ms = 42e3 / groups,
                small_s = 5. * 1024 / 16 * of_a_group_ms / 1e3;
-  add_row(answer, "42 s over the groups of 44 GB", "a group", "ms", {}, of_a_group_ms, {});
-  add_row(answer, "so 5 GB, clean (section 6.4)", "fast fsck", "s", 4., small_s, {});
-  add_row(answer, "382 s over the groups of 44 GB", "a group", "ms", {}, 382e3 / groups, {});
+  add_row(answer, "42 s divided by the groups of 44 GB", "a group", "ms", {}, of_a_group_ms, {});
+  add_row(answer, "5 GB, clean, by that time per group (section 6.4)", "fast fsck", "s", 4.,
+          small_s, {});
+  add_row(answer, "382 s divided by the groups of 44 GB", "a group", "ms", {}, 382e3 / groups, {});
   add_rule(answer, "44 GB and 5 GB take the same time per group (+-25 %)", {in_unit(small_s, "s")},
            [&] { return std::abs(small_s / 4 - 1) <= .25; });
   return answer;

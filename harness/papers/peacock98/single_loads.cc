@@ -110,9 +110,9 @@ std::vector<ClaimAnswer> stripes(Context& context) {
                all = whole + static_cast<double>(outcome.array.read_modify_writes +
                                                  outcome.array.reconstruct_writes);
     const Figure share = all > 0 ? outcome.of(100 * whole / all) : std::nullopt;
-    add_row(answer, label, "stripes written whole", "%", {}, share,
+    add_row(answer, label, "full-stripe writes", "%", {}, share,
             outcome.error.empty() ? "no stripe was written" : outcome.error);
-    add_row(answer, label, "stripe writes for a request", "", {},
+    add_row(answer, label, "stripe writes per request", "", {},
             outcome.requests > 0 ? outcome.of(all / static_cast<double>(outcome.requests))
                                  : std::nullopt,
             outcome.error);
@@ -302,11 +302,11 @@ std::vector<ClaimAnswer> gathering(Context& context) {
       context, {{choice, 150}, {choice, 150, {.front = {.gathers = true}}}});
   if (outcomes.empty()) return {};
   for (std::size_t i = 0; i < outcomes.size(); ++i) {
-    const char* const label = i == 1 ? "gathering" : "each by itself";
+    const char* const label = i == 1 ? "gathering" : "without gathering";
     add_load(answer, label, outcomes[i]);
     add_row(answer, label, "response of writes", "ms", {},
             outcomes[i].of(outcomes[i].writes_mean_ms), outcomes[i].error);
-    add_row(answer, label, "writes answered by another", "", {},
+    add_row(answer, label, "writes gathered with another", "", {},
             outcomes[i].of(static_cast<double>(outcomes[i].front.gathered)), outcomes[i].error);
   }
   add_rule(answer,

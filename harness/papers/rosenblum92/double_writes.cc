@@ -147,7 +147,7 @@ std::vector<ClaimAnswer> array_writes(Context& context) {
       {});
   add(answer, "a megabyte of a large file, SunOS", sun_large, megabytes, {}, {});
   add_rule(answer, "whole segments are written without reads (less than one per megabyte)",
-           {{"reads a megabyte", part_of(log_large.reads, megabytes)},
+           {{"reads per megabyte", part_of(log_large.reads, megabytes)},
             {"segments not aligned", part_of(off_large.reads, megabytes)}},
            [&] { return *log_large.reads / megabytes < 1; });
   answer.remarks = {
@@ -223,7 +223,7 @@ std::vector<ClaimAnswer> logging(Context& context) {
                               result.kilobytes_per_busy_s,
                               result.remark});
     answer.numbers.push_back(
-        {cell, "written for each byte", "", {}, result.written_for_each_byte, result.remark});
+        {cell, "bytes written per byte", "", {}, result.written_for_each_byte, result.remark});
     answer.numbers.push_back({cell, "rate relative to the rate without a log", "", paper,
                               part_of(result.kilobytes_per_busy_s, without.kilobytes_per_busy_s),
                               result.remark});

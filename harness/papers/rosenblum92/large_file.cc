@@ -98,7 +98,7 @@ ClaimAnswer five_phases(Cells& cells) {
 ClaimAnswer clustering(Cells& cells) {
   ClaimAnswer answer{.id = "LFS-29",
                      .part = "large-file",
-                     .title = "SunOS 4.1, which groups writes, against LFS (6.2.1.2)"};
+                     .title = "SunOS 4.1, which groups writes, compared with LFS (6.2.1.2)"};
   const Cell& lfs = cells.get(LfsSetup{}.setup(), kLargeFile);
   const Cell& clustered = cells.get(sunos_clustered().setup(), kLargeFile);
   add_bandwidths(answer, clustered);

@@ -50,7 +50,7 @@ ClaimAnswer own_tables() {
            [&] { return std::abs(gap[0] - 60) <= 5; });
   add_rule(answer, "ext3 takes 152 % more time at 32 clients (+-5)", {in_unit(gap[4], "%")},
            [&] { return std::abs(gap[4] - 152) <= 5; });
-  add_rule(answer, "the gap grows with each step of clients",
+  add_rule(answer, "the gap grows with each increase in clients",
            {{"1", gap[0]}, {"4", gap[1]}, {"8", gap[2]}, {"16", gap[3]}, {"32", gap[4]}},
            [&] { return std::ranges::is_sorted(gap); });
   add_rule(answer, "snapshots are 109 % better than a journal (+-1)",

@@ -150,11 +150,11 @@ ClaimAnswer journal_by_clients(Context& context, const Rates& rates) {
     for (const System system : kPrintedSystems) (void)rate(system, {.write_cache = cache});
   answer.remarks.push_back(
       "Text and table contradict each other for one client (60 and 29 %), and 186 MB/s at 4 "
-      "clients and 204 at 8 are not exponential growth, so both readings have rows. A client "
-      "ends within a second, before the interval of any system. Here ext3 waits for commits "
-      "of full transactions, each after the data of its new files (ordered). Counterfactuals: "
-      "all systems write every 5 s; a journal of 16 MiB, with shorter transactions; the drive's "
-      "write cache off, and on with flushes.");
+      "clients and 204 at 8 are not exponential growth, so both interpretations have rows. A "
+      "client ends within a second, before the interval of any system. Here ext3 waits for commits "
+      "of full transactions, each after the data of its new files (ordered). Counterfactuals: all "
+      "systems write every 5 s; a journal of 16 MiB, with shorter transactions; the drive's write "
+      "cache off, and on with flushes.");
   return answer;
 }
 
