@@ -354,10 +354,11 @@ Result<void> check_kind_of_time(const StrictTable& root, const Bench& bench) {
     if (bench.virtual_time || workload.timed == nullptr || !workload.timed->waits_s) continue;
     const std::uint64_t waits_s = workload.timed->waits_s(workload.arguments);
     if (waits_s >= static_cast<std::uint64_t>(bench.step_timeout_s))
-      return fail(root.subject("workload"),
-                  fmt::format("a phase of {} waits for {} s, and these guests run in real time",
-                              workload.label, waits_s),
-                  "use --guest virtual, or kind = \"virtual\" under [guest]");
+      return fail(
+          root.subject("workload"),
+          fmt::format("a phase of {} waits for {} s, which is too long for guests in real time",
+                      workload.label, waits_s),
+          "use --guest virtual, or kind = \"virtual\" under [guest]");
   }
   return {};
 }

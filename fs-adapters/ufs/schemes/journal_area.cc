@@ -149,7 +149,7 @@ std::optional<std::uint32_t> row_for_journal(const CylinderGroup& group, const G
 
 tl::unexpected<Error> no_row_for_journal(const Superblock& superblock, std::uint32_t fragments) {
   return fail("journal-size",
-              fmt::format("no group has {} contiguous bytes",
+              fmt::format("no group has {} contiguous free bytes",
                           std::uint64_t{fragments} * superblock.fragment_bytes),
               "use a smaller journal or a larger device");
 }

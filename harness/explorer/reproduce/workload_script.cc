@@ -115,7 +115,7 @@ Result<std::string> flags_command(const Operation& operation, const std::string&
   }
   if (left != 0)
     return fail(subject,
-                fmt::format("xfs_io cannot set \"{}\", because the file could then not be synced",
+                fmt::format("xfs_io cannot set \"{}\", because the file could no longer be synced",
                             workload::format_flags(left)));
   return fmt::format("io -r -c 'chattr -sAd{}' {}", set.empty() ? "" : " +" + set, path);
 }

@@ -74,7 +74,7 @@ std::vector<ClaimAnswer> writes_by_size(Context& context) {
     if (size == 6) six_mb = rate;
   }
   const Figure share = part_of(five, best, 100);
-  add_row(efficient, "5 MB", "of the best", "%", 97, share);
+  add_row(efficient, "5 MB", "share of best rate", "%", 97, share);
   add_row(efficient, "the best", "throughput", "MB/s", 3, best);
   add_rule(efficient, "5 MB reach 95 % of the best", {{"5 MB", share}},
            [&] { return *share >= 95; });
@@ -84,7 +84,7 @@ std::vector<ClaimAnswer> writes_by_size(Context& context) {
   for (const auto& [size, rate, paper] :
        {std::tuple{.06, sixty_kb, 50.}, {.54, half_mb, 90.}, {6., six_mb, 99.}}) {
     const Figure ours = part_of(rate, best, 100);
-    add_row(equation, fmt::format("{:g} MB", size), "of the best", "%", paper, ours);
+    add_row(equation, fmt::format("{:g} MB", size), "share of best rate", "%", paper, ours);
     constexpr double kPoints = 2;
     add_rule(equation, fmt::format("{:g} MB: {:g} % within {:g} points", size, paper, kPoints),
              {{"ours", ours}}, [&, its = paper] { return std::abs(*ours - its) <= kPoints; });
