@@ -295,9 +295,10 @@ Result<base::NamedFile> find_campaign(const std::string& name_or_path, int depth
   TRY(own.take("base", base));
   if (base.empty()) return found;
   if (depth >= kDeepestBase)
-    return fail(own.subject("base"), "is circular or nested too deeply",
-                fmt::format("omit it from one of the files; at most {} may build on each other",
-                            kDeepestBase));
+    return fail(
+        own.subject("base"), "is circular or nested too deeply",
+        fmt::format("omit it from one of the files; at most {} files may build on each other",
+                    kDeepestBase));
   const auto below = find_campaign(base::named_in(found->folder, base), depth + 1);
   if (!below) {
     const Error& error = below.error();

@@ -93,7 +93,7 @@ void check_array(const ArrayProfile& profile, std::uint64_t member_sectors,
                "use a multiple");
   } else if (physical_sectors > model::kSuperblockSectors) {
     errors.add("layout.member",
-               fmt::format("has physical sectors of {} bytes, more than a superblock",
+               fmt::format("has physical sectors of {} bytes, larger than a superblock",
                            physical_sectors * model::kSectorBytes),
                fmt::format("use a member with at most {}",
                            model::kSuperblockSectors * model::kSectorBytes));

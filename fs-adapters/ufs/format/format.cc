@@ -74,7 +74,7 @@ std::string problem_of_groups(const Superblock& s) {
       (std::uint64_t{s.inodes_per_group} * kInodeBytes + s.fragment_bytes - 1) / s.fragment_bytes;
   if (s.fragments_per_group == 0 || s.fragments_per_group > kFragmentMax ||
       s.fragments_per_group % per_block != 0)
-    return fmt::format("fs_fpg {} is not a multiple of a block", s.fragments_per_group);
+    return fmt::format("fs_fpg {} is not a multiple of the block size", s.fragments_per_group);
   if (s.inodes_per_group == 0 || s.inodes_per_group % (s.block_bytes / kInodeBytes) != 0)
     return fmt::format("fs_ipg {} does not fill whole blocks", s.inodes_per_group);
   const std::uint64_t superblock_end =

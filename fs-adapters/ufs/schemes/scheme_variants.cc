@@ -87,7 +87,7 @@ void add_external_journals(std::vector<SchemeVariant>& table) {
     table.back().shown_by = "reuse/0@tiny~1";
   };
   control("journal-external-homes-early",
-          "External journal that is written after the blocks in their places", Rule::homes_early);
+          "External journal that is written only after the blocks are in place", Rule::homes_early);
   control("journal-external-data-unawaited",
           "External journal whose commit record does not wait for data", Rule::data_unawaited);
   control("journal-external-answered-early",

@@ -162,7 +162,7 @@ Result<ExplorationResult> Exploration::run() {
                          : std::nullopt;
   if (recoveries && !claim)
     return fail(workload_.recording.string(),
-                "is being explored by another process with the strategy recovery",
+                "is in use: another process explores it with --strategy recovery",
                 "wait until it has ended, or explore a copy in another folder");
   TRY(auto run, states::RunHistory::load(workload_.recording));
   run_ = run;

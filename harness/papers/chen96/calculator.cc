@@ -113,7 +113,7 @@ Table delays_table(const Asked& asked) {
     const std::string what = fmt::format("write size for {:g} % of the disk's rate", percent);
     table.rows.push_back({what, text(size), "MB", "equation 6"});
     if (asked.writes > 0)
-      table.rows.push_back({what + ": collected in", text(size / asked.writes), "s", ""});
+      table.rows.push_back({what + ": time to collect it", text(size / asked.writes), "s", ""});
   }
   row("throughput of writes that contain the data of one second",
       effective_throughput_mb_s(asked.writes, asked.positioning, asked.disk), "MB/s", "equation 5");

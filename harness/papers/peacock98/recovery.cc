@@ -174,7 +174,7 @@ std::vector<ClaimAnswer> recovery(Context& context) {
   for (const double load : loads) {
     const Figure part = part_of(of(Tuning::bmap_fast_fsck, load), of(Tuning::ufs, load), 100);
     add_row(share, cell_of("fast fsck over UFS", load), "recovery", "%", {}, part, Cell::kNotBuilt);
-    add_rule(share, cell_of("3 to 25 % of UFS'", load), {in_unit(part, "%")},
+    add_rule(share, cell_of("3 to 25 % of the time of UFS", load), {in_unit(part, "%")},
              [&] { return *part >= 3 && *part <= 25; });
   }
   return {answer, share};

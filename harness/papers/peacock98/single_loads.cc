@@ -157,7 +157,7 @@ std::vector<ClaimAnswer> hits(Context& context) {
     add_row(answer, name(tuning), "hits, all kinds", "%", paper, share,
             outcome.error.empty() ? "no write" : outcome.error);
     if (writes > 0)
-      add_row(answer, name(tuning), "hits of a dirty block, including its other bytes", "%", {},
+      add_row(answer, name(tuning), "hits of a dirty block, at any byte", "%", {},
               100 * static_cast<double>(blocks) / static_cast<double>(writes), {});
     return share;
   };

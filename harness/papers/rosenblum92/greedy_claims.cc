@@ -180,11 +180,12 @@ ClaimAnswer greedy_distribution(SimulatorFigures& figures) {
   for (const auto& [name, each] :
        {std::pair{"uniform", &uniform}, {"90->10", &ten}, {"90->1", &one}})
     answer.numbers.push_back({name, "mean u", "", .75, each->mean(), ""});
-  add_rule(answer,
-           "one cliff: no segment is left far below the utilization at which uniform is "
-           "cleaned",
-           {{"uniform below .5", part_between(uniform, 0, .5)}},
-           [&] { return part_between(uniform, 0, .5) < .01; });
+  add_rule(
+      answer,
+      "one cliff: no segment remains far below the utilization at which segments are cleaned under "
+      "the uniform pattern",
+      {{"uniform below .5", part_between(uniform, 0, .5)}},
+      [&] { return part_between(uniform, 0, .5) < .01; });
   add_rule(answer, "locality: fewer segments at 80 to 100 %",
            {{"uniform", full[0]}, {"90->10", full[1]}, {"90->1", full[2]}},
            [&] { return full[1] < full[0] && full[2] < full[0]; });
