@@ -51,7 +51,7 @@ Result<void> make_way_for_socket(const fs::path& path) {
   if (::unlink(path.c_str()) != 0)
     return fail(path.string(),
                 "is left over from an earlier server and cannot be removed: " + errno_text(errno),
-                "remove it, or choose another path");
+                "remove the file, or choose another path");
   return {};
 }
 

@@ -201,8 +201,9 @@ ClaimAnswer sprite() {
   constexpr double kUser = 0.008, kCache = 7, kDisk = 1;
   add_same(answer, "8 KB/s", "optimal delay", "s", 0,
            optimal_delay(kCache, kUser, kCache, kDisk).delay_s, 0);
-  add_same(answer, "7 MB, 1 MB/s", "longest delay", "s", 7, longest_delay_s(kCache, kDisk), 1e-6);
-  add(answer, "24 MB, 1 MB/s: the largest cache", "longest delay", "s", {},
+  add_same(answer, "cache of 7 MB, disk of 1 MB/s", "longest delay", "s", 7,
+           longest_delay_s(kCache, kDisk), 1e-6);
+  add(answer, "cache of 24 MB (the largest), disk of 1 MB/s", "longest delay", "s", {},
       longest_delay_s(24, kDisk));
   return answer;
 }
@@ -249,16 +250,19 @@ ClaimAnswer reads() {
 }
 
 ClaimAnswer efficiencies() {
-  ClaimAnswer answer =
-      claim("CH-08", "Efficiency of writes by size (equations 5 and 6): 4 MB/s, 15 ms");
+  ClaimAnswer answer = claim(
+      "CH-08",
+      "Efficiency of writes by size (equations 5 and 6), disk of 4 MB/s, positioning of 15 ms");
   constexpr double kDisk = 4, kPositioning = 0.015, kPoints = 2;
   const std::pair<double, double> kPrinted[] = {{0.060, 50}, {0.540, 90}, {6, 99}};
   for (const auto& [its_size, its_percent] : kPrinted) {
     const double size = its_size, percent = its_percent;
     const double ours = kPercent * efficiency(size, kPositioning, kDisk);
     add(answer, fmt::format("{:g} MB", size), "efficiency", "%", percent, ours);
-    add_rule(answer, fmt::format("{:g} MB: {:g} % within {:g} points", size, percent, kPoints),
-             {{"ours", ours}}, [&] { return std::abs(ours - percent) <= kPoints; });
+    add_rule(
+        answer,
+        fmt::format("{:g} MB: efficiency is {:g} % within {:g} points", size, percent, kPoints),
+        {{"ours", ours}}, [&] { return std::abs(ours - percent) <= kPoints; });
     add(answer, fmt::format("{:g} %", percent), "size", "MB", size,
         size_for_efficiency_mb(percent / kPercent, kPositioning, kDisk));
   }
@@ -275,7 +279,8 @@ ClaimAnswer least_delay() {
   double furthest = 0;
   for (const double writes : {0.4, 1.0, 2.0, 3.0, 3.9}) {
     const Figure delay = least_delay_s(writes, kPositioning, kDisk);
-    add(answer, fmt::format("{:g} MB/s of 4", writes), "least delay", "s", {}, delay);
+    add(answer, fmt::format("writes of {:g} MB/s to a disk of 4 MB/s", writes), "least delay", "s",
+        {}, delay);
     const double reached =
         effective_throughput_mb_s(writes * delay.value_or(0), kPositioning, kDisk);
     furthest = std::max(furthest, std::abs(reached - writes));
@@ -291,8 +296,10 @@ ClaimAnswer least_delay() {
 
 ClaimAnswer bursts() {
   ClaimAnswer answer = claim("CH-10", "When the writing of a burst begins (section 4)");
-  add_same(answer, "10 MB, at most 15 s, 5 MB/s", "begin", "s", 13, burst_start_s(10, 15, 5), 1e-9);
-  add(answer, "100 MB, at most 15 s, 5 MB/s", "begin", "s", {}, burst_start_s(100, 15, 5));
+  add_same(answer, "burst of 10 MB, at most 15 s, disk of 5 MB/s", "begin", "s", 13,
+           burst_start_s(10, 15, 5), 1e-9);
+  add(answer, "burst of 100 MB, at most 15 s, disk of 5 MB/s", "begin", "s", {},
+      burst_start_s(100, 15, 5));
   return answer;
 }
 
@@ -300,8 +307,9 @@ ClaimAnswer five_megabytes() {
   ClaimAnswer answer = claim("CH-14", "Figure 4's 97 % at 5 MB, compared with equation 6");
   constexpr double kSize = 5, kShare = 0.97, kPoints = 2;
   const double by_equation = kPercent * efficiency(kSize, 0.015, 4);
-  add(answer, "5 MB, 15 ms, 4 MB/s", "efficiency", "%", kPercent * kShare, by_equation);
-  add_rule(answer, "within 2 points", {{"equation 6", by_equation}},
+  add(answer, "writes of 5 MB, positioning of 15 ms, disk of 4 MB/s", "efficiency", "%",
+      kPercent * kShare, by_equation);
+  add_rule(answer, "the equation gives the figure within 2 points", {{"equation 6", by_equation}},
            [&] { return std::abs(by_equation - kPercent * kShare) <= kPoints; });
   const double fixed_s = kSize / 3 * (1 / kShare - 1);
   add(answer, "97 % at the sustained rate of 3 MB/s", "fixed time of a write", "ms", {},
@@ -342,8 +350,10 @@ ClaimAnswer trend() {
   for (ClaimNumber& number : answer.numbers) number.remark = "a quotation: nothing to compute";
   constexpr double kLeast = 80, kMost = 90, kSlow = 2.7, kFast = 5.5;
   const double shortest = longest_delay_s(kLeast, kFast), longest = longest_delay_s(kMost, kSlow);
-  add(answer, "the paper's machine: 80 MB, 5.5 MB/s", "longest delay", "s", {}, shortest);
-  add(answer, "the paper's machine: 90 MB, 2.7 MB/s", "longest delay", "s", {}, longest);
+  add(answer, "the paper's machine: cache of 80 MB, disk of 5.5 MB/s", "longest delay", "s", {},
+      shortest);
+  add(answer, "the paper's machine: cache of 90 MB, disk of 2.7 MB/s", "longest delay", "s", {},
+      longest);
   add_rule(answer, "1 to 10 s for systems of 1996: the paper's own machine",
            {{"least", shortest}, {"most", longest}},
            [&] { return shortest >= 1 && longest <= 10; });

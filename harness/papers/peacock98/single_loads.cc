@@ -59,7 +59,7 @@ ClaimAnswer tunings_of_flusher(const std::vector<LaddisOutcome>& outcomes) {
     throughputs.push_back({setting.name, outcome.of(outcome.achieved_per_s)});
   }
   const Named busy = drives_busy(outcomes.front());
-  add_rule(answer, "throughputs within 5 %", throughputs, [&] {
+  add_rule(answer, "the throughputs differ by at most 5 %", throughputs, [&] {
     const auto [least, most] =
         std::ranges::minmax_element(throughputs, {}, [](const Named& one) { return *one.value; });
     return *most->value <= *least->value * 1.05;

@@ -17,7 +17,7 @@ ClaimAnswer sequential_scan() {
   const double scan_s = 1024.0 / 2, added_ms = scan_s * 1000 * .001;
   answer.numbers = {{"whole disk", "scan", "min", 8., scan_s / 60, ""},
                     {"hit rate 99.9 %", "added to a read", "ms", 480., added_ms, ""}};
-  add_rule(answer, "over 8 minutes", {in_unit(scan_s / 60, "minutes")},
+  add_rule(answer, "the scan takes over 8 minutes", {in_unit(scan_s / 60, "minutes")},
            [&] { return scan_s / 60 > 8; });
   add_rule(answer, "480 ms", {in_unit(added_ms, "ms")},
            [&] { return std::abs(added_ms / 480 - 1) <= .1; });
@@ -47,7 +47,7 @@ ClaimAnswer two_groups() {
   answer.numbers = {{"all segments", "utilization", "%", 82., 100 * overall, ""},
                     {"u = .1", "write cost", "", 2.2, write_cost_of(.1), ""},
                     {"u = .82", "write cost", "", 11.1, write_cost_of(overall), ""}};
-  add_rule(answer, "82 %, 2.2 and 11.1",
+  add_rule(answer, "the printed 82 %, 2.2 and 11.1 are correct",
            {{"U", overall}, {"cost", write_cost_of(.1)}, {"guarantee", write_cost_of(overall)}},
            [&] {
              return std::abs(overall - .82) < .005 && std::abs(write_cost_of(.1) - 2.2) < .05 &&

@@ -104,8 +104,8 @@ std::vector<ClaimAnswer> array_writes(Context& context) {
   const MemberRequests aligned = raw_write(kSegmentSectors),
                        off = raw_write(kSegmentSectors, kUnitSectors);
   add(answer, "4 KB", small, 1, 2., 2.);
-  add(answer, "a stripe, 256 KB", stripe, 1, 0., 5.);
-  add(answer, "four stripes, 1 MB", aligned, 1, 0., {});
+  add(answer, "a stripe (256 KB)", stripe, 1, 0., 5.);
+  add(answer, "four stripes (1 MB)", aligned, 1, 0., {});
   add(answer, "1 MB that begins 64 KB after a stripe boundary", off, 1, {}, {});
   add_rule(answer, "a small write needs two reads and two writes",
            {{"reads", small.reads}, {"writes", small.writes}},

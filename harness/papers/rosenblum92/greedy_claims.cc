@@ -59,7 +59,7 @@ ClaimAnswer uniform_at_75(SimulatorFigures& figures) {
        figures.run(own_log).cost(), ""},
       {"U = .75; 5 segments kept for the cleaner", "write cost", "", 4.4,
        figures.run(reserve).cost(), ""}};
-  add_rule(answer, "4.4 +- 0.1 at 75 %", {{"cost", run.cost()}},
+  add_rule(answer, "the cost is 4.4 +- 0.1 at 75 %", {{"cost", run.cost()}},
            [&] { return std::abs(run.cost() - 4.4) <= .1; });
   const auto& us = figures.utilizations();
   double nearest = 0, farthest = 0;

@@ -43,7 +43,8 @@ ClaimAnswer own_tables() {
   add_sum(answer, "ext3 over ext2, 32 clients", "% more time", 152, gap[4]);
   add_sum(answer, "KFS+snap over ext3, 32 clients (\"109 %\")", "%", 109, 100 * (best - 1));
   add_sum(answer, "ext3 over ext2, PostMark", "% more time", 90, 100 * (369. / 192 - 1));
-  add_rule(answer, "at most 4 %", {in_unit(largest, "%")}, [&] { return largest <= 4; });
+  add_rule(answer, "snapshots cost at most 4 %", {in_unit(largest, "%")},
+           [&] { return largest <= 4; });
   add_rule(answer, "the cost is largest with one client", {{"1", cost[0]}, {"8", cost[2]}},
            [&] { return cost[0] >= largest; });
   add_rule(answer, "ext3 takes 60 % more time at one client (+-5)", {in_unit(gap[0], "%")},
