@@ -345,7 +345,7 @@ Result<int> run_diff(const ContractArguments& arguments) {
   }
   if (compared == 0)
     return fail(arguments.second, "has no file system in common with " + arguments.first,
-                "name one of each: FILE:SYSTEM");
+                "name one system of each table as FILE:SYSTEM");
   if (arguments.as_json) print(list);
   if (!arguments.as_json && list.empty()) fmt::print("no cell differs\n");
   return list.empty() ? kFine : kFound;

@@ -140,7 +140,8 @@ ClaimAnswer rule_1(Context& context) {
     seconds.push_back({row.name, all});
   }
   seconds.resize(3);
-  add_rule(answer, "infinite and zero delay take the same time (5 %)", {seconds[0], seconds[1]},
+  add_rule(answer, "infinite and zero delay take the same time (within 5 %)",
+           {seconds[0], seconds[1]},
            [&] { return std::abs(*seconds[1].value / *seconds[0].value - 1) <= .05; });
   add_rule(answer, "write-through takes over 300 s", {seconds[2]},
            [&] { return *seconds[2].value > 300; });
@@ -168,13 +169,14 @@ ClaimAnswer rule_2(Context& context) {
              return std::abs(*never.mb_per_s / 3.1 - 1) <= .1 &&
                     std::abs(*at_once.mb_per_s / 3.0 - 1) <= .1;
            });
-  add_rule(answer, "zero delay is as fast as infinite delay (5 %)",
+  add_rule(answer, "zero delay is as fast as infinite delay (within 5 %)",
            {{"infinite", never.mb_per_s}, {"zero", at_once.mb_per_s}},
            [&] { return std::abs(*at_once.mb_per_s / *never.mb_per_s - 1) <= .05; });
-  add_rule(answer,
-           "the same holds relative to the disk's busy time until all data is on the disk (5 %)",
-           {{"infinite", never.mb_per_busy_s}, {"zero", at_once.mb_per_busy_s}},
-           [&] { return std::abs(*at_once.mb_per_busy_s / *never.mb_per_busy_s - 1) <= .05; });
+  add_rule(
+      answer,
+      "the same holds relative to the disk's busy time until all data is on the disk (within 5 %)",
+      {{"infinite", never.mb_per_busy_s}, {"zero", at_once.mb_per_busy_s}},
+      [&] { return std::abs(*at_once.mb_per_busy_s / *never.mb_per_busy_s - 1) <= .05; });
   mark(answer, RuleClass::ours);
   if (context.rules_only) return answer;
   constexpr std::uint32_t kLongRequests = 1 << 20;
@@ -241,7 +243,7 @@ ClaimAnswer rule_3(Context& context) {
       "with a delay of 7 s, no file data is written to the disk (at most 5 % of the data written "
       "into the cache)",
       {{"7 s", disk_after}}, [&] { return *disk_after < .05 * kTargetMbPerS; });
-  add_rule(answer, "an infinite delay is no better than 7 s (5 %)",
+  add_rule(answer, "an infinite delay is no better than 7 s (within 5 %)",
            {{"7 s", after}, {"infinite", never_read}},
            [&] { return *never_read <= *after * 1.05; });
   answer.plots.push_back(std::move(plot));

@@ -149,7 +149,7 @@ ClaimAnswer utilization(const Compared& compared) {
   const auto cpu = compared.values("create", cpu_busy_percent);
   add_rule(answer, "LFS: the disk is busy for 17 % (+-5 points)", {disk[0]},
            [&] { return std::abs(*disk[0].value - 17) <= 5; });
-  add_rule(answer, "LFS: the processor is always busy (95 % and more)", {cpu[0]},
+  add_rule(answer, "LFS: the processor is always busy (at least 95 %)", {cpu[0]},
            [&] { return *cpu[0].value >= 95; });
   add_rule(answer, "SunOS: the disk is busy for 85 % (+-10 points)", {disk[1]},
            [&] { return std::abs(*disk[1].value - 85) <= 10; });
