@@ -82,7 +82,7 @@ TEST(Stack, MistakesHaveOneClearError) {
                 .find("lists all disks, so none would be left"),
             std::string::npos);
   EXPECT_NE(error_of(std::string(kMine) + "[rules]\nmirror-width = 2\n")
-                .find("mirror-width: 2 is not a possible number of copies on 3 disks"),
+                .find("mirror-width: 2 is not a valid number of copies for 3 disks"),
             std::string::npos);
   EXPECT_NE(error_of(std::string(kMine) + "[rules]\nmirror-width = 1\n")
                 .find("mirror-width: 1 is not a valid number of copies for 3 disks"),

@@ -25,7 +25,7 @@ struct Answer {
 class FailureLog {
  public:
   /// Counts a failure. Returns its log line, such as "hd0: read of 8 sectors at 64 failed: cause
-  /// (number 4)". Returns nullopt if this failure is not to be logged.
+  /// (failure 4)". Returns nullopt if this failure is not to be logged.
   std::optional<std::string> note(std::string_view disk, const model::Request& request,
                                   std::string_view cause);
   /// Returns `answer.error`. If it is not 0, also counts the failure and passes its log line to
