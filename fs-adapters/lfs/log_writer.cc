@@ -376,7 +376,7 @@ VfsResult<void> Store::flush_unlocked(os::TimeNs changed_before, std::uint64_t u
     ++inode.references;
     if (inode.is_idle) idle_.erase(inode.idle);
     inode.is_idle = false;
-    invariant(inode.lock.try_lock(), "lfs: an inode was locked since it was found");
+    invariant(inode.lock.try_lock(), "lfs: an inode has been locked since it was found");
     handles.push_back(Handle(*this, inode, nullptr));
     inodes.push_back(&inode);
   }
