@@ -356,7 +356,7 @@ Result<void> check_kind_of_time(const StrictTable& root, const Bench& bench) {
     if (waits_s >= static_cast<std::uint64_t>(bench.step_timeout_s))
       return fail(
           root.subject("workload"),
-          fmt::format("a phase of {} waits for {} s, which is too long for guests in real time",
+          fmt::format("a phase of {} waits for {} s, more than step-timeout-s allows in real time",
                       workload.label, waits_s),
           "use --guest virtual, or kind = \"virtual\" under [guest]");
   }
