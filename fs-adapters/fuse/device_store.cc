@@ -47,7 +47,8 @@ Result<std::unique_ptr<DeviceStore>> DeviceStore::open(const std::string& path, 
   if (::stat(path.c_str(), &status) != 0)
     return fail(path, system_words(), "use a device or an image file");
   const bool device = S_ISBLK(status.st_mode);
-  if (!device && !S_ISREG(status.st_mode)) return fail(path, "neither a block device nor a file");
+  if (!device && !S_ISREG(status.st_mode))
+    return fail(path, "is neither a block device nor a regular file");
   int flags = O_CLOEXEC | (access == Access::read_only ? O_RDONLY : O_RDWR);
   if (device && access != Access::read_only) flags |= O_EXCL;
   if (access == Access::repair) flags |= O_DSYNC;

@@ -18,7 +18,7 @@ std::string mount_words(const adapters::FileSystemType& type) {
       type.usual_system());
   for (const auto& system : type.systems())
     words += fmt::format("    {:<20} {}{}\n", system->name(), system->description().title,
-                         system->control() ? " (breaks its promises: a control)" : "");
+                         system->control() ? " (a control that breaks its promises)" : "");
   if (type.may_have_log_device())
     words += "  log=DEVICE       device of an external log (see mkfs --external-journal)\n";
   if (type.has_snapshots()) words += "  snapshot=NAME    snapshot to mount read-only\n";

@@ -105,11 +105,12 @@ int repair(const Check& check, Extent extent = Extent::all) {
   const bool modified = check.devices.writes() > 0;
   if (modified) fmt::print("FILE SYSTEM WAS MODIFIED\n");
   if (extent == Extent::busy)
-    fmt::print("{}\n",
-               report->unrepaired ? "checking only the busy areas is not sufficient" : "clean");
+    fmt::print("{}\n", report->unrepaired
+                           ? "checking only the busy areas is not sufficient; run a full check"
+                           : "clean");
   else
     fmt::print("{} files, {} directories, {}\n", report->files, report->directories,
-               report->unrepaired ? "some damage is not repaired" : "clean");
+               report->unrepaired ? "some damage was not repaired" : "clean");
   if (report->unrepaired) return kLeft;
   return modified ? kRepaired : kFine;
 }

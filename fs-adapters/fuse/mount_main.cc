@@ -149,7 +149,7 @@ int mount_in_background(const Wish& wish) {
   if (::pipe2(ends.data(), O_CLOEXEC) != 0)
     return report_error({"pipe", "failed", ""}, kNotMounted);
   const pid_t child = ::fork();
-  if (child < 0) return report_error({"fork", "failed", "close other programs"}, kNotMounted);
+  if (child < 0) return report_error({"fork", "failed", "stop other processes"}, kNotMounted);
   if (child != 0) {
     ::close(ends[1]);
     char byte = 0;

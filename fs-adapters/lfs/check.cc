@@ -301,8 +301,8 @@ class Checker::State {
     }
     if (!kept.pointer_problem.empty()) return find(FindingKind::pointer, kept.pointer_problem);
     if (sectors != inode.sectors)
-      find(FindingKind::pointer, fmt::format("inode {}: {} sectors, but it claims {}", inode.number,
-                                             sectors, inode.sectors));
+      find(FindingKind::pointer, fmt::format("inode {}: uses {} sectors, but claims {}",
+                                             inode.number, sectors, inode.sectors));
   }
 
   void check_tables() {
@@ -385,10 +385,10 @@ class Checker::State {
         continue;  // the inode was unlinked while open, so it has no name
       if (links == 0)
         find(FindingKind::unreachable,
-             fmt::format("inode {} has no name, but a link count of {}", number, inode.links));
+             fmt::format("inode {} has no name, but its link count is {}", number, inode.links));
       else if (links != inode.links)
         find(FindingKind::links,
-             fmt::format("inode {}: {} links, but it claims {}", number, links, inode.links));
+             fmt::format("inode {}: has {} links, but claims {}", number, links, inode.links));
     }
   }
 
@@ -402,7 +402,7 @@ class Checker::State {
       const bool active = i == c.segment || i == c.next_segment;
       if (active != (usage.state == SegmentState::active) ||
           (usage.state == SegmentState::clean && live_[i] != 0))
-        find(FindingKind::segment, fmt::format("segment {}: state {} with {} live bytes", i,
+        find(FindingKind::segment, fmt::format("segment {}: invalid state {} with {} live bytes", i,
                                                static_cast<int>(usage.state), live_[i]));
     }
   }

@@ -151,7 +151,8 @@ Result<Superblock> decode_superblock(std::span<const std::byte> b, std::uint64_t
   b = b.first(kSectorBytes);
   const std::uint32_t version = load32(b, 4);
   if (version != kFormatVersion && version != kLongTableVersion)
-    return fail("lfs superblock", fmt::format("format version {}", version), "use a newer program");
+    return fail("lfs superblock", fmt::format("unsupported format version {}", version),
+                "use a newer headcrash");
   if (load32(b, kSuperblockChecksumAt) != checksum_without(b, kSuperblockChecksumAt))
     return fail("lfs superblock", "bad checksum");
   Superblock s{.id = load32(b, 8),

@@ -24,7 +24,11 @@ std::uint32_t round_up(std::uint64_t value, std::uint32_t unit) {
 Result<Superblock> lay_out(std::uint64_t device_sectors, const MkfsOptions& o) {
   if (o.segment_bytes % o.block_bytes != 0 || o.block_bytes % kSectorBytes != 0 ||
       o.bytes_per_inode < 256)
-    return fail("mkfs", "the segment size is not a multiple of the block size", "use other sizes");
+    return fail(
+        "mkfs",
+        "the segment size is not a multiple of the block size, or there are fewer than 256 bytes "
+        "per inode",
+        "use a multiple of the block size, and at least 256 bytes per inode");
   if (o.align_bytes == 0 || o.align_bytes % kSectorBytes != 0 || o.align_bytes > kAlignBytesMax)
     return fail("mkfs", fmt::format("invalid segment alignment: {} bytes", o.align_bytes),
                 "use a multiple of 512 up to 64M");

@@ -540,7 +540,7 @@ Result<void> set_stack(LinuxAdapter& adapter, std::shared_ptr<const Stack> stack
   if (adapter.log_size_bytes != 0)
     return fail(
         fmt::format("file system \"{}\"", adapter.name),
-        fmt::format("keeps its log on a second disk, and cannot be on the stack {}", stack->name),
+        fmt::format("keeps its log on a second disk, and cannot run on the stack {}", stack->name),
         "use a file system on one device");
   for (GuestCommand* command :
        {&adapter.mkfs, &adapter.mount, &adapter.replay, &adapter.check, &adapter.repair}) {

@@ -48,8 +48,8 @@ Result<void> check_commands(const StrictTable& root, const Stack& stack) {
                               : command == &stack.assemble ? "assembles {device} after a cut"
                                                            : "stops {device}"));
     if (command->host)
-      return fail(root.subject(std::string(section) + ".host"), "is not possible",
-                  "omit it: a stack exists only in a guest");
+      return fail(root.subject(std::string(section) + ".host"), "is not supported for stacks",
+                  "omit it: the command always runs in a guest");
     for (const std::string& word : command->argv) TRY(check_placeholders(root, key, word, places));
   }
   return {};
@@ -72,9 +72,9 @@ Result<void> read_rules(const StrictTable& root, Stack& stack) {
   rules.mirror_width = static_cast<std::size_t>(width);
   if (rules.mirror_width == 1 || (rules.mirror_width != 0 && stack.disks % rules.mirror_width != 0))
     return fail(table->subject("mirror-width"),
-                fmt::format("{} is not a possible number of copies on {} disks", rules.mirror_width,
+                fmt::format("{} is not a valid number of copies for {} disks", rules.mirror_width,
                             stack.disks),
-                "give the number of copies, or 0 to omit this rule");
+                "use a number of copies that divides the number of disks, or 0 to omit this rule");
   if (rules.data_offset_bytes % 512 != 0)
     return fail(table->subject("data-offset"), "is not a whole number of sectors", "use 1M");
   return {};
@@ -106,8 +106,8 @@ Result<void> read_disks(const StrictTable& root, Stack& stack) {
   stack.data_disks = static_cast<std::size_t>(data_disks);
   if (stack.data_disks > stack.disks)
     return fail(root.subject("data-disks"),
-                fmt::format("{} exceeds the {} disks", data_disks, disks),
-                "give the number of data disks, without those for parity");
+                fmt::format("{} is more than the stack's {} disks", data_disks, disks),
+                "give the number of data disks, excluding parity disks");
   if (stack.overhead_bytes > kOverheadBytesMost)
     return fail(root.subject("overhead"),
                 fmt::format("invalid size: {} bytes", stack.overhead_bytes), "use at most 1G");
@@ -119,7 +119,7 @@ Result<void> read_disks(const StrictTable& root, Stack& stack) {
       return fail(root.subject("absent"), fmt::format("there is no disk \"{}\"", name), kDiskHint);
   }
   if (stack.absent.size() >= stack.disks)
-    return fail(root.subject("absent"), "leaves no disk", kDiskHint);
+    return fail(root.subject("absent"), "lists all disks, so none would be left", kDiskHint);
   return {};
 }
 

@@ -73,17 +73,19 @@ TEST(Stack, MistakesHaveOneClearError) {
             std::string::npos);
   EXPECT_NE(error_of(with("source = \"s\"", "")).find("promise.source: is missing"),
             std::string::npos);
-  EXPECT_NE(error_of(with("[stop]", "[stop]\nhost = true")).find("stop.host: is not possible"),
+  EXPECT_NE(error_of(with("[stop]", "[stop]\nhost = true"))
+                .find("stop.host: is not supported for stacks"),
             std::string::npos);
   EXPECT_NE(error_of("absent = ['hd3']\n" + std::string(kMine)).find("there is no disk \"hd3\""),
             std::string::npos);
-  EXPECT_NE(error_of("absent = ['hd0','hd1','hd2']\n" + std::string(kMine)).find("leaves no disk"),
+  EXPECT_NE(error_of("absent = ['hd0','hd1','hd2']\n" + std::string(kMine))
+                .find("lists all disks, so none would be left"),
             std::string::npos);
   EXPECT_NE(error_of(std::string(kMine) + "[rules]\nmirror-width = 2\n")
-                .find("mirror-width: 2 is not a possible number of copies on 3 disks"),
+                .find("mirror-width: 2 is not a valid number of copies for 3 disks"),
             std::string::npos);
   EXPECT_NE(error_of(std::string(kMine) + "[rules]\nmirror-width = 1\n")
-                .find("mirror-width: 1 is not a possible number of copies on 3 disks"),
+                .find("mirror-width: 1 is not a valid number of copies for 3 disks"),
             std::string::npos);
   EXPECT_NE(error_of(std::string(kMine) + "[degrade]\ncommand = ['fail', '{disk3}']\n")
                 .find("unknown placeholder \"{disk3}\""),

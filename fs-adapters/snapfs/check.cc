@@ -143,7 +143,8 @@ class Checker {
     if (!done) return find(FindingKind::pointer, done.error().message(), inode.number);
     if (sound && blocks != inode.blocks)
       find(FindingKind::pointer,
-           fmt::format("inode {}: {} blocks, but it claims {}", inode.number, blocks, inode.blocks),
+           fmt::format("inode {}: uses {} blocks, but claims {}", inode.number, blocks,
+                       inode.blocks),
            inode.number);
   }
 
@@ -210,11 +211,11 @@ class Checker {
         ++unlinked;  // the inode was unlinked while it was open
       else if (links == 0)
         find(FindingKind::unreachable,
-             fmt::format("inode {} has no name, but a link count of {}", number, inode.links),
+             fmt::format("inode {} has no name, but its link count is {}", number, inode.links),
              number);
       else if (links != inode.links)
         find(FindingKind::links,
-             fmt::format("inode {}: {} links, but it claims {}", number, links, inode.links),
+             fmt::format("inode {}: has {} links, but claims {}", number, links, inode.links),
              number);
     }
     if (unlinked != s_.unlinked)

@@ -159,7 +159,7 @@ TEST_F(SnapfsCheck, ABlockBeyondTheEnd) {
 }
 TEST_F(SnapfsCheck, AWrongBlockCount) {
   edit_inode(inode("d/large").number, [](Inode& one) { ++one.blocks; });
-  expect(FindingKind::pointer, "21 blocks, but it claims 22");
+  expect(FindingKind::pointer, "uses 21 blocks, but claims 22");
 }
 
 TEST_F(SnapfsCheck, ABlockWithTwoFiles) {
@@ -223,11 +223,11 @@ TEST_F(SnapfsCheck, AnInvalidChunk) {
 
 TEST_F(SnapfsCheck, AWrongLinkCount) {
   edit_inode(inode("small").number, [](Inode& one) { one.links = 3; });
-  expect(FindingKind::links, "2 links, but it claims 3");
+  expect(FindingKind::links, "has 2 links, but claims 3");
 }
 TEST_F(SnapfsCheck, AnUnreachableInodeWithALink) {
   edit_entry("d", "large", [](auto entry) { store32(entry, tree::kEntryInodeOffset, 0); });
-  expect(FindingKind::unreachable, "a link count of 1");
+  expect(FindingKind::unreachable, "its link count is 1");
 }
 /// An inode without a name is permitted if the superblock counts it as unlinked, because the file
 /// may still be open. Here, the superblock does not count the inode.

@@ -33,7 +33,7 @@ Result<std::unique_ptr<Store>> Store::mount(os::System& system, const MountOptio
     os::BlockRequest request{model::Op::read, slot_lba(slot), kSuperblockBytes / kSectorBytes};
     request.into = bytes;
     if (system.queue.transfer(request) != model::Status::ok) {
-      problem = "cannot read a slot";
+      problem = "cannot read a superblock slot";
       continue;
     }
     const auto found = decode_superblock(bytes, sectors);

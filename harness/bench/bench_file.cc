@@ -286,10 +286,10 @@ Result<void> read_filesystems(const StrictTable& root, Bench& bench) {
     }
     if (adapter->log_size_bytes != 0)
       return fail(root.subject("filesystems") + ": " + name,
-                  "needs a second device for its log, but a benchmark has one", "omit it");
+                  "needs a second device for its log, but a benchmark has only one", "omit it");
     if (adapter->stack)
       return fail(root.subject("filesystems") + ": " + name,
-                  "is on a stack of disks, but a benchmark has one disk",
+                  "is on a stack of disks, but a benchmark has only one disk",
                   "omit the stack; `headcrash explore --stack` checks its crash states");
     for (const auto& other : bench.filesystems) {
       if (other.name == adapter->name)
@@ -354,10 +354,11 @@ Result<void> check_kind_of_time(const StrictTable& root, const Bench& bench) {
     if (bench.virtual_time || workload.timed == nullptr || !workload.timed->waits_s) continue;
     const std::uint64_t waits_s = workload.timed->waits_s(workload.arguments);
     if (waits_s >= static_cast<std::uint64_t>(bench.step_timeout_s))
-      return fail(root.subject("workload"),
-                  fmt::format("a phase of {} waits for {} s, and these guests run in real time",
-                              workload.label, waits_s),
-                  "use --guest virtual, or kind = \"virtual\" under [guest]");
+      return fail(
+          root.subject("workload"),
+          fmt::format("a phase of {} waits for {} s, more than step-timeout-s allows in real time",
+                      workload.label, waits_s),
+          "use --guest virtual, or kind = \"virtual\" under [guest]");
   }
   return {};
 }

@@ -188,7 +188,7 @@ ToolReport parse_sqlite(const std::string& text) {
   report.operations =
       static_cast<std::int64_t>(find_number(text, "rows changed\\|([0-9]+)", "rows changed"));
   if (!std::regex_search(text, std::regex("(^|\n)ok\n")))
-    throw std::invalid_argument("does not report a passed integrity check");
+    throw std::invalid_argument("does not report that the integrity check passed");
   return report;
 }
 

@@ -130,8 +130,8 @@ Result<void> read_workload(const StrictTable& root, Campaign& campaign) {
   if (!table) return {};
   if (table->has("application")) {
     return fail(
-        table->subject("application"), "requires a campaign that explores",
-        "add [explore]: its `verify` then checks each crash state of the application's run");
+        table->subject("application"), "requires a campaign that explores crash states",
+        "add [explore]; the application's `verify` then checks each crash state of its run");
   }
   TRY(table->only({"name", "rounds", "fill"}));
   for (const auto& read : {table->take("name", campaign.workload),
@@ -179,7 +179,8 @@ Result<void> read_guest(const StrictTable& root, Campaign& campaign) {
   TRY(table->only({"kind", "memory-mib", "step-timeout-s", "write-cache"}));
   TRY(run::parse_guest_kind(*table, campaign.virtual_time));
   if (table->has("write-cache") && !root.has("explore")) {
-    return fail(table->subject("write-cache"), "applies only to campaigns that explore",
+    return fail(table->subject("write-cache"),
+                "applies only to campaigns that explore crash states",
                 "use device.write-cache to set the drive's own cache, or add [explore]");
   }
   TRY(table->take("memory-mib", campaign.memory_mib, {.least = 128, .most = 65'536}));
@@ -207,11 +208,11 @@ Result<void> read_filesystems(const StrictTable& root, Campaign& campaign) {
 
 Result<void> read_cuts(const StrictTable& root, Campaign& campaign) {
   if (root.has("controls")) {
-    return fail(root.subject("controls"), "need an [explore] table",
+    return fail(root.subject("controls"), "require an [explore] table",
                 "add [explore], or name the controls in `filesystems`");
   }
   if (root.has("workloads")) {
-    return fail(root.subject("workloads"), "need an [explore] table",
+    return fail(root.subject("workloads"), "require an [explore] table",
                 "add [explore], or put the operations into a file: workload.name = \"mine.txt\"");
   }
   for (const auto& read : {root.take("trials", campaign.trials, {.least = 1, .most = 1'000'000}),
@@ -221,16 +222,20 @@ Result<void> read_cuts(const StrictTable& root, Campaign& campaign) {
   }
   for (const adapters::LinuxAdapter& each : campaign.filesystems)
     if (each.stack)
-      return fail(root.subject("filesystems"),
-                  fmt::format("{} is on a stack of disks, which requires a campaign that explores",
-                              each.name),
-                  "add [explore], or omit the stack");
+      return fail(
+          root.subject("filesystems"),
+          fmt::format(
+              "{} is on a stack of disks; only campaigns that explore crash states support stacks",
+              each.name),
+          "add [explore], or omit the stack");
   for (const adapters::LinuxAdapter& each : campaign.filesystems)
     if (!each.first_mount_options.empty())
       return fail(
           root.subject("filesystems"),
-          fmt::format("{} is mounted twice after a cut, which requires a campaign that explores",
-                      each.name),
+          fmt::format(
+              "{} is mounted twice after a cut; only campaigns that explore crash states support "
+              "this",
+              each.name),
           "add [explore], or omit the variant");
   return {};
 }
@@ -290,9 +295,10 @@ Result<base::NamedFile> find_campaign(const std::string& name_or_path, int depth
   TRY(own.take("base", base));
   if (base.empty()) return found;
   if (depth >= kDeepestBase)
-    return fail(own.subject("base"), "is circular or nested too deeply",
-                fmt::format("omit it from one of the files; at most {} may build on each other",
-                            kDeepestBase));
+    return fail(
+        own.subject("base"), "is circular or nested too deeply",
+        fmt::format("omit it from one of the files; at most {} files may build on each other",
+                    kDeepestBase));
   const auto below = find_campaign(base::named_in(found->folder, base), depth + 1);
   if (!below) {
     const Error& error = below.error();
@@ -323,7 +329,8 @@ Result<Campaign> parse_campaign(const std::string& text, const std::string& file
   if (campaign.title.empty()) campaign.title = campaign.name;
   TRY(root.has("explore") ? read_explored(root, campaign) : read_cuts(root, campaign));
   if (campaign.virtual_time && campaign.start_s > 0)
-    return fail(root.subject("cut.start-s"), "no time passes between two guests in virtual time",
+    return fail(root.subject("cut.start-s"),
+                "has no effect in virtual time, because no time passes between two guests",
                 "omit it, or use guest.kind = \"qemu\"");
   if (campaign.virtual_time) campaign.clock = run::kVirtualClock;
   return campaign;

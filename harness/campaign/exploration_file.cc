@@ -89,11 +89,12 @@ Result<void> check_machine(const CellKeys& keys, const ExploredCell& cell,
     return fail(keys.device + ": " + error.subject, error.problem, error.hint);
   }
   if (*bytes != size_bytes) {
-    return fail(keys.device,
-                fmt::format("{} needs whole stripes, but {} bytes are not a multiple of a stripe",
-                            cell.machine.profile, size_bytes),
-                fmt::format("use device.size = {}, or a size that suits all arrays of the campaign",
-                            *bytes));
+    return fail(
+        keys.device,
+        fmt::format("{} needs whole stripes, but {} bytes is not a multiple of the stripe size",
+                    cell.machine.profile, size_bytes),
+        fmt::format("use device.size = {}, or a size that suits all arrays of the campaign",
+                    *bytes));
   }
   return check_strategies(keys, cell);
 }

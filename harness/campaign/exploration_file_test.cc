@@ -290,7 +290,7 @@ INSTANTIATE_TEST_SUITE_P(
         BadText{"filesystems = ['ext4']\n[explore]\n[device]\nprofiles = ['hp-c2447']",
                 "device.profiles"},
         BadText{"filesystems = ['ext4']\n[explore]\n[device]\nfaults = ['dead:hd0.1']",
-                "requires a machine"},
+                "requires an array"},
         BadText{"filesystems = ['ext4']\n[explore]\n[cut]\nafter-persistence-ms = [0, 1]", "cut"},
         BadText{"filesystems = ['ext4']\ntrials = 'some'\n[explore]", "\"some\" is not a number"},
         BadText{"filesystems = ['ext4']\ntrials = 'all'\n[explore]\n[workload]\nname = 'random'",
@@ -376,7 +376,7 @@ TEST(Exploration, RejectsInvalidArrays) {
   const auto has = [](const std::string& text, const std::string& part) {
     return text.find(part) != std::string::npos ? "" : text;
   };
-  EXPECT_EQ(has(refusal("\"raid5-5\"", "\"hp-c2447\""), "is one drive, not an array"), "");
+  EXPECT_EQ(has(refusal("\"raid5-5\"", "\"hp-c2447\""), "is a single drive, not an array"), "");
   EXPECT_EQ(has(refusal("\"raid5-5\"", "\"raid5-6\""), "raid5-6"), "");
   EXPECT_EQ(has(refusal("320M", "321M"), "whole stripes"), "");
   EXPECT_EQ(has(refusal("dead:hd0.2", "dead:hd0.20"), "there is no device"), "");

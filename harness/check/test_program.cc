@@ -82,8 +82,8 @@ std::string advice(const std::vector<std::string>& argv) {
   std::error_code error;
   for (std::string word; words >> word;)
     if (word.find('/') == std::string::npos && fs::is_regular_file(word, error))
-      return fmt::format("it runs in an empty folder; write ./{0} for the file {0} of this folder",
-                         word);
+      return fmt::format(
+          "it runs in an empty folder; to use the file {0} of this folder, write ./{0}", word);
   return "make it exit with 0 when the power does not fail";
 }
 
@@ -193,7 +193,7 @@ Result<PreparedProgram> run_all(const TestProgram& program, std::set<fs::path>& 
   TRY(prepared.lines, count_promises(ran.output));
   command.input = ran.output;
   if (program.verify.empty())
-    TRY(run(program.argv, program.argv.front() + ", when it is started again,"));
+    TRY(run(program.argv, program.argv.front() + ", when started again,"));
   else
     TRY(run(argv_of(program.verify), "--verify"));
   prepared.preallocated = preallocated;

@@ -83,7 +83,7 @@ TEST_F(Prepare, AProgramThatFailsWithoutAPowerCutIsAnError) {
   EXPECT_NE(error_of({.argv = {"true"}, .verify = "sh verifier"}).find("./verifier"),
             std::string::npos);
   std::filesystem::current_path(before);
-  EXPECT_NE(error_of({.argv = {"mkdir", "d"}}).find("when it is started again"), std::string::npos);
+  EXPECT_NE(error_of({.argv = {"mkdir", "d"}}).find("when started again"), std::string::npos);
   EXPECT_NE(error_of({.argv = {"printf", "a\\nb\\001\\n"}}).find("line 2"), std::string::npos);
   EXPECT_NE(error_of({.argv = {"true"}, .environment = {"=x"}}).find("NAME=VALUE"),
             std::string::npos);

@@ -184,7 +184,7 @@ std::string_view need_text(audit::SiteVerdict::Need need) {
   constexpr std::array<std::string_view, 6> kWords{"needed",
                                                    "redundant",
                                                    "redundant, proven,",
-                                                   "needed if the redundant ones are removed",
+                                                   "needed if the redundant calls are removed",
                                                    "unclear",
                                                    "executed, but cannot be skipped"};
   return kWords.at(static_cast<std::size_t>(need));

@@ -59,14 +59,14 @@ void print_forecast(const bench::Bench& bench, const bench::BenchForecast& forec
   report::TextTable cells({"", ">", "", ""});
   for (const auto& cell : forecast.each)
     cells.add({cell.key, cell.trial_s ? duration_text(*cell.trial_s) : "",
-               cell.trial_s ? fmt::format("a trial ({})", cell.origin) : "no estimate yet",
+               cell.trial_s ? fmt::format("per trial ({})", cell.origin) : "no estimate yet",
                cell.parameters});
   fmt::print("{}", cells.text());
   if (forecast.least_s)
     fmt::print("{} to {} in total, according to these estimates\n",
                duration_text(*forecast.least_s), duration_text(*forecast.most_s));
   else
-    fmt::print("no estimate of the total until the first trials have finished\n");
+    fmt::print("the total cannot be estimated until the first trials have finished\n");
 }
 
 json describe(const bench::BenchOutcome& outcome) {

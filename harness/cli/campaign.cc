@@ -295,7 +295,7 @@ void add_campaign(CLI::App& app, int& exit_code) {
       "Resume the newest unfinished run of this campaign; finished trials are not repeated");
   command->add_flag(
       "--redo-errors", arguments->redo_errors,
-      "Resume the newest run, finished or not, and repeat trials that ended as harness-error");
+      "Resume the newest run, finished or not, and repeat trials whose verdict is harness-error");
   command->add_option(
       "--shard", arguments->shard,
       "i/n: only every n-th trial (for ufs-schemes: every n-th workload), starting with the i-th");

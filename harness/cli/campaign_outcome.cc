@@ -55,7 +55,7 @@ void print_speed(const nlohmann::json& exploration, Guests guests) {
     fmt::print("{:.0f} states in {:.0f} s: {:.0f} states/s", states, all_ms / 1000,
                states / all_ms * 1000);
   else
-    fmt::print("{:.0f} states in {:.0f} s of guests' time: {:.1f} states/s a guest", states,
+    fmt::print("{:.0f} states in {:.0f} s of guests' time: {:.1f} states/s per guest", states,
                all_ms / 1000, states / all_ms * 1000);
   if (generate_ms > 0 && guests == Guests::some)
     fmt::print("; generated and deduplicated at {:.0f} states/s", generated / generate_ms * 1000);
@@ -74,7 +74,7 @@ void print_speed(const nlohmann::json& exploration, Guests guests) {
 /// For each system with an alternative recovery, prints the counters of that recovery.
 void print_other_recoveries(const std::map<std::string, std::map<std::string, double>>& systems) {
   if (systems.empty()) return;
-  fmt::print("their other recovery, compared with the full check:\n");
+  fmt::print("alternative recovery, compared with the full check:\n");
   for (const auto& [name, counts] : systems) {
     std::string text;
     for (const auto& [counted, count] : counts)

@@ -103,7 +103,7 @@ CLI::Validator between(Number low, Number high) {
       [=](const std::string& word) -> std::string {
         Number value{};
         if (CLI::detail::lexical_cast(word, value) && value >= low && value <= high) return {};
-        return fmt::format("{} is not from {}", word, range);
+        return fmt::format("{} is not in the range {}", word, range);
       },
       range, "");
 }

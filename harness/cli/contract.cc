@@ -259,8 +259,8 @@ Result<int> run_tests(const ContractArguments& arguments) {
   } else {
     fmt::print("{}", contract::as_text(table, terminal_width().value_or(kWidthOfFiles)));
     fmt::print(
-        "\nkept 0/412: no failing state was seen among 412; \"+\": more states exist. \"Kept\" is "
-        "not promised, and \"not seen\" does not mean \"never\".\n");
+        "\nkept 0/412: none of the 412 checked states failed; \"+\": more states exist. \"Kept\" "
+        "does not mean \"promised\", and \"not seen\" does not mean \"never\".\n");
   }
   if (interrupted()) return kInterrupted;
   return std::ranges::any_of(table.cells, breaks_a_promise) ? kFound : kFine;
@@ -345,7 +345,7 @@ Result<int> run_diff(const ContractArguments& arguments) {
   }
   if (compared == 0)
     return fail(arguments.second, "has no file system in common with " + arguments.first,
-                "name one of each: FILE:SYSTEM");
+                "name one system of each table as FILE:SYSTEM");
   if (arguments.as_json) print(list);
   if (!arguments.as_json && list.empty()) fmt::print("no cell differs\n");
   return list.empty() ? kFine : kFound;
@@ -383,7 +383,7 @@ int explain(const std::string& words, bool as_json) {
 
 void add_diff(CLI::App& command, const std::shared_ptr<ContractArguments>& arguments,
               int& exit_code) {
-  CLI::App* diff = command.add_subcommand("diff", "Compares the answers of two stored tables");
+  CLI::App* diff = command.add_subcommand("diff", "Compares the answers in two stored tables");
   diff->add_option("ONE", arguments->first, "contract.json of a run, or FILE:SYSTEM")->required();
   diff->add_option("OTHER", arguments->second, "The other table")->required();
   diff->add_flag("--json", arguments->as_json, "Print the differences as JSON");

@@ -47,8 +47,8 @@ std::string cost_of(const experiment::ExperimentOutcome& outcome) {
       fmt::format("{:.1f} s, {:.1f} s of processor time, at most {:.2f} GB of memory",
                   outcome.wall_s, outcome.host_s, static_cast<double>(used.ru_maxrss) * 1024 / 1e9);
   if (outcome.modelled_s > 0 && outcome.wall_s > 0)
-    text += fmt::format("; {:.0f} s of model time: {:.0f} times as fast", outcome.modelled_s,
-                        outcome.modelled_s / outcome.wall_s);
+    text += fmt::format("; {:.0f} s of model time: {:.0f} times as fast as real time",
+                        outcome.modelled_s, outcome.modelled_s / outcome.wall_s);
   return text;
 }
 

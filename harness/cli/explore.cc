@@ -276,7 +276,7 @@ Result<void> keep_recordings(Explored& explored) {
     if (!error) fs::copy(from, to, fs::copy_options::recursive, error);
     if (error)
       return fail(fs::absolute(to).string(),
-                  "the recordings cannot be moved there: " + error.message(),
+                  "the recordings cannot be moved to this folder: " + error.message(),
                   "choose a writable folder with --record");
     explored.kept = to;
     return {};
@@ -535,7 +535,7 @@ Result<void> attribute_failures(const ExploreArguments& arguments, Explored& exp
   Explored other;
   TRY(run_exploration(bare, other));
   if (other.workload.failure) {
-    explored.attribution = "unknown: the workload does not run on the bare disk";
+    explored.attribution = "unknown: the workload failed on the bare disk";
     return {};
   }
   const bool also = !explorer::first_of_each_kind(other.result.failures).empty();
@@ -689,8 +689,8 @@ void add_explore(CLI::App& app, int& exit_code) {
       "Examples:\n  headcrash explore --workload ace-seq1/17 --fs ext4\n"
       "  headcrash explore --workload fsync-unlinked --fs btrfs --html crash.html\n"
       "  headcrash explore --application sqlite --fs ext4 --strategy prefix --budget 40\n"
-      "  headcrash explore --workload small-files --rounds 5 --fs xfs --strategy prefix,recovery --record "
-      "here\n"
+      "  headcrash explore --workload small-files --rounds 5 --fs xfs --strategy prefix,recovery "
+      "--record here\n"
       "  headcrash explore --fs ext4 --workload mail-spool --guest virtual\n"
       "  headcrash explore here/workload.hcrec --fs xfs --strategy reorder --budget 5000 --json\n"
       "  headcrash explore mine.hcrec --fs ext4 --from 'phase workload'\n"
@@ -701,8 +701,8 @@ void add_explore(CLI::App& app, int& exit_code) {
       "--fault-after-cut dead:hd0.3\n"
       "  headcrash explore --workload mail-spool --rounds 5 --fs ext4 --stack md-raid1 --guest "
       "virtual\n\n"
-      "Exit code 1: a failure was reproduced on a fresh guest. Exit code 2: usage error, error of the "
-      "laboratory, or a\nfailure that was not reproduced.");
+      "Exit code 1: a failure was reproduced on a fresh guest. Exit code 2: usage error, internal "
+      "error, or a\nfailure that was not reproduced.");
   command->callback([arguments, &exit_code] {
     arguments->filesystem = adapters::name_on_stack(arguments->filesystem, arguments->stack);
     exit_code = run(*arguments);

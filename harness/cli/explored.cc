@@ -275,10 +275,11 @@ void print_text(const Explored& explored) {
         100 * share(result, i));
   if (explored.virtual_time)
     fmt::print(
-        "\nthe guest's own steps are counted in the step dump, because in virtual time the "
-        "guest's clock stops while it computes");
+        "\nstep dump includes the guest's own steps, because in virtual time the guest's clock "
+        "stops while it computes");
   fmt::print(
-      "\n{} states in {:.1f} s: {:.1f} a second, {:.0f} ms of CPU each; generated at {:.0f} a second\n",
+      "\n{} states in {:.1f} s: {:.1f} per second, {:.0f} ms of CPU each; generated at {:.0f} per "
+      "second\n",
       result.checked, result.wall_ms / 1000, per_second(result.checked, result.wall_ms),
       explored.cpu_s * 1000 / static_cast<double>(std::max<std::uint64_t>(result.checked, 1)),
       per_second(result.checked, result.generate_ms));

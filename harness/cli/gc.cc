@@ -62,9 +62,9 @@ void add_gc(CLI::App& app, int& exit_code) {
                    "Minimum age in days since the trial began; 0 for all artefacts")
       ->check(between(std::int64_t{0}, std::int64_t{100'000}))
       ->capture_default_str();
-  command->add_flag("--keep-failures", arguments->options.keep_failures,
-                    "Keep the artefacts of trials that are not clean, so that these can be "
-                    "replayed");
+  command->add_flag(
+      "--keep-failures", arguments->options.keep_failures,
+      "Keep the artefacts of trials that are not clean, so that those trials can be replayed");
   command->add_flag("--dry-run", arguments->options.dry_run, "Only print what would be removed");
   command->add_flag("--json", arguments->as_json, "Print what was removed as JSON");
   command->footer(

@@ -64,7 +64,7 @@ Result<Image::File> open_file(const std::string& path, const std::string& size,
     return fail(path, error.message(),
                 fmt::format("use an image; `headcrash image {} mkfs` creates one", type.name()));
   if (bytes < model::kSectorBytes)
-    return fail(path, fmt::format("is not an image, because it has {} bytes", bytes),
+    return fail(path, fmt::format("is not an image: it has only {} bytes", bytes),
                 fmt::format("use an image; `headcrash image {} mkfs` creates one", type.name()));
   return media::SparseFileStore::open_existing(path, access);
 }
@@ -148,7 +148,7 @@ void print_report(const ImageArguments& arguments, const adapters::CheckReport& 
   if (report.more_findings > 0) fmt::print("and {} more\n", report.more_findings);
   fmt::print("{} files, {} directories, {}\n", report.files, report.directories,
              report.nothing_found() ? "clean"
-             : report.unrepaired    ? "some damage is not repaired"
+             : report.unrepaired    ? "some damage was not repaired"
              : arguments.repair     ? "repaired"
                                     : "not clean");
 }
@@ -374,7 +374,7 @@ void add_image(CLI::App& app, int& exit_code) {
               exit_code);
   // Old scripts still use `headcrash ufs`, because ufs was once the only type.
   if (const auto ufs = adapters::find_file_system_type("ufs"))
-    add_verbs(*app.add_subcommand("ufs", "The old name of `image ufs`")->group(""), **ufs,
+    add_verbs(*app.add_subcommand("ufs", "Deprecated name of `image ufs`")->group(""), **ufs,
               exit_code);
 }
 

@@ -32,13 +32,13 @@ Result<std::uint64_t> recorded_disk_bytes(const std::string& recording,
       log = &device;
     }
   }
-  if (disk == nullptr) return fail(recording, "has no medium");
+  if (disk == nullptr) return fail(recording, "contains no disk");
   if (filesystem.log_size_bytes != 0 &&
       (log == nullptr || log->sectors * model::kSectorBytes != filesystem.log_size_bytes)) {
     return fail(recording,
                 fmt::format("has no disk \"{}\" of {} bytes for the log of {}", kLogName,
                             filesystem.log_size_bytes, filesystem.name),
-                "use the recorded file system");
+                "use the file system of the recording");
   }
   const auto disks = std::ranges::count_if(header.devices, &record::RecordedDevice::medium);
   const std::size_t wanted = filesystem.other_disks(0).size() + 1;
@@ -46,7 +46,7 @@ Result<std::uint64_t> recorded_disk_bytes(const std::string& recording,
     return fail(
         recording,
         fmt::format("has {} disks, but the stack {} has {}", disks, filesystem.stack->name, wanted),
-        "use the recorded stack");
+        "use the stack of the recording");
   return disk->sectors * model::kSectorBytes;
 }
 
@@ -85,7 +85,8 @@ Result<void> apply_kernel(const KernelArguments& arguments, adapters::LinuxAdapt
 void add_machine_options(CLI::App& command, explorer::StageMachine& machine) {
   command.add_option(
       "--machine", machine.profile,
-      "Array to use as the disk: a built-in name (headcrash list profiles) or a .toml file; default for a recording: the array it was made on");
+      "Array to use as the disk: a built-in name (headcrash list profiles) or a .toml file; "
+      "default for a recording: the array that it was made on");
   command
       .add_option("--fault", machine.faults,
                   "Fault of the array from the start of the workload, for example dead:hd0.3")

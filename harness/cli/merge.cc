@@ -58,7 +58,7 @@ void add_merge(CLI::App& app, int& exit_code) {
   const auto arguments = std::make_shared<MergeArguments>();
   command
       ->add_option("DATABASE", arguments->databases,
-                   "Results databases, of shards of one campaign or of several")
+                   "Results databases of one or more campaigns, or of the shards of one")
       ->required();
   command->add_option("-o,--output", arguments->output, "The new database; must not exist")
       ->required();

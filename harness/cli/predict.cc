@@ -148,7 +148,7 @@ void print_text(const std::string& key, const std::vector<Compared>& steps) {
   };
   for (const auto& [what, guest, model, paced] : steps) {
     line(what.c_str(), guest.elapsed_s, model.elapsed_s, paced.elapsed_s);
-    line("  of it the devices", guest.device_s, model.device_s, paced.device_s);
+    line("  in the devices", guest.device_s, model.device_s, paced.device_s);
     fmt::print("{:<22}{:>9}{:>9}{:>28}\n", "  requests", guest.requests, model.requests,
                paced.requests);
   }
@@ -208,13 +208,20 @@ void add_predict(CLI::App& app, int& exit_code) {
   add_trial_options(*command, arguments->trial);
   command->add_flag("--json", arguments->as_json, "Machine-readable output");
   command->footer(
-      "Examples:\n  headcrash campaign netra-recovery --db netra.db\n  headcrash predict 1 --db netra.db\n\n"
-      "Requires a trial of one of headcrash's own file systems, with one power cut and a kept recording. Guest and\n"
-      "model start with the same contents of drives and battery-backed caches, the same array, faults and checker.\n"
-      "The guest also starts a program and reads through its kernel's page cache, and its time includes an emulated\n"
-      "processor and a socket. The model requests at most 56 KiB at a time, in sequence, with the processor costs\n"
-      "of experiment peacock98. Paced: before each request the model waits as long as the guest did on average,\n"
-      "because a disk rotates during the pause. \"Of it the devices\" is modelled time in all columns.");
+      "Examples:\n  headcrash campaign netra-recovery --db netra.db\n  headcrash predict 1 --db "
+      "netra.db\n\n"
+      "Requires a trial of one of headcrash's own file systems, with one power cut and a kept "
+      "recording. Guest and\n"
+      "model start with the same contents of drives and battery-backed caches, the same array, "
+      "faults and checker.\n"
+      "The guest also starts a program and reads through its kernel's page cache, and its time "
+      "includes an emulated\n"
+      "processor and a socket. The model requests at most 56 KiB at a time, in sequence, with the "
+      "processor costs\n"
+      "of experiment peacock98. Paced: before each request the model waits as long as the guest "
+      "did on average,\n"
+      "because a disk rotates during the pause. The line \"in the devices\" is modelled time in "
+      "all columns.");
   command->callback([arguments, &exit_code] { exit_code = run(*arguments); });
 }
 

@@ -207,12 +207,12 @@ Result<void> make_result_folder(const ProgramArguments& arguments) {
   const fs::path folder = arguments.folder;
   std::error_code error;
   if (fs::exists(folder, error) && !has_only_results(folder))
-    return fail(folder.string(), "contains files that are not from a check",
+    return fail(folder.string(), "contains files that no check has written",
                 "choose another folder with --folder");
   fs::remove_all(folder, error);
   fs::create_directories(folder, error);
   if (error)
-    return fail(folder.string(), "cannot be made: " + error.message(),
+    return fail(folder.string(), "cannot be created: " + error.message(),
                 "choose a writable folder with --folder");
   return {};
 }

@@ -167,7 +167,8 @@ void print_line(const record::DmLogSummary& summary, const std::string& output) 
   if (summary.unacknowledged > 0)
     fmt::print("{} writes were never acknowledged and are left out\n", summary.unacknowledged);
   if (summary.marks_cut > 0)
-    fmt::print("{} marks were longer than the format allows\n", summary.marks_cut);
+    fmt::print("{} marks were truncated, because the format limits their length\n",
+               summary.marks_cut);
   if (summary.without_super) {
     fmt::print("the log has no superblock: its writer was killed before the first flush\n");
   } else if (summary.uncounted > 0) {

@@ -86,10 +86,11 @@ Result<Replayed> replay_anew(const StoredTrial& trial) {
                                       .interrupted = &interrupted()});
   TRY(const auto again, worker.run(*plan, artefacts, [](const std::string&) {}));
   const campaign::SoughtFinding sought = campaign::find_again(known(*trial.outcome), again);
-  Replayed now{.what = fmt::format("{}, anew under Linux {}", again.key, image.kernel_version),
-               .judgement = sought.judgement,
-               .findings = {},
-               .log = {}};
+  Replayed now{
+      .what = fmt::format("{}, recorded again under Linux {}", again.key, image.kernel_version),
+      .judgement = sought.judgement,
+      .findings = {},
+      .log = {}};
   if (sought.state == nullptr) return now;
   now.what += fmt::format(", {}", sought.state->name);
   for (const db::FindingRecord& each : sought.state->findings)

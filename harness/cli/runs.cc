@@ -70,7 +70,7 @@ std::string minute_of(const std::string& instant) {
 }
 
 std::string state_of(const json& run) {
-  if (const std::string owner = run.value("owner", ""); !owner.empty()) return "is run by " + owner;
+  if (const std::string owner = run.value("owner", ""); !owner.empty()) return "run by " + owner;
   return run.at("finished").is_null() ? "unfinished" : "finished";
 }
 

@@ -129,8 +129,8 @@ void report_how_to_attach(const device::ServedDevice& served, const std::vector<
   for (std::size_t i = 0; i < devices.size(); ++i) {
     if (devices[i].queue_depth != 1) continue;
     fmt::print(
-        "\n{0} takes one request at a time. To let the guest queue and sort further requests, replace its "
-        "-device by\n"
+        "\n{0} takes one request at a time. To let the guest queue and sort further requests, "
+        "replace its -device with\n"
         "  -device virtio-scsi-pci,id=hcscsi{1},cmd_per_lun=1 -device "
         "scsi-hd,bus=hcscsi{1}.0,drive=hcnode{1}\n",
         devices[i].name, i);
@@ -170,15 +170,15 @@ constexpr std::uint64_t kMiB = 1 << 20;
 int serve_over_vhost(const ServeArguments& arguments, device::ServedDeviceSpec machine) {
   const auto refuse = [&](const Error& error) { return report_error(error, arguments.as_json); };
   if (!arguments.socket.empty())
-    return refuse({"--socket", "applies only to NBD, but --vhost-user does not use NBD",
-                   "leave one of them out"});
+    return refuse(
+        {"--socket", "applies only to NBD, but --vhost-user does not use NBD", "omit one of them"});
   if (arguments.virtual_time && !arguments.memory.empty())
     return refuse({"--memory", "applies only to QEMU, but --virtual-time serves user-mode Linux",
                    "omit it, and pass mem=SIZE to the guest"});
   if (arguments.virtual_time && arguments.clock != kDefaultClock)
     return refuse({"--clock",
                    "cannot be combined with --virtual-time, where the guest controls the clock",
-                   "leave one of them out"});
+                   "omit one of them"});
   if (arguments.charge &&
       !(*arguments.charge >= run::kChargeLeast && *arguments.charge <= run::kChargeMost))
     return refuse(
@@ -271,7 +271,7 @@ void add_serve(CLI::App& app, int& exit_code) {
   command->add_option(
       "--machine", arguments->machine,
       "File that describes several devices with a common clock, recording and power supply; with "
-      "--states: the array above the state's media");
+      "--states: the array on top of the state's media");
   command
       ->add_option("--fault", arguments->faults,
                    "Fault as KIND:DEVICE,... for example dead:hd0.2,after-ms=5000; may be repeated")
@@ -294,8 +294,9 @@ void add_serve(CLI::App& app, int& exit_code) {
                       "Cut the power: after-writes:N, at-flush:N, after-ms:X, after-mark:TEXT+X");
   command->add_option("--states", arguments->states,
                       "Serve a crash state of this recording, instead of emulating hardware");
-  command->add_option("--state", arguments->state,
-                      "Crash state, for example w1234-17; default: the last, which has all writes");
+  command->add_option(
+      "--state", arguments->state,
+      "Crash state, for example w1234-17; default: the last one, which contains all writes");
   command->add_option("--seed", arguments->seed, "Seed of all random choices")
       ->capture_default_str();
   command->add_option("--socket", arguments->socket,

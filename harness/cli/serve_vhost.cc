@@ -133,7 +133,8 @@ void report_how_to_attach(const ServeVhost& what, Served& served,
         what.name, shell_line(memory));
     for (const auto& words : disks) fmt::print("  {}\n", shell_line(words));
     fmt::print(
-        "\nFor marks from the guest, as another disk:\n  {}\n\nControl socket (JSON lines):\n  {}\n",
+        "\nTo let the guest set marks, attach another disk:\n  {}\n\nControl socket (JSON "
+        "lines):\n  {}\n",
         shell_line(mark_words), control);
   }
   std::fflush(stdout);

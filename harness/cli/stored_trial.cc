@@ -239,7 +239,7 @@ Result<fs::path> recording_of_recovery(const fs::path& recording, const std::str
       return entry.path();
   }
   return fail(recording.string(), "the recording of the recovery of " + state + " was not kept",
-              "explore the workload again with the strategy recovery");
+              "explore the workload again with --strategy recovery");
 }
 
 }  // namespace

@@ -105,7 +105,7 @@ int main() {
 
   const std::unique_ptr<Channel> channel = Channel::open();
   if (!channel) {
-    say("no virtio-serial port or disk belongs to the agent");
+    say("found no virtio-serial port or disk for the agent");
     return 1;
   }
   for (;;) {

@@ -55,7 +55,8 @@ Result<std::vector<Finding>> application_findings(const VerifierEnd& verifier) {
       "the application's verifier",
       fmt::format("exited with code {} after it reported {} losses: {}", verifier.exit_code,
                   findings.size() + more, last_line(verifier.errors)),
-      "it must exit with 0 and no \"lost:\" or \"wrong:\" line, or with 1 and at least one");
+      "it must exit with 0 and no \"lost:\" or \"wrong:\" line, or with 1 and at least one such "
+      "line");
 }
 
 Result<std::vector<Finding>> exit_code_findings(const VerifierEnd& verifier) {

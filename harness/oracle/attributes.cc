@@ -140,7 +140,8 @@ Result<void> Follower::check_attributes_are_reported(const Operation& operation,
       reported.name_bytes <= kNamesMost)
     return {};
   return fail(
-      subject(), fmt::format("\"{}\" gets more attributes than a dump can report", operation.path),
+      subject(),
+      fmt::format("\"{}\" would have more attributes than a dump can report", operation.path),
       fmt::format("set at most {} attributes with at most {} KiB of names and values (a value "
                   "over 1 KiB is reported as a short checksum) and {} KiB of names",
                   kMost, kBytesMost >> 10, kNamesMost >> 10));

@@ -121,10 +121,11 @@ Result<void> Follower::write(const Operation& operation) {
   const bool other_file = file.file != 0 && file.file != operation.file;
   const bool other_end = operation.kind == Kind::append && operation.offset != size(file);
   file.unclear |= disturbed_ && (other_file || other_end);
-  if (other_file && !file.unclear) return wrong("the same file is written with two file numbers");
+  if (other_file && !file.unclear)
+    return wrong("the list writes this file with two different file numbers");
   if (other_end && !file.unclear)
-    return wrong(fmt::format("the append is at {}, but the file has {} bytes", operation.offset,
-                             size(file)));
+    return wrong(fmt::format("the append is at offset {}, but the file has {} bytes",
+                             operation.offset, size(file)));
   file.file = operation.file;
   const std::uint64_t end = operation.offset + operation.length;
   const bool mapped = operation.kind == Kind::write_mapped || operation.kind == Kind::store;

@@ -88,7 +88,7 @@ void judge_birth(const AttributeCovers& covers, const ObservedObject& observed,
   if (!covers.any || !observed.born_seconds || *observed.born_seconds >= workload::kEarliestSeconds)
     return;
   findings.push_back({Verdict::lost_synced_data, covers.posix ? Tier::posix : Tier::documented,
-                      observed.path, "a time of creation",
+                      observed.path, "a valid creation time",
                       fmt::format("created at {}", *observed.born_seconds)});
 }
 

@@ -539,7 +539,7 @@ void Judge::report_unseen(TokenId token) {
                                : std::string(kind_of(object.type)) + " made by operation " +
                                      std::to_string(object.made_by);
   report({Verdict::lost_synced_data, Tier::de_facto, path, what + " under one of its names",
-          "none of them shows it"});
+          "it under none of them"});
 }
 
 bool Judge::reported_at_or_above(std::string path) const {

@@ -416,7 +416,7 @@ std::string text_of(const SharedHistory& history) {
 
 std::optional<std::string> contradiction_in(const SharedHistory& history) {
   if (SerialSearch(history).succeeds()) return std::nullopt;
-  return "no serial order of these calls gives their results and the final tree:" +
+  return "no serial order of these calls explains their results and the final tree:" +
          text_of(history);
 }
 

@@ -109,10 +109,10 @@ Result<GuestImage> guest_image_in(const fs::path& folder) {
     const nlohmann::json edits = info.value("edits", nlohmann::json::array());
     for (const Edit& edit : kNeededEdits) {
       if (!edits.is_array() || std::find(edits.begin(), edits.end(), edit.name) == edits.end()) {
-        return fail(
-            info["kernel_version"].get<std::string>(),
-            fmt::format("the kernel was built without the edit {}: {}", edit.name, edit.otherwise),
-            "delete the folder " + folder.string() + ", and use another kernel");
+        return fail(info["kernel_version"].get<std::string>(),
+                    fmt::format("the kernel was built without the source edit {}: {}", edit.name,
+                                edit.otherwise),
+                    "delete the folder " + folder.string() + ", and use another kernel");
       }
     }
   }

@@ -168,10 +168,11 @@ Result<void> check_needs_rootfs(const StrictTable& root, const Application& appl
   for (const auto* commands : {&application.prepare, &application.run, &application.verify})
     for (const Command& command : *commands)
       if (!command.shell)
-        return fail(root.subject("rootfs"),
-                    fmt::format("is missing, and the command \"{}\" is a list of words",
-                                command.words.front()),
-                    "write the command as one string");
+        return fail(
+            root.subject("rootfs"),
+            fmt::format("is missing, but the command \"{}\" is a list of words, which needs it",
+                        command.words.front()),
+            "write the command as one string");
   return {};
 }
 

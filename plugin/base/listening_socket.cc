@@ -32,7 +32,8 @@ Result<ListeningSocket> ListeningSocket::listen(const std::filesystem::path& pat
   ListeningSocket made;
   made.descriptor_ = Descriptor(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!made.descriptor_.is_open())
-    return fail(path, "cannot create a socket: " + errno_text(errno), "close other files");
+    return fail(path, "cannot create a socket: " + errno_text(errno),
+                "raise the limit on open files (ulimit -n)");
   if (const int error = bind_private(made.get(), address); error != 0)
     return fail(path, "cannot bind: " + errno_text(error), "check the folder and its permissions");
   made.file_ = SocketFile(path);

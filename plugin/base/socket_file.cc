@@ -25,7 +25,8 @@ Result<bool> somebody_listens(const fs::path& path) {
   std::memcpy(address.sun_path, path.c_str(), path.native().size());
   const Descriptor descriptor(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!descriptor.is_open())
-    return fail(path.string(), "cannot create a socket: " + errno_text(errno), "close other files");
+    return fail(path.string(), "cannot create a socket: " + errno_text(errno),
+                "raise the limit on open files (ulimit -n)");
   const bool connected =
       ::connect(descriptor.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
   return connected || errno != ECONNREFUSED;
@@ -50,7 +51,7 @@ Result<void> make_way_for_socket(const fs::path& path) {
   if (::unlink(path.c_str()) != 0)
     return fail(path.string(),
                 "is left over from an earlier server and cannot be removed: " + errno_text(errno),
-                "remove it, or choose another path");
+                "remove the file, or choose another path");
   return {};
 }
 

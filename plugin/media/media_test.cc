@@ -178,7 +178,7 @@ TEST(StoreFolder, RejectsMismatchedDevices) {
   expect_refused(path, {{"hd0", "hp-c2447", 334}}, "devices[0].sectors");
   expect_refused(path, {{"hd1", "hp-c2447", 333}}, "devices[0].name");
   expect_refused(path, {kDisk[0], {"hd1", "hp-c2447", 333}}, "devices");
-  expect_refused(path, {{"../hd0", "hp-c2447", 333}}, "cannot name");
+  expect_refused(path, {{"../hd0", "hp-c2447", 333}}, "is not a valid image name");
   fs::resize_file(path / "hd0.img", 100 * kSectorBytes);
   expect_refused(path, kDisk, "hd0.img");
   fs::remove(path / "hd0.img");

@@ -50,7 +50,7 @@ Result<void> check_description(const fs::path& path, const json& found,
   if (format != kFormat) return fail(path, "is not the description of a headcrash store", kOther);
   if (found.value("version", json()) != kVersion)
     return fail(path.string() + ": version",
-                fmt::format("is {}, but this program supports {}",
+                fmt::format("is {}, but this program supports only version {}",
                             found.value("version", json()).dump(), kVersion),
                 "use the program that created this store, or choose a different store");
   const json list = found.value("devices", json());
@@ -65,7 +65,7 @@ Result<void> check_description(const fs::path& path, const json& found,
       if (stored != value)
         return fail(
             fmt::format("{}: devices[{}].{}", path.string(), i, key),
-            fmt::format("the store has {}, but {} is requested", stored.dump(), value.dump()),
+            fmt::format("is {} in the store, but {} is requested", stored.dump(), value.dump()),
             kOther);
     }
   }
@@ -141,8 +141,8 @@ Result<std::unique_ptr<StoreFolder>> StoreFolder::open(const fs::path& folder,
                                                        const std::vector<StoredDevice>& devices) {
   for (const StoredDevice& device : devices)
     if (!good_name(device.name))
-      return fail(folder, fmt::format("\"{}\" cannot name an image", device.name),
-                  "use letters, digits, '-', '_' and, inside, '.'");
+      return fail(folder, fmt::format("\"{}\" is not a valid image name", device.name),
+                  "use letters, digits, '-', '_', and '.' except at the ends");
   TRY(auto lock, lock_folder(folder));
   std::unique_ptr<StoreFolder> store(new StoreFolder(lock));
   if (access(folder.c_str(), W_OK | X_OK) != 0)

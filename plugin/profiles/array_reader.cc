@@ -88,12 +88,12 @@ void check_array(const ArrayProfile& profile, std::uint64_t member_sectors,
                  std::uint32_t physical_sectors, ReadErrors& errors) {
   if (profile.level != RaidLevel::raid1 && profile.stripe_unit_sectors % physical_sectors != 0) {
     errors.add("layout.stripe-unit-kib",
-               fmt::format("is not a multiple of the members' physical sector of {} bytes",
+               fmt::format("is not a multiple of the members' physical sector size of {} bytes",
                            physical_sectors * model::kSectorBytes),
                "use a multiple");
   } else if (physical_sectors > model::kSuperblockSectors) {
     errors.add("layout.member",
-               fmt::format("has physical sectors of {} bytes, more than a superblock",
+               fmt::format("has physical sectors of {} bytes, larger than a superblock",
                            physical_sectors * model::kSectorBytes),
                fmt::format("use a member with at most {}",
                            model::kSuperblockSectors * model::kSectorBytes));

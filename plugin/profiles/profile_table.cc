@@ -72,7 +72,7 @@ bool ProfileTable::require(const std::string& key) {
     if (!base::nearest(other, std::array{key}).empty())
       errors_->add(full(other), "unknown key", base::suggest(other, std::array{key}));
   }
-  errors_->add(full(key), "this is missing", "add it; all keys of a profile are required");
+  errors_->add(full(key), "is missing", "add it; all keys of a profile are required");
   return false;
 }
 

@@ -318,9 +318,9 @@ TEST(MachineFile, RejectsInvalidFiles) {
     EXPECT_NE(line.find("m.toml"), std::string::npos) << line;
   };
   const std::string good = "[[device]]\nname = \"a\"\nprofile = \"hp-c2447\"\n";
-  says("", "device: this is missing");
+  says("", "device: is missing");
   says("device = 3", "list of tables");
-  says("[[device]]\nname = \"a\"\n", "device[0].profile: this is missing");
+  says("[[device]]\nname = \"a\"\n", "device[0].profile: is missing");
   says("[[device]]\nname = \"a b\"\nprofile = \"hp-c2447\"\n", "not a valid device name");
   says(good + "sise = \"1G\"\n", "did you mean \"size\"");
   says(good + "size = \"1X\"\n", "device[0].size: \"1X\" is not a size");

@@ -129,7 +129,8 @@ Result<void> DmLog::read_super() {
                 kNotOneOfTheirs);
   if (super_.sector_size < kSectorBytes || super_.sector_size > dm_log::kSectorSizeMax ||
       super_.sector_size % kSectorBytes != 0)
-    return fail(path_, fmt::format("has sectors of {} bytes", super_.sector_size), kNotOneOfTheirs);
+    return fail(path_, fmt::format("has unsupported sectors of {} bytes", super_.sector_size),
+                kNotOneOfTheirs);
   return {};
 }
 

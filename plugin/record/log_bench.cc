@@ -129,7 +129,7 @@ int main(int argc, char** argv) {
     log_wall.push_back(logged.wall);
     log_processor.push_back(logged.processor);
   }
-  fmt::print("ratio of medians, log to pwrite: {:.2f}; by processor time {:.2f} ({} MiB a round)\n",
-             median(plain_wall) / median(log_wall), median(plain_processor) / median(log_processor),
-             mib);
+  fmt::print(
+      "ratio of medians, log to pwrite: {:.2f}; by processor time {:.2f} ({} MiB per round)\n",
+      median(plain_wall) / median(log_wall), median(plain_processor) / median(log_processor), mib);
 }

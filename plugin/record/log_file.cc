@@ -63,7 +63,7 @@ Result<std::unique_ptr<LogFile>> LogFile::create(const std::filesystem::path& pa
                                                  Content content) {
   const int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
   if (fd < 0 && errno == EEXIST)
-    return fail(path, "exists already", "delete it or give the recording another name");
+    return fail(path, "exists already", "delete that file, or give the recording another name");
   if (fd < 0)
     return fail(path, "cannot be created: " + media::host_reason(errno),
                 "check the folder and its permissions");

@@ -7,7 +7,7 @@ namespace {
 
 constexpr ParseError kLbn{"the block number is not a whole number",
                           "count blocks of 512 bytes from 0"};
-constexpr ParseError kBlocks{"the number of blocks is not from 1 to 1048576",
+constexpr ParseError kBlocks{"the number of blocks must be from 1 to 1048576",
                              "count blocks of 512 bytes"};
 
 constexpr const char* kMicroseconds = "use microseconds";
@@ -53,11 +53,11 @@ std::optional<ParseError> parse_disksim_closed(std::string_view line, TraceLines
   if (const auto error = parse_extent(words, into)) return error;
   const auto measured = time_of(words.next(), model::kMicrosecondNs);
   if (measured.state == ParsedTime::State::too_large)
-    return ParseError{"the measured time is beyond 292 years", kMicroseconds};
+    return ParseError{"the measured time exceeds 292 years", kMicroseconds};
   if (!measured) return ParseError{"the measured time is not a number", kTimeHint};
   const auto think = time_of(words.next(), model::kMicrosecondNs);
   if (think.state == ParsedTime::State::too_large)
-    return ParseError{"the think time is beyond 292 years", kMicroseconds};
+    return ParseError{"the think time exceeds 292 years", kMicroseconds};
   if (!think) return ParseError{"the think time is not a number", kTimeHint};
   if (!words.at_end())
     return ParseError{"has too many fields", "expected: R|W hint lbn blocks measured_us think_us"};

@@ -6,7 +6,7 @@ namespace {
 constexpr std::uint64_t kBlockBytes = 512;
 constexpr std::uint64_t kOffsetBytesMax = std::uint64_t{1} << 61U;
 constexpr ParseError kNoTime{"the arrival time is not a number", kTimeHint};
-constexpr ParseError kTooLate{"the arrival time is beyond 292 years",
+constexpr ParseError kTooLate{"the arrival time exceeds 292 years",
                               "use the format's unit, and a time in 1970 or later"};
 
 }  // namespace

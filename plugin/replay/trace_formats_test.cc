@@ -223,7 +223,7 @@ TEST(TraceFormats, ErrorsNameTheLine) {
   says(fio3, "751188 /tmp/f read 0 512 1", "too many fields");
   says(fio3, "100 /tmp/f read 0 512", "before the request of the preceding line");
   says(trace, "9223372036854775807 0 8 8 1", "292 years");
-  says(closed, "R Hit 0 8 99999999999999999999 0", "measured time is beyond");
+  says(closed, "R Hit 0 8 99999999999999999999 0", "measured time exceeds");
   EXPECT_FALSE(parse("/dev/sda write 0 4096\n", fio2)) << "without its first line";
   EXPECT_FALSE(parse(kSamples[5].text, fio3));
 }

@@ -134,11 +134,11 @@ Result<void> parse_faults(const json& object, LoadOrder& order) {
 Result<Order> parse_load(const json& object, std::size_t stage) {
   const bool is_blank = object.contains("sectors");
   TRY(is_blank
-          ? base::only_keys(
-                object,
-                {"state", "stage", "sectors", "other_disks", "used_disk", "record", "delay_us",
-                 "delay_seed", "slow", "slow_us", "machine", "faults"},
-                "an empty disk has no recording and no id; omit \"sectors\", or omit the others")
+          ? base::only_keys(object,
+                            {"state", "stage", "sectors", "other_disks", "used_disk", "record",
+                             "delay_us", "delay_seed", "slow", "slow_us", "machine", "faults"},
+                            "an empty disk has no recording and no id; omit either \"sectors\" or "
+                            "\"recording\" and \"id\"")
           : base::only_keys(object,
                             {"state", "stage", "recording", "id", "record", "delay_us",
                              "delay_seed", "slow", "slow_us", "machine", "faults"},

@@ -124,8 +124,9 @@ class MemberSource final : public StateSource {
   double space() const override { return space_; }
   std::string bound() const override {
     if (steps_.empty()) return {};
-    return "one member behind by 1, 2, 4 or 8 media writes of the others, or two behind by one; not behind "
-           "a promise to the host, or a request that the array sent after the member's next reply";
+    return "states in which one member lags the others by 1, 2, 4 or 8 media writes, or two "
+           "members lag by one; none lags behind a promise to the host, or behind a request that "
+           "the array sent after the member's next reply";
   }
 
  private:

@@ -419,7 +419,7 @@ TEST(StateEnumerator, MembersStopSeparatelyButNotAcrossAPromise) {
             << state.name;
   }
   EXPECT_GT(found.states().size(), 60U);
-  EXPECT_NE(found.coverage()[0].bound.find("one member behind"), std::string::npos);
+  EXPECT_NE(found.coverage()[0].bound.find("one member lags"), std::string::npos);
   EXPECT_GT(found.coverage()[0].space, static_cast<double>(found.states().size()));
   // For each media write, except a member's last one before a flush, there is a state in which that
   // member lacks exactly this write (the write hole).

@@ -61,7 +61,7 @@ Error sqlite_error(sqlite3* handle, const std::string& doing) {
     case SQLITE_CONSTRAINT:
     case SQLITE_MISMATCH:
       return {file, prefix + "a row does not fit the schema (" + own_words(handle) + ")",
-              "this is a defect of headcrash; the row was not stored"};
+              "this is a bug in headcrash; the row was not stored"};
     default:
       return {file, prefix + own_words(handle), {}};
   }

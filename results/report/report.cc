@@ -44,8 +44,8 @@ CiCase case_of(const Facts& facts, const Cell& cell) {
                   cell.replayed, cell.lost, cell.other);
   if (cell.harness_errors > 0) {
     made.verdict = error;
-    made.message = fmt::format("{} of {} trials ended with an error of the laboratory",
-                               cell.harness_errors, cell.trials);
+    made.message =
+        fmt::format("{} of {} trials ended with a harness error", cell.harness_errors, cell.trials);
   } else if (!cell.met) {
     made.verdict = skipped;
     made.message = "nothing is promised: " + counts;

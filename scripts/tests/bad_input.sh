@@ -76,7 +76,7 @@ wrong '"dmo"' 'did you mean "demo"' -- campaign dmo
 wrong demo '"xsf"' 'did you mean "xfs"' -- campaign demo --plan --only xsf
 wrong --only io-errors/ext4 -- campaign io-errors --plan --only ext4
 wrong --shard "i/n" -- campaign demo --shard 3/2
-wrong --jobs "0 is not from 1 to 256" -- campaign demo --jobs 0
+wrong --jobs "0 is not in the range 1 to 256" -- campaign demo --jobs 0
 campaign() { printf 'filesystems = ["ext4"]\n%s\n[device]\nprofiles = ["hp-c2447"]\n%s\n' "$1" "$2" >case.toml; }
 campaign 'trials = 0' ''
 wrong case.toml trials "whole number from 1" -- campaign case.toml
@@ -269,7 +269,7 @@ wrong /proc/nowhere/a.hcrec "No such file" -- serve --vhost-user disk.sock --siz
 wrong "too long for a Unix socket" "shorter path" -- serve --vhost-user "$(printf 'x%.0s' {1..120}).sock" --size 64M
 wrong text.db "not a socket" -- serve --vhost-user text.db --size 64M
 wrong disk.sock "another server listens" -- serve --vhost-user disk.sock --control disk.sock --size 64M
-wrong --socket "leave one of them out" -- serve --vhost-user disk.sock --socket a.sock
+wrong --socket "omit one of them" -- serve --vhost-user disk.sock --socket a.sock
 wrong --states "omit all other options" -- serve --vhost-user disk.sock --states empty.hcrec
 wrong --memory --vhost-user -- serve --memory 1G
 wrong --memory "K, M, G or T" -- serve --vhost-user disk.sock --memory 1X

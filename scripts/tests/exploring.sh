@@ -68,7 +68,7 @@ slow=(explore "${fast_guest[@]}" --fs ext4 --workload overwrite-fsync --rounds 2
 exits 0 "$headcrash" "${slow[@]}" --slow 'journal commit' --record slow
 exits 0 "$headcrash" recording info slow/workload.hcrec --json
 [ "$(sed -n 's/.*"last_at_ns": \([0-9]*\).*/\1/p' out)" -gt 300000000 ] || failed "no write was slow: $(cat out)"
-refuses 2 'this workload has no write of kind "node 3"; use a part of one of these names: ' -- "$headcrash" "${slow[@]}" --slow 'node 3'
+refuses 2 'this workload has no write of kind "node 3"; use one of these kinds, or a part of its name: ' -- "$headcrash" "${slow[@]}" --slow 'node 3'
 
 # --stacks: the issuers of lost writes, in the account and on the page, and the same requests as without it. In real time, the order and
 # the division of requests differ between any two recordings, so only the written sectors are compared.

@@ -49,8 +49,8 @@ PAPERS = {
     "peacock98": (["peacock98"], [
         ("RAID-5 with Presto, bmap + fast fsck over VxFS/VxLD, times", "PK-08",
          "bmap + fast fsck over VxFS/VxLD", "throughput"),
-        ("full check of an empty 44 GB, s", "PK-13", "UFS, empty", "recovery"),
-        ("fast fsck of an empty 44 GB, s", "PK-13", "bmap + fast fsck, empty", "recovery")]),
+        ("full check of an empty file system of 44 GB, s", "PK-13", "UFS, empty", "recovery"),
+        ("fast fsck of an empty file system of 44 GB, s", "PK-13", "bmap + fast fsck, empty", "recovery")]),
 }
 problems = []
 

@@ -157,7 +157,8 @@ TEST(RawDisk, RejectsPathsThatAreNotDisks) {
     return disk ? std::string() : disk.error().message();
   };
   EXPECT_NE(refused(real.folder.path() / "nothing").find("cannot be opened"), std::string::npos);
-  EXPECT_NE(refused("/dev/null").find("neither a block device nor a file"), std::string::npos);
+  EXPECT_NE(refused("/dev/null").find("is neither a block device nor a regular file"),
+            std::string::npos);
   std::filesystem::resize_file(real.path, 1000);
   EXPECT_NE(refused(real.path).find("not a multiple of 512 bytes"), std::string::npos);
 }

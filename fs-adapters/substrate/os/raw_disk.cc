@@ -163,7 +163,7 @@ Result<std::unique_ptr<RawDisk>> RawDisk::open(const std::string& path, WallCloc
   struct stat status = {};
   if (fstat(state->fd, &status) != 0) return fail(path, "cannot be inspected: " + reason(errno));
   if (!S_ISBLK(status.st_mode) && !S_ISREG(status.st_mode))
-    return fail(path, "neither a block device nor a file");
+    return fail(path, "is neither a block device nor a regular file");
   // A block device is not locked here, because the kernel itself locks it while a FUSE file system
   // is mounted on it.
   if (S_ISREG(status.st_mode)) TRY(base::lock_image(state->fd, path, true));

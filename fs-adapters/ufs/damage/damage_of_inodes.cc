@@ -142,7 +142,7 @@ bool apply_more_links(Damaging& image) {
   if (number == 0) return false;
   const auto more = static_cast<std::uint16_t>(1 + image.below(image.one_in(2) ? 3 : 30000));
   image.change_inode(number, [&](Inode& inode) { inode.links += more; });
-  image.say(fmt::format("inode {}: {} more links", number, more));
+  image.say(fmt::format("inode {}: link count increased by {}", number, more));
   return true;
 }
 
@@ -152,7 +152,7 @@ bool apply_fewer_links(Damaging& image) {
   const auto left = static_cast<std::uint16_t>(image.below(image.load(number).links));
   image.change_inode(number, [&](Inode& inode) { inode.links = left; });
   image.may().no_links[number] = left == 0;
-  image.say(fmt::format("inode {}: {} links left", number, left));
+  image.say(fmt::format("inode {}: link count reduced to {}", number, left));
   return true;
 }
 
@@ -161,7 +161,7 @@ bool apply_more_sectors(Damaging& image) {
   if (number == 0) return false;
   const auto more = static_cast<std::uint32_t>(1 + image.below(100));
   image.change_inode(number, [&](Inode& inode) { inode.sectors += more; });
-  image.say(fmt::format("inode {}: {} more sectors", number, more));
+  image.say(fmt::format("inode {}: sector count increased by {}", number, more));
   return true;
 }
 
@@ -170,7 +170,7 @@ bool apply_fewer_sectors(Damaging& image) {
   if (number == 0) return false;
   const auto left = static_cast<std::uint32_t>(image.below(image.load(number).sectors));
   image.change_inode(number, [&](Inode& inode) { inode.sectors = left; });
-  image.say(fmt::format("inode {}: {} sectors left", number, left));
+  image.say(fmt::format("inode {}: sector count reduced to {}", number, left));
   return true;
 }
 

@@ -82,7 +82,7 @@ std::string RepairJudge::judge_unrepaired(const TrialDisk& disk, const ufs::Imag
   }
   if (again->nothing_found())
     return "the repair reports unrepaired findings, but a check finds none";
-  if (has_room(reader)) return "the repair left findings although there is room";
+  if (has_room(reader)) return "the repair left findings although there was enough free space";
   return {};
 }
 

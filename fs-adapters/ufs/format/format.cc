@@ -74,7 +74,7 @@ std::string problem_of_groups(const Superblock& s) {
       (std::uint64_t{s.inodes_per_group} * kInodeBytes + s.fragment_bytes - 1) / s.fragment_bytes;
   if (s.fragments_per_group == 0 || s.fragments_per_group > kFragmentMax ||
       s.fragments_per_group % per_block != 0)
-    return fmt::format("fs_fpg {} is not a multiple of a block", s.fragments_per_group);
+    return fmt::format("fs_fpg {} is not a multiple of the block size", s.fragments_per_group);
   if (s.inodes_per_group == 0 || s.inodes_per_group % (s.block_bytes / kInodeBytes) != 0)
     return fmt::format("fs_ipg {} does not fill whole blocks", s.inodes_per_group);
   const std::uint64_t superblock_end =
@@ -187,7 +187,7 @@ std::string problem_of(const Superblock& s, std::uint64_t device_bytes) {
   if (std::string problem = problem_of_sizes(s); !problem.empty()) return problem;
   if (std::string problem = problem_of_groups(s); !problem.empty()) return problem;
   if (std::uint64_t{s.size_fragments} * s.fragment_bytes > device_bytes)
-    return fmt::format("the file system has {} bytes, its device {}",
+    return fmt::format("the file system has {} bytes, but its device has only {}",
                        std::uint64_t{s.size_fragments} * s.fragment_bytes, device_bytes);
   const std::uint64_t summary_end =
       s.summary_address +
@@ -201,7 +201,7 @@ std::string problem_of(const Superblock& s, std::uint64_t device_bytes) {
   if (std::string problem = problem_of_journal(s); !problem.empty()) return problem;
   if (std::string problem = problem_of_features(s); !problem.empty()) return problem;
   if (s.inline_target_max > kInlineTargetBytes)
-    return fmt::format("fs_maxsymlinklen {} is longer than an inode's pointers",
+    return fmt::format("fs_maxsymlinklen {} exceeds the space of an inode's pointers",
                        s.inline_target_max);
   return {};
 }

@@ -210,7 +210,7 @@ Result<JournalSuperblock> decode_journal_superblock(std::span<const std::byte> s
   if (journal.fragments != superblock.journal.fragments || journal.fragments < 2 ||
       journal.tail >= journal.fragments - 1)
     return fail("journal",
-                fmt::format("has {} fragments with a tail at {}, but its area has {}",
+                fmt::format("has {} fragments with a tail at {}, but its area has {} fragments",
                             journal.fragments, journal.tail, superblock.journal.fragments),
                 kRemedy);
   return journal;

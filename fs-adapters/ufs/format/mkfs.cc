@@ -44,7 +44,7 @@ Result<void> check(const MkfsOptions& o) {
       o.fragment_bytes > o.block_bytes || o.block_bytes / o.fragment_bytes > 8)
     return refuse_option(
         "fragment-size",
-        fmt::format("{} bytes do not suit blocks of {}", o.fragment_bytes, o.block_bytes),
+        fmt::format("{} bytes are invalid for blocks of {} bytes", o.fragment_bytes, o.block_bytes),
         "use at least 512, and 1/8, 1/4, 1/2 or all of the block size");
   if (o.bytes_per_inode < kInodeBytes * 2)
     return refuse_option("bytes-per-inode", fmt::format("{} is too small", o.bytes_per_inode),

@@ -15,7 +15,7 @@ constexpr auto kOptions = std::to_array<adapters::MkfsOption>({
      "fragment size: 1/8, 1/4, 1/2 or all of the block size; default: 1024"},
     {"bytes-per-inode", 'i', "BYTES", "bytes of the device for each inode; default: 8192"},
     {"inodes-per-group", 0, "NUMBER",
-     "inodes per group; 0 (default): follows from bytes-per-inode"},
+     "inodes per group; 0 (default): derived from bytes-per-inode"},
     {"group-size", 'g', "BYTES",
      "size of a cylinder group; 0 (default): as few groups as possible"},
     {"reserve", 'm', "PERCENT", "share of space kept free; default: 10"},

@@ -158,8 +158,8 @@ EntryFate Fsck::State::check_entry(std::size_t index, const tree::Entry& entry,
     lost_found = entry.inode;
   if (entry.type == actual || entry.type == 0) return EntryFate::keep;
   find(FindingKind::bad_entry, entry.inode, 0, 0,
-       fmt::format("directory {}: '{}' has type {}, inode {} has {}", in, entry.name, entry.type,
-                   entry.inode, actual));
+       fmt::format("directory {}: '{}' has type {}, but inode {} has type {}", in, entry.name,
+                   entry.type, entry.inode, actual));
   if (repairing()) tree::set_entry(block, entry.offset, entry.inode, actual);
   return EntryFate::change;
 }

@@ -148,7 +148,7 @@ bool Fsck::State::put_into_lost_found(InodeNumber number) {
                ? false
                : no_room("it does not exist, and there is no space to create it");
   }
-  if (lost_found == number) return no_room("it is lost+found");
+  if (lost_found == number) return no_room("it is lost+found itself");
   std::string name = fmt::format("#{:07}", number);
   for (int i = 1; has_name(*directory(lost_found), name); ++i) {
     if (stopped() || i > kSameNamesMax) return no_room("the name already exists");

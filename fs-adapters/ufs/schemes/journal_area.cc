@@ -126,7 +126,7 @@ Result<std::uint32_t> journal_fragments(const Superblock& superblock, std::uint6
   const std::uint64_t wanted = bytes / superblock.fragment_bytes;
   if (wanted < least || wanted > superblock.size_fragments)
     return fail("journal-size",
-                fmt::format("{} bytes do not suit {} groups with blocks of {}", bytes,
+                fmt::format("{} bytes are invalid for {} groups with blocks of {} bytes", bytes,
                             superblock.groups, superblock.block_bytes),
                 fmt::format("use {} or more, and less than the size of a group",
                             std::uint64_t{least} * superblock.fragment_bytes));
@@ -149,7 +149,7 @@ std::optional<std::uint32_t> row_for_journal(const CylinderGroup& group, const G
 
 tl::unexpected<Error> no_row_for_journal(const Superblock& superblock, std::uint32_t fragments) {
   return fail("journal-size",
-              fmt::format("no group has {} contiguous bytes",
+              fmt::format("no group has {} contiguous free bytes",
                           std::uint64_t{fragments} * superblock.fragment_bytes),
               "use a smaller journal or a larger device");
 }
@@ -180,7 +180,7 @@ Result<void> make_external_journal(model::SectorStore& store, Superblock& superb
   const std::uint64_t wanted = (bytes == 0 ? kBytesMax : bytes) / superblock.fragment_bytes;
   if ((bytes != 0 && wanted < least) || wanted > INT32_MAX)
     return fail("external-journal",
-                fmt::format("{} bytes do not suit {} groups", bytes, superblock.groups),
+                fmt::format("{} bytes are invalid for {} groups", bytes, superblock.groups),
                 fmt::format("use {} or more, and at most 2147483647 fragments",
                             std::uint64_t{least} * superblock.fragment_bytes));
   superblock.features.external_journal = true;

@@ -88,7 +88,7 @@ void add_external_journals(std::vector<SchemeVariant>& table) {
     table.back().shown_by = "reuse/0@tiny~1";
   };
   control("journal-external-homes-early",
-          "External journal that is written after the blocks in their places", Rule::homes_early);
+          "External journal that is written only after the blocks are in place", Rule::homes_early);
   control("journal-external-data-unawaited",
           "External journal whose commit record does not wait for data", Rule::data_unawaited);
   control("journal-external-answered-early",
@@ -234,9 +234,9 @@ std::vector<SchemeVariant> whole_table() {
                  "Soft Updates with allocation initialization; writes data at an age of 5 s"));
   table.push_back(
       with_delay(of("journal"), "journal-5s", "Journal, ordered; writes data at an age of 5 s"));
-  table.push_back(
-      with_delay(of("conventional"), "late-update",
-                 "Promises an age of 5 s, but writes everything every 30 s (periodic update)"));
+  table.push_back(with_delay(
+      of("conventional"), "late-update",
+      "Promises to write changes within 5 s, but writes everything every 30 s (periodic update)"));
   table.back().control = true;
   table.back().syncer->policy = os::SyncerOptions::Policy::periodic;
   table.back().syncer->interval_ns = 30 * model::kSecondNs;

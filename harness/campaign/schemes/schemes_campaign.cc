@@ -188,7 +188,7 @@ class SchemesRun {
                       "; faults of seed {}: {}; {} requests and {} syncs failed, {}",
                       *workload.faults, in_process::format(run.faults), met.failed_requests,
                       met.failed_syncs,
-                      met.ended_by.empty() ? "no other operation" : "then " + met.ended_by)};
+                      met.ended_by.empty() ? "no other operation failed" : "then " + met.ended_by)};
     faults.operations = "; operations:";
     for (const workload::Operation& one : operations.first(explored.run.executed))
       faults.operations += "\n" + workload::format(one);
@@ -250,7 +250,7 @@ class SchemesRun {
   /// the generated states, gives their number.
   static std::string bound_of(const in_process::StrategyCoverage& part) {
     if (part.forbidden == 0) return part.found.bound;
-    return fmt::format("{}{}the driver's rules forbid {}", part.found.bound,
+    return fmt::format("{}{}the driver's rules forbid {} states", part.found.bound,
                        part.found.bound.empty() ? "" : "; ", part.forbidden);
   }
 
@@ -265,16 +265,17 @@ class SchemesRun {
       if (explored.run.failure) record.summary += faults_.summary + faults_.operations;
     } else {
       worst_ = explored.verdicts.rbegin()->first;
-      record.summary =
-          fmt::format("{} of {} states keep the rules; the driver's rules forbid {} more{}",
-                      explored.clean, explored.checked, explored.forbidden, faults_.summary);
+      record.summary = fmt::format(
+          "{} of {} checked states keep the rules; the driver's rules forbid {} more states{}",
+          explored.clean, explored.checked, explored.forbidden, faults_.summary);
       for (std::size_t i = 0; i < explored.recovery.size(); ++i)
         record.summary += fmt::format("{}{} {}", i == 0 ? "; by the alternative recovery: " : ", ",
                                       explored.recovery[i].value, explored.recovery[i].name);
       const adapters::DamageCounts& damage = explored.damage;
       if (damage.damaged > 0)
         record.summary += fmt::format(
-            "; {} damaged images and {} interrupted repairs repaired, {} as far as space permits",
+            "; {} damaged images and {} interrupted repairs were repaired, {} of them only as far "
+            "as space permitted",
             damage.damaged, damage.cut, damage.left);
     }
     record.verdict = oracle::name(worst_);

@@ -242,7 +242,8 @@ CampaignSummary schemes_campaign_summary(const adapters::FileSystemType& type) {
   return {
       .name = campaign.name(),
       .title = fmt::format(
-          "Our own {} under every scheme, without guests: all of seq-1, a part of seq-2, families",
+          "Our own {} under every scheme, without guests: all seq-1 workloads, some of seq-2, and "
+          "the families",
           type.name()),
       .takes = trials > 5000 ? "half an hour" : "some minutes",
       .trials = trials,

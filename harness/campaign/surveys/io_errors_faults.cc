@@ -51,8 +51,8 @@ constexpr std::string_view kModeOfA = "a481";  // mode 0644 of a regular file
 Block metadata_block(std::string_view type, std::string_view filesystem, std::uint64_t inode) {
   if (type == "ext4")
     return {fmt::format("{}0000{}", kModeOfA, little_hex(kAppendedBytes, 4)), "", true,
-            "the inode table's block, to its place"};
-  if (type == "xfs") return {"494e81a40302", "", true, "the inode cluster, to its place"};
+            "the inode table's block, in place"};
+  if (type == "xfs") return {"494e81a40302", "", true, "the inode cluster, in place"};
   if (type == "btrfs")  // the key of the inode's item in a leaf: (inode, INODE_ITEM, 0)
     return {little_hex(inode, 8) + "01" + little_hex(0, 8), "", true,
             "the leaf of the file system tree"};
@@ -60,7 +60,7 @@ Block metadata_block(std::string_view type, std::string_view filesystem, std::ui
     return {little_hex(inode, 4) + little_hex(inode, 4), "", false, "the inode's node block"};
   const std::string dinode =
       fmt::format("{}0100{}{}", kModeOfA, little_hex(0, 4), little_hex(kAppendedBytes, 8));
-  return {dinode, "", filesystem == "ufs-journal", "the inode's block, to its place"};
+  return {dinode, "", filesystem == "ufs-journal", "the inode's block, in place"};
 }
 
 Block journal_block(std::string_view type) {

@@ -29,8 +29,8 @@ Result<std::uint64_t> disk_bytes_of(const explorer::StageMachine& machine,
                                     const adapters::LinuxAdapter& filesystem, std::uint64_t bytes) {
   if (!machine.is_array()) {
     if (machine.faults_in_recovery().empty()) return bytes;
-    return fail("fault " + machine.faults_in_recovery().front(), "requires a machine",
-                "a plain stage is one medium that keeps its bytes; use an array");
+    return fail("fault " + machine.faults_in_recovery().front(), "requires an array",
+                "add an array: a plain disk has no faults");
   }
   if (filesystem.log_size_bytes != 0)
     return fail(filesystem.name, "has an external log, which cannot be combined with an array",
@@ -40,8 +40,8 @@ Result<std::uint64_t> disk_bytes_of(const explorer::StageMachine& machine,
                 "omit the array, or the stack");
   TRY(auto stack, profiles::load_stack(machine.profile));
   if (stack->below.empty())
-    return fail(machine.profile, "is one drive, not an array",
-                "omit it: the crash states of one drive follow from its writes");
+    return fail(machine.profile, "is a single drive, not an array",
+                "omit it: the crash states of a single drive are computed from its writes");
   TRY(const auto plan, profiles::plan({{kStageDiskName, std::move(stack), bytes, std::nullopt}}));
   TRY(check_faults(plan, machine.faults_in_recovery()));
   return plan.all.front().sectors * model::kSectorBytes;

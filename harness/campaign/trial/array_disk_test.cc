@@ -20,9 +20,10 @@ TEST(ArrayDisk, RejectsInvalidMachines) {
     EXPECT_FALSE(bytes);
     return bytes ? "" : bytes.error().message();
   };
-  EXPECT_NE(refusal({"hp-c2447", {}, {}}).find("is one drive, not an array"), std::string::npos);
+  EXPECT_NE(refusal({"hp-c2447", {}, {}}).find("is a single drive, not an array"),
+            std::string::npos);
   EXPECT_NE(refusal({"raid5-55", {}, {}}).find("raid5-5"), std::string::npos);
-  EXPECT_NE(refusal({"", {"dead:hd0.1"}, {}}).find("requires a machine"), std::string::npos);
+  EXPECT_NE(refusal({"", {"dead:hd0.1"}, {}}).find("requires an array"), std::string::npos);
   EXPECT_NE(refusal({"raid5-5", {}, {"dead:hd0.7"}}).find("there is no device \"hd0.7\""),
             std::string::npos);
   EXPECT_NE(refusal({"raid5-5", {"broken"}, {}}).find("broken"), std::string::npos);

@@ -59,7 +59,7 @@ Result<explorer::RecordedWorkload> record(explorer::StageGuest& guest, const Exp
     if (!recorded || !replaced) return recorded;
   }
   return run::stop(ErrorKind::other,
-                   "every guest was replaced while its disk was in mode \"write through\"");
+                   "every guest had to be replaced while its disk was in mode \"write through\"");
 }
 
 /// Runs one trial. While it runs, no other trial uses the worker's guest.
@@ -193,7 +193,7 @@ Result<void> ExploredTrial::explore_and_tell(
   if (interrupted()) return {};
   watch.lap();
   for (const explorer::ConfirmedFailure& failure : result.failures) {
-    on_phase(fmt::format("describing {} failures, now {}", result.failures.size(),
+    on_phase(fmt::format("describing {} failures; current: {}", result.failures.size(),
                          failure.outcome.full_name()));
     describe_failure(disk, recorded, failure);
     if (interrupted()) return {};

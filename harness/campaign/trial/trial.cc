@@ -365,7 +365,7 @@ Result<void> TrialRun::rest_until(double model_ns) {
       return run::stop(ErrorKind::interrupted, "interrupted");
     if (steady_clock::now() > deadline)
       return run::stop(ErrorKind::other,
-                       fmt::format("the start took longer than the limit for a step, {} s",
+                       fmt::format("starting took longer than the limit of {} s for a step",
                                    campaign_.step_timeout_s));
     std::this_thread::sleep_for(kPoll);
   }

@@ -282,7 +282,8 @@ Result<void> StateCheck::write_replayed_to_stage() {
     const auto put = guest_.change_stage(image, replayed_copy_);
     ms(StepKind::replay) += watch.ms();
     if (put) return {};
-    log(fmt::format("the host's copy was not written to the stage: {}\n", put.error().message()));
+    log(fmt::format("the replayed copy could not be written back to the stage: {}\n",
+                    put.error().message()));
     TRY(load(false));
   }
   return recovery_.exec(filesystem_.replay, StepKind::replay).map([](const run::GuestOutcome&) {});
@@ -370,7 +371,7 @@ Result<void> StateCheck::ask_application() {
   if (!found) return tl::unexpected(found.error());
   outcome_.findings = std::move(found->findings);
   outcome_.permitted = std::move(found->permitted);
-  log(fmt::format("{} was given {} marks and reported {} problems\n", checker_.application_->name,
+  log(fmt::format("{} received {} marks and reported {} problems\n", checker_.application_->name,
                   outcome_.persisted_texts.size(), outcome_.findings.size()));
   if (!outcome_.permitted.empty()) log(fmt::format("permitted: {}\n", outcome_.permitted));
   return {};

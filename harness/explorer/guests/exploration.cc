@@ -162,7 +162,7 @@ Result<ExplorationResult> Exploration::run() {
                          : std::nullopt;
   if (recoveries && !claim)
     return fail(workload_.recording.string(),
-                "is being explored by another process with the strategy recovery",
+                "is in use: another process explores it with --strategy recovery",
                 "wait until it has ended, or explore a copy in another folder");
   TRY(auto run, states::RunHistory::load(workload_.recording));
   run_ = run;
@@ -320,9 +320,10 @@ void Exploration::explore_recoveries(std::uint64_t budget) {
       explore_recovery(guest, bases[number], number, each);
     }
   });
-  recovery_.bound = fmt::format("recovery cut in {} of {} states with something to replay{}",
-                                bases.size(), replayed_seen_, recovery_.bound);
-  if (bases.empty()) recovery_.bound = "no state had anything to replay";
+  recovery_.bound =
+      fmt::format("recovery cut in {} of {} states whose recovery replays something{}",
+                  bases.size(), replayed_seen_, recovery_.bound);
+  if (bases.empty()) recovery_.bound = "no state needed a replay";
   result_.coverage.push_back(recovery_);
 }
 

@@ -107,7 +107,7 @@ Result<void> check_size_of_request(const std::vector<workload::Operation>& opera
     bytes += nlohmann::json(workload::format(operation)).dump().size() + 1;
   if (bytes <= kRequestBytesMost) return {};
   return fail(file_name,
-              fmt::format("is {} bytes long as a request to the guest; the limit is {}", bytes,
+              fmt::format("needs {} bytes as a request to the guest; the limit is {}", bytes,
                           kRequestBytesMost),
               "shorten it; fill:BYTES denotes a long attribute value");
 }

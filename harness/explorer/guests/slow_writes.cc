@@ -37,12 +37,13 @@ Result<SlowPlaces> places_of_kind(const std::filesystem::path& recording, std::s
     return fail("slow",
                 fmt::format("{} writes are of the kind \"{}\"; at most {} can be slow",
                             places.size(), kind, kPlacesMost),
-                "use a more specific kind, or a shorter workload");
+                "name a more specific kind, or use a shorter workload");
   if (!places.empty()) return SlowPlaces(places.begin(), places.end());
   std::vector<std::string> named(others.begin(), others.end());
   named.resize(std::min(named.size(), kNamedMost));
-  return fail("slow", fmt::format("this workload has no write of kind \"{}\"", kind),
-              fmt::format("use a part of one of these names: {}", fmt::join(named, "; ")));
+  return fail(
+      "slow", fmt::format("this workload has no write of kind \"{}\"", kind),
+      fmt::format("use one of these kinds, or a part of its name: {}", fmt::join(named, "; ")));
 }
 
 }  // namespace headcrash::explorer

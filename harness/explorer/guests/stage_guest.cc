@@ -175,7 +175,7 @@ Result<device::LoadedStage> StageGuest::load(const device::StageLoad& load, bool
   if (!loaded) return loaded;
   if (loaded->sectors * model::kSectorBytes != state.options.disk_bytes) {
     return run::stop(ErrorKind::other,
-                     fmt::format("the state has {} bytes and the guest's disk {}",
+                     fmt::format("the state has {} bytes, but the guest's disk has {}",
                                  loaded->sectors * model::kSectorBytes, state.options.disk_bytes));
   }
   if (!state.trusted) {

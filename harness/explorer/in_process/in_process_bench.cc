@@ -105,7 +105,7 @@ void measure(DiskExplorer& explorer, const adapters::SystemUnderTest& system,
       "{:20} {:6} checked, {:6} not allowed, {:6} fine, {:6.0f} states/s, {:6.0f} by processor time;",
       system.name(), explored->checked, explored->forbidden, explored->clean,
       checked * 1e3 / explored->wall_ms, checked / busy);
-  fmt::print(" record {:.0f} ms, load {:.0f} ms; us a state:", explored->record_ms,
+  fmt::print(" record {:.0f} ms, load {:.0f} ms; us per state:", explored->record_ms,
              explored->load_ms);
   for (std::size_t i = 0; i < kStepKinds; ++i)
     fmt::print(" {} {:.0f}", name(static_cast<StepKind>(i)),

@@ -27,8 +27,7 @@ class HistoryMinimiser {
 
   Result<MinimisedHistory> minimise(MinimisedHistory history) {
     TRY(auto failure, run(history));
-    if (failure.empty())
-      return fail(recording_.string(), "the failed run succeeds when it is repeated");
+    if (failure.empty()) return fail(recording_.string(), "the failed run succeeds when repeated");
     kind_ = failure.substr(0, kSameBeginning);
     history.failure = std::move(failure);
     for (std::size_t before = 0; before != history.operations.size();) {

@@ -95,8 +95,8 @@ std::string difference(const std::vector<oracle::SharedObject>& mounted,
   const auto [shown, stored] = std::ranges::mismatch(mounted, image);
   if (shown == mounted.end() && stored == image.end()) return {};
   return fmt::format("the mounted file system shows {}, and the disk has {}",
-                     shown == mounted.end() ? "no more names" : format_object(*shown),
-                     stored == image.end() ? "no more names" : format_object(*stored));
+                     shown == mounted.end() ? "nothing more" : format_object(*shown),
+                     stored == image.end() ? "nothing more" : format_object(*stored));
 }
 
 }  // namespace headcrash::in_process

@@ -165,7 +165,7 @@ void StateDisk::want(std::size_t write, std::uint32_t first, std::uint32_t count
 
 void StateDisk::show(const states::CrashState& state) {
   invariant(run_ != nullptr && state.base == states::CrashState::Base::writes && state.device == 0,
-            "only states of the base `writes` can be shown");
+            "only states that are based on writes can be shown");
   const auto& writes = run_->writes(0);
   const auto unflushed = run_->unflushed_at(0, state.event, state.lies_from);
   auto next_unflushed = unflushed.begin();

@@ -254,7 +254,7 @@ Result<FailureReport> FailureReporter::run() {
     }
   } else {
     notes_.push_back("NOT CONFIRMED on a fresh guest (" + failure_.disagreement +
-                     "): this is an error of headcrash, not of the file system.");
+                     "): this is a bug in headcrash, not in the file system.");
   }
 
   const double minimise_ms = minimising.ms();

@@ -99,7 +99,7 @@ std::string range_word(Kind kind) {
 Result<void> fits_a_byte(const Operation& operation, const std::string& subject) {
   if (operation.version != 0 && operation.version <= kLargestByte) return {};
   return fail(subject,
-              fmt::format("its version is not from 1 to {}, the range of a byte", kLargestByte));
+              fmt::format("its version must be from 1 to {} to fit into a byte", kLargestByte));
 }
 
 /// Returns the command that sets inode flags, with the letters that xfs_io uses for them.
@@ -115,7 +115,7 @@ Result<std::string> flags_command(const Operation& operation, const std::string&
   }
   if (left != 0)
     return fail(subject,
-                fmt::format("xfs_io cannot set \"{}\", because the file could then not be synced",
+                fmt::format("xfs_io cannot set \"{}\", because the file could no longer be synced",
                             workload::format_flags(left)));
   return fmt::format("io -r -c 'chattr -sAd{}' {}", set.empty() ? "" : " +" + set, path);
 }

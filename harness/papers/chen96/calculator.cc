@@ -42,7 +42,7 @@ const char* meaning(Rule rule) {
     case Rule::disk_keeps_up:
       return "1: the disk keeps up";
     case Rule::cache_thrashes:
-      return "2: the set does not fit the cache";
+      return "2: the file set does not fit into the cache";
     case Rule::lifetime:
       break;
   }
@@ -113,7 +113,7 @@ Table delays_table(const Asked& asked) {
     const std::string what = fmt::format("write size for {:g} % of the disk's rate", percent);
     table.rows.push_back({what, text(size), "MB", "equation 6"});
     if (asked.writes > 0)
-      table.rows.push_back({what + ": collected in", text(size / asked.writes), "s", ""});
+      table.rows.push_back({what + ": time to collect it", text(size / asked.writes), "s", ""});
   }
   row("throughput of writes that contain the data of one second",
       effective_throughput_mb_s(asked.writes, asked.positioning, asked.disk), "MB/s", "equation 5");
@@ -161,21 +161,24 @@ ClaimAnswer bound() {
     for (double rate = 0.5; rate <= 6 * kDisk; rate += 0.5)
       most = std::max(most, optimal_delay(set, rate, kCache, kDisk).delay_s);
   }
-  add(answer, "sets of 1 to 200 MB, 0.5 to 30 MB/s", "largest optimal delay", "s", {}, most);
-  add_rule(answer, "below 100 MB by 5 MB/s = 20 s", {{"largest", most}},
+  add(answer, "file sets of 1 to 200 MB, throughputs of 0.5 to 30 MB/s", "largest optimal delay",
+      "s", {}, most);
+  add_rule(answer, "below 100 MB / 5 MB/s = 20 s", {{"largest", most}},
            [&] { return most < longest_delay_s(kCache, kDisk); });
   return answer;
 }
 
 ClaimAnswer figure_1() {
-  ClaimAnswer answer =
-      claim("CH-04", "Figure 1: optimal delay by file set and throughput, cache of 100 MB, 5 MB/s");
+  ClaimAnswer answer = claim(
+      "CH-04",
+      "Figure 1: optimal delay by file set and throughput, for a cache of 100 MB and a disk of 5 "
+      "MB/s");
   constexpr double kCache = 100, kDisk = 5, kJustAbove = 5 + 1e-6;
-  add_same(answer, "a set of 100 MB, just above 5 MB/s", "optimal delay", "s", 20,
+  add_same(answer, "file set of 100 MB, throughput just above 5 MB/s", "optimal delay", "s", 20,
            optimal_delay(kCache, kJustAbove, kCache, kDisk).delay_s, 1e-3);
-  add_same(answer, "a set of 100 MB, at 5 MB/s", "optimal delay", "s", 0,
+  add_same(answer, "file set of 100 MB, throughput of 5 MB/s", "optimal delay", "s", 0,
            optimal_delay(kCache, kDisk, kCache, kDisk).delay_s, 0);
-  add_same(answer, "a set of 101 MB, just above 5 MB/s", "optimal delay", "s", 0,
+  add_same(answer, "file set of 101 MB, throughput just above 5 MB/s", "optimal delay", "s", 0,
            optimal_delay(kCache + 1, kJustAbove, kCache, kDisk).delay_s, 0);
   Plot plot{.name = "figure1",
             .title = "Optimal delay (figure 1)",
@@ -193,19 +196,20 @@ ClaimAnswer figure_1() {
 }
 
 ClaimAnswer sprite() {
-  ClaimAnswer answer =
-      claim("CH-05", "Sprite: 8 KB/s per user, caches of 0 to 24 MB, 7 on average, 1 MB/s");
+  ClaimAnswer answer = claim(
+      "CH-05", "Sprite: 8 KB/s per user, caches of 0 to 24 MB (7 MB on average), disk of 1 MB/s");
   constexpr double kUser = 0.008, kCache = 7, kDisk = 1;
   add_same(answer, "8 KB/s", "optimal delay", "s", 0,
            optimal_delay(kCache, kUser, kCache, kDisk).delay_s, 0);
-  add_same(answer, "7 MB, 1 MB/s", "longest delay", "s", 7, longest_delay_s(kCache, kDisk), 1e-6);
-  add(answer, "24 MB, 1 MB/s: the largest cache", "longest delay", "s", {},
+  add_same(answer, "cache of 7 MB, disk of 1 MB/s", "longest delay", "s", 7,
+           longest_delay_s(kCache, kDisk), 1e-6);
+  add(answer, "cache of 24 MB (the largest), disk of 1 MB/s", "longest delay", "s", {},
       longest_delay_s(24, kDisk));
   return answer;
 }
 
 ClaimAnswer long_lifetime() {
-  ClaimAnswer answer = claim("CH-06", "The cache for a lifetime of 100 s at 2 MB/s");
+  ClaimAnswer answer = claim("CH-06", "Cache that rule 3 needs for a lifetime of 100 s at 2 MB/s");
   // Searches for the smallest cache, in whole megabytes, for which rule 3 determines the delay.
   constexpr double kLifetime = 100, kWrites = 2, kDisk = 1;
   double cache = 1;
@@ -220,7 +224,7 @@ ClaimAnswer reads() {
   constexpr double kCache = 100, kDisk = 5;
   Table table{.name = "reads",
               .title = "Cache of 100 MB, disk of 5 MB/s, reads of 4 MB/s from the cache",
-              .columns = {"reads that miss (%)", "most written (MB/s)", "maximum delay (s)",
+              .columns = {"reads that miss (%)", "maximum writes (MB/s)", "maximum delay (s)",
                           "delay at half the rate (s)"},
               .rows = {}};
   double longest = 0, furthest = 0;
@@ -246,21 +250,24 @@ ClaimAnswer reads() {
 }
 
 ClaimAnswer efficiencies() {
-  ClaimAnswer answer =
-      claim("CH-08", "Efficiency of writes by size (equations 5 and 6): 4 MB/s, 15 ms");
+  ClaimAnswer answer = claim(
+      "CH-08",
+      "Efficiency of writes by size (equations 5 and 6), disk of 4 MB/s, positioning of 15 ms");
   constexpr double kDisk = 4, kPositioning = 0.015, kPoints = 2;
   const std::pair<double, double> kPrinted[] = {{0.060, 50}, {0.540, 90}, {6, 99}};
   for (const auto& [its_size, its_percent] : kPrinted) {
     const double size = its_size, percent = its_percent;
     const double ours = kPercent * efficiency(size, kPositioning, kDisk);
     add(answer, fmt::format("{:g} MB", size), "efficiency", "%", percent, ours);
-    add_rule(answer, fmt::format("{:g} MB: {:g} % within {:g} points", size, percent, kPoints),
-             {{"ours", ours}}, [&] { return std::abs(ours - percent) <= kPoints; });
+    add_rule(
+        answer,
+        fmt::format("{:g} MB: efficiency is {:g} % within {:g} points", size, percent, kPoints),
+        {{"ours", ours}}, [&] { return std::abs(ours - percent) <= kPoints; });
     add(answer, fmt::format("{:g} %", percent), "size", "MB", size,
         size_for_efficiency_mb(percent / kPercent, kPositioning, kDisk));
   }
   const double collected = size_for_efficiency_mb(0.99, kPositioning, kDisk) / kDisk;
-  add(answer, "99 %, collected at the disk's rate", "delay", "s", {}, collected);
+  add(answer, "99 %, data collected at the disk's rate", "delay", "s", {}, collected);
   add_rule(answer, "within 2 s, enough data is collected for 99 %", {{"delay", collected}},
            [&] { return collected <= 2; });
   return answer;
@@ -272,7 +279,8 @@ ClaimAnswer least_delay() {
   double furthest = 0;
   for (const double writes : {0.4, 1.0, 2.0, 3.0, 3.9}) {
     const Figure delay = least_delay_s(writes, kPositioning, kDisk);
-    add(answer, fmt::format("{:g} MB/s of 4", writes), "least delay", "s", {}, delay);
+    add(answer, fmt::format("writes of {:g} MB/s to a disk of 4 MB/s", writes), "least delay", "s",
+        {}, delay);
     const double reached =
         effective_throughput_mb_s(writes * delay.value_or(0), kPositioning, kDisk);
     furthest = std::max(furthest, std::abs(reached - writes));
@@ -288,8 +296,10 @@ ClaimAnswer least_delay() {
 
 ClaimAnswer bursts() {
   ClaimAnswer answer = claim("CH-10", "When the writing of a burst begins (section 4)");
-  add_same(answer, "10 MB, at most 15 s, 5 MB/s", "begin", "s", 13, burst_start_s(10, 15, 5), 1e-9);
-  add(answer, "100 MB, at most 15 s, 5 MB/s", "begin", "s", {}, burst_start_s(100, 15, 5));
+  add_same(answer, "burst of 10 MB, at most 15 s, disk of 5 MB/s", "begin", "s", 13,
+           burst_start_s(10, 15, 5), 1e-9);
+  add(answer, "burst of 100 MB, at most 15 s, disk of 5 MB/s", "begin", "s", {},
+      burst_start_s(100, 15, 5));
   return answer;
 }
 
@@ -297,8 +307,9 @@ ClaimAnswer five_megabytes() {
   ClaimAnswer answer = claim("CH-14", "Figure 4's 97 % at 5 MB, compared with equation 6");
   constexpr double kSize = 5, kShare = 0.97, kPoints = 2;
   const double by_equation = kPercent * efficiency(kSize, 0.015, 4);
-  add(answer, "5 MB, 15 ms, 4 MB/s", "efficiency", "%", kPercent * kShare, by_equation);
-  add_rule(answer, "within 2 points", {{"equation 6", by_equation}},
+  add(answer, "writes of 5 MB, positioning of 15 ms, disk of 4 MB/s", "efficiency", "%",
+      kPercent * kShare, by_equation);
+  add_rule(answer, "the equation gives the figure within 2 points", {{"equation 6", by_equation}},
            [&] { return std::abs(by_equation - kPercent * kShare) <= kPoints; });
   const double fixed_s = kSize / 3 * (1 / kShare - 1);
   add(answer, "97 % at the sustained rate of 3 MB/s", "fixed time of a write", "ms", {},
@@ -339,8 +350,10 @@ ClaimAnswer trend() {
   for (ClaimNumber& number : answer.numbers) number.remark = "a quotation: nothing to compute";
   constexpr double kLeast = 80, kMost = 90, kSlow = 2.7, kFast = 5.5;
   const double shortest = longest_delay_s(kLeast, kFast), longest = longest_delay_s(kMost, kSlow);
-  add(answer, "the paper's machine: 80 MB, 5.5 MB/s", "longest delay", "s", {}, shortest);
-  add(answer, "the paper's machine: 90 MB, 2.7 MB/s", "longest delay", "s", {}, longest);
+  add(answer, "the paper's machine: cache of 80 MB, disk of 5.5 MB/s", "longest delay", "s", {},
+      shortest);
+  add(answer, "the paper's machine: cache of 90 MB, disk of 2.7 MB/s", "longest delay", "s", {},
+      longest);
   add_rule(answer, "1 to 10 s for systems of 1996: the paper's own machine",
            {{"least", shortest}, {"most", longest}},
            [&] { return shortest >= 1 && longest <= 10; });

@@ -140,7 +140,8 @@ ClaimAnswer rule_1(Context& context) {
     seconds.push_back({row.name, all});
   }
   seconds.resize(3);
-  add_rule(answer, "infinite and zero delay take the same time (5 %)", {seconds[0], seconds[1]},
+  add_rule(answer, "infinite and zero delay take the same time (within 5 %)",
+           {seconds[0], seconds[1]},
            [&] { return std::abs(*seconds[1].value / *seconds[0].value - 1) <= .05; });
   add_rule(answer, "write-through takes over 300 s", {seconds[2]},
            [&] { return *seconds[2].value > 300; });
@@ -159,21 +160,23 @@ ClaimAnswer rule_2(Context& context) {
                  at_once = read_and_write(context.cells, 0);
   add_row(answer, "infinite delay", "read and written", "MB/s", 3.1, never.mb_per_s, never.error);
   add_row(answer, "zero delay", "read and written", "MB/s", 3.0, at_once.mb_per_s, at_once.error);
-  add_row(answer, "infinite delay, by the disk's busy time until all data is on the disk",
+  add_row(answer, "infinite delay, relative to the disk's busy time until all data is on the disk",
           "read and written", "MB/s", {}, never.mb_per_busy_s, never.error);
-  add_row(answer, "zero delay, by the disk's busy time until all data is on the disk",
+  add_row(answer, "zero delay, relative to the disk's busy time until all data is on the disk",
           "read and written", "MB/s", {}, at_once.mb_per_busy_s, at_once.error);
   add_rule(answer, "each rate is within 10 % of the paper's",
            {{"infinite", never.mb_per_s}, {"zero", at_once.mb_per_s}}, [&] {
              return std::abs(*never.mb_per_s / 3.1 - 1) <= .1 &&
                     std::abs(*at_once.mb_per_s / 3.0 - 1) <= .1;
            });
-  add_rule(answer, "zero delay is as fast as infinite delay (5 %)",
+  add_rule(answer, "zero delay is as fast as infinite delay (within 5 %)",
            {{"infinite", never.mb_per_s}, {"zero", at_once.mb_per_s}},
            [&] { return std::abs(*at_once.mb_per_s / *never.mb_per_s - 1) <= .05; });
-  add_rule(answer, "the same holds for the disk's busy time until all data is on the disk (5 %)",
-           {{"infinite", never.mb_per_busy_s}, {"zero", at_once.mb_per_busy_s}},
-           [&] { return std::abs(*at_once.mb_per_busy_s / *never.mb_per_busy_s - 1) <= .05; });
+  add_rule(
+      answer,
+      "the same holds relative to the disk's busy time until all data is on the disk (within 5 %)",
+      {{"infinite", never.mb_per_busy_s}, {"zero", at_once.mb_per_busy_s}},
+      [&] { return std::abs(*at_once.mb_per_busy_s / *never.mb_per_busy_s - 1) <= .05; });
   mark(answer, RuleClass::ours);
   if (context.rules_only) return answer;
   constexpr std::uint32_t kLongRequests = 1 << 20;
@@ -227,7 +230,7 @@ ClaimAnswer rule_3(Context& context) {
     if (delay == 7) after = seen.read_mb_s, disk_after = seen.disk_write_mb_s;
     if (never) never_read = seen.read_mb_s, never_disk = seen.disk_write_mb_s;
   }
-  add_rule(answer, "reads are hindered: slower with a delay of 5 s than with 7 s",
+  add_rule(answer, "writes slow down reads: reads are slower with a delay of 5 s than with 7 s",
            {{"5 s", before}, {"7 s", after}}, [&] { return *before < *after; });
   add_rule(answer,
            "reads are not starved: with a delay of 5 s at least a tenth of the rate with 7 s",
@@ -235,17 +238,18 @@ ClaimAnswer rule_3(Context& context) {
   mark(answer, RuleClass::ours);
   add_rule(answer, "with a delay of 5 s, the writer does not reach 10 MB/s",
            {{"5 s", write_before}}, [&] { return *write_before < .95 * kTargetMbPerS; });
-  add_rule(answer,
-           "with a delay of 7 s, no file data is written to the disk (5 % of the data written "
-           "into the cache)",
-           {{"7 s", disk_after}}, [&] { return *disk_after < .05 * kTargetMbPerS; });
-  add_rule(answer, "an infinite delay is no better than 7 s (5 %)",
+  add_rule(
+      answer,
+      "with a delay of 7 s, no file data is written to the disk (at most 5 % of the data written "
+      "into the cache)",
+      {{"7 s", disk_after}}, [&] { return *disk_after < .05 * kTargetMbPerS; });
+  add_rule(answer, "an infinite delay is no better than 7 s (within 5 %)",
            {{"7 s", after}, {"infinite", never_read}},
            [&] { return *never_read <= *after * 1.05; });
   answer.plots.push_back(std::move(plot));
   answer.remarks.push_back(
-      "\"No writes\" from 7 s on contradicts the text, which writes metadata every second; the "
-      "remaining writes are this metadata.");
+      "\"No writes\" from 7 s on contradicts the text, in which metadata is written every second; "
+      "the remaining writes are this metadata.");
   return answer;
 }
 

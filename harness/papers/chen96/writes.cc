@@ -74,28 +74,30 @@ std::vector<ClaimAnswer> writes_by_size(Context& context) {
     if (size == 6) six_mb = rate;
   }
   const Figure share = part_of(five, best, 100);
-  add_row(efficient, "5 MB", "of the best", "%", 97, share);
+  add_row(efficient, "5 MB", "share of best rate", "%", 97, share);
   add_row(efficient, "the best", "throughput", "MB/s", 3, best);
   add_rule(efficient, "5 MB reach 95 % of the best", {{"5 MB", share}},
            [&] { return *share >= 95; });
   add_row(bursts, "the longest", "drained in", "s", 30, longest);
-  add_rule(bursts, "27 to 32 s", {{"longest", longest}},
+  add_rule(bursts, "the longest drain takes 27 to 32 s", {{"longest", longest}},
            [&] { return *longest >= 27 && *longest <= 32; });
   for (const auto& [size, rate, paper] :
        {std::tuple{.06, sixty_kb, 50.}, {.54, half_mb, 90.}, {6., six_mb, 99.}}) {
     const Figure ours = part_of(rate, best, 100);
-    add_row(equation, fmt::format("{:g} MB", size), "of the best", "%", paper, ours);
+    add_row(equation, fmt::format("{:g} MB", size), "share of best rate", "%", paper, ours);
     constexpr double kPoints = 2;
-    add_rule(equation, fmt::format("{:g} MB: {:g} % within {:g} points", size, paper, kPoints),
+    add_rule(equation,
+             fmt::format("{:g} MB: efficiency is {:g} % within {:g} points", size, paper, kPoints),
              {{"ours", ours}}, [&, its = paper] { return std::abs(*ours - its) <= kPoints; });
   }
   if (!context.scaled && !context.rules_only) {
     constexpr std::uint32_t kLongRequests = 1 << 20;
     const Drain ten = drain(context.cells, 10, kLongRequests),
                 all = drain(context.cells, 90, kLongRequests);
-    add_row(efficient, "10 MB; requests of up to 1 MB", "throughput", "MB/s", {},
+    add_row(efficient, "burst of 10 MB; requests of up to 1 MB", "throughput", "MB/s", {},
             ten.seconds ? Figure(10 / *ten.seconds) : std::nullopt, ten.error);
-    add_row(bursts, "90 MB; requests of up to 1 MB", "drained in", "s", {}, all.seconds, all.error);
+    add_row(bursts, "burst of 90 MB; requests of up to 1 MB", "drained in", "s", {}, all.seconds,
+            all.error);
   }
   bursts.remarks.push_back(
       "Counterfactual: longer requests. Between two requests of 64 KiB, a drive without a write "

@@ -7,9 +7,9 @@ namespace headcrash::experiment::compare {
 
 Paper experiment() {
   std::vector<Parameter> of_aged = usual_parameters();
-  of_aged.push_back({"aged-mib", 128,
-                     "MiB of the drive that are used, so that the drive can be "
-                     "written several times"});
+  of_aged.push_back(
+      {"aged-mib", 128,
+       "part of the drive to use, in MiB; a small part lets the load write it several times"});
   of_aged.push_back({"turnovers", 3,
                      "turnovers after the disk is full: bytes written, divided by the bytes in "
                      "use"});

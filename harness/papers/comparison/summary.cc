@@ -64,7 +64,7 @@ Table who_wins(const std::vector<Contest>& contests, const std::vector<std::stri
               .title = fmt::format("The fastest systems by user time; a cut may lose: {}",
                                    name(durability)),
               .columns = {"machine", "workload", "not beaten", "user time (s)", "the last",
-                          "multiple of the best time (95 %)"}};
+                          "multiple of the best time (95 % interval)"}};
   for (const Contest& contest : contests) {
     const auto& best = contest.ranking.unbeaten();
     if (best.empty()) continue;
@@ -104,8 +104,8 @@ Table price(const std::vector<const TimedTable*>& tables) {
   Table shown{
       .name = "price",
       .title =
-          "The cost of durability: user time of the best system of each group, divided by that "
-          "of No Order (95 %)",
+          "The cost of durability: user time of the best system of each group, divided by that of "
+          "No Order (95 % interval)",
       .columns = {"machine", "workload", "within the delay: the best", "times No Order",
                   "each call: the best", "times No Order"}};
   for (const TimedTable* const table : tables)
@@ -138,9 +138,9 @@ Table one_line_each(const std::vector<const TimedTable*>& tables,
               .title =
                   "One line per system: cells in which no system of its group beats it; its "
                   "losses; its recovery on the largest file system",
-              .columns = {"system", "a cut may lose", "best by user time",
-                          "best by work of the drives", "oldest lost, worst (s)",
-                          "fsynced, missing", "first mount, 44 GB (s)", "full consistency (s)"}};
+              .columns = {"system", "a cut may lose", "best by user time", "best by drive work",
+                          "oldest lost, worst (s)", "fsynced, missing", "first mount, 44 GB (s)",
+                          "full consistency (s)"}};
   const RecoveryTable* largest = nullptr;
   for (const RecoveryTable& table : recoveries)
     if (largest == nullptr || table.what.gb > largest->what.gb) largest = &table;

@@ -248,7 +248,7 @@ std::vector<ClaimAnswer> figure_3(Context& context) {
     add_number(elapsed, *bar.cell, bar.name + ", 2000 creations", "elapsed", "s", {},
                bar.cell->of("create", elapsed_of));
   elapsed.remarks.push_back(
-      "Counterfactual: 2000 creations of 1 KB instead of the copy, so that the disk is not "
+      "Counterfactual: 2000 creations of 1 KB files instead of the copy, so that the disk is not "
       "always busy with data. Then only both options together save time. Our copy is limited by "
       "its data transfers, independent of waits for locks or reads.");
   ClaimAnswer response{
@@ -371,9 +371,9 @@ std::vector<ClaimAnswer> chains(Context& context) {
   add_number(copying, fast, "2000 creations", "saved by -CB", "%", {},
              share ? Figure(100 - *share) : std::nullopt);
   copying.remarks.push_back(
-      "Counterfactual: 2000 creations of 1 KB, which change only names and inodes. In the copy, "
-      "the disk is busy with data even while users wait for locks, so locks cost less than in "
-      "the paper.");
+      "Counterfactual: 2000 creations of 1 KB files, which change only names and inodes. In the "
+      "copy, the disk is busy with data even while users wait for locks, so locks cost less than "
+      "in the paper.");
 
   ClaimAnswer bypass{.id = "GP-10", .part = "chains", .title = "Scheduler Chains with -NR"};
   const Cell& plain =

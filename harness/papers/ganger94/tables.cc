@@ -234,8 +234,8 @@ void add_memory_sweeps(ClaimAnswer& answer, Cells& cells) {
   constexpr double kPools[] = {4, 12, 30};
   MemorySweep copies(
       cells, kExecutions, "copies",
-      "Counterfactual: 4-user remove, and 8-user removals of 1 KB (Chains' throughput relative "
-      "to Conventional's), by memory for copies of metadata");
+      "Counterfactual: 4-user remove, and 8-user removals of 1 KB files (Chains' throughput "
+      "relative to Conventional's), by memory for copies of metadata");
   for (const double megabytes : kSizes) {
     copies.add(fmt::format("{:g}", megabytes), [&](UfsSetup setup) {
       // Conventional does not copy blocks, so the limit does not affect it.

@@ -37,7 +37,7 @@ Knees fast_fsck_on_raid5() {
           298,
           {{"unchanged", usual},
            {"each mark is a separate write", alone},
-           {"drives in order of arrival", fcfs},
+           {"requests served in order of arrival", fcfs},
            {"256 nfsds", many},
            {"without marks and without a hot spot", no_hot_spot}}};
 }
@@ -68,7 +68,7 @@ Knees sold_on_raid5_presto() {
           "Bmap + fast fsck on RAID-5 with Presto",
           1466,
           {{"unchanged", usual},
-           {"half the processor", slow},
+           {"half the processor speed", slow},
            {"16 nfsds", few},
            {"each mark is a separate write", alone}}};
 }
@@ -212,8 +212,8 @@ ClaimAnswer responses(Context& context) {
     fcfs.drives_in_order = true;
     const char* const with = presto == Presto::none ? "no Presto" : "Presto";
     for (const auto& [label, choice] :
-         {std::pair("unchanged", usual), std::pair("a quarter of the processor", slow),
-          std::pair("drives in order of arrival", fcfs)}) {
+         {std::pair("unchanged", usual), std::pair("a quarter of the processor speed", slow),
+          std::pair("requests served in order of arrival", fcfs)}) {
       labels.push_back(fmt::format("{}, {}", with, label));
       loads.push_back({choice, 600});
     }

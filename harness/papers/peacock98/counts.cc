@@ -59,10 +59,9 @@ BlockWrites block_writes(Context& context, const char* profile) {
 }
 
 ClaimAnswer raid5_writes(Context& context) {
-  ClaimAnswer answer{
-      .id = "PK-01",
-      .part = "counts",
-      .title = "I/Os of drives for a random write of a block on RAID-5 (section 3.2)"};
+  ClaimAnswer answer{.id = "PK-01",
+                     .part = "counts",
+                     .title = "Drive I/Os for a random write of a block on RAID-5 (section 3.2)"};
   const auto row = [&](const char* label, const char* profile, double paper) {
     const BlockWrites ours = block_writes(context, profile);
     add_row(answer, label, "I/Os of drives", "", paper, ours.ios, ours.remark);
@@ -145,7 +144,7 @@ std::vector<ClaimAnswer> nfs_writes(Context& context) {
   add_rule(answer, "the bmap cache saves one write for most appends (.4 to .7 of all writes)",
            {{"UFS", ufs}, {"bmap", bmap}},
            [&] { return *ufs - *bmap >= .4 && *ufs - *bmap <= .7; });
-  add_rule(answer, "fast fsck adds writes; the bmap cache saves more than these",
+  add_rule(answer, "fast fsck adds writes; the bmap cache saves more writes than that",
            {{"UFS", ufs}, {"fast fsck", fast}, {"bmap + fast fsck", both}},
            [&] { return *fast > *ufs && *both < *ufs; });
   const Figure logged = kib[static_cast<std::size_t>(Tuning::vxld)];
@@ -220,7 +219,7 @@ std::vector<ClaimAnswer> mkfs(Context& context) {
            {in_unit(times, "times")}, [&] { return *times >= 10; });
   add_rule(answer, "mkfs with last-inode counters takes 97 s (+-25 %)", {in_unit(lazy, "s")},
            [&] { return std::abs(*lazy / 97 - 1) <= .25; });
-  add_rule(answer, "1378 s without (+-25 %)", {in_unit(standard, "s")},
+  add_rule(answer, "mkfs without them takes 1378 s (+-25 %)", {in_unit(standard, "s")},
            [&] { return std::abs(*standard / 1378 - 1) <= .25; });
   return {answer};
 }

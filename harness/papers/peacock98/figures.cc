@@ -272,7 +272,7 @@ std::vector<ClaimAnswer> presto(Context& context) {
     plot.series.push_back({.name = std::string(row.label) + " (paper)",
                            .points = {{row.printed->per_s, row.printed->ms}},
                            .from_paper = true});
-    add_rule_within(answer, std::string(row.label) + ": throughput within 30 %",
+    add_rule_within(answer, std::string(row.label) + ": throughput within 30 % of the paper's",
                     {{"paper", row.printed->per_s}, {"here", knees.back(), "ops/s"}},
                     precision_of(context), [&](double times) {
                       return std::abs(*knees.back() * times / row.printed->per_s - 1) <= .3;
@@ -282,7 +282,7 @@ std::vector<ClaimAnswer> presto(Context& context) {
   const auto ratio = [&](const char* label, std::size_t over, std::size_t under, double paper) {
     const Figure ours = part_of(knees[over], knees[under]);
     add_row(answer, label, "throughput", "times", paper, ours, kNoKnee);
-    add_rule_within(answer, fmt::format("{}: {:.2g} times (+-25 %)", label, paper),
+    add_rule_within(answer, fmt::format("{}: a factor of {:.2g} (+-25 %)", label, paper),
                     {in_unit(ours, "times")}, precision_of(context),
                     [&](double times) { return std::abs(*ours * times / paper - 1) <= .25; });
   };

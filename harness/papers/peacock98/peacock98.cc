@@ -65,8 +65,9 @@ Paper paper() {
       "With NVRAM, the server is faster than one with a logging file system.",
       {{"RAID-5 with Presto, bmap + fast fsck over VxFS/VxLD", "PK-08",
         "bmap + fast fsck over VxFS/VxLD", "throughput"},
-       {"full check of an empty 44 GB", "PK-13", "UFS, empty", "recovery"},
-       {"fast fsck of an empty 44 GB", "PK-13", "bmap + fast fsck, empty", "recovery"}}};
+       {"full check of an empty file system of 44 GB", "PK-13", "UFS, empty", "recovery"},
+       {"fast fsck of an empty file system of 44 GB", "PK-13", "bmap + fast fsck, empty",
+        "recovery"}}};
 }
 
 }  // namespace headcrash::experiment::peacock98

@@ -144,17 +144,19 @@ std::vector<ClaimAnswer> recovery(Context& context) {
            [&] { return std::abs(*fast / 42 - 1) <= .15; });
   const double middle = loads[1];
   const Figure half = of(Tuning::ufs, middle), whole = of(Tuning::ufs, most);
-  add_rule(answer,
-           fmt::format("the time of UFS rises linearly: at {:g} ops/s, it is on the line from 0 "
-                       "to {:g} (+-10 %)",
-                       middle, most),
-           {{"0", full, "s"},
-            {fmt::format("{:g}", middle), half, "s"},
-            {fmt::format("{:g}", most), whole, "s"}},
-           [&] {
-             const double line = *full + (*whole - *full) * middle / most;
-             return *whole > *full && std::abs(*half / line - 1) <= .1;
-           });
+  add_rule(
+      answer,
+      fmt::format(
+          "the time of UFS rises linearly: at {:g} ops/s, it is on the straight line between 0 and "
+          "{:g} ops/s (+-10 %)",
+          middle, most),
+      {{"0", full, "s"},
+       {fmt::format("{:g}", middle), half, "s"},
+       {fmt::format("{:g}", most), whole, "s"}},
+      [&] {
+        const double line = *full + (*whole - *full) * middle / most;
+        return *whole > *full && std::abs(*half / line - 1) <= .1;
+      });
   for (const double load : loads) {
     const Figure vxfs = of(Tuning::vxfs, load), ff = of(Tuning::bmap_fast_fsck, load),
                  ufs = of(Tuning::ufs, load), bmap = of(Tuning::bmap, load);
@@ -172,7 +174,7 @@ std::vector<ClaimAnswer> recovery(Context& context) {
   for (const double load : loads) {
     const Figure part = part_of(of(Tuning::bmap_fast_fsck, load), of(Tuning::ufs, load), 100);
     add_row(share, cell_of("fast fsck over UFS", load), "recovery", "%", {}, part, Cell::kNotBuilt);
-    add_rule(share, cell_of("3 to 25 % of UFS'", load), {in_unit(part, "%")},
+    add_rule(share, cell_of("3 to 25 % of the time of UFS", load), {in_unit(part, "%")},
              [&] { return *part >= 3 && *part <= 25; });
   }
   return {answer, share};

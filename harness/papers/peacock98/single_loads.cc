@@ -59,7 +59,7 @@ ClaimAnswer tunings_of_flusher(const std::vector<LaddisOutcome>& outcomes) {
     throughputs.push_back({setting.name, outcome.of(outcome.achieved_per_s)});
   }
   const Named busy = drives_busy(outcomes.front());
-  add_rule(answer, "throughputs within 5 %", throughputs, [&] {
+  add_rule(answer, "the throughputs differ by at most 5 %", throughputs, [&] {
     const auto [least, most] =
         std::ranges::minmax_element(throughputs, {}, [](const Named& one) { return *one.value; });
     return *most->value <= *least->value * 1.05;
@@ -110,9 +110,9 @@ std::vector<ClaimAnswer> stripes(Context& context) {
                all = whole + static_cast<double>(outcome.array.read_modify_writes +
                                                  outcome.array.reconstruct_writes);
     const Figure share = all > 0 ? outcome.of(100 * whole / all) : std::nullopt;
-    add_row(answer, label, "stripes written whole", "%", {}, share,
+    add_row(answer, label, "full-stripe writes", "%", {}, share,
             outcome.error.empty() ? "no stripe was written" : outcome.error);
-    add_row(answer, label, "stripe writes for a request", "", {},
+    add_row(answer, label, "stripe writes per request", "", {},
             outcome.requests > 0 ? outcome.of(all / static_cast<double>(outcome.requests))
                                  : std::nullopt,
             outcome.error);
@@ -157,7 +157,7 @@ std::vector<ClaimAnswer> hits(Context& context) {
     add_row(answer, name(tuning), "hits, all kinds", "%", paper, share,
             outcome.error.empty() ? "no write" : outcome.error);
     if (writes > 0)
-      add_row(answer, name(tuning), "hits of a dirty block, including its other bytes", "%", {},
+      add_row(answer, name(tuning), "hits of a dirty block, at any byte", "%", {},
               100 * static_cast<double>(blocks) / static_cast<double>(writes), {});
     return share;
   };
@@ -302,11 +302,11 @@ std::vector<ClaimAnswer> gathering(Context& context) {
       context, {{choice, 150}, {choice, 150, {.front = {.gathers = true}}}});
   if (outcomes.empty()) return {};
   for (std::size_t i = 0; i < outcomes.size(); ++i) {
-    const char* const label = i == 1 ? "gathering" : "each by itself";
+    const char* const label = i == 1 ? "gathering" : "without gathering";
     add_load(answer, label, outcomes[i]);
     add_row(answer, label, "response of writes", "ms", {},
             outcomes[i].of(outcomes[i].writes_mean_ms), outcomes[i].error);
-    add_row(answer, label, "writes answered by another", "", {},
+    add_row(answer, label, "writes gathered with another", "", {},
             outcomes[i].of(static_cast<double>(outcomes[i].front.gathered)), outcomes[i].error);
   }
   add_rule(answer,

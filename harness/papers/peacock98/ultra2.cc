@@ -105,7 +105,7 @@ std::string name(const ServerChoice& choice) {
   if (choice.marks_alone) text += "; each mark alone";
   if (choice.nfsds) text += fmt::format("; {} nfsds", *choice.nfsds);
   if (choice.group_size != "16M") text += fmt::format("; groups of {}", choice.group_size);
-  if (choice.drives_in_order) text += "; drives in order of arrival";
+  if (choice.drives_in_order) text += "; requests served in order of arrival";
   if (choice.check_sectors != kClusterSectors)
     text += fmt::format("; checks of {} KiB", choice.check_sectors / 2);
   if (choice.append_percent != timed::laddis_load::kAppendPercent)

@@ -17,7 +17,7 @@ ClaimAnswer sequential_scan() {
   const double scan_s = 1024.0 / 2, added_ms = scan_s * 1000 * .001;
   answer.numbers = {{"whole disk", "scan", "min", 8., scan_s / 60, ""},
                     {"hit rate 99.9 %", "added to a read", "ms", 480., added_ms, ""}};
-  add_rule(answer, "over 8 minutes", {in_unit(scan_s / 60, "minutes")},
+  add_rule(answer, "the scan takes over 8 minutes", {in_unit(scan_s / 60, "minutes")},
            [&] { return scan_s / 60 > 8; });
   add_rule(answer, "480 ms", {in_unit(added_ms, "ms")},
            [&] { return std::abs(added_ms / 480 - 1) <= .1; });
@@ -32,7 +32,7 @@ ClaimAnswer usage_table() {
                      .kind = RuleClass::arithmetic};
   const double entries = 1024.0 * 1024 / 512;
   answer.numbers = {{"1 GB, segments of 512 KB", "entries", "", {}, entries, ""},
-                    {"48 KB a GB", "an entry", "bytes", 24., 48 * 1024 / entries, ""}};
+                    {"48 KB per GB", "an entry", "bytes", 24., 48 * 1024 / entries, ""}};
   add_rule(answer, "48 KB per GB gives a whole number of bytes per entry",
            {in_unit(48 * 1024 / entries, "bytes")}, [&] { return 48 * 1024 / entries == 24; });
   return answer;
@@ -47,7 +47,7 @@ ClaimAnswer two_groups() {
   answer.numbers = {{"all segments", "utilization", "%", 82., 100 * overall, ""},
                     {"u = .1", "write cost", "", 2.2, write_cost_of(.1), ""},
                     {"u = .82", "write cost", "", 11.1, write_cost_of(overall), ""}};
-  add_rule(answer, "82 %, 2.2 and 11.1",
+  add_rule(answer, "the printed 82 %, 2.2 and 11.1 are correct",
            {{"U", overall}, {"cost", write_cost_of(.1)}, {"guarantee", write_cost_of(overall)}},
            [&] {
              return std::abs(overall - .82) < .005 && std::abs(write_cost_of(.1) - 2.2) < .05 &&
@@ -102,7 +102,9 @@ ClaimAnswer amdahl() {
   ClaimAnswer answer{
       .id = "LFS-41",
       .part = "arithmetic",
-      .title = "600 s, 30 ms of disk for each 100 ms of processor: faster processors (3.1.1)",
+      .title =
+          "A job of 600 s with 30 ms of disk time per 100 ms of processor time, on faster "
+          "processors (3.1.1)",
       .kind = RuleClass::arithmetic};
   const double cpu_s = 600.0 * 100 / 130, disk_s = 600 - cpu_s;
   const auto time_s = [&](double faster) { return disk_s + cpu_s / faster; };
@@ -121,7 +123,7 @@ ClaimAnswer amdahl() {
              return std::abs(time_s(100) / 154.8 - 1) <= .01 &&
                     std::abs(time_s(1000) / 120.5 - 1) <= .01;
            });
-  add_rule(answer, "ten times more processor gives less than 1.3 times",
+  add_rule(answer, "a processor ten times as fast gives a speedup below 1.3",
            {{"ratio", time_s(100) / time_s(1000)}},
            [&] { return time_s(100) / time_s(1000) < 1.3; });
   answer.remarks.push_back(

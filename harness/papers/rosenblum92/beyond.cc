@@ -86,7 +86,7 @@ std::vector<Variant> variants(const SimulatorFigures& figures, const AccessPatte
   for (std::size_t i = 0; i < plain; ++i) {
     if (all[i].options.reuse == SpaceReuse::cleaning) continue;
     Variant other = all[i];
-    other.name += "; an access a run";
+    other.name += "; one access per run";
     other.options.positioning = each_run();
     all.push_back(other);
   }
@@ -156,7 +156,8 @@ ClaimAnswer of_pattern(SimulatorFigures& figures, const AccessPattern& pattern,
   }
   if (pattern.kind == AccessPattern::Kind::hot_and_cold) {
     const auto apart = [&](double u) { return hot_cold_apart_cost(pattern, u); };
-    std::vector<std::string> row{"computed, without positioning: hot and cold apart, divided best"};
+    std::vector<std::string> row{
+        "computed, without positioning: hot and cold apart, best division"};
     for (const double u : us) row.push_back(fmt::format("{:.2f}", apart(u)));
     table.rows.push_back(row);
     plot.series.push_back(computed("computed: hot and cold apart", us, apart));

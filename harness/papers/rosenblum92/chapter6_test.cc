@@ -70,7 +70,7 @@ TEST(Rosenblum92Chapter6, LoggedDataIsWrittenTwice) {
   const ExperimentOutcome outcome = scaled_outcome("rosenblum92/logging");
   ASSERT_EQ(outcome.answers.size(), 1U);
   for (const ClaimNumber& number : outcome.answers[0].numbers) {
-    if (number.quantity != "written for each byte") continue;
+    if (number.quantity != "bytes written per byte") continue;
     ASSERT_TRUE(number.ours) << number.cell;
     EXPECT_NEAR(*number.ours, number.cell == "a log of data" ? 2 : 1, .15) << number.cell;
   }

@@ -140,7 +140,7 @@ ClaimAnswer age_sorting(SimulatorFigures& figures) {
     answer.numbers.push_back(
         {cell, "sorted/unsorted", "", kSortedAt95 / kUnsortedAt95, with / without, ""});
     if (i >= age_readings().size()) continue;
-    add_rule(answer, "16.6 and 11.8 (+- 15 %)" + sorted[i].name,
+    add_rule(answer, "the costs are 16.6 and 11.8 (+- 15 %)" + sorted[i].name,
              {{"unsorted", without}, {"sorted", with}}, [&] {
                return std::abs(without / kUnsortedAt95 - 1) <= kAt95Tolerance &&
                       std::abs(with / kSortedAt95 - 1) <= kAt95Tolerance;

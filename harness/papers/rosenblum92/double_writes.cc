@@ -104,8 +104,8 @@ std::vector<ClaimAnswer> array_writes(Context& context) {
   const MemberRequests aligned = raw_write(kSegmentSectors),
                        off = raw_write(kSegmentSectors, kUnitSectors);
   add(answer, "4 KB", small, 1, 2., 2.);
-  add(answer, "a stripe, 256 KB", stripe, 1, 0., 5.);
-  add(answer, "four stripes, 1 MB", aligned, 1, 0., {});
+  add(answer, "a stripe (256 KB)", stripe, 1, 0., 5.);
+  add(answer, "four stripes (1 MB)", aligned, 1, 0., {});
   add(answer, "1 MB that begins 64 KB after a stripe boundary", off, 1, {}, {});
   add_rule(answer, "a small write needs two reads and two writes",
            {{"reads", small.reads}, {"writes", small.writes}},
@@ -147,7 +147,7 @@ std::vector<ClaimAnswer> array_writes(Context& context) {
       {});
   add(answer, "a megabyte of a large file, SunOS", sun_large, megabytes, {}, {});
   add_rule(answer, "whole segments are written without reads (less than one per megabyte)",
-           {{"reads a megabyte", part_of(log_large.reads, megabytes)},
+           {{"reads per megabyte", part_of(log_large.reads, megabytes)},
             {"segments not aligned", part_of(off_large.reads, megabytes)}},
            [&] { return *log_large.reads / megabytes < 1; });
   answer.remarks = {
@@ -223,7 +223,7 @@ std::vector<ClaimAnswer> logging(Context& context) {
                               result.kilobytes_per_busy_s,
                               result.remark});
     answer.numbers.push_back(
-        {cell, "written for each byte", "", {}, result.written_for_each_byte, result.remark});
+        {cell, "bytes written per byte", "", {}, result.written_for_each_byte, result.remark});
     answer.numbers.push_back({cell, "rate relative to the rate without a log", "", paper,
                               part_of(result.kilobytes_per_busy_s, without.kilobytes_per_busy_s),
                               result.remark});
@@ -235,7 +235,7 @@ std::vector<ClaimAnswer> logging(Context& context) {
                with_metadata = part_of(metadata.kilobytes_per_busy_s, without.kilobytes_per_busy_s);
   add_rule(answer, "logging data halves the rate (.4 to .6)", {{"relative rate", with_data}},
            [&] { return *with_data >= .4 && *with_data <= .6; });
-  add_rule(answer, "logging only metadata does not halve the rate (.9 and more)",
+  add_rule(answer, "logging only metadata does not halve the rate (at least .9)",
            {{"relative rate", with_metadata}}, [&] { return *with_metadata >= .9; });
   mark(answer, RuleClass::ours);
   answer.remarks = {

@@ -59,7 +59,7 @@ ClaimAnswer uniform_at_75(SimulatorFigures& figures) {
        figures.run(own_log).cost(), ""},
       {"U = .75; 5 segments kept for the cleaner", "write cost", "", 4.4,
        figures.run(reserve).cost(), ""}};
-  add_rule(answer, "4.4 +- 0.1 at 75 %", {{"cost", run.cost()}},
+  add_rule(answer, "the cost is 4.4 +- 0.1 at 75 %", {{"cost", run.cost()}},
            [&] { return std::abs(run.cost() - 4.4) <= .1; });
   const auto& us = figures.utilizations();
   double nearest = 0, farthest = 0;
@@ -69,9 +69,10 @@ ClaimAnswer uniform_at_75(SimulatorFigures& figures) {
     const double expected = write_cost_of(uniform_steady_state(u));
     if (u >= .3) farthest = std::max(farthest, std::abs(cost / expected - 1));
   }
-  add_rule(answer, "the cost is below that without variance everywhere",
+  add_rule(answer, "at every utilization, the cost is below that without variance",
            {{"largest ratio", nearest}}, [&] { return nearest < 1; });
-  add_rule(answer, "the cost is within 2 % of the steady-state equation from 30 % up",
+  add_rule(answer,
+           "from a utilization of 30 % up, the cost is within 2 % of the steady-state equation",
            {{"largest difference", farthest}}, [&] { return farthest <= .02; });
   mark(answer, RuleClass::ours);
   answer.plots = {{"figure5-2",
@@ -104,7 +105,7 @@ ClaimAnswer below_20(SimulatorFigures& figures) {
                     {"U = .10", "write cost", "", {}, figures.cost(uniform, .1), ""},
                     {"U = .20; 512 e^(-1/U)", "live files", "", {}, live(.2), ""},
                     {"U = .15; 512 e^(-1/U)", "live files", "", {}, live(.15), ""}};
-  add_rule(answer, "below 2.0 under 20 %",
+  add_rule(answer, "at utilizations below 20 %, the cost is below 2.0",
            {{"at .15", figures.cost(uniform, .15)}, {"at .1", figures.cost(uniform, .1)}},
            [&] { return figures.cost(uniform, .15) < 2 && figures.cost(uniform, .1) < 2; });
   add_rule(answer, "the number of live files of a segment drops below one between .20 and .15",
@@ -139,7 +140,7 @@ ClaimAnswer locality(SimulatorFigures& figures) {
     std::size_t worse = 0;
     for (const double u : us)
       worse += figures.cost(curves[i].options, u) > figures.cost(curves[0].options, u) ? 1 : 0;
-    add_rule(answer, curves[i].name + " costs more than uniform at most utilizations",
+    add_rule(answer, curves[i].name + " costs more than uniform at the majority of utilizations",
              {in_unit(static_cast<double>(worse), fmt::format("of {} utilizations", us.size()))},
              [&] { return 2 * worse > us.size(); });
   }
@@ -179,11 +180,12 @@ ClaimAnswer greedy_distribution(SimulatorFigures& figures) {
   for (const auto& [name, each] :
        {std::pair{"uniform", &uniform}, {"90->10", &ten}, {"90->1", &one}})
     answer.numbers.push_back({name, "mean u", "", .75, each->mean(), ""});
-  add_rule(answer,
-           "one cliff: no segment is left far below the utilization at which uniform is "
-           "cleaned",
-           {{"uniform below .5", part_between(uniform, 0, .5)}},
-           [&] { return part_between(uniform, 0, .5) < .01; });
+  add_rule(
+      answer,
+      "one cliff: no segment remains far below the utilization at which segments are cleaned under "
+      "the uniform pattern",
+      {{"uniform below .5", part_between(uniform, 0, .5)}},
+      [&] { return part_between(uniform, 0, .5) < .01; });
   add_rule(answer, "locality: fewer segments at 80 to 100 %",
            {{"uniform", full[0]}, {"90->10", full[1]}, {"90->1", full[2]}},
            [&] { return full[1] < full[0] && full[2] < full[0]; });

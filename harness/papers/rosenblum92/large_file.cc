@@ -53,7 +53,7 @@ ClaimAnswer five_phases(Cells& cells) {
   // 240 KB/s corresponds to one 4 KB block per revolution of 16.7 ms.
   add_rule(answer, "OFS writes one block of 4 KB per revolution (240 KB/s, +-15 %)", {written[2]},
            [&] { return std::abs(*written[2].value / 240 - 1) <= .15; });
-  add_equal(answer, "sequential read: all systems have the same rate (25 %)",
+  add_equal(answer, "sequential read: all systems have the same rate (within 25 %)",
             of_all(all, kLargeFilePhases[kRead]), .25);
   const auto random = of_all(all, kLargeFilePhases[kRandomWrite]);
   add_rule(answer, "random write: LFS at least twice as fast as the other systems", random, [&] {
@@ -63,13 +63,15 @@ ClaimAnswer five_phases(Cells& cells) {
   add_falling(
       answer, "random write: LFS is the fastest",
       {random[0], {"the faster of the others", std::max(random[1].value, random[2].value)}});
-  add_equal(answer, "random read: all systems have the same rate (25 %)",
+  add_equal(answer, "random read: all systems have the same rate (within 25 %)",
             of_all(all, kLargeFilePhases[kRandomRead]), .25);
   const auto again = of_all(all, kLargeFilePhases[kReread]);
-  add_rule(
-      answer, "sequential read of randomly written data: LFS is by far the slowest (half of SunOS)",
-      again,
-      [&] { return *again[0].value < *again[1].value / 2 && *again[0].value < *again[2].value; });
+  add_rule(answer,
+           "sequential read of randomly written data: LFS is by far the slowest (at most half of "
+           "SunOS's rate)",
+           again, [&] {
+             return *again[0].value < *again[1].value / 2 && *again[0].value < *again[2].value;
+           });
 
   if (cells.options().once) return answer;
   // Adds Sprite LFS with the block size of SunOS, and SunOS without the gap between blocks.
@@ -98,7 +100,7 @@ ClaimAnswer five_phases(Cells& cells) {
 ClaimAnswer clustering(Cells& cells) {
   ClaimAnswer answer{.id = "LFS-29",
                      .part = "large-file",
-                     .title = "SunOS 4.1, which groups writes, against LFS (6.2.1.2)"};
+                     .title = "SunOS 4.1, which groups writes, compared with LFS (6.2.1.2)"};
   const Cell& lfs = cells.get(LfsSetup{}.setup(), kLargeFile);
   const Cell& clustered = cells.get(sunos_clustered().setup(), kLargeFile);
   add_bandwidths(answer, clustered);
@@ -111,8 +113,8 @@ ClaimAnswer clustering(Cells& cells) {
     add_number(answer, *cell, cell->setup.name, kLargeFilePhases[kWrite], "KB/s", {},
                cell->of(kLargeFilePhases[kWrite], kilobytes_per_s));
   answer.remarks.push_back("Counterfactual: a processor four times as fast.");
-  add_equal(answer, "sequential write: \"performance equivalent to Sprite LFS\" (15 %)", written,
-            .15);
+  add_equal(answer, "sequential write: \"performance equivalent to Sprite LFS\" (within 15 %)",
+            written, .15);
   return answer;
 }
 
@@ -146,7 +148,8 @@ ClaimAnswer exceptions(Cells& cells) {
                        [](const Named& each) { return *each.value > 1; });
   });
   constexpr double kSlack = .1;
-  add_rule(answer, "reads are equally fast (10 %), except the sequential read after random writes",
+  add_rule(answer,
+           "reads are equally fast (within 10 %), except the sequential read after random writes",
            reading, [&] {
              for (std::size_t i = 0; i < reading.size(); ++i) {
                const bool slower = *reading[i].value < 1 - kSlack;

@@ -66,7 +66,7 @@ ClaimAnswer amount(SimulatorFigures& figures) {
                  most = points.back().second;
     add_rule(answer, curve.name + ": flat (+- 10 %) from 1,024 to 16,384 files",
              {{"1,024", few}, {"16,384", many}}, [&] { return std::abs(many / few - 1) <= kFlat; });
-    add_rule(answer, curve.name + ": a slight rise for very many",
+    add_rule(answer, curve.name + ": a slight rise for very many files",
              {{"2,048", points[2].second}, {"32,768", most}},
              [&] { return most > points[2].second; });
   }

@@ -43,7 +43,7 @@ class Runs {
         [](ProductionOptions& o) { o.load.files_together = o.load.files_per_folder; });
     add(kUser6, "files of one size", [](ProductionOptions& o) { o.load.size_spread = 0; });
     add(kUser6, "all files keep their names", [](ProductionOptions& o) { o.load.overwritten = 1; });
-    add(kUser6, "5 minutes of each hour",
+    add(kUser6, "writes in 5 minutes of each hour",
         [](ProductionOptions& o) { o.load.busy_share = 1.0 / 12; });
     add(kUser6, "greedy cleaning",
         [](ProductionOptions& o) { o.system.mount.selection = lfs::Selection::greedy; });
@@ -60,10 +60,10 @@ class Runs {
 
   static constexpr const char* kFive = "5 files of a folder die together";
   static constexpr const char* kTogether = "all 20 of a folder die together";
-  static constexpr const char* kNarrow = "lifetimes of a factor of 3";
-  static constexpr const char* kTenMinutes = "a checkpoint each 10 minutes";
-  static constexpr const char* kHour = "a checkpoint each hour";
-  static constexpr const char* kFiveAndHour = "5 files together, a checkpoint each hour";
+  static constexpr const char* kNarrow = "lifetimes within a factor of 3";
+  static constexpr const char* kTenMinutes = "a checkpoint every 10 minutes";
+  static constexpr const char* kHour = "a checkpoint every hour";
+  static constexpr const char* kFiveAndHour = "5 files together, a checkpoint every hour";
 
   const ProducedRun& get(const std::string& disk, const std::string& variant = "") const {
     return *std::ranges::find_if(
@@ -364,7 +364,7 @@ ClaimAnswer block_types(const Runs& runs) {
   }
   std::vector<Named> by_interval;
   for (const char* variant : {"", Runs::kTenMinutes, Runs::kHour, Runs::kFive, Runs::kTogether,
-                              Runs::kFiveAndHour, "5 minutes of each hour"}) {
+                              Runs::kFiveAndHour, "writes in 5 minutes of each hour"}) {
     const ProducedRun& one = runs.get(kUser6, variant);
     add(answer, one, "inode map and segment usage in the log", "%", {}, metadata(one.run));
     if (by_interval.size() < 3)
@@ -457,9 +457,9 @@ ClaimAnswer bandwidth(Context& context, const Runs& runs) {
            {{"LFS", in_percent(lfs.share)}, {"SunOS", in_percent(sun.share)}},
            [&] { return *lfs.share > *sun.share; });
   Table table{.name = "bandwidth",
-              .title = "Megabytes an hour",
+              .title = "Megabytes per hour",
               .columns = {"file system", "users", "log", "cleaner reads", "cleaner moves",
-                          "checkpoint regions", "checkpoints an hour", "disk busy, %"}};
+                          "checkpoint regions", "checkpoints per hour", "disk busy, %"}};
   for (const ProducedRun& one : runs.all()) {
     if (!one.run.good() || (!one.variant.empty() && one.disk != kUser6)) continue;
     const auto hourly = [&](double bytes) {

@@ -115,14 +115,15 @@ ClaimAnswer table_6_1(Context& context, std::uint64_t files_per_folder) {
       add(answer, cell, "disk", {}, result.disk_s, result.remark);
       constexpr double kFactor = 1.5;
       if (printed > 1)
-        add_rule(answer, fmt::format("{}: {:g} s (a factor of 1.5)", cell, printed),
+        add_rule(answer, fmt::format("{}: {:g} s (within a factor of 1.5)", cell, printed),
                  {in_unit(result.seconds, "s")}, [&] {
                    return *result.seconds <= printed * kFactor &&
                           *result.seconds >= printed / kFactor;
                  });
       else
         add_rule(answer,
-                 fmt::format("{}: recovery takes at most {:g} s (a factor of 1.5)", cell, printed),
+                 fmt::format("{}: recovery takes at most {:g} s (within a factor of 1.5)", cell,
+                             printed),
                  {in_unit(result.seconds, "s")},
                  [&] { return *result.seconds <= printed * kFactor; });
     }
@@ -208,7 +209,7 @@ ClaimAnswer interval(Context& context) {
   constexpr double kPrintedSlope = (17. - 3.) / 40;
   add(answer, "the same, computed from the printed table 6-1, files of 10 KB", "interval", 70.,
       3600 / 150. / kPrintedSlope, {});
-  add_rule(answer, "one additional second for each 70 s of interval (a factor of 1.5)",
+  add_rule(answer, "one additional second for each 70 s of interval (within a factor of 1.5)",
            {in_unit(interval_s, "s")},
            [&] { return *interval_s >= 70 / 1.5 && *interval_s <= 70 * 1.5; });
   const Crash few = crash(without_checkpoints(), files_of(10, 3, context.scaled, 100), true);
@@ -270,9 +271,9 @@ ClaimAnswer scavenger(Context& context) {
   };
   constexpr std::uint64_t kFilesPerFolder = 100, kFewFilesPerFolder = 10;
   const Figure seconds = run("SunOS", 117., sunos(), kFilesPerFolder);
-  add_rule(answer, "117 s (+-30 %)", {in_unit(seconds, "s")},
+  add_rule(answer, "fsck takes 117 s (+-30 %)", {in_unit(seconds, "s")},
            [&] { return *seconds >= 117 * .7 && *seconds <= 117 * 1.3; });
-  run("SunOS, 10 files a directory", {}, sunos(), kFewFilesPerFolder);
+  run("SunOS, 10 files per directory", {}, sunos(), kFewFilesPerFolder);
   UfsSetup dense = sunos();
   dense.bytes_per_inode = 2048;
   run("SunOS, one inode per 2 KB", {}, dense, kFilesPerFolder);

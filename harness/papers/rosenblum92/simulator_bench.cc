@@ -95,7 +95,8 @@ int main(int argc, char** argv) {
     return 2;
   }
   fmt::print(
-      "{} rounds of {} M writes, 524288 files; millions of writes a second of processor time: fastest\n"
+      "{} rounds of {} M writes, 524288 files; millions of writes per second of processor time: "
+      "fastest\n"
       "(slowest); the peer is a loop that only moves files, without a cleaner\n\n"
       "{:<44} {:>14}   {:>14}   {:>5}\n",
       kRounds, writes / 1'000'000, "", "simulator", "peer", "ratio");

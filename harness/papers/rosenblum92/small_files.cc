@@ -77,7 +77,7 @@ ClaimAnswer creation(const Compared& compared, Cells& cells) {
   // The counterfactual: the last write of a series is asynchronous, so the user does not wait for
   // the disk.
   UfsSetup gone = sunos();
-  gone.name += ", last write not waited for";
+  gone.name += ", without waiting for the last write";
   gone.scheme.mount.options.last_write = ufs::LastWrite::asynchronous;
   const Cell& cell = cells.get(gone.setup(), kSmallFiles);
   add_number(answer, cell, gone.name, "create", "files/s", {}, cell.of("create", per_second));
@@ -89,7 +89,8 @@ ClaimAnswer creation(const Compared& compared, Cells& cells) {
 }
 
 ClaimAnswer deletion(const Compared& compared, Cells& cells) {
-  ClaimAnswer answer{.id = "LFS-23", .part = "small-files", .title = "Deleting them (6-1)"};
+  ClaimAnswer answer{
+      .id = "LFS-23", .part = "small-files", .title = "Deleting 10 000 files of 1 KB (6-1)"};
   compared.add(answer, "delete", "files/s", per_second, {});
   const auto rates = compared.values("delete", per_second);
   constexpr double kAny = 1e9;
@@ -101,7 +102,7 @@ ClaimAnswer deletion(const Compared& compared, Cells& cells) {
       "inode)",
       rates[2], rates[1], 1.7, 2.5);
   UfsSetup free = sprite_ofs();
-  free.name += ", waiting for nothing";
+  free.name += ", without waiting";
   free.scheme.mount.options.removed_inode = ufs::LastWrite::delayed;
   const Cell& cell = cells.get(free.setup(), kSmallFiles);
   add_number(answer, cell, free.name, "delete", "files/s", {}, cell.of("delete", per_second));
@@ -148,7 +149,7 @@ ClaimAnswer utilization(const Compared& compared) {
   const auto cpu = compared.values("create", cpu_busy_percent);
   add_rule(answer, "LFS: the disk is busy for 17 % (+-5 points)", {disk[0]},
            [&] { return std::abs(*disk[0].value - 17) <= 5; });
-  add_rule(answer, "LFS: the processor is always busy (95 % and more)", {cpu[0]},
+  add_rule(answer, "LFS: the processor is always busy (at least 95 %)", {cpu[0]},
            [&] { return *cpu[0].value >= 95; });
   add_rule(answer, "SunOS: the disk is busy for 85 % (+-10 points)", {disk[1]},
            [&] { return std::abs(*disk[1].value - 85) <= 10; });
@@ -203,7 +204,7 @@ ClaimAnswer faster_processors(Cells& cells) {
   answer.plots.push_back(std::move(plot));
   add_ratio(answer, "LFS: 3 to 4 times as fast on a processor that is 4 times as fast", lfs[2],
             lfs[0], 3, 4.05);
-  add_ratio(answer, "LFS: another 4 to 6 times before the disk is saturated (processor x16)",
+  add_ratio(answer, "LFS: another factor of 4 to 6 before the disk is saturated (processor x16)",
             lfs[3], lfs[0], 4, 6);
   add_ratio(answer,
             "SunOS gains little: less than 1.3 times with a processor that is 4 times as fast",

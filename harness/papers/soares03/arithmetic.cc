@@ -43,14 +43,15 @@ ClaimAnswer own_tables() {
   add_sum(answer, "ext3 over ext2, 32 clients", "% more time", 152, gap[4]);
   add_sum(answer, "KFS+snap over ext3, 32 clients (\"109 %\")", "%", 109, 100 * (best - 1));
   add_sum(answer, "ext3 over ext2, PostMark", "% more time", 90, 100 * (369. / 192 - 1));
-  add_rule(answer, "at most 4 %", {in_unit(largest, "%")}, [&] { return largest <= 4; });
+  add_rule(answer, "snapshots cost at most 4 %", {in_unit(largest, "%")},
+           [&] { return largest <= 4; });
   add_rule(answer, "the cost is largest with one client", {{"1", cost[0]}, {"8", cost[2]}},
            [&] { return cost[0] >= largest; });
   add_rule(answer, "ext3 takes 60 % more time at one client (+-5)", {in_unit(gap[0], "%")},
            [&] { return std::abs(gap[0] - 60) <= 5; });
   add_rule(answer, "ext3 takes 152 % more time at 32 clients (+-5)", {in_unit(gap[4], "%")},
            [&] { return std::abs(gap[4] - 152) <= 5; });
-  add_rule(answer, "the gap grows with each step of clients",
+  add_rule(answer, "the gap grows with each increase in clients",
            {{"1", gap[0]}, {"4", gap[1]}, {"8", gap[2]}, {"16", gap[3]}, {"32", gap[4]}},
            [&] { return std::ranges::is_sorted(gap); });
   add_rule(answer, "snapshots are 109 % better than a journal (+-1)",

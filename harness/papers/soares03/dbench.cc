@@ -65,7 +65,7 @@ ClaimAnswer table2(Context& context, Rates& rates) {
     return std::ranges::all_of(costs, [](const Named& cost) { return *cost.value <= 4; });
   });
   require_action(answer, generations_in(rates.with_snapshots, "load"));
-  add_rule(answer, "ext3's rate falls with more clients (32 below 1)",
+  add_rule(answer, "ext3's rate falls with more clients (lower with 32 than with 1)",
            {{"1", rates[1][0]}, {"32", rates[1][4]}}, [&] { return *rates[1][4] < *rates[1][0]; });
   answer.remarks.push_back(fmt::format(
       "The processor was calibrated to KFS with one client (pentium4.h). Each client runs {} % "
@@ -95,7 +95,7 @@ ClaimAnswer times_the_journal(const Rates& rates) {
                             .paper = 282.465 / 111.326,
                             .ours = journal});
   constexpr double kTolerance = .25;
-  add_rule(answer, "at 32 clients snapshots are 2.09 times as fast as the journal (+-25 %)",
+  add_rule(answer, "at 32 clients, snapshots are 2.09 times as fast as the journal (+-25 %)",
            {{"ratio", across}},
            [&] { return std::abs(*across / (232.517 / 111.326) - 1) <= kTolerance; });
   if (!rates.with_snapshots.empty())
@@ -150,11 +150,11 @@ ClaimAnswer journal_by_clients(Context& context, const Rates& rates) {
     for (const System system : kPrintedSystems) (void)rate(system, {.write_cache = cache});
   answer.remarks.push_back(
       "Text and table contradict each other for one client (60 and 29 %), and 186 MB/s at 4 "
-      "clients and 204 at 8 are not exponential growth, so both readings have rows. A client "
-      "ends within a second, before the interval of any system. Here ext3 waits for commits "
-      "of full transactions, each after the data of its new files (ordered). Counterfactuals: "
-      "all systems write every 5 s; a journal of 16 MiB, with shorter transactions; the drive's "
-      "write cache off, and on with flushes.");
+      "clients and 204 at 8 are not exponential growth, so both interpretations have rows. A "
+      "client ends within a second, before the interval of any system. Here ext3 waits for commits "
+      "of full transactions, each after the data of its new files (ordered). Counterfactuals: all "
+      "systems write every 5 s; a journal of 16 MiB, with shorter transactions; the drive's write "
+      "cache off, and on with flushes.");
   return answer;
 }
 

@@ -39,7 +39,7 @@ ModelledMachineOptions machine_of(const MachineChoice& choice) {
 std::string full_name(std::string name, const MachineChoice& choice) {
   if (choice.memory_bytes != kMemoryBytes)
     name += fmt::format("; {} MiB", choice.memory_bytes / kMib);
-  if (choice.interval_s) name += fmt::format("; each {} s", *choice.interval_s);
+  if (choice.interval_s) name += fmt::format("; every {} s", *choice.interval_s);
   if (choice.write_cache == WriteCache::off) name += "; write cache off";
   if (choice.write_cache == WriteCache::flushed) name += "; write cache flushed";
   if (choice.processor != 1) name += fmt::format("; processor x{:g}", choice.processor);

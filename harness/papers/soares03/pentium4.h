@@ -71,7 +71,7 @@ struct MachineChoice {
   std::uint64_t journal_bytes = 32 * kMib;  ///< size of the journal of ext3
 };
 
-/// Returns the setup. Its name is, for example, "KFS+snap" or "ext3; each 10 s; write cache off".
+/// Returns the setup. Its name is, for example, "KFS+snap" or "ext3; every 10 s; write cache off".
 Setup setup_of(System system, const MachineChoice& choice = {});
 Setup snapfs_setup(std::string name, const snapfs::MountOptions& mount,
                    const MachineChoice& choice = {});

@@ -45,13 +45,14 @@ std::vector<ClaimAnswer> postmark(Context& context) {
   add_number(answer, any, "KFS+snap, ordered over KFS", "rate", "times", {}, ordered_part);
   add_number(answer, any, "ext3 over ext2", "time", "times", 369. / 192, journal_times);
   add_number(answer, any, "KFS over ext2 (layout)", "rate", "times", 626. / 369, layout);
-  add_rule(answer, "KFS+snap within 2 % of KFS", {{"ratio", snap_part}},
+  add_rule(answer, "KFS+snap is within 2 % of KFS", {{"ratio", snap_part}},
            [&] { return std::abs(*snap_part - 1) <= .02; });
   require_action(answer, generations_in({&run(System::snap, {})}, "transactions"));
   constexpr double kTolerance = .25;
   add_rule(answer, "ext3 takes 1.92 times as long as ext2 (+-25 %)", {{"ratio", journal_times}},
            [&] { return std::abs(*journal_times / (369. / 192) - 1) <= kTolerance; });
-  add_rule(answer, "creations per second within 25 % of the printed numbers, for all four systems",
+  add_rule(answer,
+           "creations per second are within 25 % of the printed numbers, for all four systems",
            {{"ext2", ext2}, {"ext3", ext3}, {"KFS", kfs}, {"KFS+snap", snap}}, [&] {
              for (std::size_t i = 0; i < std::size(kPaper); ++i)
                if (std::abs(*rates[i] / 2 / kPaper[i] - 1) > .25) return false;

@@ -49,7 +49,7 @@ TEST(Soares03, TextAndTablesContradictEachOther) {
   EXPECT_EQ(verdict_of(outcome, "cost is largest with one client"), Verdict::does_not_hold);
   EXPECT_EQ(verdict_of(outcome, "60 % more time"), Verdict::does_not_hold);
   EXPECT_EQ(verdict_of(outcome, "152 % more time"), Verdict::holds);
-  EXPECT_EQ(verdict_of(outcome, "gap grows with each step of clients"), Verdict::does_not_hold);
+  EXPECT_EQ(verdict_of(outcome, "gap grows with each increase in clients"), Verdict::does_not_hold);
   EXPECT_EQ(verdict_of(outcome, "109 % better"), Verdict::holds);
 }
 

@@ -66,11 +66,12 @@ std::vector<ClaimAnswer> stalls(Context& context) {
            {in_unit(p99_during, "ms")}, [&] { return *p99_during <= 5; });
   mark(waits, RuleClass::ours);
   add_rule(waits,
-           "no operation waits for a commit: the maximum is as long as without a commit (x2)",
+           "no operation waits for a commit: the maximum is as long as without a commit (within a "
+           "factor of 2)",
            {{"during", worst_during, "ms"}, {"without", worst_beside, "ms"}},
            [&] { return *worst_during <= 2 * *worst_beside; });
   require_action(waits, {"generations committed", commits});
-  add_rule(waits, "a barrier until the commit stalls at least 5 times as long",
+  add_rule(waits, "with a barrier until the commit, operations stall at least 5 times as long",
            {{"barrier", worst_barrier}, {"KFS+snap", worst_during}},
            [&] { return *worst_barrier >= 5 * *worst_during; });
   mark(waits, RuleClass::ours);

@@ -244,7 +244,7 @@ TimedWorkload laddis() {
                       "load before the measurement, not counted: our choice"},
                      {"threads", 64, 8, 1, 1024, "threads of the server: our choice"},
                      {"kib-per-operation", kKibPerOperation, 512, 8, 1 << 20,
-                      "KiB of files for each operation per second"},
+                      "size of the files: KiB per operation per second"},
                      {"file-kib", kFileKib, kFileKib, 8, 1 << 20,
                       "initial size of each file: SFS 1.1's mean, which was not verified"}},
       .phases = laddis_phases};

@@ -36,7 +36,7 @@ Result<void> check_profile(const ArrayProfile& p, std::uint32_t physical) {
                 fmt::format("{} sectors is invalid", p.stripe_unit_sectors),
                 fmt::format("use 1 to {} sectors", kStripeUnitSectorsMax));
   if (p.level != RaidLevel::raid1 && p.stripe_unit_sectors % physical != 0)
-    return fail(p.name + ": stripe unit", "is not a multiple of the members' physical sector",
+    return fail(p.name + ": stripe unit", "is not a multiple of the members' physical sector size",
                 fmt::format("use a multiple of {} sectors", physical));
   if (physical > kSuperblockSectors)
     return fail(
@@ -56,7 +56,7 @@ Result<void> check_profile(const ArrayProfile& p, std::uint32_t physical) {
       return fail(
           p.name + ": prewrite area", fmt::format("{} sectors is invalid", p.prewrite_sectors),
           fmt::format(
-              "use room for at least four stripe units with headers, and at most {} sectors",
+              "use at least the size of four stripe units with headers, and at most {} sectors",
               kPrewriteSectorsMax));
   }
   if (p.recovery == ArrayRecovery::dirty_regions &&

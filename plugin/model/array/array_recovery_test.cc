@@ -303,9 +303,9 @@ TEST(PhysicalSectors, RejectsPhysicalSectorsSharedByStripeUnitsOrSuperblocks) {
     return opened ? std::string() : opened.error().message();
   };
   EXPECT_EQ(message(16, 8), "");
-  EXPECT_NE(
-      message(12, 8).find("is not a multiple of the members' physical sector; use a multiple of 8"),
-      std::string::npos);
+  EXPECT_NE(message(12, 8).find(
+                "is not a multiple of the members' physical sector size; use a multiple of 8"),
+            std::string::npos);
   EXPECT_NE(message(16, 16).find("both superblocks"), std::string::npos);
 }
 

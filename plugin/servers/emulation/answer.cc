@@ -20,8 +20,8 @@ std::optional<std::string> FailureLog::note(std::string_view disk, const model::
   const std::lock_guard lock(mutex_);
   const std::uint64_t number = ++failures_[{std::string(disk), std::string(cause)}];
   if ((number & (number - 1)) != 0) return std::nullopt;
-  return fmt::format("{}: {} of {} sectors at {} failed: {} (number {})", disk, name_of(request.op),
-                     request.sectors, request.lba, cause, number);
+  return fmt::format("{}: {} of {} sectors at {} failed: {} (failure {})", disk,
+                     name_of(request.op), request.sectors, request.lba, cause, number);
 }
 
 int FailureLog::note(std::string_view disk, const model::Request& request, const Answer& answer,

@@ -25,7 +25,7 @@ struct Answer {
 class FailureLog {
  public:
   /// Counts a failure. Returns its log line, such as "hd0: read of 8 sectors at 64 failed: cause
-  /// (number 4)". Returns nullopt if this failure is not to be logged.
+  /// (failure 4)". Returns nullopt if this failure is not to be logged.
   std::optional<std::string> note(std::string_view disk, const model::Request& request,
                                   std::string_view cause);
   /// Returns `answer.error`. If the error is not 0, counts the failure and passes the log line, if

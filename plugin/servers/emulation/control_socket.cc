@@ -19,7 +19,8 @@ Result<std::unique_ptr<ControlSocket>> ControlSocket::listen(const std::filesyst
   std::unique_ptr<ControlSocket> self(new ControlSocket());
   self->listener_ = std::move(listener);
   self->stop_fd_ = base::Descriptor(eventfd(0, EFD_CLOEXEC));
-  if (!self->stop_fd_.is_open()) return fail(path, base::errno_text(errno), "close other files");
+  if (!self->stop_fd_.is_open())
+    return fail(path, base::errno_text(errno), "raise the limit on open files (ulimit -n)");
   return self;
 }
 

@@ -57,7 +57,7 @@ TEST(Plugin, TheLogNamesTheCauseOfAnError) {
   disk.control(R"({"power":"cut"})");
   for (int i = 0; i < 100; ++i) EXPECT_EQ(client.flush(), EIO);
   const std::string log = disk.log_text();
-  EXPECT_NE(log.find("hd0: flush of 0 sectors at 0 failed: the power is off (number 64)"),
+  EXPECT_NE(log.find("hd0: flush of 0 sectors at 0 failed: the power is off (failure 64)"),
             std::string::npos)
       << log;
   EXPECT_LT(std::count(log.begin(), log.end(), '\n'), 20);

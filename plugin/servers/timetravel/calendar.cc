@@ -72,7 +72,8 @@ Result<void> Calendar::start(Hardware& hardware, const CalendarOptions& options,
   options_ = options;
   log_ = std::move(log);
   stop_ = base::Descriptor(::eventfd(0, EFD_CLOEXEC));
-  if (!stop_.is_open()) return fail(time_path_, base::errno_text(errno), "close other files");
+  if (!stop_.is_open())
+    return fail(time_path_, base::errno_text(errno), "raise the limit on open files (ulimit -n)");
   make_disks();
   try {
     thread_ = std::thread([this] { run(); });
@@ -244,8 +245,7 @@ void Calendar::give_up(const Error& why) {
 /// guest that nests such messages too deeply is disconnected.
 void Calendar::wait_for_input() {
   if (waiting_within_ > options_.nested_kicks_most)
-    return give_up({"guest",
-                    "it submits an endless sequence of requests while its requests complete",
+    return give_up({"guest", "it never stops: it submits new requests as its earlier ones complete",
                     "check its console"});
   ++waiting_within_;
   take_input();
@@ -377,7 +377,8 @@ void Calendar::on_message(const Message& message) {
       requested_ = beyond ? model::kNever : static_cast<TimeNs>(message.time);
       break;
     case Op::wait:
-      if (waiting_) return give_up({"guest", "it waited twice", ""});
+      if (waiting_)
+        return give_up({"guest", "it sent a second wait before the first one ended", ""});
       charge();
       waiting_ = true;
       break;
@@ -402,7 +403,7 @@ void Calendar::on_message(const Message& message) {
 /// disconnected.
 bool Calendar::advance_guest_to(std::uint64_t time) {
   if (time > static_cast<std::uint64_t>(kLatest)) {
-    give_up({"guest", "its clock exceeds 73 years", ""});
+    give_up({"guest", "its clock is past the limit of 73 years", ""});
     return false;
   }
   reported_time_ = time;

@@ -538,7 +538,7 @@ TEST(TimeTravelCalendar, InvalidMessagesEndOnlyTheGuest) {
   };
   wrong("operation 9", [](Clock& clock) { clock.send({static_cast<Op>(9), 1, 0}); });
   wrong("acknowledged", [](Clock& clock) { clock.send({Op::ack, 1, 0}); });
-  wrong("waited twice", [](Clock& clock) {
+  wrong("sent a second wait", [](Clock& clock) {
     clock.wait();
     clock.send({Op::wait, 99, 0});
   });

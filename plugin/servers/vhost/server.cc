@@ -23,7 +23,8 @@ Result<std::unique_ptr<Server>> Server::start(base::ListeningSocket socket, Disk
   self->listener_ = std::move(socket);
   self->stop_ = base::Descriptor(::eventfd(0, EFD_CLOEXEC));
   if (!self->stop_.is_open())
-    return fail(self->listener_.path(), base::errno_text(errno), "close other files");
+    return fail(self->listener_.path(), base::errno_text(errno),
+                "raise the limit on open files (ulimit -n)");
   self->disk_ = std::move(disk);
   self->options_ = options;
   self->report_ = std::move(report);

@@ -208,8 +208,8 @@ Section bugs_section(const Facts& facts) {
   section.html += found.empty() ? "<p>No promise was broken.</p>\n" : found;
   if (const std::string again = of(Bug::Kind::not_reproduced); !again.empty())
     section.html += fmt::format(
-        "<h3>Not reproduced on a fresh guest</h3>\n<p class=\"note\">These are errors of "
-        "headcrash, not of a file system.</p>\n{}",
+        "<h3>Not reproduced on a fresh guest</h3>\n<p class=\"note\">These are bugs in headcrash, "
+        "not in a file system.</p>\n{}",
         again);
   const auto folded_away = [&](Bug::Kind kind, const char* words, const char* id) {
     if (count(kind) == 0) return;

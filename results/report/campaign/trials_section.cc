@@ -230,7 +230,7 @@ Section outcomes_section(const Facts& facts) {
 Section trials_section(const Facts& facts) {
   Section section{.id = "trials", .title = "Trials", .html = {}};
   if (facts.cells.empty()) {
-    section.html = "<p class=\"muted\">No trial is finished.</p>\n";
+    section.html = "<p class=\"muted\">No trial has finished.</p>\n";
     return section;
   }
   section.html = folded({.summary = fmt::format("{} cells in numbers", facts.cells.size()),

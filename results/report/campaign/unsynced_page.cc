@@ -263,7 +263,8 @@ Result<UnsyncedReport> unsynced_report(db::Database& database, std::optional<std
   std::string verdict;
   for (const std::string& each : invalid) verdict += "INVALID: " + each + "\n";
   const std::string counts = fmt::format(
-      "cuts: {}, of them controls: {}; not measured: {}; losses older than the intervals plus {:g} s: {}",
+      "cuts: {}, including controls: {}; not measured: {}; losses older than the intervals plus "
+      "{:g} s: {}",
       report.cells, controls, report.not_measured, kDrainMs / kMsPerS, beyond);
   report.text = text_table_of(groups, cuts) + verdict + counts + "\n";
   report.summary = {{"run", report.run},     {"groups", rows},

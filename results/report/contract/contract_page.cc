@@ -119,7 +119,8 @@ std::string opening_of(const ContractPage& page) {
       "promised or relied on, {} broken and not promised, {} with states that do not mount, {} "
       "without an answer.</p>\n"
       "<p>A cell shows the number of crash states in which the answer is \"no\", the number of "
-      "crash states that were checked, and who promises it. A \"+\" means that more states exist "
+      "crash states that were checked, and the source of the promise. A \"+\" means that more "
+      "states exist "
       "than were checked. \"kept\" means that no failing state was seen; it is not a promise.</p>\n"
       "</header>\n",
       page.rows.size(), page.systems.size(), page.systems.size() == 1 ? "" : "s", kept, promised,
@@ -135,7 +136,7 @@ std::string contract_page(const ContractPage& page) {
     framed.sections.push_back({row_id(row), row.number + " " + row.title, section_of(page, row)});
   std::string made = fmt::format("<p>headcrash {}</p>\n", escape(page.commit));
   if (!page.command.empty()) made += command_line(page.command);
-  framed.sections.push_back({"made", "How it was made", std::move(made)});
+  framed.sections.push_back({"made", "How this table was made", std::move(made)});
   return framed_page(framed);
 }
 

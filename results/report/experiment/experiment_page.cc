@@ -633,11 +633,11 @@ std::vector<Section> summary_sections(const Claim& claim) {
     }
   }
   if (!others.empty())
-    first += folded({.summary = "comparisons of pairs, and the differences", .html = others});
+    first += folded({.summary = "pairwise comparisons, and their differences", .html = others});
   std::vector<Section> sections;
   if (!maps.empty())
     sections.push_back(
-        {.id = "who-wins-where", .title = "Who wins where", .html = std::move(maps)});
+        {.id = "who-wins-where", .title = "Winners of each comparison", .html = std::move(maps)});
   if (!first.empty())
     sections.push_back(
         {.id = "costs-and-losses", .title = "Costs and losses", .html = std::move(first)});

@@ -149,8 +149,8 @@ void add_notes(const Facts& facts, std::vector<std::string>& notes) {
        "model times are valid; no request was completed at the drive's speed");
   if (unconfirmed > 0)
     notes.push_back(fmt::format(
-        "failing states not reproduced on a fresh guest: {} (an error of headcrash, not of a "
-        "file system)",
+        "failing states not reproduced on a fresh guest: {} (a bug in headcrash, not in a file "
+        "system)",
         unconfirmed));
 }
 

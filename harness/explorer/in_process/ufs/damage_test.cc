@@ -289,7 +289,8 @@ TEST_F(BrokenRepair, IsDetectedByItsResult) {
          flag(0)(store, report);
        })},
       {"no-room", "is marked clean", and_then(flag(1))},
-      {"file-without-name", "although there is room", and_then([&](auto& store, auto& report) {
+      {"file-without-name", "although there was enough free space",
+       and_then([&](auto& store, auto& report) {
          const auto names = ufs::ImageReader::open(store)->list(number_of(store, "lost+found"));
          if (!names || names->empty()) return;
          change_sector(store, byte_of_block(store, "lost+found"), [&](auto sector, auto) {

@@ -1,7 +1,7 @@
 #!/bin/sh
 # btrfs: lost-synced-data (de-facto)
 # ==================================
-# a: expected file 1 under one of its names, found none of them shows it; fsck reported no errors
+# a: expected file 1 under one of its names, found it under none of them; fsck reported no errors
 #
 # file system  btrfs, defaults
 # made by      mkfs.btrfs -q -f -U {uuid} {device}
@@ -29,7 +29,7 @@
 # ------------------
 #   a    lost-synced-data, tier de-facto (file 1)
 #     expected  file 1 under one of its names
-#     found     none of them shows it
+#     found     it under none of them
 #
 # Recovery
 # --------
@@ -75,7 +75,7 @@
 #   [7/7] checking quota groups skipped (not enabled on this FS)
 #   exit 0
 
-title='btrfs, defaults, crash state w39-: a: expected file 1 under one of its names, found none of them shows it; fsck reported no errors'
+title='btrfs, defaults, crash state w39-: a: expected file 1 under one of its names, found it under none of them; fsck reported no errors'
 fstype='btrfs'
 mount_options=''
 replay_by_mount='yes'
