@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <map>
 #include <memory>
 
 #include "harness/audit/search.h"
@@ -22,7 +23,7 @@ namespace fs = std::filesystem;
 
 constexpr const char* kDefaultFolder = "headcrash-check";
 constexpr const char* kTracedName = "traced";
-constexpr std::size_t kUnflushedShown = 2;
+constexpr std::size_t kUnflushedShown = 3;
 
 struct CheckArguments : ProgramArguments {
   bool all = false, stacks = false;
@@ -72,20 +73,27 @@ Result<std::vector<audit::MissingFlush>> trace_unflushed(const CheckArguments& a
   return audit::unflushed_changes(trace);
 }
 
-/// Returns, for example: unflushed file log, changed by write at store.c:212 (...)
+/// Returns a line about the changes, for example: unflushed file log after write at store.c:212
 std::string unflushed_text(const CheckArguments& arguments,
                            const std::vector<audit::MissingFlush>& changes) {
   const fs::path root = fs::is_directory(arguments.program.rootfs) ? arguments.program.rootfs : "/";
-  std::string text = "unflushed ";
-  for (std::size_t i = 0; i < std::min(changes.size(), kUnflushedShown); ++i) {
-    const audit::MissingFlush& change = changes[i];
-    text += fmt::format("{}{} {}, changed by {}", i == 0 ? "" : "; ",
-                        change.site.names ? "folder" : "file", change.target, change.site.call);
-    if (!change.frames.empty())
-      text += " at " + audit::source_place(change.frames.front(), root).text();
+  // Files come before directories. Of several changes to one of them, the first is shown.
+  std::map<std::pair<bool, std::string>, const audit::MissingFlush*> first;
+  for (const audit::MissingFlush& change : changes)
+    first.try_emplace({change.site.names, change.target}, &change);
+  std::vector<std::string> texts;
+  for (const auto& [changed, change] : first) {
+    texts.push_back(fmt::format("{} {} after {}", changed.first ? "folder" : "file", changed.second,
+                                change->site.call));
+    if (!change->frames.empty())
+      texts.back() += " at " + audit::source_place(change->frames.front(), root).text();
   }
-  return text + fmt::format("{} (headcrash audit finds the missing flush)",
-                            changes.size() > kUnflushedShown ? "; ..." : "");
+  if (texts.size() > kUnflushedShown) {
+    texts.resize(kUnflushedShown);
+    texts.emplace_back("...");
+  }
+  return fmt::format("unflushed {} (headcrash audit finds the missing flush)",
+                     fmt::join(texts, "; "));
 }
 
 Result<Verdict> check_one(const CheckArguments& arguments, const std::string& filesystem,
@@ -122,7 +130,10 @@ Result<Verdict> check_one(const CheckArguments& arguments, const std::string& fi
     verdict.about = std::move(loss.about);
     // The tracer only adds a hint, so its failure does not change the verdict.
     const auto changes = trace_unflushed(arguments, explore, explored);
-    if (changes && !changes->empty()) verdict.about.push_back(unflushed_text(arguments, *changes));
+    if (!changes)
+      verdict.about.push_back("unflushed unknown: " + changes.error().problem);
+    else if (!changes->empty())
+      verdict.about.push_back(unflushed_text(arguments, *changes));
     if (explored.workload.issuers)
       verdict.about.push_back("issuers   " + share_text(*explored.workload.issuers));
     TRY(attribute_failures(explore, explored));

@@ -47,7 +47,7 @@ said "the verifier can see a loss"
 exits 1 "$headcrash" check --guest qemu "${guest[@]}" --verify 'sh ./verify.sh' -- ./unsynced
 said "ext4    lost    after line"
 said "record 1 is gone"
-said "unflushed folder ., changed by "
+said "unflushed file log after "
 [ -s headcrash-check/ext4/crash.html ] || failed "there is no page of the crash"
 exits 1 env PATH="$(dirname "$headcrash"):$PATH" sh -c 'cd / && "$0"' "$scratch/headcrash-check/ext4/reproduce.sh"
 exits 2 "$headcrash" check "${guest[@]}" --verify true -- ./synced
