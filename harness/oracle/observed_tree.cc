@@ -224,8 +224,7 @@ std::string changed_fields(const ObservedObject& one, const ObservedObject& othe
   compare("group", one.group, other.group);
   compare("flags", one.flags, other.flags);
   compare("project", one.project, other.project);
-  // XFS keeps preallocated blocks beyond the end of a file, and frees them some time after the file
-  // was closed.
+  // XFS preallocates blocks beyond the end of a file, and may free them between the two dumps.
   const bool fewer =
       one.allocated_bytes && other.allocated_bytes && *other.allocated_bytes < *one.allocated_bytes;
   if (!fewer) compare("allocated", one.allocated_bytes, other.allocated_bytes);

@@ -29,8 +29,8 @@ const Value* value_after(const std::vector<std::pair<std::size_t, Value>>& state
 
 }  // namespace
 
-/// Returns the thread whose operations change the name in this section. If no thread changes it,
-/// any thread may be returned.
+/// Returns the thread whose operations change the name in this section; an arbitrary thread if
+/// there are no such operations.
 std::size_t OnePointJudge::owner(const SeenName& name, const Timeline::Section& section) const {
   std::optional<std::size_t> found;
   const auto see = [&](std::size_t operation) {

@@ -389,7 +389,7 @@ TEST(Oracle, AcceptsEveryPrefixAndFindsEveryLoss) {
         std::vector<ObservedObject> tree = perfect_tree(list, done + 1);
         std::erase_if(tree,
                       [&](const ObservedObject& object) { return object.path == list[done].path; });
-        // A later operation may have removed or replaced the object.
+        // An operation in flight may have removed or replaced the object.
         bool may_be_gone = false;
         for (std::size_t i = done + 1; i < list.size() && !workload::is_persistence_point(list[i]);
              ++i) {

@@ -24,7 +24,7 @@ namespace headcrash::oracle {
 struct SeenObject {
   const ObservedObject* object = nullptr;
   std::uint64_t digest = 0;  ///< digest_of(*object)
-  LoneName lone = kNotLone;  ///< number of the lone name (RepeatedJudge::lone_name()), or kNotLone
+  LoneName lone = kNotLone;  ///< see lone_names.h; kNotLone if the object's name is not lone
 };
 
 /// Returns a digest of all values of the object, including its path and inode. Equal objects have

@@ -47,7 +47,7 @@ inline const char* name(Verdict verdict) {
 inline constexpr Verdict kVerdicts[] = {Verdict::holds, Verdict::does_not_hold, Verdict::undecided,
                                         Verdict::vacuous};
 
-/// The kind of evidence that a rule gives. Only `paper` compares a run with a statement in the
+/// The evidence on which a rule is based. Only `paper` compares a run with a statement in the
 /// paper.
 enum class RuleClass : std::uint8_t {
   paper,

@@ -38,9 +38,9 @@ Result<void> copy_all_kept(const states::StateImage& cache, model::SectorStore& 
   return done;
 }
 
-/// Returns the sectors that are dirty in the cache at the cut, in ascending order. A sector is
-/// dirty if the device below has not received the data that the cache last accepted for this
-/// sector. The cache also accepts data that is written through.
+/// Returns the sectors that are dirty in the cache at the cut, in ascending order: those whose
+/// newest data in the cache has not reached the device below. Data that the cache writes through is
+/// handled in the same way.
 std::vector<std::uint64_t> dirty_in(const states::RunHistory& run, model::DeviceId cache,
                                     std::uint64_t cut_event) {
   // For each sector, the event in which the cache accepted it.

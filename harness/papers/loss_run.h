@@ -54,7 +54,7 @@ struct LossSeen {
   std::vector<double> read_ms, change_ms;  ///< response times of calls after warm_ns
   double written_kb_s = 0;                 ///< rate of writes to the disk
   double modelled_s = 0;
-  std::uint64_t promised = 0;  ///< number of changes covered by an fsync, summed over all instants
+  std::uint64_t promised = 0;  ///< changes covered by an earlier fsync, summed over all instants
   std::uint64_t broken = 0;    ///< number of promised changes that are missing
   /// Number of instants at which fsck reports findings that the scheme forbids.
   std::uint64_t damaged = 0;

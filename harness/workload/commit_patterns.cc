@@ -137,9 +137,9 @@ void unsynced_neighbours(Lines& lines, std::uint32_t rounds) {
         lines.create(a, 16384);
         break;
       case 1:
-        // When a file is renamed over an existing one, the file system starts to write the new
-        // file's data. The fsync that follows must wait for these writes, but a file system with a
-        // bug may not.
+        // After a rename over an existing file, the file system starts to write the new file's data
+        // by itself. The fsync that follows must wait for these writes. A file system with a bug
+        // may return too early.
         lines.create(a, 4096);
         lines.say("fsync {}", a);
         lines.create(a + ".new", 16384);

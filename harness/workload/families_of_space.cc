@@ -118,8 +118,8 @@ std::uint64_t give_back(Drawing& list, const std::string& file) {
   }
 }
 
-/// Writes to `taker` until the freed space is used up. In some cases, writes only one fragment to
-/// `taker` and the rest to `other`. Returns the file that was written last.
+/// Appends `bytes`, the amount of freed space, to `taker`. In a third of the cases, appends only
+/// one fragment to `taker` and the rest to `other`. Returns the file that was appended to last.
 std::string take(Drawing& list, const std::string& taker, const std::string& other,
                  std::uint64_t bytes) {
   bytes = bytes / kStampBytes * kStampBytes;
@@ -183,7 +183,7 @@ std::vector<Operation> nearly_full(std::uint64_t number) {
   return list.take();
 }
 
-/// Like nearly_full(), but the freed space goes to files of one fragment each.
+/// Like nearly_full(), but reuses the freed space for files of one fragment each.
 std::vector<Operation> crumbs(std::uint64_t number) {
   FullDisk disk(number);
   Drawing& list = disk.list;
@@ -243,7 +243,8 @@ std::vector<Operation> no_room(std::uint64_t number) {
 namespace {
 
 /// Returns a multiple of a block size, or a number that differs from a multiple by one or by a part
-/// of a block. A small number of blocks is as likely as a number at which indirect blocks begin.
+/// of a block. The number of blocks is as likely to be small as to be near the first indirect
+/// block.
 std::uint64_t draw_edge(Drawing& list) {
   constexpr std::array<std::uint64_t, 3> kBlocks{512, 1024, 2048};
   constexpr std::array<std::uint64_t, 8> kCounts{0, 1, 2, 3, 7, 12, 13, 14};

@@ -76,8 +76,8 @@ tl::unexpected<Error> forward_error(const Result<T>& result) {
 
 namespace base {
 
-/// The inverse of Error::message(): splits "problem; hint". For errors that arrive as text from
-/// another process.
+/// Splits text of the form "problem; hint", which Error::message() returns. Used for errors
+/// received from another process.
 inline Error error_of(std::string subject, std::string_view text) {
   constexpr std::string_view kBetween = "; ";
   const std::size_t at = text.find(kBetween);

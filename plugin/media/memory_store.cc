@@ -127,7 +127,7 @@ void MemoryStore::put(std::uint64_t at, std::span<const std::byte> data) {
 Result<void> MemoryStore::write(std::uint64_t lba, std::span<const std::byte> data) {
   TRY(check_range("memory", sectors_, lba, data.size()));
   std::uint64_t at = lba * kSectorBytes,
-                zeroes_at = at;  // [zeroes_at, at) is zero in `data` and still to be written
+                zeroes_at = at;  // [zeroes_at, at) is zero in `data` but not written yet
   while (!data.empty()) {
     const auto piece = data.first(in_page(at, data.size()));
     if (!base::all_zero(piece)) {

@@ -69,7 +69,7 @@ std::optional<std::uint64_t> moved_from(const Operation& operation, std::uint64_
   return block - blocks;
 }
 
-/// Returns the file size after an operation that moves blocks.
+/// Returns the file size after the operation; `size` is the size before it.
 std::uint64_t resized(const Operation& operation, std::uint64_t size) {
   if (operation.kind == Kind::collapse) return size - operation.length;
   if (operation.kind == Kind::insert) return size + operation.length;

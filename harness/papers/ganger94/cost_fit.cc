@@ -1,4 +1,5 @@
-// Fits the costs with the normal equations (cost_fit.h). Costs are in units of their estimates.
+// Fits the costs by solving the normal equations (cost_fit.h). Each unknown is a cost divided by
+// its estimate.
 #include "harness/papers/ganger94/cost_fit.h"
 
 #include <cmath>

@@ -14,8 +14,8 @@ const char* scheme_name(ComparedScheme scheme) {
   return kNames[static_cast<std::size_t>(scheme)];
 }
 
-/// The effects of an operation that are complete when its call returns: 1 for yes, 0 for no. A
-/// permanent change is on the medium. Reusable space is available to the allocator.
+/// The state of a file system when a call returns, as 1 (true) or 0 (false). A permanent change is
+/// on the medium. Reusable space is available to the allocator.
 struct AtReturn {
   Figure created_is_permanent, removed_is_permanent, freed_is_reusable;
   std::string remark;

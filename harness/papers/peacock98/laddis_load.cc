@@ -407,8 +407,8 @@ LaddisOutcome LaddisLoad::run_and_cut(TimeNs for_ns) {
   return outcome();
 }
 
-/// Returns the broken promises. If a slot contains the write `found`, no acknowledged write to this
-/// slot may have arrived after the reply to `found`. An acknowledged write that arrived earlier may
+/// Returns the broken promises. A slot must not contain the write `found` if an acknowledged write
+/// to the slot arrived after the reply to `found`. An acknowledged write that arrived earlier may
 /// be missing, because the two writes may have overlapped.
 std::vector<std::string> LaddisLoad::broken_promises() {
   std::vector<std::string> broken;

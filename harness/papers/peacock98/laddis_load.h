@@ -39,7 +39,8 @@ struct FileSet {
   std::uint64_t files_of_process = 0;
 
   static FileSet of(double operations_per_s);
-  std::uint64_t used_of_process() const;  ///< returns a fifth of the files, at least one
+  /// number of used files: a fifth of all files, but at least one
+  std::uint64_t used_of_process() const;
   /// Converts the index of a used file to its number among all files of a process. The load uses
   /// one file in five.
   static std::uint64_t file_of_used(std::uint64_t used) {
@@ -92,7 +93,8 @@ struct LaddisOutcome {
   model::DeviceCounters drives;  ///< counters during the measurement
   model::ArrayCounters array;
   std::vector<WriteHits> hits;  ///< counts for the NVRAM above devices, by kind of block
-  /// Fractions of time. `drives_busy` is the mean over all drives.
+  /// Fractions of the time during which the processor and the drives were busy. `drives_busy` is
+  /// the mean over all drives.
   double cpu_busy = 0, drives_busy = 0;
   double modelled_s = 0;
 

@@ -130,7 +130,7 @@ TEST(LaddisLoad, IsAnOpenLoop) {
   EXPECT_GT(bad.front.busy_most, good.front.busy_most);
   EXPECT_GE(good.p99_ms, good.p50_ms);
   EXPECT_NEAR(static_cast<double>(good.writes) / static_cast<double>(good.requests), .15, .1);
-  // Exceeds the server's capacity by a factor of two.
+  // Twice the server's capacity.
   slow.operations_per_s = 40;
   EXPECT_TRUE(run(slow).saturated);
 }

@@ -14,8 +14,8 @@ namespace headcrash::experiment::peacock98 {
 namespace {
 
 constexpr double kScaledSeconds = 2, kScaledLowest = 10, kScaledHighest = 20;
-/// Number of requests that together write 300 MB of pages. 15 % of the requests are writes, usually
-/// to a new page.
+/// Number of requests that together write 300 MB of pages: 15 % of them are writes, most of them to
+/// a new page.
 constexpr double kRequestsAlone = 500'000;
 constexpr os::TimeNs kCountsWarmNs = 30 * model::kSecondNs,
                      kCountsMeasuredNs = 60 * model::kSecondNs;

@@ -37,8 +37,8 @@ class Session {
  public:
   static Session& of(Context& context);
 
-  /// Measures the missing curves of all parts of the run (curves_of()). Returns false if
-  /// interrupted.
+  /// Measures the curves that the parts of the run need (curves_of()) and that have not been
+  /// measured yet. Returns false if interrupted.
   bool prepare(Context& context);
   /// Returns a curve of the current part. The curve is empty if prepare() was not called. REQUIRES:
   /// curves_of() of the part contains the curve.
@@ -61,7 +61,8 @@ class Session {
 
   Images images_;
   std::map<std::string, Curve> curves_;
-  std::mutex door_;  ///< held by the waiting thread, so that no other thread overtakes it
+  /// held by the thread that waits for `room_`, so that no other thread overtakes it
+  std::mutex door_;
   std::counting_semaphore<kMachines> room_{kMachines};
 };
 

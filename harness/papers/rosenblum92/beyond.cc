@@ -82,7 +82,7 @@ std::vector<Variant> variants(const SimulatorFigures& figures, const AccessPatte
        })},
   };
   const std::size_t plain = all.size();
-  // Repeats each variant with a separate access for each run of dead slots.
+  // Add a copy of each variant, with a separate access for each run of dead slots.
   for (std::size_t i = 0; i < plain; ++i) {
     if (all[i].options.reuse == SpaceReuse::cleaning) continue;
     Variant other = all[i];

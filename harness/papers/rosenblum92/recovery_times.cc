@@ -187,7 +187,8 @@ ClaimAnswer many_files_a_directory(Context& context) {
 ClaimAnswer interval(Context& context) {
   ClaimAnswer answer{
       .id = "LFS-31", .part = "recovery", .title = "Recovery by the checkpoint interval (6.2.1.3)"};
-  constexpr std::uint64_t kAverageFileKilobytes = 30, kTrafficMegabytes = 3;  // means in table 6-2
+  /// means over table 6-2
+  constexpr std::uint64_t kAverageFileKilobytes = 30, kTrafficMegabytes = 3;
   const Crash hour =
       crash(without_checkpoints(),
             files_of(kAverageFileKilobytes, kTrafficMegabytes, context.scaled, 100), true);

@@ -136,8 +136,8 @@ TEST(TimedWorkloads, DetectEveryDamagedFile) {
     for (std::size_t i = 0; i <= after; ++i) ASSERT_TRUE(model.phase(i));
     std::size_t noticed = 0, damaged = 0;
     for (const auto& [path, bytes] : model.vfs.files()) {
-      // Do not damage files that are never read again: the inputs of Sdet's commands, and their
-      // temporary files.
+      // Skip files that no later phase reads, because damage to them cannot be noticed: inputs of
+      // Sdet's commands, and their temporary files.
       const bool input =
           path.starts_with("source") || path == "input" || path.find("/tmp/") != path.npos;
       if (bytes.empty() || input || damaged >= 3) continue;
@@ -478,7 +478,8 @@ TEST(TimedWorkloads, LaddisMeasuresFromTheArrival) {
                             {"warm-up-s", 0},          {"threads", 1},
                             {"kib-per-operation", 8},  {"file-kib", 8}};
   Trial quick("laddis", arguments), slow("laddis", arguments);
-  slow.pace.call_ns = 15'000'000;  // longer than the time between two requests
+  /// longer than the interval between requests, so requests queue up
+  slow.pace.call_ns = 15'000'000;
   for (Trial* run : {&quick, &slow})
     for (std::size_t phase = 0; phase < 2; ++phase) ASSERT_TRUE(run->phase(phase));
   EXPECT_EQ(quick.tally.operations, slow.tally.operations)
@@ -524,8 +525,8 @@ TEST(TimedWorkloads, ARewrittenFileHoldsAtMostTwoPasses) {
   const PhaseResult intact = run.phase(3);
   ASSERT_TRUE(intact) << intact.error().what;
 
-  // Simulates a lost unit of the second pass: the unit has its previous contents. The file then
-  // changes three times between old and new contents, but only one change is permitted.
+  // Simulates the loss of a unit that the second pass wrote: the unit has its previous contents.
+  // The file then has three boundaries between old and new contents, but only one is permitted.
   auto& content = run.vfs.files()["output"];
   std::copy_n(content.begin() + (4 << 20), 1 << 20, content.begin() + (1 << 20));
   EXPECT_FALSE(run.phase(3));

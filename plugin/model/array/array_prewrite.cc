@@ -131,8 +131,8 @@ Task ArrayController::scan_log(std::uint32_t member, FoundUpdates& found, std::u
   co_return Status::ok;
 }
 
-/// Returns the first stripe of an update. The members that are alive for this stripe must have a
-/// record of the update.
+/// Returns the first stripe of an update. The update is complete if each of its members that is
+/// alive for this stripe has an intact record.
 std::uint64_t ArrayController::stripe_of(const FoundUpdate& update) const {
   const PrewriteHeader& record =
       update.records[static_cast<std::size_t>(std::countr_zero(update.seen))];

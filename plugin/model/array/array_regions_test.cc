@@ -26,8 +26,8 @@ void leave_a_hole(ArrayFixture& b, std::uint64_t stripe) {
   const RaidLayout l = b.layout();
   const auto fresh = counted(l.unit, 2);
   b.drives[l.member_of(stripe, l.data)]->stall_writes = true;
-  // REQUIRES: the region's bit is already set. If it is not set, the array first writes the bit,
-  // and this write stalls on the stalled member.
+  // The region's bit must already be set. Otherwise, the array would first write the bit to the
+  // stalled member, and would never begin to write the data.
   b.submit_write(stripe * l.stripe_sectors(), fresh);
   b.run_for(50 * kMillisecondNs);
   b.array->power_cut();

@@ -221,8 +221,8 @@ Detached ArrayController::write_full(Join& join, Request request, Segment segmen
     expect_marked(request);
     array_counters.full_stripe_writes += segment.stripes;
     if (any_lost()) array_counters.degraded_writes += segment.stripes;
-    // The run is also written to a rebuilding member if the rebuild has reached the first stripe of
-    // the run. The rebuild later writes the other stripes again.
+    // A rebuilding member also gets the run if the rebuild has reached the run's first stripe. The
+    // rebuild later writes the run's other stripes again.
     LogParts parts{};
     for (std::uint32_t m = 0; m < layout.members; ++m) {
       if (!alive(m, segment.stripe)) continue;

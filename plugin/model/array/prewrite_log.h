@@ -59,8 +59,8 @@ class PrewriteLog {
     std::uint64_t sequence = 0;
     std::array<std::uint64_t, kArrayMembersMax> at{};
   };
-  /// Allocates space on every member of `parts`. Returns nullopt if a ring is full. The caller must
-  /// then try again after a call to home() or tail_durable().
+  /// Allocates space on every member of `parts`. Returns nullopt if a member's ring is full; the
+  /// caller must then try again after home() or tail_durable().
   std::optional<Place> reserve(std::uint64_t parts, std::span<const std::uint32_t> payload_sectors);
   std::uint64_t tail() const { return live_.empty() ? next_sequence_ : *live_.begin(); }
   void home(std::uint64_t sequence);
