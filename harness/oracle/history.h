@@ -122,8 +122,7 @@ struct DataCover {
   std::uint64_t end_bytes = kEndless;
 };
 
-/// Upper bounds for the size of the attributes that a dump reports for an object, over all states
-/// of the object.
+/// Upper bounds, over all states of an object, for the size of the attributes that a dump reports.
 struct ReportedAttributes {
   /// For each attribute, the maximum length of its name and value together, in bytes.
   std::map<std::string, std::size_t> longest;
@@ -155,7 +154,7 @@ struct ObjectHistory {
   // The other inode fields. Each pair contains an operation and the field's value after this
   // operation. Before the first pair, and where the value is nullopt, the field is unknown.
   std::vector<std::pair<std::size_t, std::uint32_t>> modes;
-  /// Each pair has an operation and the (user, group) after it.
+  /// Pairs of an operation and the (user, group) after it.
   std::vector<std::pair<std::size_t, std::pair<std::uint32_t, std::uint32_t>>> owners;
   std::vector<std::pair<std::size_t, std::uint32_t>> flags, projects;
   std::vector<std::pair<std::size_t, std::optional<std::int64_t>>> times, accesses;

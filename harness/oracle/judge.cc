@@ -420,7 +420,7 @@ void Judge::judge_inodes() {
               fmt::format("a different file from \"{}\"", first.path), "the same inode"});
       break;
     }
-    /// keep only the candidates whose object all these names can show
+    // Keep only the candidates whose object all these names can show.
     for (const std::size_t i : names) {
       std::erase_if(shown_[i].name.tokens, [&](TokenId token) {
         return !common.empty() && !common.contains(history_.tokens[token].object);
@@ -478,9 +478,9 @@ void Judge::judge_one_point() {
     report(std::move(*finding));
 }
 
-/// Returns true if an exchange in flight may have left the link only its third name on the disk,
-/// and the file also has other links. fsck treats this name as a remnant of the exchange and
-/// removes it.
+/// Returns true if the link may be missing because of an exchange in flight. The exchange may have
+/// left only the link's third name on the disk, and fsck removes this name if the file has other
+/// links.
 bool Judge::lost_its_third_name(TokenId token) const {
   const ObjectId object = history_.tokens[token].object;
   const auto in_flight = [&](const auto& at) {

@@ -21,7 +21,7 @@ namespace {
 // Maximum number of interpretations that improve() tries before it returns the best one.
 constexpr std::size_t kWalksMost = 512;
 constexpr std::size_t kWalksOfAGroupMost = 256;
-/// limit on rounds, each of which excludes at least one candidate
+// Limit on the rounds, each of which excludes at least one candidate.
 constexpr std::size_t kLinkRoundsMost = 32;
 
 /// Returns the token to which `slot` refers after `done` operations.
@@ -78,7 +78,7 @@ struct Judge::Level {
   std::vector<Child> children;
 };
 
-/// Returns the number of findings below the directory if it is interpreted as this token. Caches
+/// Returns the number of findings below the directory if it is the object with this token. Caches
 /// the result.
 std::size_t Judge::misfit(const ObservedObject& observed, TokenId token) {
   const auto known = misfits_.find({&observed, token});

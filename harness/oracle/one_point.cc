@@ -39,8 +39,8 @@ std::size_t OnePointJudge::owner(const SeenName& name, const Timeline::Section& 
   };
   for (const Binding& binding : name.slot->bindings) see(binding.operation);
   if (found) return *found;
-  // No operation of this section changes the name, so the name refers to the same object throughout
-  // the section.
+  // No operation in this section changes the name, so the name refers to one object throughout the
+  // section.
   const auto* const bound = state_after(name.slot->bindings, section.first,
                                         [](const Binding& each) { return each.operation; });
   if (bound == nullptr || !bound->token) return 0;

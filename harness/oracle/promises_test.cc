@@ -318,7 +318,7 @@ TEST(Promises, AnUnorderedNewNameShowsItsSyncedFileOrNothing) {
 TEST(Promises, AnUnorderedGrowingFileMayBeTooLongButNotTooShort) {
   const adapters::Promises ext2 = adapters::load_adapter("ext2")->promises;
   const Case grows{{"create a", "write a 0 512 1 1", "sync", "write a 512 512 1 2", "fsync a"}, 2};
-  // e2fsck extends the file to the end of its last block.
+  // The file after e2fsck has extended it to the end of its last block.
   ObservedObject found = file("a", 1, 1, 1, 1);
   found.size_bytes = 4096;
   found.runs.push_back({ContentRun::Kind::foreign, 1, 7});

@@ -109,7 +109,7 @@ struct ClaimAnswer {
   std::vector<std::string> remarks = {};  ///< describe inputs that we chose, and counterfactuals
   std::vector<Table> tables = {};
   std::vector<Plot> plots = {};  ///< drawn only in the report
-  /// True if the tables contain all numbers of the plots, so that a terminal shows only the tables.
+  /// If true, a terminal shows only the tables, which contain all numbers of the plots.
   bool tables_tell_all = false;
 };
 

@@ -11,8 +11,7 @@ namespace headcrash::experiment {
 namespace {
 
 constexpr std::uint64_t kPieceSectors = 128;
-// Maximum size of a drive's overlay. The overlay contains the data that the drive's cache writes
-// back.
+// Maximum size of a drive's overlay, which receives the dirty data of the drive's cache.
 constexpr std::uint64_t kKeptBytesMost = 1 << 30;
 
 /// Copies a range of sectors from `cache` to the same addresses of `store`.

@@ -76,7 +76,7 @@ TEST(ModelledMachine, RecoversFromACutInModelTime) {
   EXPECT_TRUE(recovery.mount.done);
   EXPECT_GE(machine->now() - cut_at, recovery.repair.elapsed_ns + recovery.mount.elapsed_ns);
   EXPECT_TRUE(is_there(*machine, "synced"));
-  EXPECT_FALSE(is_there(*machine, "young3"));  // not yet written when the power was cut
+  EXPECT_FALSE(is_there(*machine, "young3"));  // still in memory when the power was cut
   work(*machine);
   machine->cut();
   EXPECT_TRUE(machine->recover(Repair::always)->repair.done);

@@ -143,7 +143,7 @@ struct FullDisk {
     fill_the_disk(list);
     list.sync();
   }
-  /// Removes the files that no longer exist from `files`. Returns false if no files are left.
+  /// Removes the names of nonexistent files from `files`. Returns false if `files` is then empty.
   bool forget_the_removed() {
     std::erase_if(files, [&](const std::string& file) { return !list.exists(file); });
     return !files.empty();

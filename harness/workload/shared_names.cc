@@ -214,7 +214,7 @@ constexpr std::array<std::string_view, kShortSharedLists> kShortLists{
     // Several successive commits contain no changes, and users wait for each of them.
     "create a | create a, create b | sync, sync | create c | create a, mkdir d",
     "create a | mkdir d, create d/a | mkdir e, create e/a | mkdir f, create f/a",
-    // Creates enough files for the disk `tiny` to start a new block of inodes.
+    // With 28 files, the disk `tiny` soon needs a new block of inodes.
     "files 28 | create a, create b | create c, create d | mkdir e, create e/a",
     // The inode of a file without a name is evicted, read again, and then removed by a commit.
     "create a | open a %f, unlink a, close %f | sync, evict | create a, sync",

@@ -19,7 +19,8 @@ using Chosen = std::vector<std::size_t>;
 class DeltaDebugging {
  public:
   struct Predicates {
-    /// Removes the kept elements that require an omitted element. This function may be empty.
+    /// Returns the kept elements without those that require an omitted element. The function may be
+    /// empty.
     std::function<Chosen(const Chosen&)> usable;
     std::function<bool(const Chosen&)> still_fails;
   };

@@ -22,7 +22,7 @@ using model::kSectorBytes;
 namespace {
 
 constexpr std::size_t kPageBytes = 4096;  ///< no kernel has smaller pages
-/// Zeroed runs of at least this size are released in one call.
+/// Runs of zeroes of at least this size are returned to the kernel in one call.
 constexpr std::size_t kGivenBackBytes = 1 << 18;
 constexpr std::size_t kWordBits = 64;
 

@@ -138,8 +138,8 @@ TEST(Loss, ExaminingTheMediumPredictsTheLossOfACut) {
                                       .seed = seed});
       ASSERT_TRUE(seen.error.empty()) << system << ": " << seen.error;
       ASSERT_TRUE(seen.cut_lost_changes);
-      // Maximum number of changes in the write that was in flight at the cut. A write of 64 KiB can
-      // hold several records, names and blocks.
+      // The write in flight at the cut may contain this many changes: a write of 64 KiB can hold
+      // several records, names and blocks.
       constexpr double kOfOneWrite = 16;
       EXPECT_LE(*seen.cut_lost_changes, seen.lost_changes.back()) << system;
       EXPECT_GE(*seen.cut_lost_changes, seen.lost_changes.back() - kOfOneWrite) << system;

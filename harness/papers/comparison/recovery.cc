@@ -103,7 +103,7 @@ RowRecovery recover_row(const Context& context, std::size_t number, const Recove
     result.mount_cpu_s.push_back(
         seconds_of(first.recovery->repair.cpu_ns + first.recovery->mount.cpu_ns));
     if (first.recovery->repair.done &&
-        /// the repair before the first mount was already a full check
+        // The repair before the first mount was already a full check.
         row.first_mount != Repair::fast) {
       result.consistent_s.push_back(result.mount_s.back());
       continue;

@@ -31,7 +31,7 @@ struct FitSpread {
   /// variation less than 0.1" (tables 1 and 2) for single executions. Its times are means over
   /// several executions, so their error is smaller.
   double time = 0.05;
-  /// our choice: a cost may differ from its estimate by as much as the estimate
+  /// Our choice: a cost may differ from its estimate by as much as the estimate.
   double estimate = 1;
 };
 

@@ -50,7 +50,8 @@ std::vector<Bar> meanings(Cells& cells, const std::string& workload,
 }
 
 /// Adds the same bars for other machines, each of which differs from the paper's machine in one
-/// respect. The bars show possible causes of a deviation from the paper. Each bar is one execution.
+/// respect, to show possible causes of a deviation from the paper. Each bar is the result of one
+/// execution.
 void add_meanings_elsewhere(ClaimAnswer& answer, Cells& cells, const char* name, const char* title,
                             const std::string& workload, const timed::Arguments& arguments,
                             const char* phase, double (*quantity)(const PhaseOutcome&),
@@ -309,7 +310,8 @@ std::vector<ClaimAnswer> chains(Context& context) {
   add_number(deallocation, tracked, "tracked against barrier", "saved", "%", 16,
              kept ? Figure(100 - *kept) : std::nullopt);
   add_falling(deallocation, "tracked is faster than barrier", both);
-  // If the memory for copies is exhausted, the time depends on the rate at which the disk writes.
+  // If the memory for copies is exhausted, the time depends on how fast the disk writes, so measure
+  // this case, too.
   constexpr std::uint64_t kFewCopies = 4 << 20;
   for (const Deallocation kind : {Deallocation::barrier, Deallocation::tracked}) {
     if (context.rules_only) break;

@@ -39,7 +39,7 @@ struct FileSet {
   std::uint64_t files_of_process = 0;
 
   static FileSet of(double operations_per_s);
-  /// number of used files: a fifth of all files, but at least one
+  /// Returns the number of used files: a fifth of all files, but at least one.
   std::uint64_t used_of_process() const;
   /// Converts the index of a used file to its number among all files of a process. The load uses
   /// one file in five.
@@ -116,8 +116,8 @@ class LaddisLoad {
   /// Runs until the measurement has ended and all requests have been answered.
   LaddisOutcome run_out();
   LaddisOutcome run_and_cut(os::TimeNs for_ns);
-  /// Returns a description of each promise that a reply made and that the recovered machine breaks.
-  /// Empty if `keeps_history` is false.
+  /// Returns a description of each promise that was made in a reply and that the recovered machine
+  /// does not keep. Empty if `keeps_history` is false.
   std::vector<std::string> broken_promises();
 
  private:

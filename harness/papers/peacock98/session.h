@@ -61,7 +61,7 @@ class Session {
 
   Images images_;
   std::map<std::string, Curve> curves_;
-  /// held by the thread that waits for `room_`, so that no other thread overtakes it
+  /// Held by the thread that waits for `room_`, so that no other thread overtakes it.
   std::mutex door_;
   std::counting_semaphore<kMachines> room_{kMachines};
 };

@@ -62,10 +62,10 @@ struct AgeingOptions {
   std::uint64_t file_bytes_max = 16 << 20;
   /// Fraction of lives that end with a rewrite of the file under the same name.
   double overwritten = .5;
-  /// Number of files in a directory that are created and removed together.
+  /// The files of a directory are created and removed in groups of this size.
   std::uint32_t files_together = 1;
   std::uint32_t files_per_folder = 20;
-  /// All changes take place at the beginning of each hour, in this fraction of the hour.
+  /// All changes of an hour take place at its beginning, within this fraction of the hour.
   double busy_share = 1;
   /// If the value is N, only one in N blocks of a file exists. If N exceeds 1, files are written
   /// block by block in random order.

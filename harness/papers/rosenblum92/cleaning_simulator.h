@@ -123,7 +123,7 @@ struct SimulatorCounts {
   std::uint64_t segments_read = 0;
   std::uint64_t files_copied = 0;
   std::uint64_t segments_opened = 0;  ///< number of clean segments opened for writing
-  /// number of segments that received data in their dead slots
+  /// Number of segments that received data in their dead slots.
   std::uint64_t segments_plugged = 0;
   /// Number of files in `written` or `files_copied` that were written into dead slots.
   std::uint64_t files_plugged = 0;

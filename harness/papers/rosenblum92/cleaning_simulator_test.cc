@@ -66,7 +66,7 @@ class PlainSimulator {
 
  private:
   struct Segment {
-    std::map<std::uint32_t, std::uint32_t> live;  ///< maps places to files
+    std::map<std::uint32_t, std::uint32_t> live;  ///< maps each live place to its file
     std::uint32_t used = 0;
     std::uint64_t youngest = 0;
   };

@@ -102,7 +102,7 @@ class Runs {
   std::deque<ProducedRun> runs_;
 };
 
-/// Returns `value` if the run succeeded, and nullopt otherwise.
+/// Returns `value`, or nullopt if the run failed.
 Figure figure(const ProductionRun& run, double value) {
   return run.good() ? Figure(value) : std::nullopt;
 }

@@ -471,14 +471,14 @@ TEST(TimedWorkloads, LaddisHasItsMixAndSyncsLikeAServer) {
   ASSERT_TRUE(run.phase(2));
 }
 
-/// Requests that arrive while a thread is late must wait. Their response times must include this
+/// A request that arrives while its thread is busy must wait. Its response time must include this
 /// wait.
 TEST(TimedWorkloads, LaddisMeasuresFromTheArrival) {
   const Arguments arguments{{"operations-per-s", 100}, {"seconds", 5},
                             {"warm-up-s", 0},          {"threads", 1},
                             {"kib-per-operation", 8},  {"file-kib", 8}};
   Trial quick("laddis", arguments), slow("laddis", arguments);
-  /// longer than the interval between requests, so requests queue up
+  // Longer than the interval between requests, so requests queue up.
   slow.pace.call_ns = 15'000'000;
   for (Trial* run : {&quick, &slow})
     for (std::size_t phase = 0; phase < 2; ++phase) ASSERT_TRUE(run->phase(phase));

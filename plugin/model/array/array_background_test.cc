@@ -378,7 +378,7 @@ TEST(ArrayResync, StaysUncleanUntilItEnds) {
     for (auto* drive : b.drives) drive->stall_writes = false;
     EXPECT_EQ(b.wrong_stripes(), 1U);
     b.array->power_on();
-    // The array has been idle long enough to be marked clean. It must stay dirty, because the
+    // Long enough for an idle array to be marked clean. This array must stay dirty, because the
     // resync has not yet reached the stripe.
     b.run_for(kSecondNs);
     EXPECT_EQ(b.array->status().background, "resync");

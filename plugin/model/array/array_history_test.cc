@@ -190,7 +190,7 @@ class ArrayHistory final : public Initiator {
     if (completion.status != Status::ok) {
       EXPECT_EQ(completion.status, Status::power_lost)
           << "op " << static_cast<int>(r.op) << " " << r.lba << "+" << r.sectors;
-      /// keep the write in writing_: until the cut has been checked, a read may return its data
+      // Keep the write in writing_: until the cut has been checked, a read may return its data.
       return;
     }
     ++completions_;

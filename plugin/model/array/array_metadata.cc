@@ -299,7 +299,7 @@ std::optional<Error> ArrayController::disagreement(const Slots& found, std::uint
   for (std::uint32_t m = 0; m < layout.members; ++m) {
     if (((dead | newest.failed | newest.rebuilding) >> m & 1) != 0) continue;
     if (!found[m]) {
-      /// it is blank because the creation of the array was interrupted
+      // The member is blank because the creation of the array was interrupted.
       if (newest.settled == 0) continue;
       return Error{member_name(m), "is blank, but the other members record it as active",
                    "restore the member's store, or fail the member before replacing it"};

@@ -190,7 +190,7 @@ Task ArrayController::roll_forward() {
   log_.open(layout.members, kSuperblockSectors * kSuperblockSlots, profile.prewrite_sectors, align_,
             next);
   before_roll_forward_ = false;
-  write_metadata_soon();  // stores the new tail before old records are overwritten
+  write_metadata_soon();  // stores the new tail before new records overwrite old ones
   co_await settle_metadata();
   incident(fmt::format("{} prewrites rolled forward", rolled));
   co_return Status::ok;

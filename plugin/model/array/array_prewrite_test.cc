@@ -28,8 +28,8 @@ ArrayProfile with_log_on_members() {
 TEST(PrewriteRoom, ReusesSpaceOnlyAfterALaterTailIsOnTheMedium) {
   PrewriteLog log;
   log.open(2, 16, 24, 1, 5);
-  // Each record takes 5 sectors, including its header. The log has 24 sectors, so it has room for
-  // four records.
+  // The log has 24 sectors, so it has room for four records. Each record has a header and a
+  // payload, 5 sectors in total.
   const std::array<std::uint32_t, 2> payload = {4, 4};
   std::vector<std::uint64_t> sequences;
   for (int i = 0; i < 4; ++i) {

@@ -172,7 +172,7 @@ TEST(ArrayFua, ReachesTheMediumOfVolatileMembers) {
   }
 }
 
-/// If a repaired sector were only in the cache, it would be unreadable again after a cut, and
+/// If a repaired sector were only in the volatile cache, a cut would make it unreadable again, and
 /// another member may be lost by then.
 TEST(ArrayRepair, RepairedSectorsAreOnTheMediumOfVolatileMembers) {
   for (std::uint64_t seed = 1; seed <= 8; ++seed) {

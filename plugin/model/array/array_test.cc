@@ -35,7 +35,7 @@ std::ostream& operator<<(std::ostream& out, const Commands& c) {
 Commands commands_of_write(ArrayFixture& b, std::uint64_t lba, std::uint32_t sectors) {
   const DeviceCounters before = b.member_totals();
   EXPECT_EQ(b.write(lba, numbered(sectors, 3)), Status::ok);
-  /// long enough to write the logged update in place, which happens after the answer
+  // Long enough to write the logged update in place, which happens after the answer.
   b.run_for(50 * kMillisecondNs);
   const DeviceCounters after = b.member_totals();
   return {after.reads - before.reads, after.writes - before.writes};
@@ -482,7 +482,7 @@ TEST(ArrayPower, RequestsInFlightAreAnsweredOnce) {
   ids.push_back(b.submit_write(3, data));
   b.run_for(0);
   for (const RequestId id : ids) {
-    /// this flush completed at once, because no member has a volatile cache
+    // This flush completed at once, because no member has a volatile cache.
     if (id == ids[8]) continue;
     ASSERT_TRUE(b.host.has(id));
     EXPECT_EQ(b.host.done[id].status, Status::power_lost);
