@@ -67,8 +67,8 @@ TEST(Oracle, OneByteLeavesNoTrace) {
   }
 }
 
-/// Returns a block that consists of three parts. Its first `cut` bytes are of version 1. Bytes
-/// `cut` to `end` are of version `version`, or zeroes if that is 0. The rest is of version 1 again.
+/// Returns a block that begins and ends with bytes of version 1. Its bytes `cut` to `end` are of
+/// version `version`, or zeroes if `version` is 0.
 ContentRun block_of_parts(std::size_t cut, std::size_t end, std::uint32_t version) {
   std::array<std::byte, workload::kStampBytes> bytes, other{};
   workload::write_stamp({1, 1, 0}, bytes);

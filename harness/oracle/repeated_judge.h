@@ -24,7 +24,8 @@ namespace headcrash::oracle {
 struct SeenObject {
   const ObservedObject* object = nullptr;
   std::uint64_t digest = 0;  ///< digest_of(*object)
-  LoneName lone = kNotLone;  ///< see lone_names.h; kNotLone if the object's name is not lone
+  /// number from lone_names.h; kNotLone if the name depends on other names
+  LoneName lone = kNotLone;
 };
 
 /// Returns a digest of all values of the object, including its path and inode. Equal objects have

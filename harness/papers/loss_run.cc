@@ -45,7 +45,7 @@ std::vector<std::byte> contents(std::uint64_t number, std::uint64_t bytes) {
   return made;
 }
 
-/// The current contents of the medium. Writes by a repair are kept in memory.
+/// Presents the current contents of the medium. Keeps the writes of a repair in memory.
 class CutImage final : public model::SectorStore {
  public:
   explicit CutImage(const model::SectorStore& medium) : medium_(medium) {}

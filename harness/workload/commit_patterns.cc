@@ -199,8 +199,8 @@ void revoked_blocks(Lines& lines, std::uint32_t rounds) {
   }
 }
 
-/// Only the directories are synced: a sync in each round would write the journal's changes to their
-/// final places, so that the journal would never fill.
+/// Syncs only the directories. A sync of the whole file system in each round would write the
+/// journal's changes to their final places, so the journal would never wrap around.
 void wrap_journal(Lines& lines, std::uint32_t rounds) {
   constexpr std::uint32_t kFolders = 8, kTouched = 12;
   for (std::uint32_t i = 0; i < kFolders; ++i) lines.say("mkdir d{}", i);

@@ -103,7 +103,7 @@ std::vector<Operation> renames(std::uint64_t number) {
       default:
         if (list.add({.kind = Kind::link, .path = from, .target = aside})) list.unlink(from);
     }
-    if (list.one_in(3)) {  // a third of the time, another file gets the old name
+    if (list.one_in(3)) {  // in a third of the rounds, another file gets the old name
       if (list.create(from)) list.write(from, 0, list.blocks(1, 4));
       list.maybe_persist(from);
     }

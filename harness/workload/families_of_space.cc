@@ -485,7 +485,7 @@ std::vector<Operation> indirect(std::uint64_t number) {
         if (list.draft().all(FileType::regular).size() > 1) list.unlink(file);
     }
     list.maybe_persist(list.exists(file) ? file : list.any_file());
-    // The following file reuses the freed blocks, which contained pointers or data.
+    // Let another file reuse the freed blocks, which contained pointers or data.
     const std::string other = list.one_in(3) ? list.fresh() : list.any_file();
     if (!list.exists(other)) list.create(other);
     if (list.one_in(2)) list.append(other, list.blocks(1, 16));

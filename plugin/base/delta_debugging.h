@@ -26,7 +26,7 @@ class DeltaDebugging {
   };
   struct Limits {
     std::size_t checks = 200;  ///< maximum number of calls to still_fails()
-    /// Called before each check; true ends the search; may be empty.
+    /// If set, called before each check. The search ends if it returns true.
     std::function<bool()> out_of_time;
   };
 

@@ -59,8 +59,8 @@ using Result = tl::expected<T, Error>;
 inline tl::unexpected<Error> fail(std::string subject, std::string problem, std::string hint = {}) {
   return tl::unexpected<Error>(Error{std::move(subject), std::move(problem), std::move(hint)});
 }
-/// This is a template so that the compiler does not choose this overload for `fail({}, problem)`,
-/// in which {} is an empty subject.
+/// A template, so that `fail({}, problem)`, which has an empty subject, does not select this
+/// overload.
 template <std::same_as<ErrorKind> Kind>
 tl::unexpected<Error> fail(Kind kind, std::string subject, std::string problem,
                            std::string hint = {}) {

@@ -198,7 +198,7 @@ std::vector<ClaimAnswer> figure_2(Context& context) {
   add_bars(elapsed, bars, "remove", "elapsed", "s", elapsed_of);
   add_stricter_is_faster(elapsed, "as freshly copied",
                          column(bars, "remove", elapsed_of, kWithBypass));
-  // If the tree is not in the cache, the removal must read from the disk.
+  // Repeat the removal with an empty cache, so that it must read the tree from the disk.
   const auto cold = meanings(cells, "n-user-remove", {{"users", 1}, {"cold", 1}});
   for (const Bar& bar : cold)
     add_number(elapsed, *bar.cell, bar.name + ", caches dropped", "elapsed", "s", {},

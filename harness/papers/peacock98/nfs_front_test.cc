@@ -135,8 +135,7 @@ TEST(LaddisLoad, IsAnOpenLoop) {
   EXPECT_TRUE(run(slow).saturated);
 }
 
-/// If the load exceeds the capacity, the power must be cut while the server is busy, not after it
-/// has become idle.
+/// At 50 ms for each request, the server can execute 20 requests per second.
 TEST(LaddisLoad, ContinuesWhenTheServerIsSaturated) {
   LaddisOptions options = load_of(40, 60);
   // Limits the server to 20 requests per second.

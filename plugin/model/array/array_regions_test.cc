@@ -165,8 +165,7 @@ TEST(ArrayRegions, DoNotAgeDuringAWrite) {
   EXPECT_EQ(b.wrong_stripes(), 0U);
 }
 
-/// Writes to a region must have been flushed from the members' caches before the region's bit is
-/// cleared.
+/// Tests that the members' caches are flushed before the bit of a region is cleared.
 TEST(ArrayRegions, AgeOnlyAfterTheirWritesAreOnTheMedium) {
   for (std::uint64_t seed = 1; seed <= 8; ++seed) {
     SCOPED_TRACE(seed);

@@ -24,8 +24,9 @@ class MemoryVfs : public Vfs {
     bool operator==(const Counts&) const = default;
   };
   Counts counts;
-  std::uint64_t trace = 0;              ///< hash of all calls so far, in order
-  std::function<std::int64_t()> clock;  ///< if set, called at each write
+  std::uint64_t trace = 0;  ///< hash of all calls so far, in order
+  /// Returns the time for first_write_at and last_write_at. May be empty.
+  std::function<std::int64_t()> clock;
   std::int64_t first_write_at = -1, last_write_at = -1;
   std::optional<std::uint64_t> pieces_of_a_file;
   std::uint64_t capacity_bytes = 1ULL << 40, capacity_names = 1ULL << 40;
