@@ -24,7 +24,7 @@ namespace headcrash::oracle {
 struct SeenObject {
   const ObservedObject* object = nullptr;
   std::uint64_t digest = 0;  ///< digest_of(*object)
-  /// number from lone_names.h; kNotLone if the name depends on other names
+  /// Number from lone_names.h; kNotLone if the name depends on other names.
   LoneName lone = kNotLone;
 };
 

@@ -109,7 +109,8 @@ struct ModelledMachineOptions {
   /// image_of() runs only `populate` and returns an extension of this image.
   std::shared_ptr<const MachineImage> image = {};
   os::Schedule schedule = os::Schedule::c_look;
-  /// Number of concurrent requests at each device. Usually larger than 1 for an array.
+  /// Maximum number of requests that the driver keeps in flight at each device. Usually larger than
+  /// 1 for an array.
   std::uint32_t outstanding = 1;
   std::vector<model::FaultSpec> faults = {};  ///< faults that exist before the first power-on
   /// Overrides the queue in every drive profile. The drives of an array also use this queue.

@@ -37,8 +37,7 @@
 namespace headcrash::workload {
 
 inline constexpr const char* kApplicationFolder = "/run/application";  ///< in the guest's memory
-/// An application with its own root file system (`rootfs`) finds the file system under test at this
-/// path.
+/// Path of the file system under test for an application with its own root file system (`rootfs`).
 inline constexpr const char* kInsideDisk = "/.headcrash/disk";
 /// Path of the program that runs shell commands in an application's root file system.
 inline constexpr const char* kInsideBusybox = "/.headcrash/busybox";

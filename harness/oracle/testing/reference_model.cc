@@ -355,8 +355,8 @@ void ReferenceModel::disorder(const std::set<std::size_t>& required, const Cut& 
   }
 }
 
-/// Returns the names of new files that were synced. No other file can have the inode of such a
-/// file.
+/// Returns the names of files that were created and synced. The inode of such a file cannot belong
+/// to another file.
 std::set<ReferenceModel::Slot> ReferenceModel::names_of_new_synced_files(
     const std::set<std::size_t>& required, const Cut& cut) const {
   const auto synced = [&](FileId file) {

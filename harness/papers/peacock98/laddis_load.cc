@@ -257,7 +257,7 @@ NfsRequest LaddisLoad::draw() {
       request.name = file.name;
       break;
     case NfsKind::read:
-      // Reads within the initial size of the file, because an earlier append may not have been
+      // Read only within the initial size of the file, because earlier appends may not have been
       // executed yet.
       request.offset = below(kFileBlocks) * kTransferBytes;
       request.bytes = kTransferBytes;

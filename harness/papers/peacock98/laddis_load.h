@@ -64,8 +64,8 @@ struct LaddisOptions {
   /// Network time per KiB of a request or reply at 100 Mbit/s. This time is added to each response
   /// time; requests do not compete for the network.
   os::TimeNs network_per_kib_ns = 82 * model::kMicrosecondNs;
-  /// Amount of used data that is read before the load begins, so that a short run has the same
-  /// cache contents as a long one.
+  /// Amount of data in used files that is read before the load begins, so that a short run starts
+  /// with the same cache contents as a long one.
   std::uint64_t read_before_bytes = 700ULL << 20;
   /// Percentages of request kinds. If all are 0, LADDIS's mix is used.
   std::array<std::uint64_t, timed::laddis_load::kPercentOfKind.size()> percent_of_kind = {};
@@ -94,7 +94,7 @@ struct LaddisOutcome {
   model::ArrayCounters array;
   std::vector<WriteHits> hits;  ///< counts for the NVRAM above devices, by kind of block
   /// Fractions of the time during which the processor and the drives were busy. `drives_busy` is
-  /// the mean over all drives.
+  /// the sum over all drives.
   double cpu_busy = 0, drives_busy = 0;
   double modelled_s = 0;
 

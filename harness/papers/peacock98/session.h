@@ -47,9 +47,9 @@ class Session {
   using Turn = std::shared_ptr<void>;
   static constexpr std::ptrdiff_t kMachines = 2;
   /// Waits until there is enough memory for another machine, and returns a permit. Usually two
-  /// machines fit at the same time. If the writes of a load need all the memory, waits until no other machine is running. `requests` is the total number of requests in
-  /// the load. Callers are served one after the other. Thread-safe; a thread may hold only one
-  /// permit.
+  /// machines fit at the same time. A load whose writes need all the memory waits until no other
+  /// machine is running. `requests` is the total number of requests in the load. Callers are served
+  /// one after the other. Thread-safe; a thread may hold only one permit.
   Turn turn(double requests);
   /// Runs loads without storing the outcomes. Returns an empty vector if interrupted.
   std::vector<LaddisOutcome> loads(Context& context, const std::vector<Load>& loads);

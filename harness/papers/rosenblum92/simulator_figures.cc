@@ -7,7 +7,7 @@
 namespace headcrash::experiment::rosenblum92 {
 namespace {
 
-constexpr std::uint32_t kScaledBy = 64;  ///< divisor for all numbers of files
+constexpr std::uint32_t kScaledBy = 64;  ///< divisor for the numbers of files in scaled runs
 
 StabilityOptions stability_of(bool scaled) {
   if (scaled) return {.windows_min = 2, .windows_max = 3};

@@ -8,7 +8,7 @@ namespace headcrash::experiment::rosenblum92 {
 namespace {
 
 constexpr os::TimeNs kUntilWritten =
-    65 * model::kSecondNs;  // by then the syncer has visited each block twice
+    65 * model::kSecondNs;  // long enough for the syncer to visit each block twice
 
 struct Written {
   Figure requests;

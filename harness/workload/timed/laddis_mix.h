@@ -34,7 +34,7 @@ enum class Kind : std::uint8_t {
   set_attributes
 };
 
-/// Percentage of the requests that are of each kind, in the order of Kind.
+/// Percentages of the requests, one for each kind, in the order of Kind.
 inline constexpr std::array<std::uint64_t, 10> kPercentOfKind = {34, 22, 15, 13, 8, 3, 2, 1, 1, 1};
 
 /// Converts a random number below 100 to a kind of request.

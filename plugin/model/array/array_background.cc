@@ -31,7 +31,7 @@
 namespace headcrash::model {
 namespace {
 
-// Number of sectors that a chunk has on each member: 64 KiB, as in md's resync window.
+// Length of a chunk on each member: 64 KiB, as in md's resync window.
 constexpr std::uint32_t kChunkSectors = 128;
 constexpr std::uint32_t kChunkTriesMax = 4;
 constexpr std::uint64_t kNotesOfRebuild = 64;

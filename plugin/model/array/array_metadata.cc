@@ -261,7 +261,8 @@ Task ArrayController::read_superblocks(Slots& found, std::uint64_t& dead) {
   co_await batch;
   if (batch.store_error) co_return Status::store_error;
   dead = batch.dead;
-  // A superblock slot that the last cut made unreadable must not hide the other slot.
+  // Read the slots separately, because a slot that the last cut made unreadable must not hide the
+  // other one.
   for (std::uint32_t slot = 0; slot < kSuperblockSlots && batch.unreadable != 0; ++slot) {
     Batch again(commands_);
     for (std::uint32_t m = 0; m < layout.members; ++m) {

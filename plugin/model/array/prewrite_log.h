@@ -64,7 +64,7 @@ class PrewriteLog {
   std::optional<Place> reserve(std::uint64_t parts, std::span<const std::uint32_t> payload_sectors);
   std::uint64_t tail() const { return live_.empty() ? next_sequence_ : *live_.begin(); }
   void home(std::uint64_t sequence);
-  /// Notes that a header or superblock with this tail has reached the medium.
+  /// Records that a header or superblock with this tail has reached the medium.
   void tail_durable(std::uint64_t tail);
   bool needs_durable_tail() const { return tail() > durable_tail_; }
   std::size_t live() const { return live_.size(); }
