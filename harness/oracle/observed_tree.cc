@@ -194,8 +194,8 @@ Result<ObservedObject> parse_entry(const json& entry) {
 
 namespace {
 
-/// For each object, returns the number of the first object that has the same inode. Numbers start
-/// at 1; the number is 0 if the inode is unknown.
+/// For each object, returns the number of the first object with the same inode, counted from 1; 0
+/// if the object's inode is unknown.
 std::vector<std::uint64_t> sharing_of(const std::vector<ObservedObject>& tree) {
   std::map<std::uint64_t, std::uint64_t> first;
   std::vector<std::uint64_t> sharing;

@@ -230,7 +230,8 @@ std::vector<Tier> tiers(const std::vector<std::string>& lines, std::size_t persi
 }
 using Tiers = std::vector<Tier>;
 
-/// POSIX permits sync() to return before any write.
+/// POSIX permits sync() to return before anything is written. Only a file system's documentation
+/// promises more.
 TEST(Oracle, APromiseOfSyncAloneIsDocumented) {
   for (const char* sync : {"sync", "syncfs"}) {
     const std::vector<std::string> list{"create a", "write a 0 512 1 1", "setxattr a user.x one",

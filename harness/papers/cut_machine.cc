@@ -42,7 +42,7 @@ Result<void> copy_all_kept(const states::StateImage& cache, model::SectorStore& 
 /// handled in the same way.
 std::vector<std::uint64_t> dirty_in(const states::RunHistory& run, model::DeviceId cache,
                                     std::uint64_t cut_event) {
-  // For each sector, the event in which the cache accepted it.
+  // For each sector, the event in which the cache accepted the sector's newest data.
   std::map<std::uint64_t, std::uint64_t> taken_at;
   const auto was_complete = [&](const states::RecordedWrite& write) {
     return write.acked_event && *write.acked_event < cut_event;

@@ -243,8 +243,8 @@ class ModelledMachine : private os::DiskTracer {
   /// result would not be an array.
   const model::Array* array() const;
 
-  /// Counters of the driver's requests since the last clear_trace(). They are defined as in Ganger
-  /// and Patt 1994.
+  /// Counters of the driver's requests since the last clear_trace(), as defined by Ganger and Patt
+  /// 1994.
   struct Trace {
     std::uint64_t completed = 0;
     /// Sum of the response times of all issued requests. A response time is the time in the queue

@@ -21,7 +21,7 @@ constexpr std::chrono::milliseconds kHelloLook{500};  // polling interval before
 constexpr std::streamsize kLongestConsoleBytes =
     4 << 20;  // if the console output is longer, only its beginning is kept
 constexpr std::size_t kShownLines = 12;
-// Number of the saved state's descriptor in QEMU.
+// QEMU's descriptor number for the saved state.
 constexpr int kIncoming = base::kFirstInherited + 2;
 constexpr int kHelloId = -1;  // an id that Guest does not use
 

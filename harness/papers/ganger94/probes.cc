@@ -84,7 +84,8 @@ Figure fsync_seconds(ComparedScheme scheme, int files, std::string& remark) {
   return done ? seconds : std::nullopt;
 }
 
-/// Returns the number of lines that are neither blank nor pure comments.
+/// Returns the number of lines that contain code, that is, lines that are neither blank nor only a
+/// comment.
 std::size_t code_lines(std::string_view text) {
   std::size_t lines = 0;
   while (!text.empty()) {

@@ -15,8 +15,8 @@ struct Written {
   std::string remark;
 };
 
-/// Creates dir1/file1 and dir2/file2, and returns the number of write requests until all of their
-/// data is on the disk. Each directory already contains `others` files.
+/// Creates dir1/file1 and dir2/file2, and returns the number of write requests that are issued
+/// until all of their data is on the disk. Each directory already contains `others` files.
 Written written(const Setup& setup, std::uint64_t file_bytes, std::uint64_t others) {
   const auto machine = ModelledMachine::start(setup.machine);
   if (!machine) return {{}, machine.error().message()};

@@ -111,8 +111,8 @@ struct TimedWorkload {
   /// If true, the time from the power-on after the cut to the mount is measured as one step, the
   /// boot. The file system is checked after this step.
   bool boots = false;
-  /// Returns the number of seconds that the users sleep in a phase, however fast the file system
-  /// is. Null if they do not sleep.
+  /// Returns how many seconds the users sleep in a phase. This time does not depend on the speed of
+  /// the file system. Null if the users do not sleep.
   std::function<std::uint64_t(const Arguments&)> waits_s = {};
 };
 

@@ -310,8 +310,8 @@ TEST(PhysicalSectors, RejectsPhysicalSectorsSharedByStripeUnitsOrSuperblocks) {
   EXPECT_NE(message(16, 16).find("both superblocks"), std::string::npos);
 }
 
-/// The host writes one sector. A cut makes the physical sectors that contain the data and its
-/// parity unreadable. The log must contain all that is needed to restore these physical sectors.
+/// The host writes one sector, and a cut makes the physical sectors with its data and its parity
+/// unreadable. The log must contain all that is needed to restore these physical sectors.
 TEST(PhysicalSectors, NeighboursOfALoggedWriteSurviveACut) {
   ArrayProfile p = with_prewrites(array_profile(RaidLevel::raid5, 4, 8));
   p.prewrite_sectors = 256;

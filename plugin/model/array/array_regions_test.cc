@@ -45,7 +45,7 @@ TEST(ArrayRegions, AreOnEveryMemberBeforeTheFirstWrite) {
   b.observer.log.clear();
   // The write covers a whole stripe, so nothing is read first.
   ASSERT_EQ(b.write(300, counted(12, 1)), Status::ok);
-  // The map writes in flight, each identified by its device and its request id.
+  // The writes of map pages that are in flight, each identified by its device and its request id.
   std::set<std::string> map_writes;
   std::size_t maps = 0;
   std::size_t writes = 0;

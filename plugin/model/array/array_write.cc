@@ -177,7 +177,8 @@ Task ArrayController::write_stripes(HostRequest& host) {
   co_return join.status;
 }
 
-/// Fills `bytes` with the data and the parity of a run of full stripes, one member after the other.
+/// Fills `bytes` with the data and the parity of a run of full stripes, in the order of the
+/// members.
 void ArrayController::gather_full(const Request& request, const Segment& segment,
                                   std::byte* bytes) const {
   const std::size_t unit_bytes = std::size_t{layout.unit} * kSectorBytes;

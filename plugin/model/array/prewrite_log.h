@@ -73,7 +73,7 @@ class PrewriteLog {
  private:
   struct Record {
     std::uint64_t sequence;
-    /// Sectors used, including the space that is skipped at the end of the ring.
+    /// Sectors used by the record, including those skipped at the end of the ring.
     std::uint64_t used;
   };
   struct Ring {
