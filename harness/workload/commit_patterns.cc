@@ -15,7 +15,7 @@
 namespace headcrash::workload {
 namespace {
 
-/// Number of small rounds that a round with many writes replaces.
+/// A round with many writes replaces this many small rounds.
 constexpr std::uint32_t kLargeRounds = 6;
 
 /// A draft to which operations are added as text. It assigns the file numbers and versions of

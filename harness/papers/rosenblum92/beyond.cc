@@ -116,8 +116,8 @@ double cost_of(SimulatorFigures& figures, const Variant& variant, double utiliza
 }
 
 /// Returns true for variants that a file system could implement and that use no idle time. Excludes
-/// variants that know how often data will be rewritten. Also excludes variants that access each run
-/// of dead slots separately, even if a pass over the live slots takes less time.
+/// variants that know how often data will be rewritten, and variants that always access each run of
+/// dead slots separately, even if one pass over the segment takes less time.
 bool competes(const Variant& variant) {
   return variant.options.separation != WriteSeparation::known && !is_idle(variant) &&
          !variant.options.positioning.access_each_run;
