@@ -80,8 +80,8 @@ void Follower::inherit_attributes(ObjectId directory, TokenId token) {
   if (is_directory) set_attribute(made, kDefaultAcl, inherited->value());
 }
 
-/// Makes the capability optional: from now on, the object may or may not have it. A write or a
-/// change of size or owner removes the capability, but file systems differ in when they do so.
+/// From now on, permits the object both with and without its capability. A write, or a change of
+/// the size or owner, removes the capability, but file systems differ in when they do so.
 void Follower::lose_capability(ObjectHistory& of) {
   if (of.attributes.erase(std::string(kCapability)) > 0) of.unclear_attributes.emplace(kCapability);
 }

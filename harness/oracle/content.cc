@@ -104,8 +104,8 @@ void apply(const BlockEvent& event, std::uint64_t block, Permitted& permitted, b
   permitted.pending.insert(permitted.pending.end(), made.begin(), made.end());
 }
 
-/// Returns true if part of the range is allocated when the file grows: the rest of the unit at the
-/// file's old end, or the unit at its new end.
+/// Returns true if the file may have grown since the point `cover` with its old or its new end
+/// inside the range. The file system then allocates the unit at this end.
 bool tail_grows(const ObjectHistory& object, std::uint64_t first, std::uint64_t end,
                 const ContentTerms& terms, std::optional<std::size_t> cover) {
   std::uint64_t before = 0;
@@ -329,7 +329,7 @@ std::optional<BlockBytes> changed_in_parts(const ObjectHistory& object, std::uin
   return whole ? std::nullopt : std::optional(bytes);
 }
 
-/// Returns true if the first block of the run may consist of these bytes.
+/// Returns true if, according to the dump, the first block of the run may consist of these bytes.
 bool shows_bytes(const ContentRun& run, std::uint64_t block, std::span<const std::byte> bytes) {
   BlockBytes shown{};
   switch (run.kind) {
@@ -395,12 +395,12 @@ std::optional<BlockFault> judge_block(const ObjectHistory& object, const Content
         return fault(own ? Verdict::wrong_data : Verdict::stale_data, Tier::integrity, found);
       }
       if (!was_once) return fault(Verdict::wrong_data, Tier::integrity, found);
-      // An older version is permitted in a block that was allocated later, either to fill a hole in
-      // the file or to replace a freed block.
+      // A block that was allocated since the persistence point, in a hole or in place of a freed
+      // block, may contain an older version.
       if (may_be_stale && (permitted.persistent.zero || permitted.may_be_another))
         return std::nullopt;
-      // If an older version is found instead of a synced version, a write was lost. If an older
-      // version is found instead of a hole, removed data has come back.
+      // An older version in place of a synced version is a lost write. An older version in place of
+      // a hole is removed data that has come back.
       return fault(permitted.persistent.zero ? Verdict::stale_data : Verdict::lost_synced_data,
                    permitted.tier, found);
     }
@@ -506,8 +506,8 @@ class BlockJudge {
   Covers covers_;
   std::set<std::uint64_t> borders_;
   std::uint64_t size_bytes_ = 0, end_ = 0;
-  /// End of the blocks that a move may have affected. Blocks before this position may have the
-  /// contents of other blocks, so each of them is judged separately.
+  /// Blocks before this position may have the contents of other blocks because of a move, so each
+  /// of them is judged separately.
   std::uint64_t moving_end_ = 0;
   bool one_byte_ = false;
   std::map<Verdict, FaultCount> faults_;
@@ -617,9 +617,8 @@ std::vector<Finding> judge_attributes_by(const ObjectHistory& object,
   return findings;
 }
 
-/// Lowers the tier of findings that violate only a documented promise. `by_posix` contains the
-/// findings that remain if only the persistence points of POSIX count. A finding of tier POSIX is
-/// lowered if its kind does not occur in `by_posix`.
+/// Lowers the tier of each POSIX finding whose kind is not in `by_posix`. `by_posix` contains the
+/// findings that remain if only the persistence points of POSIX count.
 std::vector<Finding> tiered(std::vector<Finding> findings, const std::vector<Finding>& by_posix) {
   for (Finding& each : findings) {
     const auto same = [&](const Finding& other) {

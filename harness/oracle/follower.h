@@ -81,8 +81,8 @@ class Follower {
   }
   Result<void> act(const workload::Operation& operation);
 
-  // Makes the current step fail if `granted` is false, which means that another thread uses the
-  // object or name. The error names the first path for which this happens.
+  // Records a conflict if `granted` is false, that is, if another thread uses the object or name.
+  // The current step then fails with an error that names the first such path.
   void need(bool granted, const std::string& path) {
     if (!granted && !conflict_) conflict_ = path;
   }
@@ -121,7 +121,7 @@ class Follower {
     const auto place = look_up(path);
     return place ? place->token : std::nullopt;
   }
-  /// Returns the link through which the file was opened. The link may have been removed since.
+  /// Returns the link through which the file was opened, even if the link has been removed since.
   std::optional<TokenId> find_open(const std::string& name) const {
     const auto at = open_.find({thread_, name});
     if (at == open_.end()) return std::nullopt;
@@ -225,7 +225,8 @@ class Follower {
     if (size(file) != bytes) file.sizes.emplace_back(index_, bytes);
   }
 
-  /// Records that a directory was moved: its ".." and thus its contents have changed.
+  /// Like modified(), but only if the object is of type `only`. For example, a moved directory is
+  /// modified, because its ".." changes.
   void modified(ObjectHistory& object, FileType only) {
     if (object.type == only) modified(object);
   }

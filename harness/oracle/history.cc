@@ -116,8 +116,8 @@ Result<void> Follower::write(const Operation& operation) {
   const auto token = find_file(operation.path);
   if (!token) return wrong(fmt::format("there is no file \"{}\"", operation.path));
   ObjectHistory& file = object(*token);
-  // If an earlier operation was skipped, the file or its size may differ from what the list
-  // assumes.
+  // Because an earlier operation was skipped, the name may refer to another file, or the size of
+  // the file may differ from what the list assumes.
   const bool other_file = file.file != 0 && file.file != operation.file;
   const bool other_end = operation.kind == Kind::append && operation.offset != size(file);
   file.unclear |= disturbed_ && (other_file || other_end);

@@ -47,8 +47,8 @@ struct Binding {
   bool by_rename = false;
   bool replaced = false;  ///< the operation replaced a name that referred to another file
   bool by_exchange = false;
-  /// True if the file system performs the exchange in several steps, during which the file had a
-  /// third name in this directory.
+  /// True if the file system performs the exchange in several steps, one of which gives the file a
+  /// temporary third name in this directory.
   bool had_third_name = false;
 };
 struct Cover {
@@ -95,7 +95,7 @@ struct BlockEvent {
   /// For hole and patch: the range that was changed. For stamp: bytes that were already zeroed in
   /// the block from which the stamp was copied.
   BlockHole hole = {};
-  std::optional<BlockHead> mixed = {};  ///< for stamp only: BlockContent::mixed
+  std::optional<BlockHead> mixed = {};  ///< only for stamps; see BlockContent::mixed
 };
 /// Moves blocks, as collapse and insert do. The contents of each block after the move are in
 /// separate BlockEvents. After a power cut, some blocks may still be at their old positions.
@@ -122,8 +122,7 @@ struct DataCover {
   std::uint64_t end_bytes = kEndless;
 };
 
-/// Upper bounds for the size of the attributes that a dump reports for an object, over all states
-/// of the object.
+/// Upper bounds, over all states of an object, for the size of the attributes that a dump reports.
 struct ReportedAttributes {
   /// For each attribute, the maximum length of its name and value together, in bytes.
   std::map<std::string, std::size_t> longest;
@@ -144,7 +143,7 @@ struct ObjectHistory {
   std::vector<MoveEvent> moves;
   std::vector<AllocationEvent> allocations;
   std::vector<std::pair<std::size_t, std::uint64_t>> sizes;  ///< (operation, bytes)
-  /// One pair for each change of the file size: the operation, and the number of the first block
+  /// One pair (operation, block) for each change of the file size. `block` is the first block
   /// beyond the smaller of the old and the new size.
   std::vector<std::pair<std::size_t, std::uint64_t>> truncations;
   std::vector<DataCover> data_covers;
@@ -155,7 +154,7 @@ struct ObjectHistory {
   // The other inode fields. Each pair contains an operation and the field's value after this
   // operation. Before the first pair, and where the value is nullopt, the field is unknown.
   std::vector<std::pair<std::size_t, std::uint32_t>> modes;
-  /// Each pair has an operation and the (user, group) after it.
+  /// Pairs of an operation and the (user, group) after it.
   std::vector<std::pair<std::size_t, std::pair<std::uint32_t, std::uint32_t>>> owners;
   std::vector<std::pair<std::size_t, std::uint32_t>> flags, projects;
   std::vector<std::pair<std::size_t, std::optional<std::int64_t>>> times, accesses;
@@ -170,7 +169,8 @@ struct ObjectHistory {
 struct TokenHistory {
   ObjectId object;
   std::optional<std::size_t> removed_by;
-  /// All names that the link has had, each as (directory, name). The last one is its current name.
+  /// All (directory, name) pairs of the link, in the order in which it had them. The last one is
+  /// its current name.
   std::vector<std::pair<ObjectId, std::string>> slots;
   /// Number of the link's lone name (lone_names.h), or kNotLone.
   LoneName lone = kNotLone;

@@ -36,9 +36,9 @@ class Horizon {
 
   std::size_t threads() const { return reached_.size(); }
   std::uint8_t thread_of(std::size_t operation) const { return thread_of_[operation]; }
-  /// Positions in the list. The thread must have executed all of its operations before
-  /// done_at_least(), including its last known persistence point. It cannot have executed any
-  /// operation from done_at_most() on.
+  /// Bounds on the thread's progress, as positions in the list. The thread must have executed all
+  /// of its operations before done_at_least(), including its last known persistence point, and none
+  /// from done_at_most() on.
   std::size_t done_at_least(std::size_t thread) const { return passed_[thread]; }
   std::size_t done_at_most(std::size_t thread) const {
     return thread_of_.empty() ? 0 : reached_[thread] + 1;
@@ -49,7 +49,7 @@ class Horizon {
   // The last persistence point that was reported; nullopt if no point was reported.
   std::optional<std::size_t> persisted_;
   std::vector<std::size_t> reached_;  // for each thread, the last operation that may have run
-  // For each thread, one past the last operation that must have run.
+  // For each thread, the index after the last operation that must have run.
   std::vector<std::size_t> passed_;
   std::span<const std::uint8_t> thread_of_;
 };
@@ -88,7 +88,7 @@ class Timeline {
     std::size_t begin = 0, commit = std::numeric_limits<std::size_t>::max();
   };
   std::vector<std::size_t> points_, joins_;
-  /// The points in points_ that make earlier operations persistent.
+  /// The elements of points_ that make earlier operations persistent.
   std::vector<std::size_t> kept_points_;
   std::vector<Transaction> transactions_;
   std::size_t threads_ = 1;

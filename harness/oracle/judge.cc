@@ -420,7 +420,8 @@ void Judge::judge_inodes() {
               fmt::format("a different file from \"{}\"", first.path), "the same inode"});
       break;
     }
-    for (const std::size_t i : names) {  // keep only the candidates that all these names share
+    // Keep only the candidates whose object all these names can show.
+    for (const std::size_t i : names) {
       std::erase_if(shown_[i].name.tokens, [&](TokenId token) {
         return !common.empty() && !common.contains(history_.tokens[token].object);
       });
@@ -477,9 +478,9 @@ void Judge::judge_one_point() {
     report(std::move(*finding));
 }
 
-/// Returns true if an exchange in flight may have left the link only its third name on the disk,
-/// and the file also has other links. fsck treats this name as a remnant of the exchange and
-/// removes it.
+/// Returns true if the link may be missing because of an exchange in flight. The exchange may have
+/// left only the link's third name on the disk, and fsck removes this name if the file has other
+/// links.
 bool Judge::lost_its_third_name(TokenId token) const {
   const ObjectId object = history_.tokens[token].object;
   const auto in_flight = [&](const auto& at) {
@@ -502,7 +503,8 @@ bool Judge::lost_its_third_name(TokenId token) const {
          std::any_of(shown_.begin(), shown_.end(), shows_it);
 }
 
-/// Returns the objects in lost+found that may be links without a name (PromisedTokens::adrift).
+/// Returns the objects in lost+found that may be promised links without their names
+/// (PromisedTokens::adrift).
 std::vector<ShownName> Judge::found_without_a_name() const {
   std::vector<ShownName> names;
   for (const ObservedObject* const observed : lost_and_found_) {

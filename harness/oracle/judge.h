@@ -25,7 +25,7 @@ namespace headcrash::oracle {
 struct DirectoryReading {
   struct Ambiguous {
     std::string path;
-    /// The candidates that give the fewest findings below this directory.
+    /// The tokens that this directory may represent with the fewest findings below it.
     std::vector<TokenId> fitting;
     /// Inodes of objects below this directory that also have names outside of it.
     std::set<std::uint64_t> linked;
@@ -38,8 +38,8 @@ struct DirectoryReading {
   std::optional<std::size_t> point;
 };
 
-/// Lone names (lone_names.h) that have already been judged. They are not in the tree, and must not
-/// be reported as missing.
+/// Lone names (lone_names.h) that were omitted from the tree, because they have already been
+/// judged. They must not be reported as missing.
 class OmittedNames {
  public:
   bool contains(LoneName name) const { return name < flags_.size() && flags_[name] != 0; }
@@ -54,8 +54,9 @@ class OmittedNames {
   std::vector<std::uint8_t> flags_;
 };
 
-/// Returns a measure of severity, which is used to find the most lenient interpretation of a tree.
-/// A broken de-facto promise counts less than a broken documented promise.
+/// Returns a number that is larger for more severe findings. The judge selects the interpretation
+/// of a tree for which it is smallest. A broken de-facto promise counts less than a broken
+/// documented promise.
 std::size_t severity(const std::vector<Finding>& findings);
 
 /// Compares one observed tree with a history. Each object judges only once. Not thread-safe.
@@ -154,11 +155,11 @@ class Judge {
   std::set<std::string> twice_;  // paths that a directory lists more than once
   std::map<std::uint64_t, std::size_t> names_of_inode_;
 
-  /// For each inode with several names: the objects that the inode may represent, according to the
-  /// unambiguous names.
+  /// The objects that each inode with several names may represent, deduced from its unambiguous
+  /// names.
   std::map<std::uint64_t, std::set<ObjectId>> linked_;
-  /// Number of findings below a directory if it is interpreted as this token. All directories below
-  /// it are interpreted so that they give the fewest findings.
+  /// Number of findings below an observed directory if it is the object with this token. Each
+  /// directory below it is interpreted so as to minimize the findings.
   std::map<std::pair<const ObservedObject*, TokenId>, std::size_t> misfits_;
 
   // The state of one traversal of the tree.

@@ -21,7 +21,8 @@ namespace {
 // Maximum number of interpretations that improve() tries before it returns the best one.
 constexpr std::size_t kWalksMost = 512;
 constexpr std::size_t kWalksOfAGroupMost = 256;
-constexpr std::size_t kLinkRoundsMost = 32;  // each round excludes at least one candidate
+// Limit on the rounds, each of which excludes at least one candidate.
+constexpr std::size_t kLinkRoundsMost = 32;
 
 /// Returns the token to which `slot` refers after `done` operations.
 std::optional<TokenId> token_after(const SlotHistory& slot, std::size_t done) {
@@ -77,7 +78,7 @@ struct Judge::Level {
   std::vector<Child> children;
 };
 
-/// Returns the number of findings below the directory if it is interpreted as this token. Caches
+/// Returns the number of findings below the directory if it is the object with this token. Caches
 /// the result.
 std::size_t Judge::misfit(const ObservedObject& observed, TokenId token) {
   const auto known = misfits_.find({&observed, token});
@@ -156,7 +157,7 @@ void Judge::note_links(ObjectId directory, const std::string& path) {
     const auto [at, fresh] = linked_.try_emplace(observed.inode, objects);
     if (fresh) continue;
     std::erase_if(at->second, [&](ObjectId object) { return !objects.contains(object); });
-    // No object can have all these names. judge_inodes() reports the contradiction.
+    // No single object can have all these names; judge_inodes() reports this.
     if (at->second.empty()) linked_.erase(at);
   }
 }
@@ -226,8 +227,8 @@ void Judge::read_level(Level& level, DirectoryReading& reading) {
   level.children.clear();
 }
 
-/// Interprets the tree repeatedly. Each round may exclude candidates for inodes with several names,
-/// and the next round then uses the remaining candidates.
+/// Interprets the directories of the tree in several rounds. A round may exclude candidates for
+/// inodes with several names; the next round uses the remaining candidates.
 void Judge::read_directories(DirectoryReading& reading) {
   for (std::size_t round = 0; round < kLinkRoundsMost; ++round) {
     const auto linked = linked_;

@@ -117,7 +117,8 @@ TEST(ListOfTree, IsJudgedLikeTheTreeItself) {
       before = i;
       ++trees;
       const auto list = list_of_tree(tree, operations);
-      // Fails if two writes have filled one block, because no list can create this block.
+      // list_of_tree() fails if a block mixes bytes of two writes, because no list of operations
+      // creates such a block.
       if (!list) continue;
       ++made;
       for (const Finding& each : judged_by(*list, tree))

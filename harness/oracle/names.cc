@@ -109,7 +109,7 @@ bool may_be_removed(const WorkloadHistory& history, TokenId token, const Horizon
   return removed_by && horizon.may_have_run(*removed_by);
 }
 
-/// Finds the promised tokens if names are atomic or unordered.
+/// Finds the links that a tree must contain (PromisedTokens), if names are atomic or unordered.
 class Promised {
  public:
   Promised(const WorkloadHistory& history, const Horizon& horizon,
@@ -188,9 +188,9 @@ class OrderedPromised {
   }
 
  private:
-  /// Starting at the root, finds the newest cover of each link in every directory that was ever
-  /// persistent. A directory that may have been removed since does no harm: it must have been empty
-  /// first, so its former contents have newer names elsewhere.
+  /// Descends from the root through every directory that was ever persistent, and finds the newest
+  /// cover of each link. A directory that has been removed since does not change the result: it was
+  /// empty before its removal, so its former contents have newer names elsewhere.
   void find_known(ObjectId directory) {
     if (!known_.insert(directory).second) return;
     LastCovers here;
@@ -203,8 +203,8 @@ class OrderedPromised {
     }
   }
 
-  /// Finds further anchored directories. Such a directory can be reached no matter whether the old
-  /// or the new names are on the disk. Returns true if there are any.
+  /// Anchors further directories: those that can be reached whether the old or the new names are on
+  /// the disk. Returns true if there were any.
   bool anchor_more() {
     const std::size_t before = anchored_.size();
     for (const auto& [token, cover] : last_) {

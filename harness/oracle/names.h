@@ -17,7 +17,7 @@ struct PermittedName {
   /// then.
   std::vector<Binding> bindings;
   std::optional<Cover> cover;
-  bool kept_by_posix = false;  ///< a point promised by POSIX covers the same binding
+  bool kept_by_posix = false;  ///< a persistence point promised by POSIX covers bindings[0]
   bool rename_in_flight = false;
 
   bool absence() const;
@@ -34,10 +34,10 @@ PermittedName permitted_name(const SlotHistory& slot, const Horizon& horizon);
 bool may_show_anything(const WorkloadHistory& history, const PermittedName& name,
                        const Horizon& horizon, const adapters::Promises& promises);
 
-/// Returns the only file to which a name can refer, even if may_show_anything() is true, or nullopt
+/// Returns the only file to which the name can refer, even if may_show_anything() is true; nullopt
 /// if there is no such file. The file is a regular file that was created under this name after the
-/// name was last covered, and was then synced. Nothing else has happened to the name. No other file
-/// can have the inode of a synced file.
+/// name was last covered, and was then synced. Nothing else has happened to the name. The inode of
+/// a synced file cannot belong to another file.
 std::optional<TokenId> only_file(const WorkloadHistory& history, const PermittedName& name,
                                  const Horizon& horizon);
 
@@ -63,7 +63,8 @@ struct ShownName {
 
 struct Assignment {
   std::vector<TokenId> unseen;  ///< promised tokens without a matching name
-  /// Names for which no token was left, for example a second name of a file that has only one link.
+  /// Names for which all tokens were already used, for example a second name of a file that has
+  /// only one link.
   std::vector<std::size_t> surplus;
   std::vector<std::optional<TokenId>> tokens;  ///< by name
 };

@@ -194,8 +194,8 @@ Result<ObservedObject> parse_entry(const json& entry) {
 
 namespace {
 
-/// For each object, returns the number of the first object that has the same inode. Numbers start
-/// at 1; the number is 0 if the inode is unknown.
+/// For each object, returns the number of the first object with the same inode, counted from 1; 0
+/// if the object's inode is unknown.
 std::vector<std::uint64_t> sharing_of(const std::vector<ObservedObject>& tree) {
   std::map<std::uint64_t, std::uint64_t> first;
   std::vector<std::uint64_t> sharing;
@@ -224,8 +224,7 @@ std::string changed_fields(const ObservedObject& one, const ObservedObject& othe
   compare("group", one.group, other.group);
   compare("flags", one.flags, other.flags);
   compare("project", one.project, other.project);
-  // XFS keeps preallocated blocks beyond the end of a file, and frees them some time after the file
-  // was closed.
+  // XFS preallocates blocks beyond the end of a file, and may free them between the two dumps.
   const bool fewer =
       one.allocated_bytes && other.allocated_bytes && *other.allocated_bytes < *one.allocated_bytes;
   if (!fewer) compare("allocated", one.allocated_bytes, other.allocated_bytes);

@@ -29,8 +29,8 @@ const Value* value_after(const std::vector<std::pair<std::size_t, Value>>& state
 
 }  // namespace
 
-/// Returns the thread whose operations change the name in this section. If no thread changes it,
-/// any thread may be returned.
+/// Returns the thread whose operations change the name in this section; an arbitrary thread if
+/// there are no such operations.
 std::size_t OnePointJudge::owner(const SeenName& name, const Timeline::Section& section) const {
   std::optional<std::size_t> found;
   const auto see = [&](std::size_t operation) {
@@ -39,8 +39,8 @@ std::size_t OnePointJudge::owner(const SeenName& name, const Timeline::Section& 
   };
   for (const Binding& binding : name.slot->bindings) see(binding.operation);
   if (found) return *found;
-  // No operation of this section changes the name, so the name refers to the same object throughout
-  // the section.
+  // No operation in this section changes the name, so the name refers to one object throughout the
+  // section.
   const auto* const bound = state_after(name.slot->bindings, section.first,
                                         [](const Binding& each) { return each.operation; });
   if (bound == nullptr || !bound->token) return 0;

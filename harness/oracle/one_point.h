@@ -21,7 +21,7 @@
 
 namespace headcrash::oracle {
 
-/// A name of the list, and the object that the observed tree has under this name.
+/// A name from the list of operations, and the object that the observed tree has under this name.
 struct SeenName {
   const SlotHistory* slot = nullptr;
   std::string path;

@@ -67,8 +67,8 @@ TEST(Oracle, OneByteLeavesNoTrace) {
   }
 }
 
-/// Returns a block that consists of three parts. Its first `cut` bytes are of version 1. Bytes
-/// `cut` to `end` are of version `version`, or zeroes if that is 0. The rest is of version 1 again.
+/// Returns a block that begins and ends with bytes of version 1. Its bytes `cut` to `end` are of
+/// version `version`, or zeroes if `version` is 0.
 ContentRun block_of_parts(std::size_t cut, std::size_t end, std::uint32_t version) {
   std::array<std::byte, workload::kStampBytes> bytes, other{};
   workload::write_stamp({1, 1, 0}, bytes);
@@ -230,7 +230,8 @@ std::vector<Tier> tiers(const std::vector<std::string>& lines, std::size_t persi
 }
 using Tiers = std::vector<Tier>;
 
-/// POSIX permits sync() to return before any write.
+/// POSIX permits sync() to return before anything is written. Only a file system's documentation
+/// promises more.
 TEST(Oracle, APromiseOfSyncAloneIsDocumented) {
   for (const char* sync : {"sync", "syncfs"}) {
     const std::vector<std::string> list{"create a", "write a 0 512 1 1", "setxattr a user.x one",
@@ -389,7 +390,7 @@ TEST(Oracle, AcceptsEveryPrefixAndFindsEveryLoss) {
         std::vector<ObservedObject> tree = perfect_tree(list, done + 1);
         std::erase_if(tree,
                       [&](const ObservedObject& object) { return object.path == list[done].path; });
-        // A later operation may have removed or replaced the object.
+        // An operation in flight may have removed or replaced the object.
         bool may_be_gone = false;
         for (std::size_t i = done + 1; i < list.size() && !workload::is_persistence_point(list[i]);
              ++i) {

@@ -166,9 +166,9 @@ bool Follower::fsync_leaves_out(const SlotHistory& directory, std::size_t named)
                                 : !promises_.fsync_keeps_renamed_parents;
 }
 
-/// Covers the name of the object and the names of its parents, from the object upwards. Stops at
-/// the first renamed directory whose new name fsync need not write. It is unknown whether the names
-/// above that directory were written.
+/// Covers the names on the path, from the object upwards. Stops at the first renamed directory
+/// whose new name fsync may leave unwritten, because fsync may then have left the names above it
+/// unwritten, too.
 void Follower::cover_path(const std::string& path) {
   std::optional<std::size_t> named;
   for (std::string rest = path; !rest.empty();) {
@@ -203,8 +203,8 @@ void Follower::cover_new_path(const std::string& path) {
   for (ObjectHistory* each : parents) each->inode_covers.push_back(index_);
 }
 
-/// Covers every name of this file, and every name that the file had before, unless that name has
-/// been reused since.
+/// Covers every current and former name of this file, except former names that have been reused
+/// since.
 void Follower::cover_links(ObjectId id) {
   for (const TokenId token : history_.objects[id].tokens) {
     for (const auto& [directory, name] : history_.tokens[token].slots) {

@@ -251,8 +251,8 @@ TEST(Promises, WithoutAJournalARenameMayShowBothNamesOrNeither) {
 TEST(Promises, UnorderedNamesInFlightMayShowAnotherFileAndLoseTheirSubtree) {  // ext2, minix
   const adapters::Promises ext2 = adapters::load_adapter("ext2")->promises;
   const adapters::Promises ext4 = adapters::load_adapter("ext4")->promises;
-  // The inode of a removed file was reused by another file, which was synced. The old directory
-  // entry was not removed on the disk, so it refers to the new file.
+  // The inode of the removed file "a" was reused by "b", which was synced. The entry "a" was not
+  // removed on the disk, so it refers to the inode of "b".
   const Case taken{{"create a", "write a 0 512 1 1", "sync", "unlink a", "create b",
                     "write b 0 512 2 2", "fsync b", "fsyncdir ."},
                    6};
@@ -265,7 +265,8 @@ TEST(Promises, UnorderedNamesInFlightMayShowAnotherFileAndLoseTheirSubtree) {  /
       << "the directory was synced, so a must not exist";
   EXPECT_NE(synced.judge({}, ext2), kNothing);
   EXPECT_EQ(synced.judge({file("b", 1, 2, 2, 1)}, ext2), kNothing);
-  // The directory's new name was not persistent, so fsck moves the contents to lost+found.
+  // On the disk, the rename has removed the old name, but has not added the new one. fsck therefore
+  // moves the directory's contents to lost+found.
   const Case moved{{"mkdir d", "create d/a", "write d/a 0 512 1 1", "create k", "write k 0 512 2 2",
                     "sync", "rename d e", "fsync k"},
                    7};
@@ -317,7 +318,7 @@ TEST(Promises, AnUnorderedNewNameShowsItsSyncedFileOrNothing) {
 TEST(Promises, AnUnorderedGrowingFileMayBeTooLongButNotTooShort) {
   const adapters::Promises ext2 = adapters::load_adapter("ext2")->promises;
   const Case grows{{"create a", "write a 0 512 1 1", "sync", "write a 512 512 1 2", "fsync a"}, 2};
-  // e2fsck extends the file to the end of its last block.
+  // The file after e2fsck has extended it to the end of its last block.
   ObservedObject found = file("a", 1, 1, 1, 1);
   found.size_bytes = 4096;
   found.runs.push_back({ContentRun::Kind::foreign, 1, 7});

@@ -69,8 +69,8 @@ TEST(Ranges, AWriteAfterAMoveInFlightMayShowAtTheOldPlace) {
                   "write a 0 4096 1 2", "fsync a"},
                  2};
   ObservedObject in_place = units("a", {0, 1, 2, 3});
-  // The data written after the collapse is found at the positions that its blocks had before the
-  // collapse.
+  // The write is on the disk, but the collapse before it is not, so the blocks are at their old
+  // positions.
   for (std::uint64_t i = 0; i < kUnit; ++i) {
     ContentRun& run = in_place.runs[kUnit + i];
     run.kind = ContentRun::Kind::moved;

@@ -24,7 +24,8 @@ namespace headcrash::oracle {
 struct SeenObject {
   const ObservedObject* object = nullptr;
   std::uint64_t digest = 0;  ///< digest_of(*object)
-  LoneName lone = kNotLone;  ///< number of the lone name (RepeatedJudge::lone_name()), or kNotLone
+  /// Number from lone_names.h; kNotLone if the name depends on other names.
+  LoneName lone = kNotLone;
 };
 
 /// Returns a digest of all values of the object, including its path and inode. Equal objects have
@@ -47,7 +48,8 @@ class RepeatedJudge {
   struct Point {
     Horizon horizon;
     PromisedTokens promised;
-    std::unordered_set<std::uint64_t> fine;  ///< digests of lone names that had no findings
+    /// Digests of objects under lone names that had no findings.
+    std::unordered_set<std::uint64_t> fine;
     std::unordered_map<std::uint64_t, std::vector<Finding>> trees;
   };
   Point& point(std::optional<std::size_t> persisted);

@@ -27,7 +27,7 @@
 
 namespace headcrash::oracle {
 
-/// A call of one operation, and its result.
+/// An executed operation: the interval of its call, and its result.
 struct SharedCall {
   std::size_t operation = 0;           ///< index in the list
   std::uint64_t begun = 0, ended = 0;  ///< times, as values of a counter that all users share

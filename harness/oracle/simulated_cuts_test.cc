@@ -28,8 +28,8 @@ std::string text_of(const std::vector<Finding>& findings) {
   return text;
 }
 
-/// Returns a list in which the files of one directory never change, while there are many changes
-/// elsewhere.
+/// Returns a list that does not change the files of one directory after their creation, but makes
+/// many changes elsewhere.
 std::vector<Operation> quiet_and_busy(std::uint64_t seed) {
   using Kind = Operation::Kind;
   constexpr std::uint32_t kFirstFile = 900;
@@ -56,7 +56,7 @@ std::vector<Operation> quiet_and_busy(std::uint64_t seed) {
                           Kind::mknod, Kind::flags, Kind::write_direct_dsync, Kind::write_uring})
     busy.weights.at(static_cast<std::size_t>(kind)) = 1;
   busy.any_byte = seed % 3 == 0;
-  // Every other list moves and shares ranges, and therefore needs larger files.
+  // Half of the lists move and share ranges, and therefore need larger files.
   if (seed % 2 == 0) {
     busy.largest_blocks = 24;
     for (const Kind kind : {Kind::collapse, Kind::insert, Kind::clone, Kind::dedupe})
@@ -129,7 +129,7 @@ const std::vector<adapters::Promises> kKindsOfFileSystem{
      .fsync_keeps_moved_path = true,
      .names = adapters::NameOrder::ordered,
      .passing_names = {".exchanged-"}}};
-/// File systems for which most kinds of damage look like permitted behaviour.
+/// Promises that permit most kinds of damage.
 const std::vector<adapters::Promises> kKindsWithoutOrder{
     {.names = adapters::NameOrder::unordered, .exposes_stale_data = true},
     {.fsync_persists = false, .fsync_keeps_name = true, .fsync_keeps_links = true},

@@ -195,7 +195,7 @@ std::optional<OwnView> view_of(const ThreadedLaboratory& lab, std::uint8_t threa
     ++joins;
   }
   if (joins == 0) return std::nullopt;
-  bool held = false;  // the thread is blocked by an unreported point in the same section
+  bool held = false;  // an earlier point of the section is unreported, so the thread is blocked
   bool ended = false;
   for (std::size_t i = 0; i < lab.list.size(); ++i) {
     Operation operation = lab.list[i];
@@ -204,8 +204,8 @@ std::optional<OwnView> view_of(const ThreadedLaboratory& lab, std::uint8_t threa
     held |= i > section && i > reported && is_point;
     if (ended || (i > section && operation.thread != thread)) continue;
     ended = i > reported && is_point;
-    // Persistence points before the section may belong to other threads, so they become joins. All
-    // later points belong to this thread.
+    // Replace persistence points before the section by joins, because they may belong to other
+    // threads. All later points in the view belong to this thread.
     if (i < section && is_point) operation = {.kind = Operation::Kind::join};
     view.operations.push_back(operation);
     if (i == *point) view.cut.persisted = view.operations.size() - 1;

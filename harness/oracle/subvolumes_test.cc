@@ -11,8 +11,8 @@ Found judge(const Lines& lines, std::size_t persisted, const Tree& tree) {
   return Case{lines, persisted}.judge(tree, {});
 }
 
-/// Returns a file in a snapshot. Its stamps contain the number of the original file, because the
-/// copy has not been written to.
+/// Returns a file as a snapshot shows it. Its stamps contain the number of the original file,
+/// because the copy has not been written to.
 ObservedObject copied(const std::string& path, std::uint32_t version, std::uint64_t inode) {
   return file(path, 1, 1, version, inode);
 }

@@ -78,7 +78,7 @@ const Cell& Cells::get(const Setup& setup, const std::string& workload,
   key += " / " + setup.name;
   if (const auto known = by_key_.find(key); known != by_key_.end()) {
     if (known->second->executions == executions) return *known->second;
-    // Cells that differ only in the number of executions have different keys.
+    // A cell with another number of executions gets a separate key.
     key += fmt::format(" x{}", executions);
     if (const auto again = by_key_.find(key); again != by_key_.end()) return *again->second;
   }

@@ -47,7 +47,7 @@ inline const char* name(Verdict verdict) {
 inline constexpr Verdict kVerdicts[] = {Verdict::holds, Verdict::does_not_hold, Verdict::undecided,
                                         Verdict::vacuous};
 
-/// The kind of evidence that a rule gives. Only `paper` compares a run with a statement in the
+/// The evidence on which a rule is based. Only `paper` compares a run with a statement in the
 /// paper.
 enum class RuleClass : std::uint8_t {
   paper,
@@ -109,7 +109,7 @@ struct ClaimAnswer {
   std::vector<std::string> remarks = {};  ///< describe inputs that we chose, and counterfactuals
   std::vector<Table> tables = {};
   std::vector<Plot> plots = {};  ///< drawn only in the report
-  /// True if the tables contain all numbers of the plots, so that a terminal shows only the tables.
+  /// If true, a terminal shows only the tables, which contain all numbers of the plots.
   bool tables_tell_all = false;
 };
 

@@ -11,8 +11,7 @@ namespace headcrash::experiment {
 namespace {
 
 constexpr std::uint64_t kPieceSectors = 128;
-// Maximum size of a drive's overlay. The overlay contains the data that the drive's cache writes
-// back.
+// Maximum size of a drive's overlay, which receives the dirty data of the drive's cache.
 constexpr std::uint64_t kKeptBytesMost = 1 << 30;
 
 /// Copies a range of sectors from `cache` to the same addresses of `store`.
@@ -38,12 +37,12 @@ Result<void> copy_all_kept(const states::StateImage& cache, model::SectorStore& 
   return done;
 }
 
-/// Returns the sectors that are dirty in the cache at the cut, in ascending order. A sector is
-/// dirty if the device below has not received the data that the cache last accepted for this
-/// sector. The cache also accepts data that is written through.
+/// Returns the sectors that are dirty in the cache at the cut, in ascending order: those whose
+/// newest data in the cache has not reached the device below. Data that the cache writes through is
+/// handled in the same way.
 std::vector<std::uint64_t> dirty_in(const states::RunHistory& run, model::DeviceId cache,
                                     std::uint64_t cut_event) {
-  // For each sector, the event in which the cache accepted it.
+  // For each sector, the event in which the cache accepted the sector's newest data.
   std::map<std::uint64_t, std::uint64_t> taken_at;
   const auto was_complete = [&](const states::RecordedWrite& write) {
     return write.acked_event && *write.acked_event < cut_event;

@@ -13,8 +13,8 @@
 namespace headcrash::experiment {
 
 /// Returns the contents of the media and of the caches in this state. `run` must outlive the result
-/// and all machines that are created from it. Fails if the recording does not contain the state.
-/// Also fails if there is a cache in front of an array that is a member of another array.
+/// and all machines that are created from it. Fails if the recording does not contain the state, or
+/// if an array that is a member of another array has a cache in front of it.
 Result<CutMachine> cut_machine_of(const std::shared_ptr<const states::RunHistory>& run,
                                   const states::CrashState& state);
 

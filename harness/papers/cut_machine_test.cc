@@ -28,8 +28,8 @@ void write_file_system(stages::StageClient& client) {
   }
 }
 
-/// A recording with two of its states. At the mark, the caches contain the whole file system; at
-/// the end, the drives contain it.
+/// A recording with two of its states. In `at_mark`, the caches contain the whole file system; in
+/// `at_end`, the drives contain it.
 struct Recorded {
   std::shared_ptr<const states::RunHistory> run;
   states::CrashState at_mark, at_end;

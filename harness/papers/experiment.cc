@@ -243,8 +243,8 @@ class Executions {
     return answers;
   }
 
-  /// Returns the model time of all runs, without the cells of the first execution. The caller adds
-  /// the time of these cells.
+  /// Returns the model time of all executions, except that of the first execution's cells, which
+  /// the caller adds.
   double modelled_s() const {
     double sum = 0;
     for (const auto& each : all_) {

@@ -40,8 +40,7 @@ struct ExperimentOutcome {
   std::vector<ClaimAnswer> answers;
   std::vector<Cell> cells;
   double host_s = 0;  ///< CPU time on this host
-  /// Elapsed time on this host. May be shorter than the CPU time, because some runs execute in
-  /// parallel.
+  /// Elapsed time on this host. Less than the CPU time if runs execute in parallel.
   double wall_s = 0;
   double modelled_s = 0;  ///< total model time of all runs, including the cells
   bool interrupted = false;
@@ -59,7 +58,7 @@ Result<ExperimentOutcome> run_experiment(const ExperimentOptions& options);
 /// Stores a finished run of kind "experiment". Returns its number.
 Result<std::int64_t> keep(db::Database& database, const ExperimentOutcome& outcome);
 
-// The following functions omit times measured on the host, so the same seed gives the same bytes.
+// The following functions omit times measured on the host, so equal seeds give equal output.
 std::string as_text(const ExperimentOutcome& outcome);
 nlohmann::json as_json(const ExperimentOutcome& outcome);
 /// Formats the numbers of all claims and then the rules, with one number or rule per line

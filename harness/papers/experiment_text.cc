@@ -51,8 +51,8 @@ const char* columns_of(const ExperimentOutcome& outcome) {
   return any_interval(outcome) ? "means over seeds" : "";
 }
 
-/// Returns a prefix for the rule: empty if the rule compares a run with the paper, otherwise its
-/// class.
+/// Returns the prefix of a rule in the text: its class, or an empty string if the rule compares a
+/// run with the paper.
 std::string mark_of(const ClaimRule& rule) {
   return rule.kind == RuleClass::paper ? "" : fmt::format("({}) ", name(rule.kind));
 }

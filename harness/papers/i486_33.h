@@ -37,12 +37,13 @@ inline constexpr os::MachineCosts kI486At33MhzMachine{
     .system_call = 100 * model::kMicrosecondNs,
     // Estimate: memory in 1993 copied 15 MB per second.
     .copy_per_kib = 66 * model::kMicrosecondNs,
-    // Calibrated (transfer): 1.05 ms for a page of 4 KiB. The mapping and the page fault cost far
-    // more than the copy.
+    // Calibrated (transfer): 1.05 ms for a page of 4 KiB. Most of this time is for the mapping and
+    // the page fault, not for the copy.
     .transfer_per_kib = 263 * model::kMicrosecondNs,
-    // Estimate: half the time of a copy.
+    // Estimate: clearing takes half as long as copying.
     .clear_per_kib = 33 * model::kMicrosecondNs,
-    // Calibrated (remove): 1 300 cycles for the hash chain, the lock and the list.
+    // Calibrated (remove): 1 300 cycles to search the hash chain, lock the buffer and update the
+    // list.
     .buffer_found = 40 * model::kMicrosecondNs,
     // Calibrated (request).
     .request_issued = 1000 * model::kMicrosecondNs,
@@ -54,8 +55,8 @@ inline constexpr os::MachineCosts kI486At33MhzMachine{
 
 /// The costs of the file system, which is the UFS of SVR4 with the paper's additions.
 inline constexpr os::FileSystemCosts kI486At33MhzUfs{
-    // Calibrated (remove): copying the name, finding and locking the inode, and the related work of
-    // the program.
+    // Calibrated (remove). Covers copying the name, finding and locking the inode, and the related
+    // work of the program.
     .path_component = 560 * model::kMicrosecondNs,
     // Estimate: 30 cycles to compare the length and the first bytes of a name.
     .directory_entry = 900,

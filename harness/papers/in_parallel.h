@@ -21,8 +21,8 @@ bool in_parallel(const Interrupted& interrupted, std::size_t count,
 /// Calls `run` with the index of each element of `names`. Elements with the same name form a group.
 /// The first run of a group ends before any other run of the group starts, so the first run can
 /// prepare data for the others. A thread continues with its group as long as the group has runs to
-/// start, and then takes a new group. If all groups have been taken, the thread helps another
-/// thread.
+/// start, and then takes a new group. If no new group is left, the thread starts runs of another
+/// thread's group.
 bool in_parallel(const Interrupted& interrupted, const std::vector<std::string>& names,
                  const std::function<void(std::size_t)>& run);
 

@@ -33,7 +33,8 @@ std::string second_name(std::uint64_t number) {
   return fmt::format("{}/r{}", folder_of(number), number);
 }
 
-/// Returns the contents that a change writes. Each number gives different contents.
+/// Returns the contents that the change with this number writes. No two changes write the same
+/// contents.
 std::vector<std::byte> contents(std::uint64_t number, std::uint64_t bytes) {
   std::vector<std::byte> made(bytes);
   Random random(number);
@@ -44,7 +45,7 @@ std::vector<std::byte> contents(std::uint64_t number, std::uint64_t bytes) {
   return made;
 }
 
-/// The current contents of the medium. Writes by a repair are kept in memory.
+/// Presents the current contents of the medium. Keeps the writes of a repair in memory.
 class CutImage final : public model::SectorStore {
  public:
   explicit CutImage(const model::SectorStore& medium) : medium_(medium) {}
@@ -279,7 +280,8 @@ class LossRun {
     returned({.kind = Change::Kind::rename, .subject = number});
     return true;
   }
-  /// Removes the newest file. About half of the removed files have never been written to the disk.
+  /// Removes the newest file. In about half of the cases, the file has never been written to the
+  /// disk.
   bool remove() {
     for (std::size_t number = files_.size(); number-- > 0;) {
       FileLife& file = files_[number];
@@ -311,8 +313,8 @@ class LossRun {
   /// Cuts the power. All calls by users fail afterwards.
   LossSeen cut() {
     const TimeNs at = machine_.now();
-    // Set `over_` first. Otherwise, the user and the reader would continue to work with cached data
-    // after the cut.
+    // Set `over_` before the cut. Otherwise, the user and the reader would continue to work with
+    // cached data.
     over_ = true;
     machine_.modelled().cut();
     const auto recovered = machine_.modelled().recover(asked_.repair);

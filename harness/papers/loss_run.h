@@ -33,8 +33,8 @@ struct LossAsked {
   os::TimeNs measured_ns = 120 * model::kSecondNs;
   std::size_t instants = 60;
   double synced = 0;  ///< fraction of the data changes that are followed by fsync
-  /// Cut the power at the last instant (or at the end of `warm_ns` if there are no instants) and
-  /// recover. The result then also contains the loss caused by the cut.
+  /// If true, the run cuts the power at the last instant (or at the end of `warm_ns` if there are
+  /// no instants) and recovers. The result then also contains the loss caused by the cut.
   bool cut_at_last = false;
   Repair repair = Repair::as_needed;  ///< when to repair after the cut
   std::uint64_t seed = 1;
@@ -54,7 +54,7 @@ struct LossSeen {
   std::vector<double> read_ms, change_ms;  ///< response times of calls after warm_ns
   double written_kb_s = 0;                 ///< rate of writes to the disk
   double modelled_s = 0;
-  std::uint64_t promised = 0;  ///< number of changes covered by an fsync, summed over all instants
+  std::uint64_t promised = 0;  ///< changes covered by an earlier fsync, summed over all instants
   std::uint64_t broken = 0;    ///< number of promised changes that are missing
   /// Number of instants at which fsck reports findings that the scheme forbids.
   std::uint64_t damaged = 0;

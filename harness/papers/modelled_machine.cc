@@ -83,8 +83,8 @@ Result<void> write_what_differs(model::SectorStore& store, std::uint64_t lba,
   return {};
 }
 
-/// Returns the end of the packed pieces that follow each other without gaps from `lba`. The end is
-/// at most kLoadSectors after `lba`.
+/// Returns the end of the packed pieces that begin at `lba` and have no gaps between them. The end
+/// is at most kLoadSectors after `lba`.
 std::uint64_t end_of_packed(const media::PackedStore& image, std::uint64_t lba) {
   const std::uint64_t last = std::min<std::uint64_t>(lba + kLoadSectors, image.sectors());
   std::uint64_t end = lba;
@@ -314,7 +314,7 @@ Result<void> ModelledMachine::load(std::size_t device, const media::PackedStore&
 Result<void> ModelledMachine::write_uncounted(
     std::size_t device, const std::function<Result<void>(model::SectorStore&)>& write) {
   constexpr os::TimeNs kRest =
-      2 * model::kSecondNs;  // after this time without writes, an array marks itself clean
+      2 * model::kSecondNs;  // an array marks itself clean after this time without writes
   os::System loader(*clock_, *disks_[device], {.queue = {.flush_for_order = has_write_cache()}});
   Result<void> done;
   loader.run_as(operator_, [&] {

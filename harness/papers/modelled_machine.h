@@ -59,8 +59,7 @@ struct MachineDisk {
 struct MachineImage {
   /// The media of all drives and flash devices, in the order of the devices' ids.
   std::vector<std::shared_ptr<const model::SectorStore>> leaves;
-  // Set only in images created by image_of(): the contents of each array from its host's point of
-  // view.
+  // Set only in images created by image_of(): the sectors of each array, as its host reads them.
   std::vector<std::shared_ptr<const media::PackedStore>> arrays;
   std::uint64_t bytes = 0;  ///< size in memory, excluding parts shared with `grown_from`
   std::shared_ptr<const MachineImage> grown_from;
@@ -110,7 +109,8 @@ struct ModelledMachineOptions {
   /// image_of() runs only `populate` and returns an extension of this image.
   std::shared_ptr<const MachineImage> image = {};
   os::Schedule schedule = os::Schedule::c_look;
-  /// Number of concurrent requests at each device. Usually larger than 1 for an array.
+  /// Maximum number of requests that the driver keeps in flight at each device. Usually larger than
+  /// 1 for an array.
   std::uint32_t outstanding = 1;
   std::vector<model::FaultSpec> faults = {};  ///< faults that exist before the first power-on
   /// Overrides the queue in every drive profile. The drives of an array also use this queue.
@@ -225,14 +225,14 @@ class ModelledMachine : private os::DiskTracer {
   /// Returns an additional device. Numbers start at 1 and follow the order of more_disks.
   os::BlockDevice& disk(std::size_t index) { return *disks_.at(index); }
 
-  /// Returns the contents of the first device if it is a drive. Returns null for an array, whose
-  /// contents are distributed over its members.
+  /// Returns the medium of the first device if it is a drive; null if it is an array, which has no
+  /// single medium.
   const model::SectorStore* medium() const;
   /// Returns the sums of the counters over all drives and flash devices. Requests that a
   /// battery-backed cache absorbs do not reach these devices and are not counted.
   model::DeviceCounters device_counters() const;
 
-  /// Returns the sums of the counters over all NVRAM in the given position since the start.
+  /// Returns the counters of all NVRAMs in this position, summed since the start.
   model::NvramCounters nvram_counters(NvramPlace place) const;
   /// Returns the counts since the first mount, summed over the NVRAMs of all devices, with one
   /// element per kind in the order of block_kinds(). A cached block has the kind of the running
@@ -243,8 +243,8 @@ class ModelledMachine : private os::DiskTracer {
   /// result would not be an array.
   const model::Array* array() const;
 
-  /// Counters of the driver's requests since the last clear_trace(). They are defined as in Ganger
-  /// and Patt 1994.
+  /// Counters of the driver's requests since the last clear_trace(), as defined by Ganger and Patt
+  /// 1994.
   struct Trace {
     std::uint64_t completed = 0;
     /// Sum of the response times of all issued requests. A response time is the time in the queue
@@ -259,7 +259,7 @@ class ModelledMachine : private os::DiskTracer {
   explicit ModelledMachine(ModelledMachineOptions options) : options_(std::move(options)) {}
   enum class Contents : std::uint8_t {
     image,  ///< start with the image in the options, or with a new one
-    grown,  ///< create a new image; if the options contain an image, extend it
+    grown,  ///< create an image, as an extension of the image in the options if there is one
     blank,
   };
   Result<void> assemble(Contents contents = Contents::image);
@@ -283,8 +283,8 @@ class ModelledMachine : private os::DiskTracer {
   void completed(const os::DiskTrace& request) override;
   void count_kinds();
 
-  // Members are ordered from the bottom layer to the top layer, so each layer outlives the layers
-  // above it.
+  // The members are declared from the bottom layer to the top layer, because each layer must
+  // outlive the layers above it.
   ModelledMachineOptions options_;
   model::NullObserver observer_;
   /// Indexed by the id of a drive or flash device.

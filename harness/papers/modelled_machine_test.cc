@@ -76,7 +76,7 @@ TEST(ModelledMachine, RecoversFromACutInModelTime) {
   EXPECT_TRUE(recovery.mount.done);
   EXPECT_GE(machine->now() - cut_at, recovery.repair.elapsed_ns + recovery.mount.elapsed_ns);
   EXPECT_TRUE(is_there(*machine, "synced"));
-  EXPECT_FALSE(is_there(*machine, "young3"));  // not yet written when the power was cut
+  EXPECT_FALSE(is_there(*machine, "young3"));  // still in memory when the power was cut
   work(*machine);
   machine->cut();
   EXPECT_TRUE(machine->recover(Repair::always)->repair.done);
@@ -182,7 +182,7 @@ TEST(ModelledMachine, SupportsArraysAndNvram) {
   }
 }
 
-/// If the write cache is on, fsync flushes it, so synced data survives.
+/// fsync flushes the drive's write cache if it is on, so synced data survives the cut.
 TEST(ModelledMachine, FlushesADriveWithAWriteCache) {
   for (const bool on : {false, true}) {
     ModelledMachineOptions options = small_machine("soft-updates", "atlas-10k");
@@ -232,7 +232,7 @@ std::vector<WriteHits> hits_of(const char* system, const char* profile, const ch
     sum += hits[i].dirty_hits;
     hits[i].writes -= before[i].writes, hits[i].dirty_hits -= before[i].dirty_hits;
   }
-  // The caches' counters may exceed this sum, because they include the writes that load an array's
+  // `sum` may be less than the caches' counters, which include the writes that load an array's
   // image.
   EXPECT_LE(sum, machine->nvram_counters(NvramPlace::above).dirty_hits);
   return hits;
@@ -245,8 +245,9 @@ double share(const std::vector<WriteHits>& hits, std::string_view kind) {
   return -1;
 }
 
-/// Tests a statement in section 4 of Peacock 1998: the cache still contains metadata when the
-/// metadata is written again in place, but no longer contains the blocks of a circular log.
+/// Tests a statement in section 4 of Peacock 1998: metadata that is updated in place is still in
+/// the cache at its next update, but a block of a circular log has left the cache before it is
+/// overwritten.
 TEST(ModelledMachine, CountsNvramHitsByKindOfBlock) {
   const auto in_place = hits_of("conventional", "netra-raid0-presto", nullptr);
   EXPECT_GT(share(in_place, "inodes"), 0.9);

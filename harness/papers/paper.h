@@ -40,9 +40,9 @@ struct Context {
   /// The parameters of the part, including those with default values.
   std::map<std::string, double> parameters = {};
   std::function<bool()> interrupt_requested = {};
-  double modelled_s = 0;  ///< model time of all runs that are not cells; parts add to it
+  double modelled_s = 0;  ///< model time of runs other than cells; each part adds its own
   std::shared_ptr<void> shared = {};  ///< data shared by the parts of a paper during one run
-  /// True if the caller only compares the answer's rules with the rules for another seed. The part
+  /// True if the caller uses only the rules of the answer, to compare them between seeds. The part
   /// then omits counterfactual runs.
   bool rules_only = false;
 
@@ -64,13 +64,13 @@ struct Part {
   /// executions. 0 if the answer does not depend on the seed.
   std::uint32_t seeds = 1;
 };
-/// The value of Part::seeds for a part that is executed with several seeds.
+/// Value of Part::seeds for a part whose answer depends on the seed.
 inline constexpr std::uint32_t kSeeds = 5;
 
 /// A number shown at the beginning of a paper's results.
 struct MainFigure {
   std::string name;  ///< understandable without knowledge of the claims
-  /// Claim id, cell and quantity of the number (ClaimAnswer, ClaimNumber).
+  /// Identifies a number in the claims by claim id, cell and quantity (ClaimAnswer, ClaimNumber).
   std::string claim, cell, quantity;
 };
 
@@ -82,8 +82,8 @@ struct Paper {
   std::vector<MainFigure> main_figures = {};  ///< two or three figures
 };
 
-/// Name of the claim that contains a paper's main claim and main figures. It is at the beginning of
-/// the results of a whole paper.
+/// Name of the claim that contains a paper's main claim and main figures. The results of a whole
+/// paper begin with this claim.
 inline constexpr const char* kInShort = "in short";
 
 /// Returns all papers in the order in which they are listed.

@@ -31,8 +31,8 @@ struct WorkloadRun {
   bool scaled = false;             ///< for tests: use the scaled-down parameters as defaults
   bool verify = true;              ///< run the verification phases; after a cut they always run
   std::uint64_t seed = 1;
-  /// Duration of a pause before the measurement. It shifts the initial angle of the disk and the
-  /// syncer's sweep.
+  /// Pause before the measurement. Its duration shifts the initial angle of the disk and the phase
+  /// of the syncer's sweep.
   os::TimeNs begins_after_ns = 0;
   Repair repair = Repair::as_needed;  ///< repair after a cut
   /// Time from the start of the last phase before the cut until the power is cut. Calls of that
@@ -55,8 +55,9 @@ struct PhaseOutcome {
   double syncer_cpu_s = 0, interrupt_cpu_s = 0;  ///< measured until the machine is idle
   /// All processor time until the machine is idle, including the time of other daemons.
   double cpu_busy_s = 0;
-  std::uint64_t requests = 0;                ///< counted at the disk, after concatenation
-  std::uint64_t requests_while_elapsed = 0;  ///< number of requests before the slowest user ended
+  std::uint64_t requests = 0;  ///< counted at the disk, after concatenation
+  /// Number of requests before the slowest user finished.
+  std::uint64_t requests_while_elapsed = 0;
   std::uint64_t issued_reads = 0, issued_writes = 0;
   std::uint64_t sectors = 0, queued_most = 0, lock_waits = 0;
   /// Mean time from issue to completion, which Ganger and Patt call "driver response".

@@ -139,7 +139,8 @@ TEST(RunWorkload, ACutInsideAPhaseEndsIt) {
   WorkloadRun run = scaled("recovery");
   run.cut_after_ns = 500 * model::kMillisecondNs;
   const auto machine = must(ModelledMachine::start(must(machine_with("ufs", "soft-updates"))));
-  // Fails, because the last phase expects files that do not exist.
+  // The run fails, because the power is cut before all files that the last phase expects have been
+  // created.
   const auto outcome = run_workload(*machine, run);
   EXPECT_FALSE(outcome.has_value());
   EXPECT_NE(outcome.error().message().find("verify"), std::string::npos)

@@ -56,7 +56,7 @@ class Tree {
   void add(const json& entry) {
     Result<oracle::ObservedObject> object = oracle::parse_entry(entry);
     if (!object && !bad_) bad_ = object.error();
-    // If there are too many entries, take() returns an error.
+    // Entries beyond the limit are dropped; take() then returns an error.
     if (!object || objects_.size() > kTreeObjectsMost) return;
     objects_.push_back(std::move(*object));
   }

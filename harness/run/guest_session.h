@@ -66,7 +66,7 @@ struct RunOutcome {
 struct DiskIdentity {
   std::uint64_t bytes = 0;
   std::string nonce;
-  std::vector<adapters::OtherDisk> others;  ///< the disks after kStageMarks, in device order
+  std::vector<adapters::OtherDisk> others;  ///< the disks that follow kStageMarks, in device order
   /// The guest assumes a write-through disk and sends no flushes.
   bool write_through = false;
   bool others_write_through = false;  ///< the guest assumes that the other disks are write-through
@@ -105,8 +105,9 @@ struct WriteTrace {
 
 struct InspectOptions {
   bool again = false;  ///< repeat the mount cycle
-  /// After the last dump, create new names and remove everything (harness/guest/use.h). Not
-  /// supported for file systems that are mounted by a command, such as FUSE file systems.
+  /// If true, the guest creates new names and removes everything after the last dump
+  /// (harness/guest/use.h). Not supported for file systems that are mounted by a command, such as
+  /// FUSE file systems.
   bool use = false;
 };
 

@@ -55,7 +55,7 @@ Result<void> Recovery::check() {
 
 Result<void> Recovery::repair() {
   if (!state_.check_found_damage) return {};
-  state_.repaired = false;  // until the repair has succeeded
+  state_.repaired = false;  // true again when the repair has succeeded
   if (filesystem_.repair.argv.empty()) return {};
   TRY(const auto repaired, exec(filesystem_.repair, StepKind::repair));
   state_.repaired = filesystem_.repair.good(repaired.exit_code);

@@ -44,8 +44,9 @@ class RecoveryGuest {
   virtual ~RecoveryGuest() = default;
   /// Runs a command. Logs the command line and the output.
   virtual Result<GuestOutcome> exec(const std::vector<std::string>& argv) = 0;
-  /// Mounts the file system, dumps its tree and unmounts it; does this twice if `again` is true.
-  /// Afterwards, the guest may use the file system: write to it and delete everything in it.
+  /// Mounts the file system, dumps its tree and unmounts it. If `again` is true, repeats these
+  /// three steps. The implementation may then test the file system by writing to it and deleting
+  /// everything in it.
   virtual Result<Inspection> inspect(const adapters::LinuxAdapter& filesystem, bool again) = 0;
   /// The result of a replay by mount. `tree` is nullopt if the guest measures the time of the
   /// replay and therefore makes no dump.
@@ -108,7 +109,7 @@ class Recovery {
   const adapters::LinuxAdapter& filesystem_;
   RecoveryGuest& guest_;
   oracle::Recovery state_;
-  /// The tree shown by the mount that replayed the log.
+  /// The tree found by the mount that replayed the log.
   std::optional<std::vector<oracle::ObservedObject>> replayed_tree_;
   std::vector<oracle::ObservedObject> tree_;
   bool log_thrown_away_ = false;  ///< the replay has discarded a damaged log

@@ -39,7 +39,7 @@ class StoredRunTest : public testing::Test {
     ASSERT_TRUE(recorded) << recorded.error().message();
   }
 
-  /// The test does not lock this directory itself, because opening the database in it does so.
+  /// Opening the database locks this directory, so the test does not lock it.
   TemporaryFolder folder_;
   db::Database database_;
 };

@@ -17,9 +17,9 @@ namespace fs = std::filesystem;
 constexpr const char* kDiskName = "hd0";
 constexpr const char* kLogName = "log";
 
-/// Returns the profile as a TOML string. The escapes of JSON that are used here are also valid in
-/// TOML. Makes a path absolute, because relative paths in the machine file are resolved against the
-/// directory of that file.
+/// Returns the profile as a TOML string. It is quoted as JSON, whose escapes are also valid in
+/// TOML. A path is made absolute, because the reader of the machine file would resolve a relative
+/// path against the folder of that file.
 std::string quoted_profile(const std::string& profile) {
   const bool is_path =
       profile.find('/') != std::string::npos || fs::path(profile).extension() == ".toml";

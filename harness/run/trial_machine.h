@@ -39,7 +39,7 @@ struct TrialGuestSpec {
   std::int64_t memory_mib = 384;
   std::uint64_t disk_bytes = 0;
   std::int64_t step_timeout_s = 600;
-  std::string seed;  ///< hexadecimal digits for GuestSession::set_clock
+  std::string seed;  ///< seed for GuestSession::set_clock, as hexadecimal digits
   const std::atomic<bool>* interrupted = nullptr;  ///< may be null
   std::filesystem::path cache, scratch;
 };

@@ -142,8 +142,8 @@ class Guest {
                               const EventHandler& on_event = {},
                               const std::function<bool()>& give_up = {});
 
-  /// send() and receive() are the two steps of call(), for callers that must handle other events
-  /// while they wait.
+  /// Sends a request without waiting for the answer. Callers use send() and receive() instead of
+  /// call() if they must handle other events while they wait.
   Result<void> send(const nlohmann::json& request);
   /// Waits for the next message. Returns nullopt if the timeout has passed, if the guest has died
   /// (see alive()), or if a message was malformed (see malformed()).

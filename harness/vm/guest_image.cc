@@ -25,8 +25,8 @@ constexpr std::chrono::minutes kBuildLimit{15};  // long enough to download 70 M
 constexpr std::chrono::minutes kUserModeLimit{
     120};  // long enough to compile a kernel, possibly after waiting for another build
 
-/// Edits that must have been applied to the source of a user-mode kernel (scripts/build-uml).
-/// `otherwise` is the consequence if the edit is missing.
+/// Edits that the source of a user-mode kernel must contain (scripts/build-uml). `otherwise` is the
+/// consequence if an edit is missing.
 struct Edit {
   std::string_view name, otherwise;
 };

@@ -252,7 +252,7 @@ TEST_F(GuestTest, MakesAndRepairsXfs) {
                                  {"mark", ""},
                                  {"operations", {"create a", "write a 0 65536 1 1", "fsync a"}}});
   EXPECT_EQ(ran["done"], 3);
-  // Operations that POSIX does not define. This file system supports all of them.
+  // Operations beyond POSIX, all of which this file system supports.
   const std::vector<std::string> more{"collapse a 4096 4096",
                                       "insert a 0 4096",
                                       "create b",

@@ -21,7 +21,7 @@ constexpr std::chrono::milliseconds kHelloLook{500};  // polling interval before
 constexpr std::streamsize kLongestConsoleBytes =
     4 << 20;  // if the console output is longer, only its beginning is kept
 constexpr std::size_t kShownLines = 12;
-// Number of the saved state's descriptor in QEMU.
+// QEMU's descriptor number for the saved state.
 constexpr int kIncoming = base::kFirstInherited + 2;
 constexpr int kHelloId = -1;  // an id that Guest does not use
 
@@ -108,7 +108,7 @@ Result<std::unique_ptr<Machine>> Machine::launch(const GuestSpec& spec, const La
   std::unique_ptr<Machine> machine(new Machine(std::move(started), std::move(agent.first),
                                                std::move(qmp.first), launch.scratch));
   if (const auto greeted = machine->qmp_.greet(kGreetingLimit); !greeted) {
-    machine->process().wait(std::chrono::seconds(1));  // the last output may still be in flight
+    machine->process().wait(std::chrono::seconds(1));  // QEMU may still be writing its last output
     return machine->failed("QEMU did not start");
   }
   return machine;
@@ -129,7 +129,8 @@ std::string GuestProcess::log() const {
 bool GuestProcess::says_hello(std::chrono::milliseconds timeout) {
   const base::Deadline deadline = base::after(timeout);
   if (!agent_.send({{"id", kHelloId}, {"do", "hello"}}, deadline)) return false;
-  // Do not repeat the request: the guest would process each copy, which would take virtual time.
+  // Send the request only once, because the guest would process each copy, which takes virtual
+  // time.
   while (std::chrono::steady_clock::now() < deadline) {
     auto message = agent_.receive(std::min(deadline, base::after(kHelloLook)));
     if (message && !check_message(*message)) return false;

@@ -14,7 +14,7 @@ struct Pattern {
 };
 
 constexpr std::array kOopses{
-    Pattern{"BUG: ", ""},  // NULL dereference, bad page, soft lockup, KASAN
+    Pattern{"BUG: ", ""},  // NULL dereferences, bad pages, soft lockups, reports of KASAN
     Pattern{"kernel BUG at", ""},
     Pattern{"Oops: ", "[#"},
     Pattern{"Kernel panic - ", ""},

@@ -69,7 +69,7 @@ TEST(Oops, IgnoresExpectedErrors) {
       "[    9.1] XFS (vda): log I/O error -5\n"
       "[    9.1] XFS (vda): Filesystem has been shut down due to log error (0x2).\n"
       "[    9.1] XFS (vda): Starting recovery (logdev: internal)\n"
-      // A checkpoint pack or a superblock is torn, but a copy of it is intact.
+      // Harmless: a checkpoint pack or a superblock is torn, but its copy is intact.
       "[    9.770938] F2FS-fs (vdb): invalid crc value\n"
       "[    9.323744] F2FS-fs (vdb): invalid crc_offset: 584320358\n"
       "[   24.807222] F2FS-fs (vdc): Disable nat_bits due to incorrect cp_ver (1647444242736039275, 5485)\n"

@@ -84,7 +84,8 @@ TEST(UserModeCommand, NamesItsClockAndDisksInOrder) {
   EXPECT_FALSE(has(words, "late_kicks"));
   spec.late_kicks = true;
   EXPECT_TRUE(has(user_mode_command(spec, "/tmp/scratch"), "virtio_uml.late_kicks=1"));
-  // The command line of the kernel must not contain the path of the directory.
+  // The kernel mixes its command line into its random numbers, so the line must not contain the
+  // path of the scratch folder.
   spec.time_socket = "/tmp/scratch/d.sock.time";
   spec.port_socket = "/tmp/scratch/d.sock.port";
   spec.disks = {{.socket = "/tmp/scratch/d.sock"}};

@@ -27,7 +27,7 @@ constexpr std::chrono::seconds kBootLimit{180};
 constexpr std::chrono::seconds kSaveLimit{120};
 // A long limit, because QEMU's main loop is busy at the end of a save.
 constexpr std::chrono::seconds kQmpLimit{60};
-// Time that another process may need to boot a guest and save its state.
+// Time to wait for another process that boots a guest and saves its state.
 constexpr std::chrono::seconds kLockLimit{400};
 constexpr std::size_t kKeptStates = 8;
 constexpr const char* kHalfMade = ".making.";

@@ -127,7 +127,7 @@ Operation clone_of(const std::string& from, std::uint64_t offset, const std::str
   return clone;
 }
 
-/// Lists the operations that were added later and exist only in the second space (ace.h).
+/// Returns the steps that exist only in the second space (ace.h).
 std::vector<Step> more_operations() {
   std::vector<Step> steps;
   const std::uint64_t middle = kPiece;
@@ -243,8 +243,8 @@ std::vector<Step> all_steps(Ace::Vocabulary words) {
 
 // ---- symmetry
 
-/// Marks a name as used. Returns false if `order` contains an earlier name that is not in use yet:
-/// names that differ only by symmetry must be used in order.
+/// Marks a name as used. Names that differ only by symmetry must be used in the order `order`:
+/// returns false if an earlier name in `order` is unused.
 bool use_name(const std::string& name, std::size_t place, std::array<const char*, 2> order,
               NamesUsed& used) {
   const std::size_t rank = name == order[0] ? 0 : 1;
@@ -275,7 +275,8 @@ std::optional<NamesUsed> follow(const Step& step, NamesUsed used) {
 
 // ---- prerequisites
 
-/// Adds operations to a draft, so that the names are in the state that the next operation requires.
+/// Adds prerequisites to a draft: operations that bring the names into the state that the next
+/// operation requires.
 class Needs {
  public:
   explicit Needs(Draft& draft) : draft_(draft) {}
@@ -349,7 +350,8 @@ class Needs {
   void meet_target(const Step& step) {
     if (!step.target_exists) return absent(step.operation.target);
     file(step.operation.target);
-    // If both names were links to the same file, a rename would have no effect.
+    // A rename between two names of the same file would have no effect, so create a separate
+    // target.
     if (!draft_.same_object(step.operation.path, step.operation.target)) return;
     absent(step.operation.target);
     file(step.operation.target);

@@ -37,8 +37,7 @@
 namespace headcrash::workload {
 
 inline constexpr const char* kApplicationFolder = "/run/application";  ///< in the guest's memory
-/// An application with its own root file system (`rootfs`) finds the file system under test at this
-/// path.
+/// Path of the file system under test for an application with its own root file system (`rootfs`).
 inline constexpr const char* kInsideDisk = "/.headcrash/disk";
 /// Path of the program that runs shell commands in an application's root file system.
 inline constexpr const char* kInsideBusybox = "/.headcrash/busybox";
@@ -74,18 +73,18 @@ struct Application {
   /// Contents of the application's files, keyed by file name.
   std::map<std::string, std::string> files;
   std::vector<Command> prepare, run, verify;
-  /// If true, each command of `run` that exits with 0 causes a mark "persisted command N". N starts
-  /// at 0.
+  /// If true, each command of `run` that exits with 0 produces a mark "persisted command N". N
+  /// starts at 0.
   bool each_command_persists = false;
-  /// If true, each line that `run` prints causes a mark "persisted LINE".
+  /// If true, each line that `run` prints produces a mark "persisted LINE".
   bool every_line_persists = false;
   /// If true, only the verifier's exit code counts: any code other than 0 is a loss.
   bool verify_by_exit_code = false;
   /// Name of a file that `run` writes to {files}. Its contents are returned with the recording.
   /// Empty if there is no such file.
   std::string report;
-  /// Path on the host of a squashfs image; all commands run in this root file system. If empty,
-  /// they run in the guest's root file system.
+  /// Path on the host of a squashfs image that becomes the root file system of all commands. If
+  /// empty, they run in the guest's root file system.
   std::string rootfs;
   /// Working directory and environment variables ("NAME=VALUE") of commands that need no shell. May
   /// be set only with a `rootfs`.
@@ -105,8 +104,8 @@ struct Application {
   adapters::Expectation expected = adapters::Expectation::clean;
 };
 
-/// Returns the argv of each command for the agent. If the application has a rootfs, the command
-/// runs inside that root file system, and its changes there are discarded.
+/// Returns the argv of each command, for execution by the agent. If the application has a rootfs,
+/// the command runs inside that root file system, and its changes there are discarded.
 std::vector<std::vector<std::string>> argvs(const Application& application,
                                             const std::vector<Command>& commands,
                                             std::string_view root);

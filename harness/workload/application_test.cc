@@ -215,11 +215,11 @@ struct Held {
   /// One character per transaction: the number of its parts that are found, '-' for no parts, or
   /// 'x' if their contents are wrong.
   const char* there;
-  const char* says;  ///< expected output if the application reported three transactions
+  const char* says;  ///< expected output for an application that reported three transactions
 };
 
-/// Tests all verifiers of numbered transactions with the same cases. The cases ensure that a
-/// verifier that detects nothing does not pass.
+/// Tests all verifiers of numbered transactions with the same cases. Some cases contain damage, so
+/// a verifier that detects nothing fails the test.
 TEST(Application, VerifiersDetectMissingAndUnexpectedData) {
   const auto scratch = base::ScratchFolder::make();
   ASSERT_TRUE(scratch);

@@ -99,8 +99,8 @@ bool is_kernels_attribute(std::string_view name) {
 
 std::string reported_attribute_value(std::string_view value) {
   if (value.size() <= kShortBytes) return std::string(value);
-  // The result begins with a NUL. No value in a list can contain a NUL, so the result differs from
-  // all short values.
+  // No value in a list can contain a NUL. The result begins with a NUL, so it differs from all
+  // short values.
   return std::string(1, '\0') +
          fmt::format("{} bytes, checksum {:016x}", value.size(), base::fnv1a(value));
 }

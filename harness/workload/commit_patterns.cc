@@ -15,7 +15,7 @@
 namespace headcrash::workload {
 namespace {
 
-/// Number of small rounds that a round with many writes replaces.
+/// A round with many writes replaces this many small rounds.
 constexpr std::uint32_t kLargeRounds = 6;
 
 /// A draft to which operations are added as text. It assigns the file numbers and versions of
@@ -137,9 +137,9 @@ void unsynced_neighbours(Lines& lines, std::uint32_t rounds) {
         lines.create(a, 16384);
         break;
       case 1:
-        // When a file is renamed over an existing one, the file system starts to write the new
-        // file's data. The fsync that follows must wait for these writes, but a file system with a
-        // bug may not.
+        // After a rename over an existing file, the file system starts to write the new file's data
+        // by itself. The fsync that follows must wait for these writes. A file system with a bug
+        // may return too early.
         lines.create(a, 4096);
         lines.say("fsync {}", a);
         lines.create(a + ".new", 16384);
@@ -199,8 +199,8 @@ void revoked_blocks(Lines& lines, std::uint32_t rounds) {
   }
 }
 
-/// Only the directories are synced: a sync in each round would write the journal's changes to their
-/// final places, so that the journal would never fill.
+/// Syncs only the directories. A sync of the whole file system in each round would write the
+/// journal's changes to their final places, so the journal would never wrap around.
 void wrap_journal(Lines& lines, std::uint32_t rounds) {
   constexpr std::uint32_t kFolders = 8, kTouched = 12;
   for (std::uint32_t i = 0; i < kFolders; ++i) lines.say("mkdir d{}", i);

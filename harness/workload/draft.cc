@@ -225,7 +225,7 @@ void Draft::copy(const std::string& from, const std::string& to) {
   const std::map<std::string, std::size_t> names = names_;
   make(to, FileType::directory);
   objects_.back().subvolume = true;
-  // Ensures that an object with two names is copied only once.
+  // Maps each original to its copy, so that an object with two names is copied only once.
   std::map<std::size_t, std::size_t> copies;
   const auto in_another = [&](const std::string& path) {
     for (std::string above = parent_of(path); above != from && !above.empty();

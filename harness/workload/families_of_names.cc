@@ -103,7 +103,7 @@ std::vector<Operation> renames(std::uint64_t number) {
       default:
         if (list.add({.kind = Kind::link, .path = from, .target = aside})) list.unlink(from);
     }
-    if (list.one_in(3)) {  // a third of the time, another file gets the old name
+    if (list.one_in(3)) {  // in a third of the rounds, another file gets the old name
       if (list.create(from)) list.write(from, 0, list.blocks(1, 4));
       list.maybe_persist(from);
     }
@@ -128,7 +128,7 @@ std::vector<Operation> exchanges(std::uint64_t number) {
   for (int round = 0; round < 9; ++round) {
     const std::string one = list.any_of(places);
     list.rename(one, list.any_of(list.one_in(4) ? parents : places), Kind::rename_exchange);
-    if (list.one_in(3)) continue;  // makes no change persistent before the next exchange
+    if (list.one_in(3)) continue;  // the next exchange follows without a persistence point
     const std::string file = list.any_file();
     if (list.one_in(2)) list.write(file, 0, kStampBytes);
     list.maybe_persist(file);
@@ -245,8 +245,8 @@ std::vector<Operation> replacements(std::uint64_t number) {
       if (list.one_in(3)) list.add({.kind = Kind::fsync, .path = source});
     }
     list.rename(source, target, list.one_in(5) ? Kind::rename_exchange : Kind::rename);
-    // An fsync of a neighbour writes the inodes that are in the same block, but no names. An fsync
-    // of the replaced file through its remaining link does the same.
+    // This fsync writes the inodes in the same block as the synced file's inode, but no names. The
+    // synced file is a neighbour, or the replaced file under its remaining name.
     const auto left = other_link.find(target);
     const bool by_link = left != other_link.end() && list.exists(left->second) && list.one_in(2);
     if (by_link || list.one_in(2))

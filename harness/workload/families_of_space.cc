@@ -118,8 +118,8 @@ std::uint64_t give_back(Drawing& list, const std::string& file) {
   }
 }
 
-/// Writes to `taker` until the freed space is used up. In some cases, writes only one fragment to
-/// `taker` and the rest to `other`. Returns the file that was written last.
+/// Appends `bytes`, the amount of freed space, to `taker`. In a third of the cases, appends only
+/// one fragment to `taker` and the rest to `other`. Returns the file that was appended to last.
 std::string take(Drawing& list, const std::string& taker, const std::string& other,
                  std::uint64_t bytes) {
   bytes = bytes / kStampBytes * kStampBytes;
@@ -143,7 +143,7 @@ struct FullDisk {
     fill_the_disk(list);
     list.sync();
   }
-  /// Removes the files that no longer exist from `files`. Returns false if no files are left.
+  /// Removes the names of nonexistent files from `files`. Returns false if `files` is then empty.
   bool forget_the_removed() {
     std::erase_if(files, [&](const std::string& file) { return !list.exists(file); });
     return !files.empty();
@@ -183,7 +183,7 @@ std::vector<Operation> nearly_full(std::uint64_t number) {
   return list.take();
 }
 
-/// Like nearly_full(), but the freed space goes to files of one fragment each.
+/// Like nearly_full(), but reuses the freed space for files of one fragment each.
 std::vector<Operation> crumbs(std::uint64_t number) {
   FullDisk disk(number);
   Drawing& list = disk.list;
@@ -243,7 +243,7 @@ std::vector<Operation> no_room(std::uint64_t number) {
 namespace {
 
 /// Returns a multiple of a block size, or a number that differs from a multiple by one or by a part
-/// of a block. A small number of blocks is as likely as a number at which indirect blocks begin.
+/// of a block. The number of blocks is either small, or one at which indirect blocks begin.
 std::uint64_t draw_edge(Drawing& list) {
   constexpr std::array<std::uint64_t, 3> kBlocks{512, 1024, 2048};
   constexpr std::array<std::uint64_t, 8> kCounts{0, 1, 2, 3, 7, 12, 13, 14};
@@ -484,7 +484,7 @@ std::vector<Operation> indirect(std::uint64_t number) {
         if (list.draft().all(FileType::regular).size() > 1) list.unlink(file);
     }
     list.maybe_persist(list.exists(file) ? file : list.any_file());
-    // The following file reuses the freed blocks, which contained pointers or data.
+    // Let another file reuse the freed blocks, which contained pointers or data.
     const std::string other = list.one_in(3) ? list.fresh() : list.any_file();
     if (!list.exists(other)) list.create(other);
     if (list.one_in(2)) list.append(other, list.blocks(1, 16));

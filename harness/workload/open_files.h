@@ -1,6 +1,6 @@
 #pragma once
-// The files that a workload keeps open with `open PATH %NAME` (operation.h). All threads of the
-// workload share one such object.
+// The files that a workload keeps open with `open PATH %NAME` (operation.h). All threads of a
+// workload share one OpenFiles object.
 
 #include <cstdint>
 #include <map>

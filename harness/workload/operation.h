@@ -211,7 +211,7 @@ std::string format_flags(std::uint32_t flags);
 /// Returns all flags that have a letter.
 std::uint32_t known_flags();
 
-/// Ranges that are moved or shared must be multiples of this size.
+/// Alignment of ranges that are moved or shared.
 inline constexpr std::uint64_t kRangeUnitBytes = 4096;
 inline constexpr std::uint64_t kLongestWriteBytes = 16 << 20;
 /// Size of the largest file that a dump reports completely.

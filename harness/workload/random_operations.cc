@@ -95,8 +95,8 @@ class RandomHistory {
     return !side_by_side() || path.starts_with(own_set()) ||
            path.find("/" + own_set()) != std::string::npos;
   }
-  /// Returns true for the root and the directories of the set-up. These directories are never
-  /// moved.
+  /// Returns true if all threads share the path: the root, or a directory of the set-up. These
+  /// directories are never moved.
   static bool is_shared(const std::string& path) { return path.find('s') == std::string::npos; }
   bool is_own(const Operation& operation) const {
     switch (operation.kind) {

@@ -21,7 +21,7 @@ using Kind = Operation::Kind;
 enum class Shape : std::uint8_t {
   one_directory,
   two_directories,
-  any_names,  ///< the same name may be a file at one time and a directory at another
+  any_names,  ///< a name may belong to a file at one time and to a directory at another
   /// A directory that is removed while others create, link or move names into it.
   vanishing_targets,
   commits,     ///< operations on files, half of them sync or fsync
@@ -208,13 +208,13 @@ constexpr std::array<std::string_view, kShortSharedLists> kShortLists{
     "create a, mkdir d | rename-exchange a d | rmdir d",
     "create a | fsync a, unlink a | sync, create b",
     "create a | sync, unlink a | sync, create b | sync, create a",
-    // Removing the replaced file takes a long time. During this time, a commit ends and the moved
-    // file loses its name.
+    // The removal of the replaced file takes so long that, in the meantime, a commit ends and the
+    // moved file is removed, too.
     "create a, create b | rename a b | sync | unlink b",
     // Several successive commits contain no changes, and users wait for each of them.
     "create a | create a, create b | sync, sync | create c | create a, mkdir d",
     "create a | mkdir d, create d/a | mkdir e, create e/a | mkdir f, create f/a",
-    // Creates enough files for the disk `tiny` to start a new block of inodes.
+    // With 28 files, the disk `tiny` soon needs a new block of inodes.
     "files 28 | create a, create b | create c, create d | mkdir e, create e/a",
     // The inode of a file without a name is evicted, read again, and then removed by a commit.
     "create a | open a %f, unlink a, close %f | sync, evict | create a, sync",

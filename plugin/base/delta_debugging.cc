@@ -7,7 +7,7 @@ namespace headcrash::base {
 
 Chosen DeltaDebugging::run(std::size_t items) {
   for (std::size_t i = 0; i < items; ++i) current_.push_back(i);
-  asked_.insert(current_);  // all elements together are known to have the property
+  asked_.insert(current_);  // the caller guarantees that all elements together have the property
   if (fails({})) return {};
   std::size_t parts = 2;
   while (current_.size() > 1 && !stopped_) {
@@ -36,7 +36,8 @@ bool DeltaDebugging::keep_one_part(std::size_t parts) {
 }
 
 bool DeltaDebugging::leave_out_one_part(std::size_t parts) {
-  if (parts == 2) return false;  // each half has already been checked
+  // To leave out one half is to keep the other, which has already been checked.
+  if (parts == 2) return false;
   for (std::size_t i = 0; i < parts; ++i) {
     const auto [first, end] = part(i, parts);
     Chosen rest(current_.begin(), current_.begin() + static_cast<std::ptrdiff_t>(first));

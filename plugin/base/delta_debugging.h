@@ -19,13 +19,14 @@ using Chosen = std::vector<std::size_t>;
 class DeltaDebugging {
  public:
   struct Predicates {
-    /// Removes the kept elements that require an omitted element. This function may be empty.
+    /// Returns the kept elements without those that require an omitted element. The function may be
+    /// empty.
     std::function<Chosen(const Chosen&)> usable;
     std::function<bool(const Chosen&)> still_fails;
   };
   struct Limits {
     std::size_t checks = 200;  ///< maximum number of calls to still_fails()
-    /// Called before each check; true ends the search; may be empty.
+    /// If set, called before each check. The search ends if it returns true.
     std::function<bool()> out_of_time;
   };
 

@@ -23,7 +23,8 @@ TEST(LatencyHistogram, BucketErrorIsAtMostThreePercent) {
       const std::int64_t value = (std::int64_t{1} << bit) + offset;
       LatencyHistogram histogram;
       histogram.record(value);
-      // Without this larger value, p50 would be the exact maximum instead of the bound of a bucket.
+      // p50 never exceeds the exact maximum. This larger value makes p50 the bound of a bucket
+      // instead.
       histogram.record(std::numeric_limits<std::int64_t>::max());
       const auto p50 = histogram.summary().p50_ns;
       EXPECT_GE(p50, value);

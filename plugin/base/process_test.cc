@@ -85,7 +85,7 @@ TEST(Process, ChildDiesWithAKilledHarness) {
     std::this_thread::sleep_for(10ms);
     state = state_of(pid);
   }
-  // The orphan is a zombie if no process has reaped it yet.
+  // Empty if the orphan has been reaped, "Z" if it is still a zombie.
   EXPECT_TRUE(state.empty() || state == "Z") << state;
 }
 
@@ -108,8 +108,8 @@ TEST(Process, ChildInheritsOnlyTheGivenDescriptors) {
   const std::string path = (folder.path() / "out").string();
   const Descriptor out(::open(path.c_str(), O_RDWR | O_CREAT, 0600));
   const Descriptor low(::open("/dev/null", O_RDWR));
-  // This descriptor has no close-on-exec flag, but the child must not inherit it. The shell uses
-  // lower numbers for its pipe.
+  // The child must not inherit this descriptor, although its close-on-exec flag is not set. Its
+  // number is at least 30, because the shell uses lower numbers for its pipe.
   const Descriptor kept(::fcntl(low.get(), F_DUPFD, 30));
   auto process = Process::start(
       {.argv = {"sh", "-c", "echo first >&3; echo second >&4; ls /proc/$$/fd | tr '\\n' ' '"},

@@ -59,8 +59,8 @@ using Result = tl::expected<T, Error>;
 inline tl::unexpected<Error> fail(std::string subject, std::string problem, std::string hint = {}) {
   return tl::unexpected<Error>(Error{std::move(subject), std::move(problem), std::move(hint)});
 }
-/// This is a template so that the compiler does not choose this overload for `fail({}, problem)`,
-/// in which {} is an empty subject.
+/// A template, so that `fail({}, problem)`, which has an empty subject, does not select this
+/// overload.
 template <std::same_as<ErrorKind> Kind>
 tl::unexpected<Error> fail(Kind kind, std::string subject, std::string problem,
                            std::string hint = {}) {
@@ -76,8 +76,8 @@ tl::unexpected<Error> forward_error(const Result<T>& result) {
 
 namespace base {
 
-/// The inverse of Error::message(): splits "problem; hint". For errors that arrive as text from
-/// another process.
+/// Splits text of the form "problem; hint", which Error::message() returns. Used for errors
+/// received from another process.
 inline Error error_of(std::string subject, std::string_view text) {
   constexpr std::string_view kBetween = "; ";
   const std::size_t at = text.find(kBetween);

@@ -31,8 +31,8 @@ TEST(ScratchFolder, SweepRemovesOnlyFoldersOfDeadProcesses) {
   EXPECT_TRUE(std::filesystem::exists(mine.path()));
 }
 
-/// The owner may be in another PID namespace, so that no process here has its PID. Its lock must
-/// protect the directory.
+/// The owner may be in another PID namespace, in which case no process here has its PID. The
+/// directory must be kept, because the owner still holds its lock.
 TEST(ScratchFolder, SweepKeepsAFolderOfAnotherPidNamespace) {
   const pid_t dead = ::fork();
   if (dead == 0) ::_exit(0);

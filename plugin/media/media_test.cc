@@ -82,7 +82,8 @@ std::uint64_t resident_bytes() {
   return (resident - shared) * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
 }
 
-/// File system images are copied into stores as a whole, including their pages of zeroes.
+/// A file system image is copied into a store as a whole, including its pages of zeroes. These
+/// pages must not be stored.
 TEST(MemoryStore, DoesNotStorePagesOfZeroes) {
   constexpr std::uint64_t kMiB = 1 << 20;
   constexpr std::uint64_t kImage = 256 * kMiB, kData = 8 * kMiB;
@@ -104,7 +105,7 @@ TEST(MemoryStore, DoesNotStorePagesOfZeroes) {
   EXPECT_EQ(read, zeroes);
 }
 
-/// Writes zero sectors among nonzero ones, at every position in a page.
+/// Tests zero sectors among nonzero ones, at every position in a page.
 TEST(MemoryStore, ReadsBackZeroSectors) {
   auto store = MemoryStore::create(64);
   ASSERT_TRUE(store);

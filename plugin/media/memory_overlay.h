@@ -51,7 +51,8 @@ class MemoryOverlay : public model::SectorStore {
   std::shared_ptr<const model::SectorStore> base_;
   std::vector<std::unique_ptr<Group>> groups_;  ///< null if the whole group is in the base
   std::vector<std::unique_ptr<std::byte[]>> chunks_;
-  std::vector<Place> free_;  ///< slots of stored sectors that were later overwritten with zeroes
+  /// Places whose sectors were later overwritten with zeroes; they are reused.
+  std::vector<Place> free_;
   Place next_ = kFirstKept;
 };
 

@@ -12,7 +12,7 @@ namespace headcrash::media {
 namespace {
 
 constexpr std::uint64_t kSectors = 203;  // the last page is partial
-// Large enough that an overlay has several groups of places and several chunks of stored sectors.
+// An overlay of this size can have several groups of places and several chunks of stored sectors.
 constexpr std::uint64_t kManySectors = 5003;
 
 std::vector<std::byte> content_of(const model::SectorStore& store) {

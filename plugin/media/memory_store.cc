@@ -22,7 +22,7 @@ using model::kSectorBytes;
 namespace {
 
 constexpr std::size_t kPageBytes = 4096;  ///< no kernel has smaller pages
-/// Zeroed runs of at least this size are released in one call.
+/// Runs of zeroes of at least this size are returned to the kernel in one call.
 constexpr std::size_t kGivenBackBytes = 1 << 18;
 constexpr std::size_t kWordBits = 64;
 
@@ -127,7 +127,7 @@ void MemoryStore::put(std::uint64_t at, std::span<const std::byte> data) {
 Result<void> MemoryStore::write(std::uint64_t lba, std::span<const std::byte> data) {
   TRY(check_range("memory", sectors_, lba, data.size()));
   std::uint64_t at = lba * kSectorBytes,
-                zeroes_at = at;  // [zeroes_at, at) is zero in `data` and still to be written
+                zeroes_at = at;  // [zeroes_at, at) is zero in `data` but not written yet
   while (!data.empty()) {
     const auto piece = data.first(in_page(at, data.size()));
     if (!base::all_zero(piece)) {

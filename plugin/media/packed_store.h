@@ -45,7 +45,7 @@ class PackedStore : public model::SectorStore {
   template <typename Next>
   void pack(const model::SectorStore& medium, const Next& next);
   bool in_base(std::uint64_t page) const { return base_ && !changed_[page]; }
-  /// Returns the number of sectors that are stored for the pages before this one.
+  /// Returns the number of stored sectors in the pages before this one.
   std::uint64_t kept_before(std::uint64_t page) const;
 
   std::uint64_t sectors_;

@@ -1,4 +1,4 @@
-// Tests that a packed copy reads like its source.
+// Tests that a packed copy returns the same data as its source.
 #include "plugin/media/packed_store.h"
 
 #include <gtest/gtest.h>

@@ -69,7 +69,7 @@ std::optional<std::uint64_t> moved_from(const Operation& operation, std::uint64_
   return block - blocks;
 }
 
-/// Returns the file size after an operation that moves blocks.
+/// Returns the file size after the operation; `size` is the size before it.
 std::uint64_t resized(const Operation& operation, std::uint64_t size) {
   if (operation.kind == Kind::collapse) return size - operation.length;
   if (operation.kind == Kind::insert) return size + operation.length;
@@ -355,8 +355,8 @@ void ReferenceModel::disorder(const std::set<std::size_t>& required, const Cut& 
   }
 }
 
-/// Returns the names of new files that were synced. No other file can have the inode of such a
-/// file.
+/// Returns the names of files that were created and synced. The inode of such a file cannot belong
+/// to another file.
 std::set<ReferenceModel::Slot> ReferenceModel::names_of_new_synced_files(
     const std::set<std::size_t>& required, const Cut& cut) const {
   const auto synced = [&](FileId file) {

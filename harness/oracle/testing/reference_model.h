@@ -96,7 +96,7 @@ class ReferenceModel {
     std::size_t operation;
     Change change;
     std::optional<FileId> emptied;
-    /// The step waits until the previous step of the same operation is persistent.
+    /// If true, the step waits until the previous step of the same operation is persistent.
     bool after_last = false;
   };
   std::vector<NameStep> name_steps(std::size_t reached) const;

@@ -103,8 +103,8 @@ const ClaimNumber& number_of(const ExperimentOutcome& outcome, const std::string
   return kNone;
 }
 
-/// The workload overwrites its data after 6 s, so the data is written to the disk if the delay is 5
-/// s, but not if the delay is 8 s. The mean age of written data depends on the policy.
+/// The workload overwrites its data after 6 s. With a delay of 5 s the data has been written to the
+/// disk by then; with a delay of 8 s it has not.
 TEST(Measurements, DependOnTheDelay) {
   const auto rules = run_experiment({.name = "chen96/rules", .scaled = true});
   ASSERT_TRUE(rules);
@@ -116,8 +116,8 @@ TEST(Measurements, DependOnTheDelay) {
   EXPECT_NEAR(*number_of(*policies, "zero delay", "mean age").ours, 0.5, 0.4);
 }
 
-/// Examines the medium, and then cuts the power at the same instant. Both measurements must show
-/// the same loss, except for the write in flight.
+/// The loss that the medium shows must equal the loss after a power cut at the same instant, except
+/// for the write in flight.
 TEST(Loss, ExaminingTheMediumPredictsTheLossOfACut) {
   for (const auto& [type, system] : {std::pair{"ufs", "conventional"},
                                      {"ufs", "soft-updates-init-cb"},
@@ -138,8 +138,8 @@ TEST(Loss, ExaminingTheMediumPredictsTheLossOfACut) {
                                       .seed = seed});
       ASSERT_TRUE(seen.error.empty()) << system << ": " << seen.error;
       ASSERT_TRUE(seen.cut_lost_changes);
-      // Maximum number of changes in the write that was in flight at the cut. A write of 64 KiB can
-      // hold several records, names and blocks.
+      // The write in flight at the cut may contain this many changes: a write of 64 KiB can hold
+      // several records, names and blocks.
       constexpr double kOfOneWrite = 16;
       EXPECT_LE(*seen.cut_lost_changes, seen.lost_changes.back()) << system;
       EXPECT_GE(*seen.cut_lost_changes, seen.lost_changes.back() - kOfOneWrite) << system;

@@ -14,8 +14,8 @@ namespace headcrash::experiment::chen96 {
 /// exceeds this time.
 double longest_delay_s(double cache_mb, double disk_mb_s);
 
-/// The rules in section 2.1. The rule that applies determines the smallest delay that cancels as
-/// many writes as an infinite delay.
+/// The rules in section 2.1 for the optimal delay, which is the smallest delay that cancels as many
+/// writes as an infinite delay.
 enum class Rule : std::uint8_t {
   disk_keeps_up = 1,  ///< rule 1: no delay is needed
   cache_thrashes,     ///< rule 2: no delay helps

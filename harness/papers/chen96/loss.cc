@@ -43,7 +43,7 @@ const char* const kWriteThrough = "write-through";
 constexpr double kFromFirstS = 5;
 
 std::vector<LossPolicy> loss_policies(bool scaled) {
-  // The highest rate in figure 4, as measured on this machine.
+  // Our own result for the highest rate in figure 4, on this machine.
   constexpr std::uint64_t kDrainBytesPerS = 1'900'000;
   std::vector<LossPolicy> cases;
   const auto add = [&](std::string its_name, Policy policy, double seconds) -> os::SyncerOptions& {
@@ -104,9 +104,9 @@ const Row& row_named(const std::vector<Row>& rows, const std::string& policy) {
   return found == rows.end() ? kNone : *found;
 }
 
-/// Additional time that the syncer needs for its next tick and for writing the data that is then
-/// due. Soft updates need more ticks, because a block that waits for another block is written at
-/// the next tick.
+/// Permitted age of lost data in excess of the delay: the time until the syncer's next tick, and
+/// the time for writing the data that is then due. Soft updates need more ticks, because a block
+/// that waits for another block is written at the next tick.
 constexpr double kAfterDelayS = 2.5, kAfterDelayInStagesS = 8;
 
 void judge(const Mounted& mounted, const std::vector<Row>& rows, ClaimAnswer& answer) {

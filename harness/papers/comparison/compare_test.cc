@@ -36,8 +36,8 @@ TEST(Ranking, UnbeatenContendersAreBeatenByNoOther) {
   EXPECT_TRUE(Ranking({&failed}).unbeaten().empty());
 }
 
-/// The sample with the lowest mean is too noisy to beat any other sample, but the second sample
-/// beats the last one.
+/// The sample with the lowest mean is too noisy to beat another sample. The second sample must
+/// still beat the third.
 TEST(Ranking, ANoisyLeaderDoesNotHideOtherDifferences) {
   const Sample noisy{300, 1700, 991}, second{1009, 1010, 1011}, third{1099, 1100, 1101};
   const Ranking ranking({&noisy, &second, &third});

@@ -31,8 +31,8 @@ bool have_ratios(const Sample& a, const Sample& b);
 /// (statistics::correct_for_number).
 class Ranking {
  public:
-  /// The pointers must not be null. If one of two samples is empty, or if they have no ratio,
-  /// neither beats the other.
+  /// `samples` contains no null pointers. If one of two samples is empty, or if their ratio is
+  /// undefined, neither of them beats the other.
   explicit Ranking(const std::vector<const Sample*>& samples);
   bool beats(std::size_t a, std::size_t b) const { return beats_[a * count_ + b]; }
   /// Returns the nonempty samples that are not beaten by any other sample, sorted by mean.

@@ -24,7 +24,7 @@ constexpr std::array kRates{20., 40., 80., 120.};  ///< requests per second
 constexpr double kResponseMaxMs = 50;
 constexpr std::size_t kNfsds = 16;
 constexpr os::TimeNs kWarmNs = 10 * model::kSecondNs, kMeasuredNs = 40 * model::kSecondNs;
-constexpr std::uint64_t kReadBeforeBytes = 36 << 20;  // equals the memory that files may use
+constexpr std::uint64_t kReadBeforeBytes = 36 << 20;  // fills the memory that files may use
 
 struct RateOutcome {
   /// One value per seed. Seeds for which the server was saturated have no value.

@@ -15,7 +15,8 @@ namespace {
 
 constexpr std::uint64_t kLossDiskBytes = 224 << 20;
 constexpr double kSynced = .25;
-/// Additional time for a tick of the syncer and for writing the data that is due.
+/// Permitted age of lost data in excess of the delay: a tick of the syncer, and the time for
+/// writing the data that is due.
 constexpr double kAfterDelayS = 2.5;
 
 LossAsked asked_of(const Context& context, const Row& row, std::size_t seed) {

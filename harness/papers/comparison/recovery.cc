@@ -34,9 +34,8 @@ std::vector<RecoveryCase> recovery_cases(const Context& context) {
           {"1 GB, three times the files, 10 s of work", 1, 750, 10}};
 }
 
-/// Returns the rows of all groups except `each call`, and those rows of `each call` that have a
-/// fast check. Each omitted system also has a row in another group, where it recovers in the same
-/// way.
+/// Returns all rows except those in the group `each call` that have no fast check. The system of an
+/// omitted row also has a row in another group, where it recovers in the same way.
 std::vector<std::size_t> recovering_rows(const Context& context) {
   std::vector<std::size_t> numbers;
   for (const std::size_t i : rows_of(context))
@@ -54,7 +53,8 @@ MachineChoice recovery_choice(const Context& context, const RecoveryCase& what) 
 
 ModelledMachineOptions recovery_machine(const Row& row, const MachineChoice& choice) {
   ModelledMachineOptions machine = machine_of(row, choice);
-  // With segments of 512 KiB, there would be more segments than fit into the format's table.
+  // With segments of 512 KiB, a disk of this size would have more segments than fit into the
+  // format's table.
   if (row.system->type().name() == "lfs") machine.mkfs["segment-size"] = "2M";
   // The journal must be large enough for a transaction that contains the headers of all groups.
   if (machine.mkfs.contains("journal-size")) machine.mkfs["journal-size"] = "32M";
@@ -103,7 +103,8 @@ RowRecovery recover_row(const Context& context, std::size_t number, const Recove
     result.mount_cpu_s.push_back(
         seconds_of(first.recovery->repair.cpu_ns + first.recovery->mount.cpu_ns));
     if (first.recovery->repair.done &&
-        row.first_mount != Repair::fast) {  // the first recovery already included a full check
+        // The repair before the first mount was already a full check.
+        row.first_mount != Repair::fast) {
       result.consistent_s.push_back(result.mount_s.back());
       continue;
     }
@@ -143,7 +144,7 @@ const std::vector<RecoveryTable>* Session::recoveries(Context& context) {
     made.push_back({.what = what});
     for (const std::size_t number : numbers) made.back().rows.push_back({.row = number});
   }
-  const auto formats = grouped(numbers, &Row::format);  // one image per format suffices
+  const auto formats = grouped(numbers, &Row::format);  // rows of the same format share an image
   std::vector<double> modelled_s(made.size() * formats.size());
   const bool done =
       in_parallel(context.interrupt_requested, modelled_s.size(), [&](std::size_t job) {

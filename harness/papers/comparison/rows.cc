@@ -48,7 +48,7 @@ Row journal_row(std::string its_name, Durability durability, const char* system)
   return made;
 }
 
-/// Returns a row for LFS. LFS divides writes of the log into requests of the size that the other
+/// Returns a row for LFS, with writes of the log divided into requests of the size that the other
 /// systems use.
 Row lfs_row(std::string its_name, Durability durability, const char* system, bool roll_forward) {
   Row made = row(std::move(its_name), durability, "lfs", system, "lfs-schemes");

@@ -65,8 +65,8 @@ std::vector<std::size_t> rows_of(Durability durability);
 /// `numbers`, in ascending order.
 std::vector<std::vector<std::size_t>> grouped(const std::vector<std::size_t>& numbers,
                                               const std::function<std::string(const Row&)>& key);
-/// Returns the indices in rows() of the rows to measure: all rows or, in scaled runs (for tests),
-/// one row of each group and one additional row.
+/// Returns the rows to measure, as indices in rows(): all rows or, in scaled runs (for tests), one
+/// row of each group and one additional row.
 std::vector<std::size_t> rows_of(const Context& context);
 
 enum class Device : std::uint8_t { drive, drive_cache, fast_drive, raid5, raid5_nvram };

@@ -12,7 +12,7 @@
 namespace headcrash::experiment::compare {
 namespace {
 
-/// Returns all tables that the summary uses. An element is null if the run was interrupted.
+/// Returns all tables that the summary uses. A table is null if the run was interrupted.
 std::vector<const TimedTable*> all_tables(Context& context) {
   Session& session = Session::of(context);
   std::vector<const TimedTable*> tables;

@@ -27,7 +27,7 @@ struct Sweep {
   std::string title;
   std::vector<Setting> settings;
   std::vector<Column> columns;
-  std::vector<std::size_t> numbers;  ///< numbers of the rows in the sweep
+  std::vector<std::size_t> numbers;  ///< the rows in the sweep, as indices in rows()
 };
 
 Sweep of_delays(const Context& context) {

@@ -1,4 +1,5 @@
-// Implements the parts for the devices, and the part `aged` for used disks (session.h).
+// Implements the parts that vary the device, and the part `aged`, whose disks have been used before
+// (session.h).
 #include "harness/papers/comparison/compare.h"
 #include "harness/papers/comparison/session.h"
 

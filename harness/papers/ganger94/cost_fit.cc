@@ -1,4 +1,5 @@
-// Fits the costs with the normal equations (cost_fit.h). Costs are in units of their estimates.
+// Fits the costs by solving the normal equations (cost_fit.h). Each unknown is a cost divided by
+// its estimate.
 #include "harness/papers/ganger94/cost_fit.h"
 
 #include <cmath>
@@ -25,7 +26,7 @@ class NormalEquations {
   }
 
   std::vector<double> solve() && {
-    // Rounding errors leave small pivots where the exact result is 0. Real pivots are much larger,
+    // A pivot below this value is 0 except for rounding errors. All other pivots are much larger,
     // because the coefficients of the equations are about 1 or more.
     constexpr double kNothing = 1e-9;
     const std::size_t count = right_.size();

@@ -22,16 +22,17 @@ struct PrintedTime {
 
 struct FittedCost {
   double estimate_s = 0;
-  /// If false, `estimate_s` is used only if the paper's times do not determine this cost.
+  /// If false, the fit uses `estimate_s` only if the paper's times do not determine this cost.
   bool is_known = true;
 };
 
 struct FitSpread {
-  /// Relative spread of a time in the paper. The paper reports "coefficients of variation less than
-  /// 0.1" (tables 1 and 2). Its times are means over several executions, so their spread is
-  /// smaller.
+  /// Relative error assumed for the times in the paper. The paper reports "coefficients of
+  /// variation less than 0.1" (tables 1 and 2) for single executions. Its times are means over
+  /// several executions, so their error is smaller.
   double time = 0.05;
-  double estimate = 1;  ///< our choice: the error of an estimate may be as large as the estimate
+  /// Our choice: a cost may differ from its estimate by as much as the estimate.
+  double estimate = 1;
 };
 
 /// Returns each cost in seconds, in the order of `costs`. Each time must have one count per cost.

@@ -27,8 +27,7 @@ TEST(CostFit, FindsCostsThatTheTimesDetermine) {
   for (std::size_t i = 0; i < real.size(); ++i) EXPECT_NEAR(fitted[i] / real[i], 1, 1e-6) << i;
 }
 
-/// In each time, both costs have the same count. The times therefore determine only the sum of the
-/// costs.
+/// The two costs always occur equally often, so the times determine only their sum.
 TEST(CostFit, EstimatesDecideUndeterminedCosts) {
   const std::vector<PrintedTime> times{{.seconds = 3, .counts = {100, 100}},
                                        {.seconds = 6, .counts = {200, 200}}};
@@ -54,7 +53,7 @@ TEST(CostFit, TimesAreWeightedByRelativeError) {
   const std::vector<PrintedTime> times{{.seconds = 1, .counts = {100}},
                                        {.seconds = 80, .counts = {10'000}}};
   const auto fitted = fit_costs(times, std::vector<FittedCost>{{0.02, false}});
-  // Expected: the minimum of (100 c - 1)^2 + (10 000 c / 80 - 1)^2.
+  // `c` minimizes the sum of the squared relative errors: (100 c - 1)^2 + (10 000 c / 80 - 1)^2.
   EXPECT_NEAR(fitted[0], (100 + 125.0) / (100 * 100 + 125.0 * 125), 1e-9);
 }
 

@@ -27,16 +27,16 @@ constexpr struct {
   Cost cost;
   const char* name;
   double estimate_us;
-  /// False if the cost cannot be estimated. An example is a cost that includes the program's own
-  /// work for a name.
+  /// False if there is no estimate of the cost, for example because the cost includes the program's
+  /// own work for a name.
   bool is_known;
 } kFittedCosts[] = {
     {Cost::system_call, "system call", 100,
      true},  // 3 300 cycles to trap, copy the arguments and dispatch
     {Cost::copy_per_kib, "KiB copied", 66, true},  // memory in 1993 copied 15 MB per second
     {Cost::transfer_per_kib, "KiB for a process", 190,
-     true},  // a copy, and 500 us to map a page and handle its fault
-    // 1 300 cycles to find a block: hash chain, lock and list.
+     true},  // a copy, and 500 us to map a page and to handle its page fault
+    // 1 300 cycles to search the hash chain, lock the block and update the list.
     {Cost::buffer_found, "block asked for", 40, true},
     // The driver, two context switches, and a share of the interrupts.
     {Cost::request_issued, "request", 1000, true},

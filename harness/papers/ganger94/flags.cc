@@ -50,7 +50,8 @@ std::vector<Bar> meanings(Cells& cells, const std::string& workload,
 }
 
 /// Adds the same bars for other machines, each of which differs from the paper's machine in one
-/// respect. The bars show possible causes of a deviation from the paper. Each bar is one execution.
+/// respect, to show possible causes of a deviation from the paper. Each bar is the result of one
+/// execution.
 void add_meanings_elsewhere(ClaimAnswer& answer, Cells& cells, const char* name, const char* title,
                             const std::string& workload, const timed::Arguments& arguments,
                             const char* phase, double (*quantity)(const PhaseOutcome&),
@@ -162,7 +163,7 @@ std::vector<ClaimAnswer> figure_1(Context& context) {
     add_falling(elapsed, with + " is at most " + name,
                 column(bars, "copy", elapsed_of, {name, with.c_str()}), 0.005);
   }
-  // The paper states this trend without an exception for -NR, so the rule also covers the variants
+  // In the paper, this trend has no exception for -NR, so the rule is also checked for the variants
   // with -NR.
   add_falling(elapsed, "also with -NR: Full-NR > Back-NR > Part-NR > Ignore",
               column(bars, "copy", elapsed_of, {"Full-NR", "Back-NR", "Part-NR", "Ignore"}));
@@ -197,7 +198,7 @@ std::vector<ClaimAnswer> figure_2(Context& context) {
   add_bars(elapsed, bars, "remove", "elapsed", "s", elapsed_of);
   add_stricter_is_faster(elapsed, "as freshly copied",
                          column(bars, "remove", elapsed_of, kWithBypass));
-  // If the tree is not in the cache, the removal must read from the disk.
+  // Repeat the removal with an empty cache, so that it must read the tree from the disk.
   const auto cold = meanings(cells, "n-user-remove", {{"users", 1}, {"cold", 1}});
   for (const Bar& bar : cold)
     add_number(elapsed, *bar.cell, bar.name + ", caches dropped", "elapsed", "s", {},
@@ -309,7 +310,8 @@ std::vector<ClaimAnswer> chains(Context& context) {
   add_number(deallocation, tracked, "tracked against barrier", "saved", "%", 16,
              kept ? Figure(100 - *kept) : std::nullopt);
   add_falling(deallocation, "tracked is faster than barrier", both);
-  // If the memory for copies is exhausted, the time depends on the rate at which the disk writes.
+  // If the memory for copies is exhausted, the time depends on how fast the disk writes, so measure
+  // this case, too.
   constexpr std::uint64_t kFewCopies = 4 << 20;
   for (const Deallocation kind : {Deallocation::barrier, Deallocation::tracked}) {
     if (context.rules_only) break;

@@ -62,8 +62,7 @@ UfsSetup setup_of(ComparedScheme scheme, Initialization initialization);
 /// over thousands of files.
 inline constexpr std::uint32_t kExecutions = 3;
 std::uint32_t executions_of(std::string_view workload);
-/// Returns the cell. The number of executions depends only on the workload, so all parts share the
-/// same cell.
+/// Returns a cell with executions_of(workload) executions. All parts of a run share the cell.
 const Cell& cell_of(Cells& cells, const UfsSetup& setup, const std::string& workload,
                     const timed::Arguments& arguments = {});
 

@@ -90,7 +90,7 @@ Freed probe_free_after_write() {
     const auto file = fs.open("old", {.create = true, .exclusive = true});
     if (!file || !fs.pwrite(*file, 0, data) || !fs.close(*file) || !fs.syncfs()) return;
     const auto& geometry = fs.volume().geometry;
-    // There are no other files, so the file has the first inode after the root's.
+    // The file is the only one, so it has the first inode after the root's.
     const auto place = geometry.place_of(ufs::kRootInode + 1);
     watch = std::make_unique<WriteWatch>(fs.volume().lba(place.block),
                                          geometry.block_bytes() / ufs::kSectorBytes);

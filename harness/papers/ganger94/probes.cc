@@ -14,8 +14,8 @@ const char* scheme_name(ComparedScheme scheme) {
   return kNames[static_cast<std::size_t>(scheme)];
 }
 
-/// The effects of an operation that are complete when its call returns: 1 for yes, 0 for no. A
-/// permanent change is on the medium. Reusable space is available to the allocator.
+/// The state of a file system when a call returns, as 1 (true) or 0 (false). A permanent change is
+/// on the medium. Reusable space is available to the allocator.
 struct AtReturn {
   Figure created_is_permanent, removed_is_permanent, freed_is_reusable;
   std::string remark;
@@ -84,7 +84,8 @@ Figure fsync_seconds(ComparedScheme scheme, int files, std::string& remark) {
   return done ? seconds : std::nullopt;
 }
 
-/// Returns the number of lines that are neither blank nor pure comments.
+/// Returns the number of lines that contain code, that is, lines that are neither blank nor only a
+/// comment.
 std::size_t code_lines(std::string_view text) {
   std::size_t lines = 0;
   while (!text.empty()) {

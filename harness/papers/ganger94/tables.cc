@@ -143,7 +143,7 @@ void add_initialization_cost(ClaimAnswer& answer, const Table& table) {
   }
 }
 
-/// Adds the cost of initialization on other machines, in percent.
+/// Adds, as percentages, what initialization costs on other machines.
 void add_other_machines(ClaimAnswer& answer, Cells& cells, Initialization initialization) {
   const struct {
     const char* name;
@@ -195,8 +195,8 @@ class MemorySweep {
                            "Chains (requests)", "remove-1k (%)"},
                .rows = {{"paper", "25.0", "31.0", "36.9", "4618", "> 200"}}} {}
 
-  /// Adds a row for one memory size. `change` returns a setup with that memory size and a matching
-  /// name.
+  /// Adds a row for one memory size. `change` returns the given setup with this memory size and a
+  /// matching name.
   void add(const std::string& room, const std::function<UfsSetup(UfsSetup)>& change) {
     const UfsSetup chains = change(usual(ComparedScheme::chains));
     const Cell& removal = cells_.get(chains.setup(), "n-user-remove", kFour, executions_);

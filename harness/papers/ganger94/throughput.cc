@@ -107,8 +107,8 @@ void add_room_for_copies(ClaimAnswer& answer, Cells& cells, const Curves& remove
       "unknown.");
 }
 
-/// Appends rows with the largest differences between schemes on several other machines, one of
-/// which the paper may have used.
+/// Appends rows with the largest differences between schemes on other machines. The paper may have
+/// used one of these machines.
 void add_largest_elsewhere(ClaimAnswer& answer, Cells& cells) {
   const timed::Arguments four{{"users", 4}}, eight{{"users", 8}};
   const auto elapsed = [](const PhaseOutcome& each) { return each.elapsed_s; };
@@ -336,7 +336,7 @@ std::vector<ClaimAnswer> overall(Context& context) {
       {ComparedScheme::chains, 6, 1.3,
        "more than 30 percent in many cases, up to a maximum of 500 percent"},
       {soft_updates, 15, 2, "more than a factor of 2 in many cases, up to a factor of 15"}};
-  /// "many cases" in the paper: more than half of the five workloads
+  /// The paper's "many cases" is taken to mean more than half of the five workloads.
   constexpr std::size_t kMany = 3;
   for (const auto& most : kMost) {
     std::vector<Named> ratios;

@@ -1,5 +1,5 @@
-// Tests possible explanations for deviations from the paper's numbers. Changes one parameter at a
-// time.
+// Tests possible explanations for deviations from the paper's numbers, by changing one parameter at
+// a time.
 #include <algorithm>
 #include <tuple>
 #include <utility>
@@ -167,8 +167,8 @@ void add_recoveries(Context& context, ClaimAnswer& answer, Figure paper_s, doubl
   }
 }
 
-/// Varies the maximum request size in a full check of UFS, which reads all inodes (a megabyte in
-/// each group).
+/// Varies the maximum request size of a full check of UFS. This check reads the inodes of all
+/// groups, one megabyte in each.
 ClaimAnswer requests_of_full_fsck(Context& context) {
   ClaimAnswer answer{
       .id = "PK-13, UFS", .part = "causes", .title = "Full fsck of an empty UFS, 44 GB"};
@@ -217,8 +217,8 @@ ClaimAnswer responses(Context& context) {
       labels.push_back(fmt::format("{}, {}", with, label));
       loads.push_back({choice, 600});
     }
-    // A network eight times slower also accounts for a client's processor and driver in 1998:
-    // together, they take five milliseconds for 8 KiB.
+    // The factor of eight also includes the time of a client's processor and driver in 1998:
+    // together with the network, 5 ms for 8 KiB.
     labels.push_back(fmt::format("{}, client and network eight times slower", with));
     loads.push_back({usual, 600, {.network_per_kib_ns = 8 * LaddisOptions().network_per_kib_ns}});
   }

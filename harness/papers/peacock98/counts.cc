@@ -83,8 +83,8 @@ std::array<std::uint64_t, 10> only(NfsKind kind, std::uint64_t percent = 100) {
   return mix;
 }
 
-/// Number of requests that the driver issues for each measured NFS request. The rate is so low that
-/// no request has to wait in a queue.
+/// The driver's requests and KiB for each measured NFS request. The rate is so low that no request
+/// has to wait in a queue.
 struct PerRequest {
   Figure writes, reads, kib_written;
   double all_writes = 0, creates = 0, removes = 0;

@@ -1,4 +1,5 @@
-// Runs the load, cuts the power, recovers the server, and checks the promises of replies (crash.h).
+// Runs the load, cuts the power, recovers the server, and counts the promises made in replies that
+// the server has not kept (crash.h).
 #include "harness/papers/peacock98/crash.h"
 
 #include <fmt/format.h>

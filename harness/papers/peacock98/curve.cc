@@ -8,8 +8,8 @@ namespace headcrash::experiment::peacock98 {
 const CurvePoint* Curve::knee() const {
   const CurvePoint* best = nullptr;
   for (const CurvePoint& each : points) {
-    // The knee is the last load before the first one that is not sustained. A higher load is
-    // sustained only by chance.
+    // Ignore all loads above the first one that is not sustained: a higher load is sustained only
+    // by chance.
     if (!each.sustained) break;
     best = &each;
   }

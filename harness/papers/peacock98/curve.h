@@ -21,8 +21,8 @@ inline constexpr double kResponseLimitMs = 50;
 
 struct CurveOptions {
   double first_per_s = 100, last_per_s = 6400;
-  /// The search ends when the knee and the lowest load that is not sustained differ by at most this
-  /// fraction of that load.
+  /// The search ends when the gap between the knee and the lowest load that is not sustained is at
+  /// most this fraction of that load.
   double precision = .08;
   double limit_ms = kResponseLimitMs;
   /// A load is sustained only if the ratio of replies to arrivals is at least this value.

@@ -10,8 +10,8 @@
 namespace headcrash::experiment::peacock98 {
 namespace {
 
-/// Remark on a ratio of knees that cannot be calculated. The rows of the knees give the exact
-/// reasons.
+/// Remark on a ratio that cannot be calculated because a knee is missing. The rows of the knees
+/// give the exact reasons.
 constexpr const char* kNoKnee =
     "one of the systems has no load with a response time of 50 ms, or is not modelled";
 

@@ -30,7 +30,7 @@ constexpr std::uint64_t kModeSlot = ~std::uint64_t{0};
 /// Number of distinct modes that set_attributes uses, starting with 0400.
 constexpr std::uint32_t kModes = 0200;
 
-/// A request writes these bytes at the start of each block.
+/// The first bytes of each block that a request writes.
 struct Stamp {
   std::uint64_t version = 0, file = 0, block = 0;
 };
@@ -83,8 +83,8 @@ VfsResult<void> FileSet::make(Vfs& vfs, const std::function<void()>& forget_data
   for (std::uint64_t process = 0; process < kProcesses && files_there == 0; ++process)
     TRY(vfs.mkdir(fmt::format("p{}", process), 0755));
   for (std::uint64_t file = files_there; file < files_of_process; ++file) {
-    // Limits the number of dirty blocks. If the cache were full of dirty blocks, it would take long
-    // to find a block to write.
+    // Limit the number of dirty blocks. If the cache were full of dirty blocks, each search for a
+    // block to write would take long.
     if (file % kFilesBetweenSyncs == kFilesBetweenSyncs - 1) {
       if (forget_data) forget_data();
       TRY(vfs.syncfs());
@@ -257,7 +257,7 @@ NfsRequest LaddisLoad::draw() {
       request.name = file.name;
       break;
     case NfsKind::read:
-      // Reads within the initial size of the file, because an earlier append may not have been
+      // Read only within the initial size of the file, because earlier appends may not have been
       // executed yet.
       request.offset = below(kFileBlocks) * kTransferBytes;
       request.bytes = kTransferBytes;
@@ -407,8 +407,8 @@ LaddisOutcome LaddisLoad::run_and_cut(TimeNs for_ns) {
   return outcome();
 }
 
-/// Returns the broken promises. If a slot contains the write `found`, no acknowledged write to this
-/// slot may have arrived after the reply to `found`. An acknowledged write that arrived earlier may
+/// Returns the broken promises. A slot must not contain the write `found` if an acknowledged write
+/// to the slot arrived after the reply to `found`. An acknowledged write that arrived earlier may
 /// be missing, because the two writes may have overlapped.
 std::vector<std::string> LaddisLoad::broken_promises() {
   std::vector<std::string> broken;

@@ -39,7 +39,8 @@ struct FileSet {
   std::uint64_t files_of_process = 0;
 
   static FileSet of(double operations_per_s);
-  std::uint64_t used_of_process() const;  ///< returns a fifth of the files, at least one
+  /// Returns the number of used files: a fifth of all files, but at least one.
+  std::uint64_t used_of_process() const;
   /// Converts the index of a used file to its number among all files of a process. The load uses
   /// one file in five.
   static std::uint64_t file_of_used(std::uint64_t used) {
@@ -63,8 +64,8 @@ struct LaddisOptions {
   /// Network time per KiB of a request or reply at 100 Mbit/s. This time is added to each response
   /// time; requests do not compete for the network.
   os::TimeNs network_per_kib_ns = 82 * model::kMicrosecondNs;
-  /// Amount of used data that is read before the load begins, so that a short run has the same
-  /// cache contents as a long one.
+  /// Amount of data in used files that is read before the load begins, so that a short run starts
+  /// with the same cache contents as a long one.
   std::uint64_t read_before_bytes = 700ULL << 20;
   /// Percentages of request kinds. If all are 0, LADDIS's mix is used.
   std::array<std::uint64_t, timed::laddis_load::kPercentOfKind.size()> percent_of_kind = {};
@@ -92,7 +93,8 @@ struct LaddisOutcome {
   model::DeviceCounters drives;  ///< counters during the measurement
   model::ArrayCounters array;
   std::vector<WriteHits> hits;  ///< counts for the NVRAM above devices, by kind of block
-  /// Fractions of time. `drives_busy` is the mean over all drives.
+  /// Fractions of the time during which the processor and the drives were busy. `drives_busy` is
+  /// the sum over all drives.
   double cpu_busy = 0, drives_busy = 0;
   double modelled_s = 0;
 
@@ -114,8 +116,8 @@ class LaddisLoad {
   /// Runs until the measurement has ended and all requests have been answered.
   LaddisOutcome run_out();
   LaddisOutcome run_and_cut(os::TimeNs for_ns);
-  /// Returns a description of each promise that a reply made and that the recovered machine breaks.
-  /// Empty if `keeps_history` is false.
+  /// Returns a description of each promise that was made in a reply and that the recovered machine
+  /// does not keep. Empty if `keeps_history` is false.
   std::vector<std::string> broken_promises();
 
  private:

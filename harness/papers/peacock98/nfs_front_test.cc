@@ -130,13 +130,12 @@ TEST(LaddisLoad, IsAnOpenLoop) {
   EXPECT_GT(bad.front.busy_most, good.front.busy_most);
   EXPECT_GE(good.p99_ms, good.p50_ms);
   EXPECT_NEAR(static_cast<double>(good.writes) / static_cast<double>(good.requests), .15, .1);
-  // Exceeds the server's capacity by a factor of two.
+  // Twice the server's capacity.
   slow.operations_per_s = 40;
   EXPECT_TRUE(run(slow).saturated);
 }
 
-/// If the load exceeds the capacity, the power must be cut while the server is busy, not after it
-/// has become idle.
+/// At 50 ms for each request, the server can execute 20 requests per second.
 TEST(LaddisLoad, ContinuesWhenTheServerIsSaturated) {
   LaddisOptions options = load_of(40, 60);
   // Limits the server to 20 requests per second.

@@ -78,7 +78,7 @@ TEST(Session, MachinesWithManyRequestsUseTheMemoryAlone) {
   auto large = ask(kMany);
   one.reset();
   EXPECT_EQ(large.wait_for(kAWhile), std::future_status::timeout);
-  auto later = ask(kFew);  // this thread must not overtake the waiting one
+  auto later = ask(kFew);  // must not overtake `large`, which is waiting
   EXPECT_EQ(later.wait_for(kAWhile), std::future_status::timeout);
   beside.reset();
   Session::Turn alone = large.get();

@@ -185,7 +185,7 @@ std::vector<ClaimAnswer> flusher(Context& context) {
       .id = "PK-14",
       .part = "flusher",
       .title = "Recovery by the flusher's interval and share; 44 GB, RAID-0, Presto (figure 8)"};
-  // At the lowest load, only some groups are busy.
+  // The lowest of these loads keeps only some groups busy.
   std::vector<double> loads{20};
   if (const double highest = context.scaled ? 0 : context.parameter("most-per-s"); highest > 0)
     loads = {highest / 24, highest / 8, highest / 2, highest};

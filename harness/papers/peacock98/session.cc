@@ -14,8 +14,8 @@ namespace headcrash::experiment::peacock98 {
 namespace {
 
 constexpr double kScaledSeconds = 2, kScaledLowest = 10, kScaledHighest = 20;
-/// Number of requests that together write 300 MB of pages. 15 % of the requests are writes, usually
-/// to a new page.
+/// Number of requests that together write 300 MB of pages: 15 % of them are writes, most of them to
+/// a new page.
 constexpr double kRequestsAlone = 500'000;
 constexpr os::TimeNs kCountsWarmNs = 30 * model::kSecondNs,
                      kCountsMeasuredNs = 60 * model::kSecondNs;
@@ -59,8 +59,8 @@ LaddisOutcome Session::run(const Context& context, Load load) {
     load.choice.size_bytes = kGib;
     load.per_s = std::min(load.per_s, kScaledHighest);
   }
-  // Do not use the next larger file set (Images::kSets) if only part of each drive is used. The
-  // larger set may leave too little space for the data that the load writes.
+  // If the file system uses only part of each drive, create exactly this file set. The next larger
+  // set (Images::kSets) may leave too little space for the data that the load writes.
   const bool exactly = load.choice.size_bytes.has_value() && !context.scaled;
   const auto machine_options = images_.with_set(load.choice, load.per_s, exactly);
   if (!machine_options)

@@ -37,8 +37,8 @@ class Session {
  public:
   static Session& of(Context& context);
 
-  /// Measures the missing curves of all parts of the run (curves_of()). Returns false if
-  /// interrupted.
+  /// Measures the curves that the parts of the run need (curves_of()) and that have not been
+  /// measured yet. Returns false if interrupted.
   bool prepare(Context& context);
   /// Returns a curve of the current part. The curve is empty if prepare() was not called. REQUIRES:
   /// curves_of() of the part contains the curve.
@@ -47,9 +47,9 @@ class Session {
   using Turn = std::shared_ptr<void>;
   static constexpr std::ptrdiff_t kMachines = 2;
   /// Waits until there is enough memory for another machine, and returns a permit. Usually two
-  /// machines fit at the same time. If the writes of a load need all the memory, waits until no other machine is running. `requests` is the total number of requests in
-  /// the load. Callers are served one after the other. Thread-safe; a thread may hold only one
-  /// permit.
+  /// machines fit at the same time. A load whose writes need all the memory waits until no other
+  /// machine is running. `requests` is the total number of requests in the load. Callers are served
+  /// one after the other. Thread-safe; a thread may hold only one permit.
   Turn turn(double requests);
   /// Runs loads without storing the outcomes. Returns an empty vector if interrupted.
   std::vector<LaddisOutcome> loads(Context& context, const std::vector<Load>& loads);
@@ -61,7 +61,8 @@ class Session {
 
   Images images_;
   std::map<std::string, Curve> curves_;
-  std::mutex door_;  ///< held by the waiting thread, so that no other thread overtakes it
+  /// Held by the thread that waits for `room_`, so that no other thread overtakes it.
+  std::mutex door_;
   std::counting_semaphore<kMachines> room_{kMachines};
 };
 

@@ -22,8 +22,8 @@ void add_load(ClaimAnswer& answer, const std::string& cell, const LaddisOutcome&
 
 constexpr double kTuningsPerS = 1500;
 
-/// Minimum busy time of the drives, in percent, for the rules that compare tunings. On drives that
-/// are less busy, additional writes delay hardly any requests, so these rules would prove nothing.
+/// Rules compare tunings only if the drives are busy for at least this percentage of the time. On
+/// less busy drives, additional writes delay hardly any requests, so the rules would prove nothing.
 constexpr double kMostlyBusy = 50;
 Named drives_busy(const LaddisOutcome& outcome) {
   constexpr double kDrives = 11;

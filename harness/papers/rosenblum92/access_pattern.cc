@@ -94,7 +94,7 @@ void AccessGenerator::next_exponential(std::span<std::uint32_t> out) {
   constexpr double kFraction = 1.0 / (1U << kFractionBits);
   for (std::uint32_t& each : out) {
     double at = files_;
-    while (at >= files_) {  // repeat a draw that is beyond the last file
+    while (at >= files_) {  // draw again if the number is beyond the last file
       const std::uint64_t bits = random.next();
       const std::uint64_t interval = (bits >> kFractionBits) & ((1U << kTableBits) - 1);
       const double fraction = static_cast<double>(bits & ((1U << kFractionBits) - 1)) * kFraction;

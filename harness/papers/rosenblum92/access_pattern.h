@@ -28,8 +28,8 @@
 namespace headcrash::experiment::rosenblum92 {
 
 inline constexpr double kMeanAsPrinted = 0.02172;
-/// The mean that agrees with the description: 90 % of the references go to 2 % of the data if the
-/// mean is 0.02 / ln 10.
+/// The mean for which the dissertation's statement holds: 90 % of the references go to 2 % of the
+/// data. It is 0.02 / ln 10.
 inline constexpr double kMeanAsNamed = 0.0086859;
 
 struct AccessPattern {
@@ -75,8 +75,8 @@ class AccessGenerator {
   std::uint64_t hot_threshold_ = 0;  ///< compared with 32 random bits
   /// Median of the exponential distribution, converted to a file number.
   double median_ = 0;
-  /// The inverse of the exponential distribution, converted to file numbers. The elements belong to
-  /// evenly spaced probabilities from 0 to 1/2.
+  /// Table of the inverse of the exponential distribution function, as file numbers, for evenly
+  /// spaced probabilities from 0 to 1/2.
   std::vector<double> inverse_;
   Random random_;
 };

@@ -63,7 +63,7 @@ TEST(AccessPattern, ThePrintedMeanDiffersFromTheDescribedOne) {
 TEST(AccessPattern, AnExponentialPatternStaysWithinTheFiles) {
   const auto draws = drawn({.kind = AccessPattern::Kind::exponential, .mean = 2});
   EXPECT_EQ(share_below(draws, kFiles), 1);
-  // Draws beyond the last file are repeated, so the distribution is truncated.
+  // A number beyond the last file is drawn again, so the distribution is truncated.
   EXPECT_NEAR(share_below(draws, .5 * kFiles), (1 - std::exp(-.25)) / (1 - std::exp(-.5)), .002);
 }
 

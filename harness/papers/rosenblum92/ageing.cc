@@ -106,9 +106,9 @@ Ageing::Ageing(const AgeingOptions& options) : options_(options), sizes_(sizes_o
       static_cast<double>(bytes_in_use()) * written_each_time / options.bytes_per_hour;
   const double variance = options.lifetime_spread * options.lifetime_spread;
   median_lifetime_hours_ = mean_lifetime_hours_ * std::exp(-variance / 2);
-  // The initial files are in the middle of their lives. A long life is more likely to be in
-  // progress at a given moment than a short one, and the file's age is uniformly distributed over
-  // its life.
+  // At the start, each file is in the middle of its life. A long life is more likely to be in
+  // progress than a short one; the factor exp(variance) accounts for this. The file's age is
+  // uniformly distributed over its life.
   const auto files = static_cast<std::uint32_t>(sizes_.size());
   const std::uint32_t groups = (files + options.files_together - 1) / options.files_together;
   std::vector<double> ages(groups);
@@ -133,7 +133,7 @@ Random Ageing::drawn(std::uint32_t number, std::uint32_t life) const {
 }
 
 double Ageing::lifetime(std::uint32_t group, std::uint32_t life) const {
-  // This bit distinguishes the random numbers of a group from the random numbers of a file.
+  // This bit separates the random numbers of groups from those of files.
   constexpr std::uint32_t kGroup = 1U << 31;
   Random random = drawn(group | kGroup, life);
   return median_lifetime_hours_ * std::exp(options_.lifetime_spread * normal_of(random));
@@ -241,8 +241,7 @@ VfsResult<void> Ageing::write_blocks(Vfs& vfs, std::uint32_t number,
 VfsResult<void> Ageing::begin_life(Vfs& vfs, std::uint32_t number, std::uint32_t life) {
   bytes_written_ += bytes_at_end(number, life);
   if (const auto blocks = blocks_in_place(number, life)) return write_blocks(vfs, number, *blocks);
-  // This bit distinguishes the random numbers for the decision about the name from the random
-  // numbers for the blocks.
+  // This bit separates the random numbers that decide about the name from those that select blocks.
   constexpr std::uint32_t kName = 1U << 30;
   Random random = drawn(number | kName, life);
   const bool keeps_name = uniform_of(random.next()) < options_.overwritten;

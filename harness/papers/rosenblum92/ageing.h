@@ -50,7 +50,7 @@ struct ProductionDisk {
   std::string name;
   double megabytes = 0, in_use = 0, file_kilobytes = 0, megabytes_per_hour = 0;  ///< table 6-2
   double segments_cleaned = 0, empty = 0, utilization = 0,
-         write_cost = 0;  ///< from table 6-3, as fractions of 1
+         write_cost = 0;  ///< table 6-3, with percentages as fractions
 };
 const std::vector<ProductionDisk>& production_disks();
 const ProductionDisk& production_disk(const std::string& name);
@@ -62,16 +62,16 @@ struct AgeingOptions {
   std::uint64_t file_bytes_max = 16 << 20;
   /// Fraction of lives that end with a rewrite of the file under the same name.
   double overwritten = .5;
-  /// Number of files in a directory that are created and removed together.
+  /// The files of a directory are created and removed in groups of this size.
   std::uint32_t files_together = 1;
   std::uint32_t files_per_folder = 20;
-  /// All changes take place at the beginning of each hour, in this fraction of the hour.
+  /// All changes of an hour take place at its beginning, within this fraction of the hour.
   double busy_share = 1;
   /// If the value is N, only one in N blocks of a file exists. If N exceeds 1, files are written
   /// block by block in random order.
   std::uint32_t sparseness = 1;
   double in_place = 0;          ///< fraction of lives that end with a rewrite of blocks in place
-  double blocks_in_place = .5;  ///< probability that such a rewrite includes a given block
+  double blocks_in_place = .5;  ///< probability that a block is included in such a rewrite
   std::uint32_t block_bytes = 4096;
   /// If not 0, all times are scaled so that the load writes exactly `bytes_per_hour` * `hours`
   /// bytes in the first `hours` hours.
@@ -102,7 +102,7 @@ class Ageing {
   struct Death {
     double at_hours;
     std::uint32_t group;
-    std::uint32_t life;  ///< index of the life that ends; 0 for the first one
+    std::uint32_t life;  ///< number of the life that ends, counted from 0
     bool operator>(const Death& other) const {
       return at_hours != other.at_hours ? at_hours > other.at_hours : group > other.group;
     }

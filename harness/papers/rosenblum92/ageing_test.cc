@@ -80,13 +80,14 @@ TEST_P(ProductionOf, CountersAgree) {
   const ProductionOptions options = small(GetParam());
   const ProductionRun run = run_production(options);
   ASSERT_TRUE(run.good()) << run.remark;
-  // The load keeps the used space constant and writes at the rate in the table. The tolerances are
-  // wide, because with few files the amounts vary at random.
+  // The load keeps the used space constant and writes at the rate in the table. The limits are
+  // wide, because the amounts are random and there are few files.
   EXPECT_GE(run.bytes_in_use, options.load.bytes_in_use);
   EXPECT_LT(run.bytes_in_use, 1.15 * options.load.bytes_in_use);
   const double hourly = run.bytes_written / run.hours;
   EXPECT_NEAR(hourly / options.load.bytes_per_hour, 1, .35);
-  // The log contains the users' data, except data that was overwritten or deleted in the cache.
+  // The log contains all data that users wrote, except data that was overwritten or deleted while
+  // it was still in the cache.
   EXPECT_GT(part(run.log, BlockType::data), .65 * run.bytes_written);
   // The log and the independent reader must agree on the amount of live data.
   EXPECT_DOUBLE_EQ(all(run.live) - part(run.live, BlockType::summary), run.bytes_in_use);
@@ -148,7 +149,8 @@ TEST(Production, SwapFilesAreSparseAndWrittenInPlace) {
   ProductionOptions never = options;
   never.load.in_place = 0;
   const ProductionRun usual = run_production(options), whole = run_production(never);
-  // If blocks die independently of each other, fewer segments become empty without cleaning.
+  // Rewrites in place kill the blocks of a file independently of each other, so fewer segments
+  // become empty without cleaning.
   EXPECT_LE(usual.empty_share(), whole.empty_share());
   ProductionOptions dense = options;
   dense.load.sparseness = 1;

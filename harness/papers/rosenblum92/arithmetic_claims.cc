@@ -108,8 +108,8 @@ ClaimAnswer amdahl() {
       .kind = RuleClass::arithmetic};
   const double cpu_s = 600.0 * 100 / 130, disk_s = 600 - cpu_s;
   const auto time_s = [&](double faster) { return disk_s + cpu_s / faster; };
-  // The disk time t and the processor time c that yield the published numbers. They follow from t +
-  // c / 100 = 154.8 and t + c / 1000 = 120.5.
+  // The disk time t and the processor time c that would yield the published numbers, from t + c /
+  // 100 = 154.8 and t + c / 1000 = 120.5.
   const double implied_cpu_s = (154.8 - 120.5) / (1.0 / 100 - 1.0 / 1000),
                implied_disk_s = 154.8 - implied_cpu_s / 100;
   answer.numbers = {{"100 times", "elapsed", "s", 154.8, time_s(100), ""},

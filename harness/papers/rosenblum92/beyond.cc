@@ -82,7 +82,7 @@ std::vector<Variant> variants(const SimulatorFigures& figures, const AccessPatte
        })},
   };
   const std::size_t plain = all.size();
-  // Repeats each variant with a separate access for each run of dead slots.
+  // Add a copy of each variant, with a separate access for each run of dead slots.
   for (std::size_t i = 0; i < plain; ++i) {
     if (all[i].options.reuse == SpaceReuse::cleaning) continue;
     Variant other = all[i];
@@ -116,8 +116,8 @@ double cost_of(SimulatorFigures& figures, const Variant& variant, double utiliza
 }
 
 /// Returns true for variants that a file system could implement and that use no idle time. Excludes
-/// variants that know how often data will be rewritten. Also excludes variants that access each run
-/// of dead slots separately, even if a pass over the live slots takes less time.
+/// variants that know how often data will be rewritten, and variants that always access each run of
+/// dead slots separately, even if one pass over the segment takes less time.
 bool competes(const Variant& variant) {
   return variant.options.separation != WriteSeparation::known && !is_idle(variant) &&
          !variant.options.positioning.access_each_run;

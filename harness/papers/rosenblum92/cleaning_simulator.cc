@@ -13,7 +13,7 @@ namespace {
 
 constexpr double kBlockKb = 4;
 constexpr double kWrenIvKbPerMs = 1.3 * 1024 / 1000;
-constexpr double kIntervalStep = 4;  ///< ratio of the thresholds of successive logs
+constexpr double kIntervalStep = 4;  ///< threshold of a log, divided by that of the previous log
 
 lfs::CleaningOptions cleaning_options(const SimulatorOptions& options) {
   return {.selection = options.selection,
@@ -209,8 +209,8 @@ void CleaningSimulator::write_separated(std::span<const std::uint32_t> files) {
 void CleaningSimulator::store_run(Log& log, std::span<const std::uint32_t> files) {
   const auto count = static_cast<std::uint32_t>(files.size());
   const std::uint32_t first = log.next;
-  // Marks the new slots live before any old slot is cleared: if a file occurs twice in `files`, its
-  // old slot is one of the new slots.
+  // Mark the new slots live before any old slot is cleared. If a file occurs twice in `files`, its
+  // second occurrence clears the slot that the first one has filled.
   set_live(first, first + count);
   usage_[log.segment].live += count;
   std::uint32_t slot = first;

@@ -32,8 +32,8 @@
 
 namespace headcrash::experiment::rosenblum92 {
 
-/// The place to which the cleaner writes live data. The dissertation does not state whether this
-/// data shares segments with new data.
+/// Where the cleaner writes live data. The dissertation does not state whether live data and new
+/// data share segments.
 enum class CleanedData : std::uint8_t {
   shares_log,  ///< new data follows the live data in the cleaner's last segment
   own_log,     ///< the cleaner has a separate open segment
@@ -51,8 +51,8 @@ enum class SegmentAge : std::uint8_t {
 enum class WriteSeparation : std::uint8_t {
   none,
   by_interval,  ///< by the time since the last write of the file; a real system knows this time
-  /// Distributed by the true write rate of each file. A real system does not know this rate, so the
-  /// result is an upper bound.
+  /// By the file's true write rate. A real system does not know this rate, so the result is an
+  /// upper bound.
   known,
 };
 
@@ -122,15 +122,16 @@ struct SimulatorCounts {
   std::uint64_t segments_cleaned = 0;  ///< includes empty segments
   std::uint64_t segments_read = 0;
   std::uint64_t files_copied = 0;
-  std::uint64_t segments_opened = 0;   ///< number of clean segments opened for writing
-  std::uint64_t segments_plugged = 0;  ///< number of segments whose dead slots were written
+  std::uint64_t segments_opened = 0;  ///< number of clean segments opened for writing
+  /// Number of segments that received data in their dead slots.
+  std::uint64_t segments_plugged = 0;
   /// Number of files in `written` or `files_copied` that were written into dead slots.
   std::uint64_t files_plugged = 0;
   std::uint64_t runs_plugged = 0;  ///< number of runs of dead slots that were overwritten
   /// Number of segments whose dead slots were written in one pass.
   std::uint64_t passes_over = 0;
   std::uint64_t accesses_to_runs = 0;  ///< number of runs that were written with a separate access
-  /// Number of live slots over which the passes counted in `passes_over` moved.
+  /// Number of live slots that the passes counted in `passes_over` crossed.
   std::uint64_t slots_passed = 0;
   /// Number of revolutions lost in these passes. A pass loses one revolution at each range of live
   /// slots that the head passes in less time than Positioning::request.
@@ -199,14 +200,14 @@ class CleaningSimulator {
     std::uint32_t live = 0;
     std::uint32_t youngest = 0;  ///< time of the last modification of any file in the segment
     State state = State::clean;
-    std::uint8_t log = 0;  ///< the log that opened the segment
+    std::uint8_t log = 0;  ///< index of the log that opened the segment
   };
   /// An open segment, its next slot, and the end of the run of consecutive writable slots.
   struct Log {
     std::uint32_t next = 0, end = 0, segment = 0;
     bool open = false;
-    /// True if the open segment also has live data, so that only its dead slots are written. `end`
-    /// is then the end of a run of dead slots.
+    /// True if the log fills the dead slots of a segment that also has live data. `end` is then the
+    /// end of a run of dead slots.
     bool plugging = false;
   };
   struct PlugCounts {
@@ -268,7 +269,8 @@ class CleaningSimulator {
   std::size_t drawn_used_ = kBatch;  ///< number of used elements of `batch_`
 
   std::vector<std::uint32_t> where_, owner_;
-  /// Indexed by slot: the last time, before the slot was written, at which its file was modified.
+  /// Indexed by slot: the time at which the slot's file was last modified before the slot was
+  /// written.
   std::vector<std::uint32_t> modified_;
   std::vector<std::uint64_t> live_;
   std::vector<Usage> usage_;
@@ -296,7 +298,7 @@ struct StableCost {
   bool stable = false;        ///< false if the run reached its limit before the cost was stable
 };
 struct StabilityOptions {
-  /// Number of writes in a window, as a multiple of the number of files.
+  /// Length of a window: the number of writes divided by the number of files.
   double window_turnovers = 2;
   std::uint32_t windows_min = 8;
   std::uint32_t windows_max = 40;

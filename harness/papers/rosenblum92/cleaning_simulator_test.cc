@@ -35,9 +35,9 @@ double cost_of(const SimulatorOptions& options, std::uint64_t turnovers = 12) {
   return write_cost(counts_of(options, turnovers), options.files_per_segment);
 }
 
-/// A simple implementation of the same rules. It keeps a list of files for each segment, and each
-/// pass examines and sorts all segments. No clean segment is reserved, cleaned data shares the log,
-/// and the age of a segment is that of its youngest file.
+/// A simple simulator with the same rules, for comparison. It keeps a list of files for each
+/// segment, and each pass examines and sorts all segments. No clean segment is reserved, cleaned
+/// data shares the log, and the age of a segment is that of its youngest file.
 class PlainSimulator {
  public:
   explicit PlainSimulator(const SimulatorOptions& options)
@@ -66,7 +66,7 @@ class PlainSimulator {
 
  private:
   struct Segment {
-    std::map<std::uint32_t, std::uint32_t> live;  ///< maps places to files
+    std::map<std::uint32_t, std::uint32_t> live;  ///< maps each live place to its file
     std::uint32_t used = 0;
     std::uint64_t youngest = 0;
   };

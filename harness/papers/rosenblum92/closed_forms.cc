@@ -46,7 +46,7 @@ double uniform_steady_state(double overall_u) {
 
 double hot_cold_apart_division(const AccessPattern& pattern, double overall_u) {
   invariant(pattern.kind == AccessPattern::Kind::hot_and_cold, "only hot-and-cold has two groups");
-  // Bounds for a ternary search, which requires a single minimum.
+  // Bounds for a ternary search, which requires a function with a single minimum.
   double low = 1e-6, high = 1 - 1e-6;
   for (int step = 0; step < kSteps; ++step) {
     const double a = low + (high - low) / 3, b = high - (high - low) / 3;

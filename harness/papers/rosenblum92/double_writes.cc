@@ -10,7 +10,7 @@ namespace headcrash::experiment::rosenblum92 {
 namespace {
 
 constexpr const char* kArray = "raid5-5";
-/// In each stripe, four of the five members hold 64 KiB of data each.
+/// Data sectors of a stripe: 64 KiB on each of four members.
 constexpr std::uint64_t kStripeSectors = 4 * 128;
 constexpr std::uint32_t kUnitSectors = 128, kSegmentSectors = 2048;
 /// The first segment begins at a multiple of this size.

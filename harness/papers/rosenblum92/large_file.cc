@@ -74,7 +74,8 @@ ClaimAnswer five_phases(Cells& cells) {
            });
 
   if (cells.options().once) return answer;
-  // Adds Sprite LFS with the block size of SunOS, and SunOS without the gap between blocks.
+  // Adds counterfactuals: Sprite LFS with the block size of SunOS, and SunOS without the gap
+  // between blocks.
   LfsSetup large_blocks;
   large_blocks.name += ", blocks of 8 KB";
   large_blocks.mkfs.block_bytes = 8192;

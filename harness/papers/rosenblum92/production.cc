@@ -32,7 +32,7 @@ class Runs {
   explicit Runs(Context& context) : context_(context) {
     for (const ProductionDisk& disk : production_disks())
       add(disk.name, "", [](ProductionOptions&) {});
-    // Adds variants whose write costs are above and below those that the paper reports.
+    // Adds variants with lower and higher write costs than the paper reports.
     for (const char* disk : {"/src/kernel", "/pcs", "/src", "/user1", "/user4", kUser6, "/user5"})
       add(disk, kFive, [](ProductionOptions& o) { o.load.files_together = 5; });
     for (const char* disk : {"/local", "/swap1", "/X11", kUser6})
@@ -102,7 +102,7 @@ class Runs {
   std::deque<ProducedRun> runs_;
 };
 
-/// Returns `value` if the run succeeded, and nullopt otherwise.
+/// Returns `value`, or nullopt if the run failed.
 Figure figure(const ProductionRun& run, double value) {
   return run.good() ? Figure(value) : std::nullopt;
 }

@@ -48,7 +48,7 @@ double& of(BlockBytes& bytes, BlockType type) {
   return bytes[static_cast<std::size_t>(type)];
 }
 
-/// Adds the changes of the counters from `before` to `after`.
+/// Stores the changes of the log's counters from `before` to `after` in `run`.
 void add_log(ProductionRun& run, const lfs::Counters& before, const lfs::Counters& after,
              const lfs::Superblock& s) {
   run.log_bytes =
@@ -122,7 +122,7 @@ double cost_between(const lfs::Counters& before, const lfs::Counters& after,
   return part.write_cost();
 }
 
-/// Returns the time in hours in which the load writes an amount equal to the disk's free space.
+/// Returns the time, in hours, that the load takes to write as much as the disk's free space.
 double hours_for_a_free_space(const ProductionOptions& options) {
   const double free_bytes = options.disk.megabytes * kMegabyte - options.load.bytes_in_use;
   return free_bytes / options.load.bytes_per_hour;
@@ -209,8 +209,8 @@ ProductionOptions production_options(const ProductionDisk& disk, std::uint64_t s
   options.system.mkfs = {.segment_bytes = 512 << 10, .checksums = false};
   options.system.machine.profile = "seagate-st41601n";
   if (scaled) {
-    // Small segments and directories waste more space, so only a smaller fraction of the disk can
-    // be used.
+    // On a small disk, segments and directories waste a larger share of the space, so a smaller
+    // fraction of the disk can be used.
     constexpr double kScaledMegabytes = 32, kScaledUse = .85;
     options.disk.in_use *= kScaledUse;
     options.disk.megabytes_per_hour *= kScaledMegabytes / options.disk.megabytes;

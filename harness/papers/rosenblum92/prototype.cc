@@ -54,7 +54,7 @@ UfsSetup sunos() {
 }
 
 UfsSetup sunos_clustered() {
-  constexpr std::uint32_t kClusterBytes = 56 << 10;  // corresponds to a maxcontig of 7 blocks
+  constexpr std::uint32_t kClusterBytes = 56 << 10;  // a maxcontig of 7 blocks of 8 KiB
   UfsSetup setup = sunos();
   setup.name = "SunOS, clustered";
   setup.scheme.mount.allocation.gap_blocks = 0;

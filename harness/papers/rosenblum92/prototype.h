@@ -25,7 +25,7 @@ inline constexpr std::uint64_t kMegabyte = 1 << 20;
 /// Returns the options of the machine, without `system` and `mkfs`.
 ModelledMachineOptions sun4_machine();
 
-/// An LFS with the changes that a part needs.
+/// The name, options and machine of an LFS. The defaults are those of chapter 6.
 struct LfsSetup {
   std::string name = "Sprite LFS";
   lfs::MkfsOptions mkfs = {.segment_bytes = 1 << 20};

@@ -143,7 +143,7 @@ ClaimAnswer table_6_1(Context& context, std::uint64_t files_per_folder) {
 ClaimAnswer few_files_a_directory(Context& context) {
   ClaimAnswer answer = table_6_1(context, 100);
   if (context.interrupted()) return answer;
-  // Adds variants of the parameters that affect the recovery time.
+  // Add variants with other values of the parameters that affect the recovery time.
   const FileSet many = files_of(1, 50, context.scaled, 100),
                 large = files_of(100, 50, context.scaled, 100);
   LfsSetup directories_written = without_checkpoints();
@@ -187,7 +187,8 @@ ClaimAnswer many_files_a_directory(Context& context) {
 ClaimAnswer interval(Context& context) {
   ClaimAnswer answer{
       .id = "LFS-31", .part = "recovery", .title = "Recovery by the checkpoint interval (6.2.1.3)"};
-  constexpr std::uint64_t kAverageFileKilobytes = 30, kTrafficMegabytes = 3;  // means in table 6-2
+  // The means over table 6-2.
+  constexpr std::uint64_t kAverageFileKilobytes = 30, kTrafficMegabytes = 3;
   const Crash hour =
       crash(without_checkpoints(),
             files_of(kAverageFileKilobytes, kTrafficMegabytes, context.scaled, 100), true);

@@ -7,7 +7,7 @@
 namespace headcrash::experiment::rosenblum92 {
 namespace {
 
-constexpr std::uint32_t kScaledBy = 64;  ///< divisor for all numbers of files
+constexpr std::uint32_t kScaledBy = 64;  ///< divisor for the numbers of files in scaled runs
 
 StabilityOptions stability_of(bool scaled) {
   if (scaled) return {.windows_min = 2, .windows_max = 3};
@@ -39,7 +39,7 @@ std::uint32_t SimulatorFigures::scaled_files(std::uint32_t files) const {
 SimulatorOptions SimulatorFigures::greedy(const AccessPattern& pattern) const {
   SimulatorOptions options{.pattern = pattern, .seed = seed_};
   if (!scaled_) return options;
-  // Segments hold 16 files, or fewer in figures that vary the segment size.
+  // In scaled runs, segments hold 16 files, or fewer in figures that vary the segment size.
   options.files = 8192;
   options.files_per_segment = 16;
   options.files_cleaned_at_once = 80;

@@ -20,7 +20,7 @@ struct Curve {
   SimulatorOptions options;
 };
 
-/// An interpretation of a segment's age: "as printed" or "since the last write".
+/// A definition of the age of a segment, and its name: "as printed" or "since the last write".
 struct AgeReading {
   SegmentAge age;
   std::string name;
@@ -39,8 +39,8 @@ class SimulatorFigures {
     options.utilization = utilization;
     return options;
   }
-  /// Converts a number of files in the dissertation, where segments have 512 files, to the segment
-  /// size of this run.
+  /// Converts a number of files that the dissertation gives for segments of 512 files to the
+  /// segment size of this run.
   std::uint32_t scaled_files(std::uint32_t files) const;
 
   /// Runs all points on all curves in parallel.
@@ -60,7 +60,7 @@ class SimulatorFigures {
   SimulatorRuns runs_;
 };
 
-/// Returns a horizontal line at that height.
+/// Returns a series whose value is `height` everywhere.
 Series level(std::string name, double height, const std::vector<double>& xs);
 Series computed(std::string name, const std::vector<double>& xs,
                 const std::function<double(double)>& y);

@@ -39,8 +39,8 @@ TEST(Rosenblum92, ArithmeticNeedsNoScale) {
   const ExperimentOutcome outcome = scaled_outcome("rosenblum92/arithmetic");
   EXPECT_EQ(claims_of(outcome),
             (std::vector<std::string>{"LFS-05", "LFS-08", "LFS-21", "LFS-35", "LFS-41"}));
-  // Three rules do not hold: one about the rows of table 6-3, one about the range of costs in this
-  // table, and one about the example in section 3.1.1.
+  // The paper's own numbers contradict three rules: one about the rows of table 6-3, one about the
+  // range of costs in this table, and one about the example in section 3.1.1.
   EXPECT_EQ(outcome.count(Verdict::does_not_hold), 3U);
 }
 

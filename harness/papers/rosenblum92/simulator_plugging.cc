@@ -85,8 +85,8 @@ bool CleaningSimulator::next_run(Log& log) {
   return log.next < log.end;
 }
 
-/// Returns the best candidate. Considers other segments only if no segment that this log opened
-/// earlier has a dead slot.
+/// Returns the best candidate among the segments that this log opened earlier. If none of them has
+/// a dead slot, returns the best of all candidates.
 std::optional<std::uint32_t> CleaningSimulator::segment_to_recycle(std::uint32_t log) {
   std::vector<lfs::Candidate> own;
   for (const lfs::Candidate& each : candidates_) {

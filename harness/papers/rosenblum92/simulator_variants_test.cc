@@ -94,7 +94,7 @@ TEST(SimulatorVariants, AdaptiveSelectsTheCheaperMethodInEachPass) {
   const SimulatorCounts plugged = counts_of_variant(options);
   options.reuse = SpaceReuse::adaptive_plugging;
   EXPECT_EQ(counts_of_variant(options).files_plugged,
-            plugged.files_plugged);  // if positioning is free, plugging is always cheaper
+            plugged.files_plugged);  // positioning is free, so the adaptive variant always plugs
   options.positioning = {.access = 1000, .access_each_run = true};
   EXPECT_EQ(counts_of_variant(options).files_plugged, 0U);
   for (const bool each_run : {false, true}) {

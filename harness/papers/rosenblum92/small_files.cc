@@ -74,8 +74,8 @@ ClaimAnswer creation(const Compared& compared, Cells& cells) {
   add_falling(answer, "LFS > OFS > SunOS", {rates[0], rates[2], rates[1]});
   add_rule(answer, "OFS is significantly below LFS (at most half)", {rates[0], rates[2]},
            [&] { return *rates[2].value <= *rates[0].value / 2; });
-  // The counterfactual: the last write of a series is asynchronous, so the user does not wait for
-  // the disk.
+  // A counterfactual: the last write of a series is asynchronous, so the user does not wait for the
+  // disk.
   UfsSetup gone = sunos();
   gone.name += ", without waiting for the last write";
   gone.scheme.mount.options.last_write = ufs::LastWrite::asynchronous;

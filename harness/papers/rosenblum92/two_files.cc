@@ -8,15 +8,15 @@ namespace headcrash::experiment::rosenblum92 {
 namespace {
 
 constexpr os::TimeNs kUntilWritten =
-    65 * model::kSecondNs;  // by then the syncer has visited each block twice
+    65 * model::kSecondNs;  // long enough for the syncer to visit each block twice
 
 struct Written {
   Figure requests;
   std::string remark;
 };
 
-/// Creates dir1/file1 and dir2/file2, and returns the number of write requests until all of their
-/// data is on the disk. Each directory already contains `others` files.
+/// Creates dir1/file1 and dir2/file2, and returns the number of write requests that are issued
+/// until all of their data is on the disk. Each directory already contains `others` files.
 Written written(const Setup& setup, std::uint64_t file_bytes, std::uint64_t others) {
   const auto machine = ModelledMachine::start(setup.machine);
   if (!machine) return {{}, machine.error().message()};

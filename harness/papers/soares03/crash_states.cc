@@ -15,9 +15,8 @@
 namespace headcrash::experiment::soares03 {
 namespace {
 
-/// A workload. Its name has the form used in `campaign snapfs-schemes`, for example
-/// "ace-seq2/3302". If it belongs to a family, the family also determines the disk and a shuffled
-/// order of writes.
+/// A workload, named as in `campaign snapfs-schemes`, for example "ace-seq2/3302". Only workloads
+/// of families set `disk` and `order`, the seed of a shuffled order of writes.
 struct Workload {
   std::string name;
   std::string disk = std::string(in_process::kPlainDisk);

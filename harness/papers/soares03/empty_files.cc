@@ -38,9 +38,9 @@ std::vector<ClaimAnswer> empty_files(Context& context) {
              more_time(elapsed(ext3_30), elapsed(ext2)));
   add_number(answer, snap_30, "KFS+snap over KFS, equal intervals", "more time", "%", {},
              more_time(elapsed(snap_30), elapsed(kfs)));
-  // Two counterfactuals. With a tenth of the processor's speed, the run lasts so long that
-  // generations end by time. With 36 MiB of memory (8 MiB for files), generations end because a
-  // third of the memory for files is dirty.
+  // Two counterfactuals in which generations end for other reasons. At a tenth of the processor's
+  // speed, the run lasts so long that the time limit ends them. With 36 MiB of memory (8 MiB for
+  // files), they end because a third of the memory for files is dirty.
   for (const MachineChoice& other :
        {MachineChoice{.processor = .1}, MachineChoice{.memory_bytes = 36 * kMib}}) {
     const Cell &its_kfs = run(System::kfs, other), &its_snap = run(System::snap, other);

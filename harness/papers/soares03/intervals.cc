@@ -64,7 +64,7 @@ std::vector<ClaimAnswer> intervals(Context& context) {
     plot.series.push_back(std::move(series));
   }
   answer.plots.push_back(std::move(plot));
-  // Measures the space again with files that contain data and fill most of the disk.
+  // Repeat the measurement of the space with files that contain data and fill most of the disk.
   SteadyLoad with_data = load_of(context, 60, 8192);
   const Setup usual = setup_of(System::snap);
   const SteadyOutcome seen = run_steady(usual, with_data, context.seed);

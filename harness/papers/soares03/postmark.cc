@@ -5,8 +5,8 @@
 namespace headcrash::experiment::soares03 {
 namespace {
 
-/// Returns the rate of one kind of operation. Half of the transactions create and the other half
-/// delete; independently, half read and the other half append.
+/// Returns the rate of creations, deletions, reads or appends. Each of these occurs in half of the
+/// transactions.
 double of_a_kind_per_s(const PhaseOutcome& phase) {
   return phase.operations_per_s() / 2;
 }

@@ -75,8 +75,8 @@ SteadyOutcome steady(snapfs::Spawn spawn) {
       snapfs_setup("any", {.commit_interval_ns = 5 * model::kSecondNs, .spawn = spawn}), load, 1);
 }
 
-/// The measured load must show the difference between users who wait until a generation is on the
-/// disk and users who continue while it is written.
+/// Tests that the load distinguishes between users who wait until a generation is on the disk and
+/// users who continue while it is written.
 TEST(SteadyLoad, DetectsABarrier) {
   const SteadyOutcome beside = steady(snapfs::Spawn::concurrent),
                       behind = steady(snapfs::Spawn::barrier_until_committed);

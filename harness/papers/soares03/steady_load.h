@@ -21,7 +21,7 @@ struct SteadyLoad {
   std::uint64_t folders = 50;
   os::TimeNs warm_ns = 70 * model::kSecondNs;  ///< duration of the load before the measurement
   os::TimeNs measured_ns = 120 * model::kSecondNs;
-  /// Interval at which an additional user writes a block to a separate file and calls fsync; 0 for
+  /// An additional user writes a block to a separate file and calls fsync at this interval. 0 for
   /// no such user.
   os::TimeNs fsync_every_ns = 0;
 };
@@ -30,8 +30,8 @@ struct SteadyOutcome {
   std::string error;  ///< empty on success
   /// `kib_written` includes all data sent to the drive, even the journal.
   double operations = 0, kib_written = 0, requests = 0, disk_busy_s = 0;
-  /// Response times of calls: `beside_ms` while no generation is being written, `during_ms` while
-  /// one is being written.
+  /// Response times of calls while no generation is being written (`beside_ms`), and while one is
+  /// being written (`during_ms`).
   std::vector<double> beside_ms, during_ms;
   std::vector<double> fsync_ms;
   // The following members are set only for snapfs.

@@ -39,7 +39,7 @@ namespace {
 
 constexpr std::uint64_t kSecondsADay = 86'400;
 constexpr std::size_t kShareRead = 8;  // a reading phase reads 1/kShareRead of the files
-// Number of the first probe file; larger than the numbers of all users' files.
+// Number of the first probe file. No file of a user has such a high number.
 constexpr std::uint32_t kFirstProbe = 1U << 25;
 
 struct Ages {

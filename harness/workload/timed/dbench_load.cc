@@ -154,8 +154,8 @@ class Generator {
       add(DbenchKind::rename, file);
       ++file.renames;
     }
-    // The newest large file is not removed, because later sessions read it; a neighbour is removed
-    // instead. Removals are postponed while only kKept files are left (in the last step: one file).
+    // Never remove the newest large file, because later sessions read it; remove a neighbour in the
+    // list instead. Keep at least kKept files, or one file in the last step.
     for (waiting_unlinks_ += unlinks_.due(step, steps); waiting_unlinks_ > 0; --waiting_unlinks_) {
       const bool last = step + 1 == steps;
       const std::size_t keep = last ? 1 : kKept;

@@ -16,7 +16,7 @@ namespace headcrash::timed::laddis_load {
 inline constexpr std::uint64_t kTransferBytes = 8 << 10;  ///< the maximum in NFS version 2
 inline constexpr std::uint64_t kFilesPerFolder = 30;
 inline constexpr std::uint64_t kFilesPerLink = 10;
-/// Requests use only one file out of this many.
+/// The load uses one in this many files.
 inline constexpr std::uint64_t kUsedShare = 5;
 inline constexpr std::uint64_t kAppendPercent = 70;  ///< percentage of the writes that append
 inline constexpr std::uint64_t kFileKib = 136, kKibPerOperation = 5 << 10;
@@ -34,7 +34,7 @@ enum class Kind : std::uint8_t {
   set_attributes
 };
 
-/// Percentage of the requests that are of each kind, in the order of Kind.
+/// Percentages of the requests, one for each kind, in the order of Kind.
 inline constexpr std::array<std::uint64_t, 10> kPercentOfKind = {34, 22, 15, 13, 8, 3, 2, 1, 1, 1};
 
 /// Converts a random number below 100 to a kind of request.

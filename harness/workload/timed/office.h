@@ -81,7 +81,7 @@ class OfficeWorker {
   std::uint64_t kept_bytes_, day_bytes_;
   std::int64_t day_ns_;
   RandomSource random_;
-  std::vector<File> files_;  ///< the logs come first
+  std::vector<File> files_;  ///< the logs are the first elements
   std::vector<Temporary> temporaries_;
   std::uint64_t bytes_ = 0;    ///< total size of the files in files_
   std::uint64_t written_ = 0;  ///< bytes written since the start of the day

@@ -100,7 +100,7 @@ TimedWorkload recovery() {
       .phases = recovery_phases};
 }
 
-/// The same workload, except that the time from power-on to mount is measured as one step, the
+/// Like the previous workload, but the time from power-on to mount is measured as one step, the
 /// boot. This time depends on the size of the disk.
 TimedWorkload boot_after_cut() {
   return {

@@ -31,7 +31,7 @@ namespace headcrash::timed {
 struct Parameter {
   std::string_view name;    ///< such as "files"; if there is a unit, it comes last: "file-bytes"
   std::int64_t exact = 0;   ///< value in the original workload
-  std::int64_t scaled = 0;  ///< value of the scaled-down variant, for tests and quick comparisons
+  std::int64_t scaled = 0;  ///< value at a reduced scale, for tests and quick comparisons
   std::int64_t least = 0, most = 0;
   std::string_view meaning;  ///< one-line description, with the source of `exact`
 };
@@ -91,8 +91,8 @@ struct Phase {
   std::size_t users = 1;
   bool measured = true;
   bool cold = false;  ///< before the phase, sync and drop clean caches
-  /// If true, the next phase starts at once, even if data is still dirty. Between two measured
-  /// phases, the next one always starts at once.
+  /// If true, the next phase starts at once, even if data is still dirty. A measured phase always
+  /// starts at once after another measured phase.
   bool next_at_once = false;
   /// Before this phase, the power must be cut and the file system recovered. A driver that can cut
   /// the power does so before the first phase of this kind. Other drivers omit the cut, which must
@@ -111,8 +111,8 @@ struct TimedWorkload {
   /// If true, the time from the power-on after the cut to the mount is measured as one step, the
   /// boot. The file system is checked after this step.
   bool boots = false;
-  /// Returns the number of seconds that the users sleep in a phase, however fast the file system
-  /// is. Null if they do not sleep.
+  /// Returns how many seconds the users sleep in a phase. This time does not depend on the speed of
+  /// the file system. Null if the users do not sleep.
   std::function<std::uint64_t(const Arguments&)> waits_s = {};
 };
 

@@ -18,7 +18,7 @@ namespace {
 
 class Ticks : public Pace {
  public:
-  std::int64_t call_ns = 1000;  ///< time that it takes to read the clock
+  std::int64_t call_ns = 1000;  ///< the clock advances by this time at each reading
   std::int64_t now_ns() override { return now_ns_ += call_ns; }
   void sleep_until(std::int64_t at_ns) override { now_ns_ = std::max(now_ns_, at_ns); }
 
@@ -136,8 +136,8 @@ TEST(TimedWorkloads, DetectEveryDamagedFile) {
     for (std::size_t i = 0; i <= after; ++i) ASSERT_TRUE(model.phase(i));
     std::size_t noticed = 0, damaged = 0;
     for (const auto& [path, bytes] : model.vfs.files()) {
-      // Do not damage files that are never read again: the inputs of Sdet's commands, and their
-      // temporary files.
+      // Skip files that no later phase reads, because damage to them cannot be noticed: inputs of
+      // Sdet's commands, and their temporary files.
       const bool input =
           path.starts_with("source") || path == "input" || path.find("/tmp/") != path.npos;
       if (bytes.empty() || input || damaged >= 3) continue;
@@ -471,14 +471,15 @@ TEST(TimedWorkloads, LaddisHasItsMixAndSyncsLikeAServer) {
   ASSERT_TRUE(run.phase(2));
 }
 
-/// Requests that arrive while a thread is late must wait. Their response times must include this
+/// A request that arrives while its thread is busy must wait. Its response time must include this
 /// wait.
 TEST(TimedWorkloads, LaddisMeasuresFromTheArrival) {
   const Arguments arguments{{"operations-per-s", 100}, {"seconds", 5},
                             {"warm-up-s", 0},          {"threads", 1},
                             {"kib-per-operation", 8},  {"file-kib", 8}};
   Trial quick("laddis", arguments), slow("laddis", arguments);
-  slow.pace.call_ns = 15'000'000;  // longer than the time between two requests
+  // Longer than the interval between requests, so requests queue up.
+  slow.pace.call_ns = 15'000'000;
   for (Trial* run : {&quick, &slow})
     for (std::size_t phase = 0; phase < 2; ++phase) ASSERT_TRUE(run->phase(phase));
   EXPECT_EQ(quick.tally.operations, slow.tally.operations)
@@ -492,8 +493,8 @@ TEST(TimedWorkloads, ScriptsHoldTheSameCommandsInDifferentOrders) {
   ASSERT_TRUE(one.from(0));
   ASSERT_TRUE(other.from(0));
   EXPECT_NE(one.vfs.trace, other.vfs.trace);
-  // The files that the commands create: one for an ed or cp; two for a cc, spell or nroff; two for
-  // each of make's three compilations.
+  // The commands create these files: one for each ed or cp; two for each cc, spell or nroff; two
+  // for each of make's three compilations.
   EXPECT_EQ(one.vfs.counts.creates, 40 + 14 + 2 * (10 + 4 + 4 + 2 * 3) + 8U);
   EXPECT_EQ(one.vfs.counts.creates, other.vfs.counts.creates);
   EXPECT_EQ(one.vfs.counts.mkdirs, other.vfs.counts.mkdirs);
@@ -524,8 +525,8 @@ TEST(TimedWorkloads, ARewrittenFileHoldsAtMostTwoPasses) {
   const PhaseResult intact = run.phase(3);
   ASSERT_TRUE(intact) << intact.error().what;
 
-  // Simulates a lost unit of the second pass: the unit has its previous contents. The file then
-  // changes three times between old and new contents, but only one change is permitted.
+  // Simulates the loss of a unit that the second pass wrote: the unit has its previous contents.
+  // The file then has three boundaries between old and new contents, but only one is permitted.
   auto& content = run.vfs.files()["output"];
   std::copy_n(content.begin() + (4 << 20), 1 << 20, content.begin() + (1 << 20));
   EXPECT_FALSE(run.phase(3));

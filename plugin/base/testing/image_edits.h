@@ -38,7 +38,7 @@ struct ImageEdit {
 
 struct ImageEditOptions {
   std::span<const std::uint64_t> areas;  ///< byte offsets of the areas; at least one
-  /// Each edit begins less than `reach` bytes after the start of an area.
+  /// Each edit begins fewer than `reach` bytes after the start of an area.
   std::uint32_t reach = 0;
   std::size_t most = 0;  ///< maximum number of edits; further edits are ignored
 };

@@ -1,5 +1,5 @@
-// Implements the public interface of an array (array.h): the checks at its creation, and its sizes.
-// ArrayController does everything else.
+// Checks the parameters of a new array and computes its sizes. For the rest of the public interface
+// (array.h), calls ArrayController.
 #include "plugin/model/array/array.h"
 
 #include <fmt/core.h>

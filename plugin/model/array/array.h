@@ -82,7 +82,7 @@ class Array final : public Device {
   /// Operator commands. A command fails if the member does not exist, if its state does not permit
   /// the command, if other background work is running, or if the array has not started yet.
   Result<void> fail_member(std::size_t index);
-  /// Rebuilds a member. Its drive must have been replaced by a blank one.
+  /// Rebuilds a member whose drive has been replaced by a blank one.
   Result<void> rebuild(std::size_t index);
   Result<void> scrub(bool repair);
   void set_rebuild_rate(std::uint64_t bytes_per_second);

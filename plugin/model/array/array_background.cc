@@ -31,7 +31,7 @@
 namespace headcrash::model {
 namespace {
 
-// Number of sectors that a chunk has on each member: 64 KiB, as in md's resync window.
+// Length of a chunk on each member: 64 KiB, as in md's resync window.
 constexpr std::uint32_t kChunkSectors = 128;
 constexpr std::uint32_t kChunkTriesMax = 4;
 constexpr std::uint64_t kNotesOfRebuild = 64;
@@ -352,8 +352,7 @@ Task ArrayController::check_chunk(std::uint64_t stripe, std::uint32_t stripes, b
   members_failed(repairs.dead);
   if (repairs.store_error) status = Status::store_error;
   unlock(stripe);
-  // A member's failure is not returned as an error: the caller calls any_lost() and then ends the
-  // check.
+  // The caller detects a failed member by calling any_lost(), and then ends the check.
   co_return status == Status::device_failed ? Status::ok : status;
 }
 

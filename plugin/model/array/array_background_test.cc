@@ -90,7 +90,7 @@ TEST(ArrayRebuild, DataIsOnTheMediumBeforeTheMemberIsActive) {
     r.b.finish(r.b.submit(Op::flush));
     while (r.b.array->status().members[r.member] != MemberState::active)
       ASSERT_TRUE(r.b.simulation->run_next());
-    /// Lets the array record the progress in the superblocks.
+    /// Gives the array time to update its superblocks.
     r.b.run_for(5 * kMillisecondNs);
     r.b.array->power_cut();
     r.b.run_for(0);
@@ -101,15 +101,15 @@ TEST(ArrayRebuild, DataIsOnTheMediumBeforeTheMemberIsActive) {
   }
 }
 
-/// A flush must also cover the new mirror. After a cut, the rebuild resumes, and the copies are
-/// then compared. If two copies differ, the comparison has no way to determine the newer one.
+/// A flush must also cover the mirror that is being rebuilt. Otherwise, a cut could leave older
+/// data on this mirror, and the comparison of the copies cannot determine which one is newer.
 TEST(ArrayRebuild, FlushCoversTheNewMirror) {
   for (std::uint64_t seed = 1; seed <= 12; ++seed) {
     SCOPED_TRACE(seed);
     ArrayProfile p = array_profile(RaidLevel::raid1, 3);
     p.recovery = ArrayRecovery::resync;
     p.rebuild_bytes_per_second = 100 * kSectorBytes;
-    // Where the copies differ, the comparison copies member 0 to the others.
+    // If the copies differ, the comparison overwrites them with member 0's copy.
     Rebuilding r(p, seed * 3, {.volatile_cache = true});
     while (r.b.array->status().background_done < 256) ASSERT_TRUE(r.b.simulation->run_next());
     r.b.run_for(kSecondNs / 2);
@@ -246,8 +246,8 @@ TEST(ArrayRebuild, StartsOverOnAnotherDrive) {
   }
 }
 
-/// A copy of the member from an earlier rebuild takes the place of the drive. The copy's superblock
-/// records more rebuilt stripes, but its data is older.
+/// The member's drive is replaced by a copy of the member from an earlier rebuild. The copy's
+/// superblock records more rebuilt stripes, but its data is older.
 TEST(ArrayRebuild, StartsOverOnACopyFromAnEarlierRebuild) {
   ArrayProfile p = array_profile(RaidLevel::raid5, 4);
   p.rebuild_bytes_per_second = 100 * kSectorBytes;
@@ -284,8 +284,7 @@ TEST(ArrayRebuild, StartsOverAfterInterruptedUpdates) {
             Status::ok);  // this also marks the array dirty in the superblocks
   r.b.drives[l.member_of(stripe, l.data)]->stall_writes = true;
   const auto fresh = stamped(1, 9);
-  r.b.submit_write(stripe * l.stripe_sectors(),
-                   fresh);  // to an active member or the one being rebuilt
+  r.b.submit_write(stripe * l.stripe_sectors(), fresh);
   r.b.run_for(20 * kMillisecondNs);
   r.b.array->power_cut();
   r.b.run_for(0);
@@ -379,7 +378,7 @@ TEST(ArrayResync, StaysUncleanUntilItEnds) {
     for (auto* drive : b.drives) drive->stall_writes = false;
     EXPECT_EQ(b.wrong_stripes(), 1U);
     b.array->power_on();
-    // The array has been idle long enough to be marked clean. It must stay dirty, because the
+    // Long enough for an idle array to be marked clean. This array must stay dirty, because the
     // resync has not yet reached the stripe.
     b.run_for(kSecondNs);
     EXPECT_EQ(b.array->status().background, "resync");

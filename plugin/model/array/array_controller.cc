@@ -47,8 +47,7 @@ ArrayController::ArrayController(ArrayOptions options, const RaidLayout& l)
   characteristics.sectors = layout.capacity();
   characteristics.physical_sector_sectors = align_;
   characteristics.volatile_cache = volatile_ && !logs();
-  // An array with a log does not support trims: trims are not logged, so the replay of an older
-  // update would undo a trim.
+  // The log does not record trims, so the replay of an older update would undo a trim.
   characteristics.trim = trim && !logs();
   characteristics.fast_zero = fast_zero && !logs();
   characteristics.optimal_sectors = layout.mirrored() ? 0 : layout.stripe_sectors();
@@ -283,8 +282,8 @@ Result<void> ArrayController::fail_member(std::size_t index) {
                 "rebuild the lost members first");
   if (!intake_.powered())
     return fail(profile.name, "the power is off", "power the machine on first");
-  // A start reads the members' states from their superblocks, and would overwrite the state that
-  // this function sets.
+  // During its start, the array reads the members' states from their superblocks. It would
+  // overwrite the failure that this command sets.
   if (!started_) return fail(profile.name, "has not started yet", "repeat the command in a moment");
   members_failed(1ULL << index);
   runner_.drain_later();

@@ -199,8 +199,7 @@ class ArrayController final : private EventTarget, private FinishedRequests {
   Task log_update(const LogParts& parts, std::uint64_t stripe, std::uint64_t& sequence,
                   Breakdown& breakdown);
   void update_is_home(std::uint64_t sequence);
-  /// An update that was found in the members' logs. The key of the map is the update's sequence
-  /// number.
+  /// An update that was found in the members' logs. Maps contain it under its sequence number.
   struct FoundUpdate {
     std::uint64_t seen = 0;   ///< mask of members that have a record of the update
     std::uint64_t whole = 0;  ///< mask of members whose record is intact
@@ -227,7 +226,7 @@ class ArrayController final : private EventTarget, private FinishedRequests {
     std::uint32_t stripes = 0;
     AlignedBuffer bytes;  ///< the members' data, one member after the other
     AlignedBuffer right;  ///< the correct parity, one unit for each parity role
-    /// For each stripe: the rows that a member has lost and that cannot be reconstructed.
+    /// For each stripe: the rows that are lost and cannot be reconstructed.
     std::vector<UnknownRows> unknown;
   };
   std::byte* place_in(CheckedChunk& chunk, std::uint32_t member, std::uint32_t i) const;

@@ -84,8 +84,8 @@ TEST(ArrayOfDisks, TimesAreTheSameWithoutBytes) {
     std::vector<TimeNs> took[2];
     for (const bool bytes : {false, true}) {
       DisksFixture b(level, 4, bytes);
-      // Assembly reads superblocks, and thereby moves the arms, only if the members store bytes.
-      // Therefore, bring the arms to the same positions at the same time in both runs.
+      // Assembly reads the superblocks, and thus moves the arms, only if the members store bytes.
+      // These writes give the arms the same positions in both runs.
       std::vector<std::byte> all(16 * kSectorBytes * 4);
       b.run_until(kSecondNs);
       b.write(0, DiskFixture::pattern(1, 1));

@@ -95,7 +95,7 @@ class ArrayHistory final : public Initiator {
       p.region_idle_ns = 15 * kMillisecondNs;
     }
     p.volatile_cache = kind.volatile_cache;
-    // The rebuild must be so slow that cuts happen during it.
+    // Slow enough for power cuts to occur during the rebuild.
     if (seed % 2 == 1) p.rebuild_bytes_per_second = 300 * kSectorBytes;
     return p;
   }
@@ -146,7 +146,7 @@ class ArrayHistory final : public Initiator {
       r.lba = pick(pick(2) == 0 ? sectors_ - r.sectors + 1 : 60);
       pending->buffer.resize(std::size_t{r.sectors} * kSectorBytes);
       for (const auto& [id, other] :
-           pending_) {  // the order of overlapping writes in flight is undefined
+           pending_) {  // writes in flight must not overlap, because their order is undefined
         const Request& o = other->request;
         if (r.op != Op::read && o.op != Op::read && r.lba < o.lba + o.sectors &&
             o.lba < r.lba + r.sectors)
@@ -190,7 +190,8 @@ class ArrayHistory final : public Initiator {
     if (completion.status != Status::ok) {
       EXPECT_EQ(completion.status, Status::power_lost)
           << "op " << static_cast<int>(r.op) << " " << r.lba << "+" << r.sectors;
-      return;  // keep it in writing_: until the cut has been checked, reads may return its data
+      // Keep the write in writing_: until the cut has been checked, a read may return its data.
+      return;
     }
     ++completions_;
     if (r.op == Op::read) {
@@ -240,7 +241,8 @@ class ArrayHistory final : public Initiator {
       if (!bench_.array->rebuild(m)) return;
       ++rebuilds_;
       if (pick(2) == 0) return;
-      // At most 900 ms: enough for most of the rebuild, or for the array to become clean.
+      // Up to 900 ms, which may be enough for most of the rebuild, or for the array to become
+      // clean.
       bench_.run_for(static_cast<TimeNs>(pick(900 * kMillisecondNs)));
       cut();
     } else if (lost < l.parity && status.members[m] == MemberState::active && unreadable() == 0) {
@@ -297,8 +299,8 @@ class ArrayHistory final : public Initiator {
     }
   }
 
-  /// Cuts the power. Returns without a cut if the array might then refuse to start because it is
-  /// dirty and degraded; another test covers this case.
+  /// Cuts the power, unless the array might then be dirty and degraded and refuse to start. Another
+  /// test covers that case.
   void cut() {
     const bool logs = kind_.recovery == ArrayRecovery::prewrite;
     const ArrayStatus status = bench_.array->status();
@@ -311,7 +313,7 @@ class ArrayHistory final : public Initiator {
     bench_.run_for(0);
     EXPECT_TRUE(pending_.empty()) << "every request must be answered";
     const std::uint64_t rolled = bench_.array->array_counters().rolled_forward;
-    if (pick(3) == 0) {  // one more cut during recovery
+    if (pick(3) == 0) {  // cut the power once more, during the recovery
       bench_.array->power_on();
       bench_.run_for(static_cast<TimeNs>(pick(30 * kMillisecondNs)));
       bench_.array->power_cut();

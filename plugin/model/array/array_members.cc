@@ -47,8 +47,8 @@ void ArrayController::incident(const std::string& text) {
   observer_.incident(device_, simulation_.now(), text);
 }
 
-/// Marks members as failed, except members without redundancy: all members of a RAID-0 array, and
-/// the last mirror of a RAID-1 array. Those stay active, and their errors are returned to the host.
+/// Marks members as failed. Members without redundancy (all members of a RAID-0 array, the last
+/// mirror of a RAID-1 array) stay active, and their errors are returned to the host.
 void ArrayController::members_failed(std::uint64_t mask) {
   if (layout.parity == 0) return;
   bool news = false;

@@ -50,8 +50,8 @@ const Superblock* newest_of(const std::vector<std::optional<Superblock>>& found,
 }
 
 /// Returns the rebuild progress that is recorded for a member, or 0 if another drive has taken the
-/// member's place. If the newest superblock is lost, the result is too low, and the rebuild repeats
-/// some stripes.
+/// member's place. The result may be too low if the newest superblock is lost; the rebuild then
+/// repeats some stripes.
 std::uint64_t progress_of(const std::optional<Superblock>& own, const Superblock& newest,
                           std::uint32_t member) {
   if (!own || own->array_id != newest.array_id || own->member != member ||
@@ -135,7 +135,7 @@ Detached ArrayController::write_metadata() {
     dirty_durable_ = now.dirty && (want_dirty_ || unclean_);
     if (logs()) log_.tail_durable(now.prewrite_tail);
     runner_.wake_all(log_waiters_);
-    members_failed(batch.dead);  // causes the superblocks to be written again
+    members_failed(batch.dead);  // if a member failed, causes the superblocks to be written again
     runner_.wake_all(metadata_waiters_);
   }
   metadata_busy_ = false;
@@ -261,7 +261,8 @@ Task ArrayController::read_superblocks(Slots& found, std::uint64_t& dead) {
   co_await batch;
   if (batch.store_error) co_return Status::store_error;
   dead = batch.dead;
-  // A superblock slot that the last cut made unreadable must not hide the other slot.
+  // Read the slots separately, because a slot that the last cut made unreadable must not hide the
+  // other one.
   for (std::uint32_t slot = 0; slot < kSuperblockSlots && batch.unreadable != 0; ++slot) {
     Batch again(commands_);
     for (std::uint32_t m = 0; m < layout.members; ++m) {
@@ -299,7 +300,8 @@ std::optional<Error> ArrayController::disagreement(const Slots& found, std::uint
   for (std::uint32_t m = 0; m < layout.members; ++m) {
     if (((dead | newest.failed | newest.rebuilding) >> m & 1) != 0) continue;
     if (!found[m]) {
-      if (newest.settled == 0) continue;  // the creation of the array was interrupted
+      // The member is blank because the creation of the array was interrupted.
+      if (newest.settled == 0) continue;
       return Error{member_name(m), "is blank, but the other members record it as active",
                    "restore the member's store, or fail the member before replacing it"};
     }
@@ -360,7 +362,7 @@ void ArrayController::adopt(const Slots& found, std::uint64_t dead, const Superb
 
 Task ArrayController::assemble() {
   metadata_written_ = metadata_wanted_;
-  if (bytes_) noted_stripes_ = 0;  // adopt() restores it from the superblocks
+  if (bytes_) noted_stripes_ = 0;  // adopt() restores the number from the superblocks
   rebuilt_stripes_ = noted_stripes_;
   regions_.forget_writes();
   if (!bytes_) {

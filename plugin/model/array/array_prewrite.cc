@@ -131,8 +131,8 @@ Task ArrayController::scan_log(std::uint32_t member, FoundUpdates& found, std::u
   co_return Status::ok;
 }
 
-/// Returns the first stripe of an update. The members that are alive for this stripe must have a
-/// record of the update.
+/// Returns the first stripe of an update. The update is complete if each of its members that is
+/// alive for this stripe has an intact record.
 std::uint64_t ArrayController::stripe_of(const FoundUpdate& update) const {
   const PrewriteHeader& record =
       update.records[static_cast<std::size_t>(std::countr_zero(update.seen))];
@@ -190,7 +190,7 @@ Task ArrayController::roll_forward() {
   log_.open(layout.members, kSuperblockSectors * kSuperblockSlots, profile.prewrite_sectors, align_,
             next);
   before_roll_forward_ = false;
-  write_metadata_soon();  // stores the new tail before old records are overwritten
+  write_metadata_soon();  // stores the new tail before new records overwrite old ones
   co_await settle_metadata();
   incident(fmt::format("{} prewrites rolled forward", rolled));
   co_return Status::ok;

@@ -28,8 +28,8 @@ ArrayProfile with_log_on_members() {
 TEST(PrewriteRoom, ReusesSpaceOnlyAfterALaterTailIsOnTheMedium) {
   PrewriteLog log;
   log.open(2, 16, 24, 1, 5);
-  // Each record takes 5 sectors, including its header. The log has 24 sectors, so it has room for
-  // four records.
+  // The log has 24 sectors, so it has room for four records. Each record has a header and a
+  // payload, 5 sectors in total.
   const std::array<std::uint32_t, 2> payload = {4, 4};
   std::vector<std::uint64_t> sequences;
   for (int i = 0; i < 4; ++i) {
@@ -58,7 +58,8 @@ TEST(PrewriteRoom, CountsTheSkippedEndOfTheRingAsUsed) {
   PrewriteLog log;
   log.open(1, 16, 24, 1, 5);
   std::vector<std::uint64_t> sequences;
-  // Records of 2, 6, 6 and 6 sectors including their headers, 20 sectors in total.
+  // Four records of 2, 6, 6 and 6 sectors, 20 in total. Each of them includes a header of one
+  // sector.
   for (const std::uint32_t payload : {1U, 5U, 5U, 5U}) {
     const auto place = log.reserve(1, std::array{payload});
     ASSERT_TRUE(place.has_value());
@@ -75,7 +76,7 @@ TEST(PrewriteRoom, CountsTheSkippedEndOfTheRingAsUsed) {
   EXPECT_EQ(place->at[0], 16U);
 }
 
-/// Returns the newest tail on the members. A start of the array would use this tail.
+/// Returns the newest log tail stored on the members, with which the array would start.
 std::uint64_t tail_on_members(const ArrayFixture& b) {
   std::uint64_t tail = 0;
   for (std::uint32_t m = 0; m < b.profile.members; ++m) {
@@ -134,8 +135,8 @@ TEST(PrewriteRoom, IsReusedOnlyForRecordsBelowTheStoredTail) {
   EXPECT_GT(overwritten, 300U);
 }
 
-/// During a start, a member's log becomes unreadable before its records have been written to their
-/// home locations, which still hold old bytes.
+/// During a start, a member's log becomes unreadable before the roll-forward, so the member's home
+/// locations keep old bytes.
 TEST(PrewriteRecords, UnreadableRecordsAreNotWrittenHome) {
   std::uint64_t failed = 0;
   for (int events = 0; events < 60; ++events) {
@@ -198,7 +199,7 @@ TEST(PrewriteRecords, FromAnEarlierStartAreOlder) {
     ASSERT_EQ(b.write(9ULL * l.stripe_sectors(), counted(4, i)), Status::ok);
   b.array->shut_down();
   ASSERT_TRUE(b.open());
-  // The data is logged but not yet at its home location.
+  // The write returns when its data is logged, but not yet at its home location.
   ASSERT_EQ(b.write(9ULL * l.stripe_sectors(), counted(4, 7)), Status::ok);
   for (auto* drive : b.drives) drive->stall_writes = true;
   b.array->power_cut();
@@ -220,7 +221,7 @@ TEST(PrewriteRecords, AreKeptUntilRolledForwardDataIsDurable) {
       b.array->power_cut();
       b.run_for(0);
       b.array->power_on();
-      // The log has been rolled forward, but the array has not been idle long enough for a flush.
+      // Long enough to roll the log forward, but too short for the flush of an idle array.
       b.run_for(50 * kMillisecondNs);
     }
     EXPECT_EQ(b.read(24, 12), fresh);

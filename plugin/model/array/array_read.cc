@@ -109,8 +109,8 @@ Task ArrayController::read_pieces(HostRequest& host) {
   co_return co_await read_computed(host, failed_members);
 }
 
-/// Reads the units of the request that are on the members in `failed_members`. If such a member is
-/// lost, its units are reconstructed; otherwise, its unreadable sectors are repaired.
+/// Reads the units of the request that are on the members in `failed_members`. Units of a lost
+/// member are reconstructed. On other members, unreadable sectors are repaired.
 Task ArrayController::read_computed(HostRequest& host, std::uint64_t failed_members) {
   const Request r = host.request;
   const MemberRuns runs(layout, r.lba, r.sectors);

@@ -129,7 +129,8 @@ TEST(ArrayLoss, IsRecordedBeforeAMissedWriteIsAcknowledged) {
   expect_loss_is_on_record(array_profile(RaidLevel::raid1, 2), 32, 4);
 }
 
-/// The second member is lost while a stripe is being logged, so too few members have the record.
+/// If a second member is lost while a stripe is being logged, too few members have the record, so
+/// the write fails.
 TEST(ArrayLoss, SecondMemberWhileLoggingFailsTheWrite) {
   for (const bool second : {false, true}) {
     SCOPED_TRACE(second);
@@ -140,7 +141,7 @@ TEST(ArrayLoss, SecondMemberWhileLoggingFailsTheWrite) {
       ASSERT_TRUE(b.array->fail_member(0));
     }
     ASSERT_EQ(b.write(0, counted(12, 2)), Status::ok);
-    // After this time, the data and the superblocks have been written, but the array is not yet
+    // Long enough to write the data and the superblocks, but too short for the array to become
     // clean.
     b.run_for(50 * kMillisecondNs);
     b.drives[1]->dead = true;
@@ -171,7 +172,7 @@ TEST(ArrayFua, ReachesTheMediumOfVolatileMembers) {
   }
 }
 
-/// If a repaired sector were only in the cache, it would be unreadable again after a cut, and
+/// If a repaired sector were only in the volatile cache, a cut would make it unreadable again, and
 /// another member may be lost by then.
 TEST(ArrayRepair, RepairedSectorsAreOnTheMediumOfVolatileMembers) {
   for (std::uint64_t seed = 1; seed <= 8; ++seed) {
@@ -226,8 +227,8 @@ TEST(ArrayStripeCache, IsEmptyAfterACut) {
     b.array->power_cut();
     b.run_for(0);
     b.power_on_and_resync();
-    /// Writes another column. The new parity is computed from the old one, so it is right only if
-    /// the old one was.
+    /// Writes another data column. Its parity is computed from the old parity, so it is right only
+    /// if the resync has corrected the old parity.
     ASSERT_EQ(b.write(4, counted(1, 3)), Status::ok);
     b.drain();
     EXPECT_EQ(b.wrong_stripes(), 0U);
@@ -309,8 +310,8 @@ TEST(PhysicalSectors, RejectsPhysicalSectorsSharedByStripeUnitsOrSuperblocks) {
   EXPECT_NE(message(16, 16).find("both superblocks"), std::string::npos);
 }
 
-/// The host writes one sector. A cut makes the physical sectors that contain the data and its
-/// parity unreadable. The log must contain all that is needed to restore these physical sectors.
+/// The host writes one sector, and a cut makes the physical sectors with its data and its parity
+/// unreadable. The log must contain all that is needed to restore these physical sectors.
 TEST(PhysicalSectors, NeighboursOfALoggedWriteSurviveACut) {
   ArrayProfile p = with_prewrites(array_profile(RaidLevel::raid5, 4, 8));
   p.prewrite_sectors = 256;

@@ -26,8 +26,8 @@ void leave_a_hole(ArrayFixture& b, std::uint64_t stripe) {
   const RaidLayout l = b.layout();
   const auto fresh = counted(l.unit, 2);
   b.drives[l.member_of(stripe, l.data)]->stall_writes = true;
-  // REQUIRES: the region's bit is already set. If it is not set, the array first writes the bit,
-  // and this write stalls on the stalled member.
+  // The region's bit must already be set. Otherwise, the array would first write the bit to the
+  // stalled member, and would never begin to write the data.
   b.submit_write(stripe * l.stripe_sectors(), fresh);
   b.run_for(50 * kMillisecondNs);
   b.array->power_cut();
@@ -45,7 +45,7 @@ TEST(ArrayRegions, AreOnEveryMemberBeforeTheFirstWrite) {
   b.observer.log.clear();
   // The write covers a whole stripe, so nothing is read first.
   ASSERT_EQ(b.write(300, counted(12, 1)), Status::ok);
-  // The map writes in flight, each identified by its device and its request id.
+  // The writes of map pages that are in flight, each identified by its device and its request id.
   std::set<std::string> map_writes;
   std::size_t maps = 0;
   std::size_t writes = 0;
@@ -165,8 +165,7 @@ TEST(ArrayRegions, DoNotAgeDuringAWrite) {
   EXPECT_EQ(b.wrong_stripes(), 0U);
 }
 
-/// Writes to a region must have been flushed from the members' caches before the region's bit is
-/// cleared.
+/// Tests that the members' caches are flushed before the bit of a region is cleared.
 TEST(ArrayRegions, AgeOnlyAfterTheirWritesAreOnTheMedium) {
   for (std::uint64_t seed = 1; seed <= 8; ++seed) {
     SCOPED_TRACE(seed);

@@ -64,8 +64,7 @@ class ArrayRunner final : public CoroutineScope, private EventTarget {
   };
 
   Sleep until(TimeNs at) { return Sleep{*this, at}; }
-  /// Waits for an event at the current time, so that a request never completes while it is being
-  /// submitted.
+  /// Waits for an event at the current time. A request therefore never completes inside submit().
   Sleep until_event() { return until(simulation_.now()); }
   /// Waits until the controller has worked for `ns`. The controller does only one such piece of
   /// work at a time.

@@ -35,7 +35,8 @@ std::ostream& operator<<(std::ostream& out, const Commands& c) {
 Commands commands_of_write(ArrayFixture& b, std::uint64_t lba, std::uint32_t sectors) {
   const DeviceCounters before = b.member_totals();
   EXPECT_EQ(b.write(lba, numbered(sectors, 3)), Status::ok);
-  b.run_for(50 * kMillisecondNs);  // a prewrite is written in place only after the answer
+  // Long enough to write the logged update in place, which happens after the answer.
+  b.run_for(50 * kMillisecondNs);
   const DeviceCounters after = b.member_totals();
   return {after.reads - before.reads, after.writes - before.writes};
 }
@@ -113,8 +114,8 @@ TEST(ArrayCommands, TimesAreTheSameWithoutBytes) {
        {array_profile(RaidLevel::raid5, 5), with_log(array_profile(RaidLevel::raid5, 5))}) {
     std::vector<TimeNs> took[2];
     for (const bool bytes : {false, true}) {
-      // Without jitter, delays do not depend on the number of earlier commands. (During assembly,
-      // commands are sent only if the members store bytes.)
+      // Delays without jitter do not depend on the number of earlier commands. This number differs
+      // between the two runs, because assembly sends commands only if the members store bytes.
       ArrayFixture b(p, kMemberSectors, 1, {.delay_ns = 3 * kMillisecondNs});
       const auto opened = b.open([](ArrayFixture&) {}, bytes);
       ASSERT_TRUE(opened);
@@ -378,7 +379,8 @@ struct WriteHole {
     b.run_for(0);
     for (auto* drive : b.drives) drive->stall_writes = false;
   }
-  /// Returns true if the block that was not rewritten is still correct after its member has failed.
+  /// Kills the member that stores data block 1, which was not rewritten. Returns true if the block
+  /// can still be read correctly.
   bool other_block_is_intact() {
     b.drives[l.member_of(stripe, 1)]->dead = true;
     const auto all = numbered(l.stripe_sectors(), 1);
@@ -390,7 +392,7 @@ struct WriteHole {
   RaidLayout l;
   std::uint64_t stripe = 9;
   std::uint64_t lba = 0;
-  std::vector<std::byte> fresh;  ///< must be valid until the write ends
+  std::vector<std::byte> fresh;  ///< buffer of the write; must be valid until the write ends
 };
 
 TEST(WriteHole, ExistsWithoutRecovery) {
@@ -441,7 +443,7 @@ TEST(WriteHole, PrewriteLogClosesTheWriteHole) {
   b.run_for(0);
   EXPECT_EQ(b.wrong_stripes(), 1U);
   for (auto* drive : b.drives) drive->stall_writes = false;
-  // The member with data column 1, which the write did not change, is missing at power-on.
+  // The write did not change data column 1, whose member is missing at power-on.
   b.drives[l.member_of(9, 1)]->dead = true;
   b.array->power_on();
   auto expected = numbered(l.stripe_sectors(), 1);
@@ -480,7 +482,8 @@ TEST(ArrayPower, RequestsInFlightAreAnsweredOnce) {
   ids.push_back(b.submit_write(3, data));
   b.run_for(0);
   for (const RequestId id : ids) {
-    if (id == ids[8]) continue;  // no member has a volatile cache, so the flush completed at once
+    // This flush completed at once, because no member has a volatile cache.
+    if (id == ids[8]) continue;
     ASSERT_TRUE(b.host.has(id));
     EXPECT_EQ(b.host.done[id].status, Status::power_lost);
   }

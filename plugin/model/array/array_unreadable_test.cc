@@ -162,8 +162,7 @@ TEST_P(ArrayUnreadable, ResyncLeavesUnknownSectorsUnreadable) {
   for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
     SCOPED_TRACE(seed);
     FullArray a = full_array(seed);
-    // Makes the array dirty without interrupting an update, by writing bytes that are equal to the
-    // old ones.
+    // Rewriting the old bytes makes the array dirty, but interrupts no update.
     ASSERT_EQ(
         a.b.write(0, std::vector<std::byte>(a.expected.begin(), a.expected.begin() + kSectorBytes)),
         Status::ok);

@@ -177,7 +177,8 @@ Task ArrayController::write_stripes(HostRequest& host) {
   co_return join.status;
 }
 
-/// Fills `bytes` with the data and the parity of a run of full stripes, one member after the other.
+/// Fills `bytes` with the data and the parity of a run of full stripes, in the order of the
+/// members.
 void ArrayController::gather_full(const Request& request, const Segment& segment,
                                   std::byte* bytes) const {
   const std::size_t unit_bytes = std::size_t{layout.unit} * kSectorBytes;
@@ -221,8 +222,8 @@ Detached ArrayController::write_full(Join& join, Request request, Segment segmen
     expect_marked(request);
     array_counters.full_stripe_writes += segment.stripes;
     if (any_lost()) array_counters.degraded_writes += segment.stripes;
-    // The run is also written to a rebuilding member if the rebuild has reached the first stripe of
-    // the run. The rebuild later writes the other stripes again.
+    // A rebuilding member also gets the run if the rebuild has reached the run's first stripe. The
+    // rebuild later writes the run's other stripes again.
     LogParts parts{};
     for (std::uint32_t m = 0; m < layout.members; ++m) {
       if (!alive(m, segment.stripe)) continue;

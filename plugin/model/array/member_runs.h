@@ -39,7 +39,7 @@ class MemberRuns {
     for (std::uint32_t m = 1; m < layout_.members; ++m) base_[m] = base_[m - 1] + total[m - 1];
   }
 
-  /// Returns the first piece, without `buffer_sector`, for a loop that waits between two pieces.
+  /// Returns the first piece, for a loop that waits between two pieces. `buffer_sector` is not set.
   /// The first piece takes four divisions. Each later piece takes at most one, which finds the
   /// member in RAID-5 and RAID-6.
   Piece first() const {

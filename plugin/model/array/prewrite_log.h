@@ -59,12 +59,12 @@ class PrewriteLog {
     std::uint64_t sequence = 0;
     std::array<std::uint64_t, kArrayMembersMax> at{};
   };
-  /// Allocates space on every member of `parts`. Returns nullopt if a ring is full. The caller must
-  /// then try again after a call to home() or tail_durable().
+  /// Allocates space on every member of `parts`. Returns nullopt if a member's ring is full; the
+  /// caller must then try again after home() or tail_durable().
   std::optional<Place> reserve(std::uint64_t parts, std::span<const std::uint32_t> payload_sectors);
   std::uint64_t tail() const { return live_.empty() ? next_sequence_ : *live_.begin(); }
   void home(std::uint64_t sequence);
-  /// Notes that a header or superblock with this tail has reached the medium.
+  /// Records that a header or superblock with this tail has reached the medium.
   void tail_durable(std::uint64_t tail);
   bool needs_durable_tail() const { return tail() > durable_tail_; }
   std::size_t live() const { return live_.size(); }
@@ -73,7 +73,7 @@ class PrewriteLog {
  private:
   struct Record {
     std::uint64_t sequence;
-    /// Sectors used, including the space that is skipped at the end of the ring.
+    /// Sectors used by the record, including those skipped at the end of the ring.
     std::uint64_t used;
   };
   struct Ring {

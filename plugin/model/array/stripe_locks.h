@@ -66,7 +66,7 @@ class StripeLocks {
     }
     return false;
   }
-  std::vector<Run> held_;     ///< few: each update in flight holds at most one lock
+  std::vector<Run> held_;     ///< short, because each update in flight holds at most one lock
   std::vector<Run> waiting_;  ///< in arrival order
 };
 

@@ -95,8 +95,8 @@ StripePlan plan_write(const RaidLayout& l, std::uint32_t lo, std::uint32_t hi, s
     plan.method = WriteMethod::recover;
   }
   set_reads(l, plan, lost, physical);
-  // `data_only` reads nothing, so it can write only the changed sectors and not the rest of a
-  // physical sector.
+  // `data_only` reads nothing, so the rest of a physical sector is unknown, and only the changed
+  // sectors can be written.
   const bool reads = plan.method != WriteMethod::data_only;
   for (std::uint32_t role = 0; role < l.members; ++role) {
     if (role_lost(lost, role)) continue;

@@ -46,7 +46,7 @@ struct Superblock {
   bool same_shape(const Superblock& other) const;
 };
 
-/// Little-endian numbers at a byte offset within the sector.
+/// Store or load a little-endian number at a byte offset within the sector.
 void store_number(std::span<std::byte> sector, std::size_t offset, std::uint64_t value,
                   std::size_t bytes);
 std::uint64_t load_number(std::span<const std::byte> sector, std::size_t offset, std::size_t bytes);

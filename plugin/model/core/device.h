@@ -140,7 +140,7 @@ struct Characteristics {
   std::uint32_t physical_sector_sectors = 1;  ///< unit that is either written as a whole or torn
   bool volatile_cache = false;                ///< a flush is needed for durability
   bool trim = false;                          ///< trimmed sectors read as zeroes
-  /// write_zeroes is faster than a write of the same length
+  /// True if write_zeroes is faster than a write of the same length.
   bool fast_zero = false;
   /// Preferred length and alignment of requests (a full stripe, a flash page); 0 if there is no
   /// preference.

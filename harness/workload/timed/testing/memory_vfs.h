@@ -24,8 +24,9 @@ class MemoryVfs : public Vfs {
     bool operator==(const Counts&) const = default;
   };
   Counts counts;
-  std::uint64_t trace = 0;              ///< hash of all calls so far, in order
-  std::function<std::int64_t()> clock;  ///< if set, called at each write
+  std::uint64_t trace = 0;  ///< hash of all calls so far, in order
+  /// Returns the time for first_write_at and last_write_at. May be empty.
+  std::function<std::int64_t()> clock;
   std::int64_t first_write_at = -1, last_write_at = -1;
   std::optional<std::uint64_t> pieces_of_a_file;
   std::uint64_t capacity_bytes = 1ULL << 40, capacity_names = 1ULL << 40;
@@ -224,7 +225,7 @@ class MemoryVfs : public Vfs {
     return handles_.at(static_cast<std::size_t>(file));
   }
   std::vector<std::byte>& of(FileHandle file) { return files_.at(name_of(file)); }
-  /// Returns 0 if the name can be added to its directory; otherwise, an errno.
+  /// Adds the name to its directory. Returns 0, or an errno if the name cannot be added.
   int addable(const std::string& path) {
     if (files_.contains(path) || folders_.contains(path)) return EEXIST;
     const auto in = folders_.find(parent(path));
