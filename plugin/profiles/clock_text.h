@@ -1,5 +1,5 @@
 #pragma once
-// The text form of the clock for model time, as used in configurations.
+// Converts the clock for model time from and to the text that configurations use.
 
 #include <cstdint>
 #include <string>

@@ -37,10 +37,11 @@ namespace headcrash::record {
 struct DmLogSummary {
   std::uint64_t entries = 0, writes = 0, flushes = 0, discards = 0, marks = 0;
   std::uint64_t data_bytes = 0;
-  std::uint64_t unacknowledged = 0;  ///< export: unacknowledged writes, which are omitted
-  std::uint64_t marks_cut = 0;       ///< export: marks whose text was truncated
-  std::uint64_t uncounted = 0;       ///< import: entries that the super block does not count
-  bool without_super = false;        ///< import: the super block was never written
+  /// export: number of writes omitted because they were never acknowledged
+  std::uint64_t unacknowledged = 0;
+  std::uint64_t marks_cut = 0;  ///< export: marks whose text was truncated
+  std::uint64_t uncounted = 0;  ///< import: entries that the super block does not count
+  bool without_super = false;   ///< import: the super block was never written
 };
 
 /// Creates the recording `to`. Its device is named "imported" and has as many sectors as the log

@@ -85,7 +85,8 @@ struct TornPart {
   std::uint32_t first = 0, count = 0;
 };
 
-/// Content digests of those states at one cut that are built from the host's writes.
+/// Computes the content digests of crash states at one cut. Supports only states that consist of
+/// the host's writes, not states of the physical media.
 class CutContent {
  public:
   enum class Queries : std::uint8_t {

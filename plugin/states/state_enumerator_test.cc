@@ -51,7 +51,7 @@ class Explored {
     return all;
   }
 
-  /// Checks each state against the reference and returns the set of contents.
+  /// Checks each state against the reference and returns the set of distinct disk contents.
   Contents contents(const RandomRun& reference, const std::string& where) const {
     Contents all;
     std::set<std::pair<Bytes, std::uint64_t>> seen;

@@ -306,7 +306,7 @@ class ReorderSource final : public RoundsSource {
   double space_ = 0;
   std::string bound_, left_out_;
   std::uint64_t unnamed_ = 0;
-  /// Pairs of a cut and its rank in the order in which the cuts are tried, sorted by cut.
+  /// Pairs of a cut and its position in the order of exploration. The pairs are sorted by cut.
   std::vector<std::pair<std::uint64_t, std::size_t>> numbers_;
 };
 
@@ -328,8 +328,9 @@ Tear tear(std::uint64_t units, std::uint64_t n) {
     const std::uint64_t inner = units - 2;
     return {1 + (n - 2 * cuts + inner / 2) % inner, 1, lost};
   }
-  // The write is split in the middle, after the first unit, before the last unit, and then
-  // elsewhere. At each place, first the prefix and then the suffix is new.
+  // The first split points are the middle of the write, the place after its first unit, and the
+  // place before its last unit. At each split point, the first tear contains only the part before
+  // it, and the second tear only the part after it.
   const std::uint64_t place = n / 2;
   const std::uint64_t middle = units / 2;
   std::uint64_t at = place + 1;

@@ -19,7 +19,8 @@ class ReadSectors {
     sum_ += digest;
     has_grown_ = true;
   }
-  /// Keeps the sum correct. Call this for each sector whose contents change.
+  /// Must be called when the contents of a sector change, so that the sum remains correct. Ignores
+  /// sectors that have not been added.
   void change(std::uint64_t sector, std::uint64_t digest_before, std::uint64_t digest) {
     if (contains_[sector] != 0) sum_ += digest - digest_before;
   }

@@ -45,9 +45,10 @@ class NvramBlocks {
   // ---- changes
   /// State of a block before a write.
   struct Written {
-    std::uint64_t lba = 0;      ///< the first written sector of the block
-    bool block_dirty = false;   ///< true if at least one sector of the block was dirty
-    bool sector_dirty = false;  ///< true if at least one written sector was dirty
+    std::uint64_t lba = 0;     ///< the first written sector of the block
+    bool block_dirty = false;  ///< true if at least one sector of the block was dirty
+    /// true if at least one of the sectors to be written was already dirty
+    bool sector_dirty = false;
   };
   using Seen = std::function<void(const Written&)>;
   /// Marks the range as dirty and stores `data` (empty for zeroes, or if only timing matters).
@@ -84,8 +85,9 @@ class NvramBlocks {
   void came_back(const SectorRange& range, bool failed);
 
   // ---- power
-  void cut();          ///< sectors in flight become dirty again; clean sectors are dropped
-  void mark_replay();  ///< sets `replay` for all dirty sectors; failed blocks are retried
+  void cut();  ///< sectors in flight become dirty again; clean sectors are dropped
+  /// sets `replay` for all dirty sectors, and clears the failed flag of all dirty blocks
+  void mark_replay();
   void clear();
 
   std::uint32_t blocks() const { return static_cast<std::uint32_t>(blocks_.size()); }

@@ -186,8 +186,9 @@ class Pacer {
   std::list<Waiter*> waiters_;  ///< requests in flight, oldest first
   std::size_t in_flight_max_ = 0;
   Waiter* leader_ = nullptr;
-  model::TimeNs leader_target_ = 0;          ///< time of the event for which the leader is sleeping
-  std::atomic<bool> leader_roused_ = false;  ///< set to make the leader stop spinning
+  model::TimeNs leader_target_ = 0;  ///< time of the event for which the leader is sleeping
+  /// set by rouse_leader(), so that a spinning leader stops
+  std::atomic<bool> leader_roused_ = false;
   /// estimate of the leaders' wake-up delay; rises fast, falls slowly
   WallNs oversleep_ns_ = 0;
   WallNs lead_ns_ = 0;

@@ -27,7 +27,7 @@ constexpr int kBatches = 3;
 constexpr std::size_t kRoundsOfBatch = 15;
 /// Timeout for one answer. If an answer takes longer, the machine is too busy for a measurement.
 constexpr int kPatienceMs = 200;
-/// Long enough for the server to fall into a deep sleep.
+/// Pause before a request, long enough for the server's idle processor to enter a deep sleep state.
 constexpr WallNs kPauseNs = 8 * model::kMillisecondNs;
 /// About as long as a request to a drive takes, and long enough for the client to fall into a deep
 /// sleep.

@@ -65,8 +65,8 @@ struct CalendarOptions {
   /// Nanoseconds of model time that are charged for each nanosecond that the guest computes; 0 if
   /// computing takes no model time.
   double charge = 0;
-  /// Returns the nanoseconds that the guest has computed since the last call. If this function is
-  /// set, it replaces the measurement of the guest's processes.
+  /// Returns the processor time in nanoseconds that the guest has used since the last call. If this
+  /// function is empty, the calendar measures the guest's processes instead.
   std::function<std::int64_t()> processor_ns;
 };
 

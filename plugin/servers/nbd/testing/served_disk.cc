@@ -91,8 +91,8 @@ ExitResult run_nbdkit(const TemporaryFolder& folder, const std::vector<std::stri
       waitpid(pid, &status, 0);
       return {1, text_of(log)};
     }
-    // A server that listens has accepted its parameters. The server is killed, and the exit code -1
-    // reports that it listened.
+    // A server that listens has accepted its parameters and will not exit. Kill it, and return -1
+    // as the exit code.
     if (fs::exists(folder / "refused.sock") || passed > kPatience) {
       kill(pid, SIGKILL);
       waitpid(pid, &status, 0);
