@@ -36,10 +36,10 @@ double drawn_mean(std::span<const double> values, std::mt19937_64& random) {
   return sum / static_cast<double>(values.size());
 }
 
-/// Returns the factor by which the interval from the resamples of a few values must be widened
-/// (sample.h). The quantile of Student's distribution is computed by Fisher's expansion about the
-/// normal quantile (Abramowitz & Stegun, 26.7.5). The result is too small by 0.7 % for three values
-/// and by 0.1 % for four.
+/// Returns a factor for the confidence interval of `count` values (sample.h). For a few values, the
+/// interval from resampling is too narrow and must be widened by this factor. The quantile of
+/// Student's distribution is computed by Fisher's expansion about the normal quantile (Abramowitz &
+/// Stegun, 26.7.5). The result is too small by 0.7 % for three values and by 0.1 % for four.
 double stretch_for(std::size_t count) {
   constexpr double kZ = 1.959963984540054;  // of kConfidence
   static_assert(kConfidence == 0.95);

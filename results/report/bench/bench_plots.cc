@@ -90,8 +90,8 @@ std::optional<double> metric_of(const Benchmark& bench, const Contest& contest,
   return mean == row->means.end() ? std::nullopt : std::optional(mean->second);
 }
 
-/// Draws a line for each entrant, through the numbers that `value` returns for the contests at each
-/// age.
+/// Draws a line for each entrant. Each point of the line is the result of `value` for one age of
+/// the file system.
 template <typename Value>
 std::optional<std::pair<Drawing, std::string>> by_age(const Ages& ages, const Dashes& dashes_of,
                                                       const char* title, const char* format,

@@ -18,7 +18,7 @@ struct IoErrorsReport {
   bool valid = true;  ///< the controls behaved as expected, and every fault occurred
 };
 
-/// Returns true if the run (default: the newest) belongs to this survey.
+/// Returns true if the run (default: the newest) is a survey of I/O errors.
 Result<bool> is_io_errors(db::Database& database, std::optional<std::int64_t> run);
 
 Result<IoErrorsReport> io_errors_report(db::Database& database, std::optional<std::int64_t> run);
