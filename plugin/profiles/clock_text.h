@@ -14,7 +14,7 @@ struct Clock {
     real,
     off,
     /// The guest's own time, which does not advance while the guest computes
-    /// (plugin/servers/timetravel). It has no text form.
+    /// (plugin/servers/timetravel). parse_clock() does not accept it.
     virtual_time,
   };
   Kind kind = Kind::real;

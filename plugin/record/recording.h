@@ -52,7 +52,7 @@ class RecordingWriter : public model::MachineObserver {
   const std::optional<Error>& error() const;  ///< the first host error; later events are dropped
   std::uint64_t bytes() const;                ///< length of the log, including buffered bytes
 
-  // ---- for a log that is also the store (log_store.h)
+  // ---- for log_store.h, where the log is also the store
 
   /// Like media_written(), but returns the location of the bytes in the log; nullopt if the log has
   /// failed. If `zeroes` is true, a write without bytes is recorded as zeroes, and the store must

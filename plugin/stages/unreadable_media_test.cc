@@ -11,7 +11,8 @@ namespace {
 
 constexpr std::uint64_t kStackSectors = 65536;
 
-/// A machine on blank media. The test appends the effects of a cut to the machine's recording.
+/// A recorded machine on blank media. make_unreadable() adds an effect of a power cut to the
+/// recording.
 struct RecordedStack {
   RecordedStack(const std::filesystem::path& path, const char* profile) {
     auto planned = plan_machine(profile, kStackSectors);

@@ -74,7 +74,7 @@ class WritePrefixes {
  public:
   /// `start` is the medium before write `first`. `base` is the image below `start`; if it is null,
   /// unassigned sectors are zeroes. `base` and `writes` must outlive this object. If `used_disk` is
-  /// true, zeroes are recorded wherever they are written, even where nothing is assigned.
+  /// true, unassigned sectors may have contents, so every write of zeroes is recorded.
   WritePrefixes(record::ExtentIndex start, const StateImage* base,
                 const std::vector<RecordedWrite>* writes, std::size_t first, std::size_t end,
                 bool used_disk = false);

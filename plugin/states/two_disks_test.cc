@@ -401,7 +401,7 @@ TEST(TwoDisks, MostSubsetsOfThreeDisksLoseWritesOnOneDiskOnly) {
     if (!disk) continue;
     ++on_one;
     const auto lost = std::count(kept.begin(), kept.end(), 0);
-    // A stopped disk loses its newest writes and keeps older ones.
+    // A disk that has stopped loses its newest writes and keeps its oldest ones.
     const bool tail = lost > 2 && lost < 10 && kept[*disk] != 0 && kept[27 + *disk] == 0;
     if (tail) stopped.insert(*disk);
     if (lost == 2) lost_two.insert(*disk);

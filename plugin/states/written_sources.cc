@@ -245,8 +245,9 @@ class ReorderSource final : public RoundsSource {
   }
 
   /// Returns one list of flags per disk. A flag is set if the unflushed write is on this disk.
-  /// Disks with none or all of the unflushed writes are omitted. States that lose the writes on one
-  /// disk expose programs that flush one disk and rely on another.
+  /// Disks with none or all of the unflushed writes are omitted. The lists are used for states in
+  /// which only one disk loses writes. Such states expose programs that do not flush all disks on
+  /// which they rely.
   std::vector<std::vector<std::uint8_t>> disks_of(const Unflushed& unflushed) const {
     std::vector<std::vector<std::uint8_t>> disks;
     for (std::size_t part = 0; context_.of_all_disks() && part < context_.chosen.size(); ++part) {

@@ -162,8 +162,7 @@ TEST(HistoryCheckItself, DetectsADeviceThatServesOldData) {
     int calls = 0;
     std::vector<std::byte> older(8 * kSectorBytes);
     options.mischief = [&](HistoryCheck&, Random&) {
-      // Restores older contents of the medium directly in the store, so that the device does not
-      // notice.
+      // Writes older contents into the store directly and not through the device.
       if (++calls % 2 == 1) {
         EXPECT_TRUE(b.store.read(40, older));
       } else {

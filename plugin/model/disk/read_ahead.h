@@ -75,7 +75,7 @@ class ReadAhead {
   std::uint64_t planned_ = 0;   ///< LBN at which the planned reads end
   std::uint64_t goal_ = 0;      ///< LBN at which reading stops
   std::uint64_t asked_to_ = 0;  ///< end of the last requested range
-  /// Sectors before this LBN have been reported by halt() or belong to the request.
+  /// Sectors before this LBN belong to the request or have already been reported by halt().
   std::uint64_t reported_ = 0;
   OffsetPs free_ps_ = 0;  ///< end of the last planned read
   ArmPosition arm_;       ///< arm position at the end of the planned reads

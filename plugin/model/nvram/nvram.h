@@ -52,7 +52,8 @@ namespace headcrash::model {
 
 /// Options of a cache. The objects that they refer to must outlive the cache.
 struct NvramOptions {
-  const NvramProfile& profile;  ///< copied; must pass validate(), and its range must be on `below`
+  /// copied; must pass validate(), and `below` must contain its range
+  const NvramProfile& profile;
   Simulation& simulation;
   Observer& observer;
   std::unique_ptr<Device> below;

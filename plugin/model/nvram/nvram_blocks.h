@@ -43,6 +43,7 @@ class NvramBlocks {
   bool leaving(const SectorRange& range) const;
 
   // ---- changes
+
   /// State of a block before a write.
   struct Written {
     std::uint64_t lba = 0;     ///< the first written sector of the block
@@ -61,6 +62,7 @@ class NvramBlocks {
   void renew(const SectorRange& range);  ///< marks the range's clean blocks as recently read
 
   // ---- write-back
+
   /// Returns dirty blocks, least recently written first.
   const std::list<std::uint32_t>& dirty_order() const { return list(Order::dirty); }
   /// Returns true if the block may be written back, that is, if no part of it is in flight, and its

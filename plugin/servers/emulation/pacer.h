@@ -114,7 +114,8 @@ class Pacer {
   bool answers_at_once() const { return answers_at_once_.load(std::memory_order_relaxed); }
   void set_clock(const Clock& clock);  ///< model time continues without a jump
 
-  /// Sets how long before its modelled instant an answer is sent.
+  /// Sets the lead: the time by which answers are sent before the modelled completion, because
+  /// their transport takes time.
   void set_lead(WallNs lead_ns);
   WallNs lead_ns() const;
 
@@ -166,8 +167,8 @@ class Pacer {
   void leave(Waiter& waiter);
   void hold(Lock& lock, const Waiter& waiter);
   void count(std::size_t device_index, const model::Request& request, const Waiter& waiter);
-  /// Updates the statistics of modelled times, which do not depend on the clock. Returns true for a
-  /// read or a write.
+  /// Updates the statistics of modelled times. Modelled times do not depend on the clock. Returns
+  /// true for a read or a write.
   bool count_modelled(std::size_t device_index, const model::Request& request,
                       const model::Completion& completion);
   void run_background();

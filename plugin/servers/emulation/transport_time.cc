@@ -29,8 +29,8 @@ constexpr std::size_t kRoundsOfBatch = 15;
 constexpr int kPatienceMs = 200;
 /// Pause before a request, long enough for the server's idle processor to enter a deep sleep state.
 constexpr WallNs kPauseNs = 8 * model::kMillisecondNs;
-/// About as long as a request to a drive takes, and long enough for the client to fall into a deep
-/// sleep.
+/// Time from a request to its answer, about as long as a drive takes. The client's idle processor
+/// enters a deep sleep state during this time.
 constexpr WallNs kServiceNs = 8 * model::kMillisecondNs;
 constexpr WallNs kSpinNs = 200 * model::kMicrosecondNs;
 constexpr std::size_t kServerThreads = 4;

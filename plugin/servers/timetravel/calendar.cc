@@ -141,8 +141,8 @@ bool Calendar::can_advance() {
   return false;
 }
 
-/// Delivers the agent's text to the host and stops time, so the host's response takes no model
-/// time, however long it takes on the host.
+/// Delivers the agent's text to the host, and returns false to stop model time. The host's response
+/// then takes no model time, however long it takes on the host.
 bool Calendar::flush_host_and_stop() {
   send_to_host();
   return false;
