@@ -61,8 +61,8 @@ double stretch_for(std::size_t count) {
   return ratio * std::sqrt(static_cast<double>(count) / freedom);
 }
 
-/// Returns the interval that contains the middle fraction kConfidence of the resamples, stretched
-/// about `centre`.
+/// Computes the central interval that contains the fraction kConfidence of the resamples.
+/// Multiplies its distances from `centre` by `stretch`, and returns the resulting interval.
 Interval middle(std::vector<double> resamples, double centre, double stretch) {
   const double tail = (1 - kConfidence) / 2;
   const double low = quantile(resamples, tail);

@@ -204,8 +204,8 @@ void choose_window(const CrashPage& page, PicturePlan& plan) {
   plan.window_end = end + margin;
 }
 
-/// Returns the length to which longer intervals are shortened: the largest length that takes at
-/// most its share of the shortened axis.
+/// Returns the length at which longer intervals are drawn. A shortened interval may take at most a
+/// certain share of the axis; the result is the largest length that meets this limit.
 double longest_stretch(const std::vector<std::int64_t>& times) {
   const auto length = [&](double most) {
     double sum = 0;

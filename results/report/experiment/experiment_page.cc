@@ -690,7 +690,8 @@ Result<ExperimentPage> experiment_page(db::Database& database, std::int64_t run)
     page.failed = row.integer("failed");
   }
   TRY(const auto html, claims_html(claims));
-  // An experiment with its own summary is a comparison rather than the reproduction of a paper.
+  // Only the paper's own rules count. An experiment that has its own summary is not about a paper,
+  // so all its rules count.
   const bool of_a_paper = std::ranges::none_of(claims, opens_the_page);
   const auto scores = scores_by_class(claims);
   Score counted;

@@ -51,7 +51,7 @@ std::string completeness_note(const Run& run);
 std::string status_text(const Answer& answer);
 std::string systems_text(const Answer& answer);
 
-/// All numbers, for other programs and for the terminal (report.h).
+/// The run's results, as JSON and as text for the terminal (report.h).
 struct Summary;
 Summary summary_of(const Facts& facts);
 
