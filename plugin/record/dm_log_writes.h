@@ -53,7 +53,8 @@ Result<DmLogSummary> import_dm_log_writes(const std::filesystem::path& from,
                                           const std::filesystem::path& to,
                                           std::uint64_t sectors_min = 1);
 
-/// Calls `put` for each run of the device's contents before the recording, in ascending order.
+/// Supplies the device's contents before the recording. Calls `put` for each contiguous range of
+/// contents, in ascending order.
 using DmLogPut = std::function<Result<void>(std::uint64_t lba, std::span<const std::byte> bytes)>;
 using DmLogBase = std::function<Result<void>(const DmLogPut& put)>;
 

@@ -95,8 +95,8 @@ TEST(UnreadableMedia, RolledForwardSectorsAreReadable) {
   EXPECT_EQ(client.read(0, 8), filled('a', 8));
 }
 
-/// An unreadable record must not be rolled forward. The recording still contains the record's
-/// bytes, which are valid.
+/// A log record that is unreadable on the medium must not be rolled forward, although the recording
+/// still contains the record's valid bytes.
 TEST(UnreadableMedia, AnUnreadableLogRecordIsIgnored) {
   TemporaryFolder folder;
   const auto path = folder / "torn.hcrec";

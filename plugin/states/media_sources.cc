@@ -152,8 +152,8 @@ class MemberSource final : public StateSource {
     return std::min(promise, first_from(sent_, answer, end));
   }
 
-  /// Returns the number of media writes that the other members can complete between this member's
-  /// stop and limit_of(step).
+  /// Returns how many media writes the other members complete after this member has stopped and
+  /// before limit_of(step).
   std::size_t others_until_limit(const Step& step) const {
     const std::uint64_t limit = limit_of(step);
     const auto after = std::ranges::upper_bound(steps_, step.event, {}, &Step::event);

@@ -151,8 +151,8 @@ TEST(DishonestFaults, FailTheCheck) {
   }
 }
 
-/// Tests the check itself. The test restores older contents of the medium without the device's
-/// knowledge, and the check must detect this.
+/// Tests the check itself. The test writes older contents into the store without using the device,
+/// and the check must detect this.
 TEST(HistoryCheckItself, DetectsADeviceThatServesOldData) {
   std::uint64_t found = 0;
   for (std::uint64_t seed = 1; seed <= 10; ++seed) {

@@ -100,7 +100,7 @@ inline constexpr std::size_t kNvramKindsMax = 16;
 struct NvramKindCounters {
   std::uint64_t cached_writes = 0;
   std::uint64_t block_hits = 0;  ///< writes to blocks that had at least one dirty sector
-  /// Writes to blocks in which at least one written sector was dirty.
+  /// Number of written blocks in which the write overwrote at least one dirty sector.
   std::uint64_t dirty_hits = 0;
 };
 using NvramKinds = std::array<NvramKindCounters, kNvramKindsMax>;

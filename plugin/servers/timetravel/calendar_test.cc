@@ -482,7 +482,8 @@ TEST(TimeTravelCalendar, AChargedGuestReportsItsSleep) {
   EXPECT_EQ(clock.free_until, now + 2000);
 }
 
-/// When the guest reads the marks after it has computed, its clock is set to the machine's.
+/// A guest reads the mark disk after it has computed. The answer is delayed until the guest waits,
+/// and the guest's clock then equals the machine's.
 TEST(TimeTravelCalendar, ImmediateAnswersWaitForAGuestThatHasComputed) {
   Charged all(1);
   TestClient marks(all.machine.calendar->mark_socket());
