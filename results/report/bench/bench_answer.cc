@@ -76,8 +76,8 @@ std::string status_of(const Benchmark& bench) {
   return text;
 }
 
-/// Returns the names of the versions that differ between merged shards. For such a version, the run
-/// records a list of values.
+/// Returns the names of the versions that differ between the shards of a merged run. The run
+/// records such a version as a list of values.
 std::vector<std::string> mixed_versions(const Run& run) {
   std::vector<std::string> mixed;
   for (const std::string& text : {run.versions, run.host}) {

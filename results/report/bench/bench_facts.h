@@ -79,7 +79,7 @@ struct Standing {
   /// times to quiescence or elapsed times.
   statistics::Summary ranking;
   statistics::Summary elapsed;  ///< milliseconds
-  /// Median fraction of the ranked time during which the device was busy.
+  /// Median fraction of the time in `ranking` during which the device was busy.
   double busy_share = 0;
   /// Median fraction of the elapsed time during which the device was busy.
   double elapsed_busy_share = 0;

@@ -155,8 +155,9 @@ struct CrashPage {
   std::optional<std::size_t> shown;  ///< index of the requested state
   /// Position of the cut in the picture: that of the shown state, or the end of the recording.
   std::uint64_t cut = 0;
-  std::uint64_t events = 0;                       ///< number of events in the recording
-  std::uint64_t first_event = 0, last_event = 0;  ///< the workload, excluding mkfs and unmount
+  std::uint64_t events = 0;  ///< number of events in the recording
+  /// range of the workload's events, without mkfs and unmount
+  std::uint64_t first_event = 0, last_event = 0;
   /// The moment in the recording at which the recovery of the requested state begins.
   std::optional<Moment> recovery;
   std::vector<TimelineFinding> findings;

@@ -69,8 +69,8 @@ std::string figure(const std::optional<double>& value) {
   return std::abs(*value) >= 1000 ? fmt::format("{:.0f}", *value) : fmt::format("{:.4g}", *value);
 }
 
-/// Returns the claim to which a row belongs, and creates the claim at its first row. The rows with
-/// numbers set the claim's title.
+/// Returns the claim to which a row belongs, and adds the claim if it does not exist yet. The title
+/// of a claim is set by its rows with numbers.
 Claim& claim_of(std::vector<Claim>& claims, const Row& row) {
   const std::string id = row.text("claim");
   const auto at = std::ranges::find(claims, id, &Claim::id);
@@ -282,8 +282,8 @@ std::vector<Quantity> quantities_of(const Claim& claim) {
   return quantities;
 }
 
-/// Returns a line for each name that occurs with several numbers. The points of a line are the
-/// numbers of the cells "NAME, NUMBER".
+/// Returns the lines to draw; empty if any line would have too few points. The cells are called
+/// "NAME, NUMBER": each NAME is a line, and NUMBER is the position of a point on the horizontal axis.
 std::vector<OwnSeries> lines_of(const Quantity& quantity) {
   std::vector<OwnSeries> lines;
   std::vector<std::size_t> points;

@@ -10,8 +10,8 @@
 
 namespace headcrash::report {
 
-/// The trials of a file system and variant that share one expectation, on all devices and with all
-/// workloads.
+/// All trials of a file system and variant that have the same expected result, on any device and
+/// with any workload.
 struct SystemRow {
   std::string filesystem, variant;
   std::string place;     ///< for example "hp-c2447, small-files", or "6 cells" if there are several
