@@ -55,7 +55,7 @@ constexpr std::uint32_t kBlockSectors = 8;
 // ---- segments
 
 /// Returns an array of `drives` drives, or the drive itself if there is only one. The stripe unit
-/// is the largest with which the smallest segment covers eight drives.
+/// is 4 KiB, so that the smallest segment (32 KiB) covers eight drives.
 std::shared_ptr<const Stack> striped(const std::shared_ptr<const Stack>& drive,
                                      std::uint32_t drives, bool synchronised) {
   if (drives == 1) return drive;

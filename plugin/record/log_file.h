@@ -37,7 +37,7 @@ class LogFile {
 
   /// Appends `head` and then `payload`. Returns false if the file has failed.
   bool append(std::span<const std::byte> head, std::span<const std::byte> payload = {});
-  /// Writes the buffered bytes to the kernel. Returns false if the file has failed.
+  /// Passes the buffered bytes to the kernel. Returns false if the file has failed.
   bool flush();
   /// Flushes and closes the file; reports delayed kernel errors. The object must not be used
   /// afterwards.

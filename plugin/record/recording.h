@@ -47,7 +47,7 @@ class RecordingWriter : public model::MachineObserver {
   void marked(model::TimeNs at, std::string_view text) override;
   void power_changed(model::TimeNs at, model::PowerState state) override;
 
-  Result<void> flush();  ///< writes everything to the kernel
+  Result<void> flush();  ///< passes all buffered bytes to the kernel
   Result<void> close();  ///< flush(), then closes the file; no calls may follow
   const std::optional<Error>& error() const;  ///< the first host error; later events are dropped
   std::uint64_t bytes() const;                ///< length of the log, including buffered bytes

@@ -208,8 +208,8 @@ Result<std::uint64_t> CutContent::below(std::uint64_t lba, std::uint64_t sectors
   return before_->digest(lba, sectors);
 }
 
-/// Returns the content sum that a part of `atom` has in the current state if only the first
-/// `writers` of its writers are considered.
+/// Returns the content sum of a part of `atom` in the current state. Only the first `writers`
+/// writers of the atom are considered.
 Result<std::uint64_t> CutContent::value(const Atom& atom, std::uint64_t lba, std::uint64_t sectors,
                                         std::uint32_t writers) {
   while (writers > 0) {

@@ -208,7 +208,7 @@ TEST(TwoDisks, TornAndAllStrategiesTogetherHaveNoDuplicates) {
         if (one.kind != TwoDisks::Event::Kind::write || one.request != found.state.torn[0].request)
           continue;
         torn_on.insert(one.device);
-        /// checks only the log; its physical sectors are two sectors long
+        // Only the log is checked. It has physical sectors of two sectors.
         if (one.device == 0) continue;
         const std::uint64_t from = one.lba + found.state.torn[0].first;
         const std::uint64_t to = from + found.state.torn[0].count;

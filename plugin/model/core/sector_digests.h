@@ -35,7 +35,8 @@ class ReadSectors {
 };
 
 /// Contains one digest for each sector of a store. Sectors with equal digests have equal bytes; 0
-/// means zeroes. The digests must outlive this object, and so must the ReadSectors, if any.
+/// means zeroes. The vector of digests must outlive this object. If a ReadSectors is given, it must
+/// also outlive this object.
 class SectorDigests {
  public:
   SectorDigests() = default;  ///< the digests are unknown

@@ -32,6 +32,7 @@ class NvramBlocks {
   NvramBlocks(std::uint64_t origin, std::uint32_t blocks, std::uint32_t block_sectors, bool bytes);
 
   // ---- queries
+
   /// Returns the number of blocks that the range touches.
   std::uint64_t span(const SectorRange& range) const;
   bool has_room_for(const SectorRange& range) const;

@@ -70,7 +70,7 @@ class Emulation {
   void set_threads(unsigned threads) { threads_ = threads; }
   void shut_down() { pacer_->shut_down(); }
   /// Aborts all waits. If the power is on, shuts the machine down cleanly, so that the contents of
-  /// volatile caches reach the medium. Then writes the recording to the kernel. Fails if the
+  /// volatile caches reach the medium. Then passes the recording to the kernel. Fails if the
   /// recording is incomplete.
   Result<void> stop();
 
