@@ -20,8 +20,7 @@
 
 namespace headcrash::report {
 
-/// In a trial's clock, the prefix that stands for virtual time including processor time. The charge
-/// factor follows the prefix.
+/// A trial's clock is "charged:FACTOR" in virtual time with a charge for processor time.
 inline constexpr std::string_view kChargedPrefix = "charged:";
 /// Minimum fraction of the time during which the device must be busy. A device with a smaller
 /// fraction did not limit the workload.
@@ -185,7 +184,7 @@ struct Benchmark {
   std::vector<BenchPanel> io;
 
   std::size_t failed() const;
-  // All trials have the same clock, because a benchmark's file defines its guests once.
+  // All trials have the same clock, because a benchmark has only one definition of its guests.
   bool in_virtual_time() const { return clock() != "real"; }
   std::string clock() const;  ///< as Contest::clock
 };

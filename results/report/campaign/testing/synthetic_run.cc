@@ -10,8 +10,8 @@
 namespace headcrash::report {
 namespace {
 
-// The standard defines the sequence of this generator, but not the sequences of the standard
-// distributions.
+// Synthetic runs must be the same with every standard library. The standard defines the sequence of
+// this generator, but not the sequences of the standard distributions.
 using Random = std::mt19937_64;
 
 double uniform(Random& random) {
