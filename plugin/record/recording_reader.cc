@@ -227,7 +227,7 @@ Result<std::optional<Event>> RecordingReader::State::next_of_any_kind(PayloadUse
     ended = true;
     return std::nullopt;
   }
-  ended = true;  // reset once the event is complete
+  ended = true;  // false again once the event is complete
   tail = Tail::incomplete;
   const std::uint64_t event_at = offset;
   EventHeader head;

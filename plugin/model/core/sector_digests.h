@@ -10,7 +10,8 @@
 namespace headcrash::model {
 
 /// The sectors of a store that a computation has read so far, and the sum of the digests of their
-/// current contents. If the sum is unchanged, the computation would read the same contents again.
+/// current contents. While the sum stays the same, repeating the computation would give the same
+/// result.
 class ReadSectors {
  public:
   explicit ReadSectors(std::uint64_t sectors) : contains_(sectors) {}

@@ -36,7 +36,7 @@ struct PowerStatus {
   model::PowerState power = model::PowerState::on;
   std::uint64_t cuts = 0;
   std::optional<model::TimeNs> last_cut_at;
-  std::optional<std::string> armed;  ///< the trigger's text
+  std::optional<std::string> armed;  ///< text of the armed trigger; nullopt if none is armed
 };
 
 /// A fault that has been added and not yet cleared. The fault may be exhausted, that is, unable to

@@ -115,7 +115,7 @@ class Pacer {
   void set_clock(const Clock& clock);  ///< model time continues without a jump
 
   /// Sets the lead: the time by which answers are sent before the modelled completion, because
-  /// their transport takes time.
+  /// the transport takes time.
   void set_lead(WallNs lead_ns);
   WallNs lead_ns() const;
 

@@ -154,7 +154,8 @@ class Calendar {
   model::TimeNs requested_ = model::kNever;
   model::TimeNs free_until_ = 0;     ///< the time in the last free_until message
   std::uint64_t reported_time_ = 0;  ///< the last time that the guest has reported
-  model::TimeNs guest_time_ = 0;     ///< the guest's current time, as far as known
+  /// model time that the guest has reached, as far as the calendar knows
+  model::TimeNs guest_time_ = 0;
   std::optional<ProcessorTime> processor_time_;
   std::uint32_t sequence_ = 0;  ///< sequence number of the calendar's messages
   /// Number of the calendar's latest messages that the guest has not acknowledged yet.
