@@ -121,8 +121,8 @@ struct Contest {
   /// displayed.
   bool is_of_a_tool() const { return parameters.starts_with("job="); }
   bool has_own_sizes() const { return scale == "custom" && !is_of_a_tool(); }
-  /// Returns the mark for the contest's size: "scaled", "custom", or nothing if the size is that of
-  /// the workload's source.
+  /// Returns "scaled" or "custom" if the contest's size differs from that of the workload's source.
+  /// Otherwise, returns an empty text.
   std::string scale_mark() const {
     return scale == "scaled" || has_own_sizes() ? scale : std::string();
   }

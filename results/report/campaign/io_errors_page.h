@@ -15,7 +15,7 @@ struct IoErrorsReport {
   std::string html, text;
   nlohmann::json summary;
   std::int64_t run = 0, cells = 0, not_measured = 0;
-  bool valid = true;  ///< the controls behaved as expected, and every fault occurred
+  bool valid = true;  ///< true if the controls behaved as expected and every fault occurred
 };
 
 /// Returns true if the run (default: the newest) is a survey of I/O errors.

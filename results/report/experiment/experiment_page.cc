@@ -202,7 +202,7 @@ std::string tables_html(const Claim& claim) {
 /// Returns the full name of a plotted line for the key below the plot. A long name is split over
 /// several lines.
 std::string key_label(const std::string& text) {
-  constexpr std::size_t kPiece = 20;  // less than the limit of plot_label()
+  constexpr std::size_t kPiece = 20;  // short enough that plot_label() does not truncate it
   const auto ascii = [](char c) { return static_cast<unsigned char>(c) < 0x80; };
   if (!std::ranges::all_of(text, ascii)) return plot_label(text);
   std::string label;
