@@ -68,7 +68,7 @@ struct ByPrevious {
   bool operator==(const ByPrevious&) const = default;
 };
 
-/// Fixed costs of a command. The diagram in disk.cc shows when each of them arises.
+/// Fixed costs of a command. The diagram in disk.cc shows the phases in which they occur.
 struct OverheadProfile {
   ByPrevious read_miss_command;  ///< time from arrival until the arm may move
   ByPrevious read_hit_command;   ///< time from arrival until the buffer is searched
