@@ -1,6 +1,6 @@
 #pragma once
 // The io-errors survey as a page, as text and as JSON: one table with all cells, and a list of
-// operations for each cell with a surprising result.
+// operations for each cell with an unexpected result.
 
 #include <cstdint>
 #include <nlohmann/json.hpp>
