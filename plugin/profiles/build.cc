@@ -257,8 +257,9 @@ class Builder {
     own.volatile_cache = profile.volatile_cache && write_cache;
     model::ArrayOptions o{own, simulation(), observer()};
     for (const auto& member : stack.below) {
-      const auto member_phase = static_cast<std::uint32_t>(mixed(options_.seed, next_, kPhase) %
-                                                           kPhasesPpm);  // next_: the member's id
+      // next_ is the id of the member.
+      const auto member_phase =
+          static_cast<std::uint32_t>(mixed(options_.seed, next_, kPhase) % kPhasesPpm);
       auto made = make(*member, own.volatile_cache,
                        profile.synchronised_spindles ? phase_ppm : member_phase);
       if (!made) return made;

@@ -1,5 +1,5 @@
 #pragma once
-// The text form of the clock for model time, as used in configurations.
+// Converts the clock for model time from and to the text that configurations use.
 
 #include <cstdint>
 #include <string>
@@ -14,7 +14,7 @@ struct Clock {
     real,
     off,
     /// The guest's own time, which does not advance while the guest computes
-    /// (plugin/servers/timetravel). It has no text form.
+    /// (plugin/servers/timetravel). parse_clock() does not accept it.
     virtual_time,
   };
   Kind kind = Kind::real;

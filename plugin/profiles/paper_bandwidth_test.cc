@@ -43,7 +43,7 @@ struct SegmentRow {
 struct QueueRow {
   std::string profile;
   double fcfs = 0;              ///< with one request at a time
-  double c_look = 0, sptf = 0;  ///< with a thousand requests in the drive's queue
+  double c_look = 0, sptf = 0;  ///< if the drive sorts a queue of a thousand requests
 };
 
 constexpr double kWrenBytesPerSecond = 1.3e6;
@@ -55,7 +55,7 @@ constexpr std::uint32_t kBlockSectors = 8;
 // ---- segments
 
 /// Returns an array of `drives` drives, or the drive itself if there is only one. The stripe unit
-/// is the largest with which the smallest segment covers eight drives.
+/// is 4 KiB, so that the smallest segment (32 KiB) covers eight drives.
 std::shared_ptr<const Stack> striped(const std::shared_ptr<const Stack>& drive,
                                      std::uint32_t drives, bool synchronised) {
   if (drives == 1) return drive;

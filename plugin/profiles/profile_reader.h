@@ -33,7 +33,7 @@ struct ArrayBox {
   model::ArrayProfile profile;
   std::vector<Origin> origins;
 };
-/// Reads the keys of an array, but not those of its members, which the caller reads. Does not call
+/// Reads the keys of an array. The caller must read the keys of the array's members. Does not call
 /// top.finish().
 ArrayBox read_array(ProfileTable& top, ReadErrors& errors);
 /// Checks an array. Each member has `member_sectors` sectors, and a physical sector consists of

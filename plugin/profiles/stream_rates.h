@@ -13,7 +13,7 @@ namespace headcrash::profiles {
 /// Rates in bytes per second, in the steady state.
 struct StreamRates {
   double read = 0;
-  double write = 0;  ///< with the write cache in its factory setting
+  double write = 0;  ///< rate of writes, with the write cache in its factory setting
 };
 
 /// Measures sequential requests of `request_sectors` (64 KiB by default), one at a time, starting

@@ -50,8 +50,8 @@ int complain(const Error& error) {
 
 struct Validated {
   Agreement whole;
-  /// Agreement in the two halves of the trace. The profile's constants were fitted to the first
-  /// half.
+  /// How well the model agrees with each half of the trace. The profile's constants were fitted to
+  /// the first half.
   Agreement first, second;
 };
 

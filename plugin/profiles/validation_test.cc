@@ -145,7 +145,8 @@ TEST(StreamRates, ADriveWithItsCacheOnWritesAsFastAsItReads) {
   EXPECT_GE(seen, 8);
 }
 
-/// Returns the rate of a stream in the first zone, assuming that it loses time only at skews.
+/// Returns the rate of a long sequential transfer in the first zone, in bytes per second. The drive
+/// pauses only for the track and cylinder skews.
 double streamed_bytes_per_second(const model::DiskProfile& drive) {
   const model::ZoneProfile& zone = drive.zones.front();
   const double skew =

@@ -39,7 +39,7 @@ class Backing {
   model::SectorStore* store(model::DeviceId device) { return stores_.at(device); }
 
   bool recorded() const { return log_ || recording_; }
-  Result<void> flush();  ///< writes the recording to the kernel
+  Result<void> flush();  ///< passes the buffered part of the recording to the kernel
   /// The recording's first host error; data after it is invalid.
   std::optional<Error> error() const;
 

@@ -37,10 +37,11 @@ namespace headcrash::record {
 struct DmLogSummary {
   std::uint64_t entries = 0, writes = 0, flushes = 0, discards = 0, marks = 0;
   std::uint64_t data_bytes = 0;
-  std::uint64_t unacknowledged = 0;  ///< export: unacknowledged writes, which are omitted
-  std::uint64_t marks_cut = 0;       ///< export: marks whose text was truncated
-  std::uint64_t uncounted = 0;       ///< import: entries that the super block does not count
-  bool without_super = false;        ///< import: the super block was never written
+  /// export: number of writes omitted because they were never acknowledged
+  std::uint64_t unacknowledged = 0;
+  std::uint64_t marks_cut = 0;  ///< export: marks whose text was truncated
+  std::uint64_t uncounted = 0;  ///< import: entries that the super block does not count
+  bool without_super = false;   ///< import: the super block was never written
 };
 
 /// Creates the recording `to`. Its device is named "imported" and has as many sectors as the log
@@ -52,7 +53,8 @@ Result<DmLogSummary> import_dm_log_writes(const std::filesystem::path& from,
                                           const std::filesystem::path& to,
                                           std::uint64_t sectors_min = 1);
 
-/// Calls `put` for each run of the device's contents before the recording, in ascending order.
+/// Supplies the device's contents before the recording. Calls `put` for each contiguous range of
+/// contents, in ascending order.
 using DmLogPut = std::function<Result<void>(std::uint64_t lba, std::span<const std::byte> bytes)>;
 using DmLogBase = std::function<Result<void>(const DmLogPut& put)>;
 

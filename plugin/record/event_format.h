@@ -66,7 +66,8 @@ struct CheckpointSlot {
   std::uint64_t offset = 0;
   /// 0 if the slot is empty. If both slots are valid, the slot with the higher generation is used.
   std::uint64_t generation = 0;
-  std::uint64_t end = 0;  ///< minimum size of the file
+  /// offset of the end of the checkpoint; the file must be at least this long
+  std::uint64_t end = 0;
   std::uint32_t reserved = 0;
   std::uint32_t crc = 0;
 };

@@ -103,7 +103,7 @@ class ExtentIndex {
   struct Table {
     std::array<std::shared_ptr<Chunk>, kTableChunks> chunks;
   };
-  /// estimate for the vector, the reference count and the allocator
+  /// Estimated memory per chunk for the vector, the reference count and the allocator.
   static constexpr std::size_t kChunkOverheadBytes = 64;
 
   const Chunk* chunk_at(std::uint64_t number) const;

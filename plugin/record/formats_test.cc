@@ -46,8 +46,7 @@ std::vector<Event> events_of(const fs::path& path) {
   return events;
 }
 
-// ---- dm-log-writes, read with the numbers and names of the format's description instead of our
-// code
+// ---- dm-log-writes files, parsed with constants from the format's description and not our code
 
 struct LogEntry {
   std::uint64_t sector, sectors, flags, data_bytes;

@@ -68,9 +68,8 @@ std::string header_text(const RecordingHeader& header) {
 std::optional<RecordingHeader> parse_header_text(std::string_view text) {
   constexpr std::uint64_t kSectorsMax =
       std::numeric_limits<std::int64_t>::max() / model::kSectorBytes;
-  constexpr std::uint64_t kMediumSectorsMax =
-      std::uint64_t{1}  // readers build an index of up to 32 MiB for such a device
-      << 41;
+  // 1 PiB. For a medium of this size, readers build an index of up to 32 MiB.
+  constexpr std::uint64_t kMediumSectorsMax = std::uint64_t{1} << 41;
   const json object = json::parse(text, nullptr, false);
   if (!object.is_object() || !object.contains("devices") || !object["devices"].is_array())
     return std::nullopt;

@@ -37,12 +37,12 @@ class LogFile {
 
   /// Appends `head` and then `payload`. Returns false if the file has failed.
   bool append(std::span<const std::byte> head, std::span<const std::byte> payload = {});
-  /// Writes the buffered bytes to the kernel. Returns false if the file has failed.
+  /// Passes the buffered bytes to the kernel. Returns false if the file has failed.
   bool flush();
   /// Flushes and closes the file; reports delayed kernel errors. The object must not be used
   /// afterwards.
   Result<void> close();
-  /// Overwrites bytes that have already been written to the kernel.
+  /// Overwrites bytes that have already been passed to the kernel.
   bool overwrite(std::uint64_t offset, std::span<const std::byte> bytes);
   Result<void> read(std::uint64_t offset, std::span<std::byte> into) const;
   Result<void> truncate(std::uint64_t size);

@@ -17,8 +17,8 @@ namespace {
 /// The first scan moves chunks with at least this many extents. Each further scan has a lower
 /// limit.
 constexpr std::size_t kFragmentedExtents = 32;
-/// If no move helps in a scan, the next scan begins after the index has grown by a fraction of its
-/// limit: 1/kIndexBytesPerTry.
+/// If no move reduces the index, the next scan begins after the index has grown by
+/// 1/kIndexBytesPerTry of its limit.
 constexpr std::size_t kIndexBytesPerTry = 64;
 
 Result<void> same_devices(const std::filesystem::path& path, const RecordingHeader& found,
@@ -55,7 +55,7 @@ std::vector<ExtentIndex> empty_indexes(const RecordingHeader& header) {
 }  // namespace
 
 struct LogStore::State {
-  /// A run that a drive has written to its store but not yet reported to the observer.
+  /// A contiguous write that a drive has made to its store but not yet reported to the observer.
   struct HeldRun {
     enum class Kind : std::uint8_t { none, bytes, zeroes } kind = Kind::none;
     model::DeviceId device = 0;
@@ -264,8 +264,8 @@ void LogStore::State::write_media(model::DeviceId device, model::TimeNs at,
   if (has(device, run.lba, run.sectors)) apply_media(indexes[device], run.lba, run.sectors, *bytes);
 }
 
-/// Appends the held run as a MEDIA event without a source request. Called if the drive has not
-/// reported the run to the observer.
+/// Appends `held` as a MEDIA event without a source request. Called if the drive has not reported
+/// this write to the observer.
 void LogStore::State::append_held() {
   if (held.kind == HeldRun::Kind::none) return;
   const HeldRun run = std::exchange(held, {});
@@ -321,8 +321,8 @@ void LogStore::acknowledged(model::DeviceId device, const model::Completion& com
 }
 
 void LogStore::incident(model::DeviceId device, model::TimeNs at, std::string_view text) {
-  // A run may be held at this point, because a fault can fire after a run has been stored and
-  // before its MEDIA event.
+  // A write may be held at this point: a fault can fire after the drive has stored a write and
+  // before the drive reports it.
   state_->log->incident(device, at, text);
   ++state_->events;
 }

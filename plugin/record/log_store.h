@@ -62,7 +62,7 @@ class LogStore : public model::MachineObserver {
   void marked(model::TimeNs at, std::string_view text) override;
   void power_changed(model::TimeNs at, model::PowerState state) override;
 
-  Result<void> flush();  ///< writes everything to the kernel
+  Result<void> flush();  ///< passes all buffered bytes to the kernel
   const std::optional<Error>& error() const;
 
   std::size_t index_bytes() const;

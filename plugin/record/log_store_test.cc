@@ -202,7 +202,8 @@ TEST_F(LogStoreTest, ContinuesFromACheckpoint) {
     EXPECT_EQ(log->events_read(), 0U);
     EXPECT_EQ(all_of(*log->store(0)), expected);
   }
-  // If neither checkpoint slot is readable, the log store computes the same result from the events.
+  // If neither checkpoint slot is readable, the log store reads all events and finds the same
+  // contents.
   std::string broken = whole;
   std::fill_n(broken.begin() + kSlotsAt, kTextAt - kSlotsAt, 'x');
   set_contents(broken);

@@ -47,12 +47,12 @@ class RecordingWriter : public model::MachineObserver {
   void marked(model::TimeNs at, std::string_view text) override;
   void power_changed(model::TimeNs at, model::PowerState state) override;
 
-  Result<void> flush();  ///< writes everything to the kernel
+  Result<void> flush();  ///< passes all buffered bytes to the kernel
   Result<void> close();  ///< flush(), then closes the file; no calls may follow
   const std::optional<Error>& error() const;  ///< the first host error; later events are dropped
   std::uint64_t bytes() const;                ///< length of the log, including buffered bytes
 
-  // ---- for a log that is also the store (log_store.h)
+  // ---- for log_store.h, where the log is also the store
 
   /// Like media_written(), but returns the location of the bytes in the log; nullopt if the log has
   /// failed. If `zeroes` is true, a write without bytes is recorded as zeroes, and the store must

@@ -181,8 +181,8 @@ TEST(Fuzz, DmLogWrites) {
     }
     std::uint64_t events = 0;
     read_all(folder / "x.hcrec", events);
-    // An export of the imported recording must have the same numbers of flushes and marks, and the
-    // same amount of data.
+    // An export of the imported recording must have as many flushes and marks as the original log,
+    // and as much data.
     const auto exported = export_dm_log_writes(folder / "x.hcrec", 0, folder / "again.log");
     EXPECT_TRUE(exported);
     if (exported) {

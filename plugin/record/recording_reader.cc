@@ -21,7 +21,8 @@ namespace headcrash::record {
 namespace {
 
 constexpr std::size_t kReadBytes = 256 << 10;
-constexpr std::size_t kReadAfterSkipBytes = 4 << 10;  ///< usually includes three event headers
+/// read size after a skipped payload; usually enough for three event headers
+constexpr std::size_t kReadAfterSkipBytes = 4 << 10;
 constexpr const char* kNotOneOfOurs = "use a file written by `headcrash serve --record` or record=";
 
 bool plausible_media(const EventHeader& header, std::uint64_t event_at,
@@ -226,7 +227,7 @@ Result<std::optional<Event>> RecordingReader::State::next_of_any_kind(PayloadUse
     ended = true;
     return std::nullopt;
   }
-  ended = true;  // reset once the event is complete
+  ended = true;  // false again once the event is complete
   tail = Tail::incomplete;
   const std::uint64_t event_at = offset;
   EventHeader head;

@@ -28,8 +28,8 @@ namespace headcrash::record {
 
 class SourceRing {
  public:
-  static constexpr std::size_t kRequests =
-      1 << 17;  ///< 5 MiB of entries, more than the 16384 blocks of 4 KiB in a 64 MB cache
+  /// More than the 16384 writes of 4 KiB that a cache of 64 MB can hold. The entries take 5 MiB.
+  static constexpr std::size_t kRequests = 1 << 17;
 
   struct Source {
     model::RequestId id = 0;

@@ -47,8 +47,8 @@ class MediumState {
   Result<void> read(std::uint64_t lba, std::span<std::byte> into) const;
   std::optional<std::uint64_t> first_unreadable(std::uint64_t lba, std::uint64_t sectors) const;
 
-  /// Overlays a range with other bytes from the same recording: those at a SUBMIT event's
-  /// Event::bytes_at, or zeroes.
+  /// Sets the location of the range's bytes: Event::bytes_at of a SUBMIT event in the same
+  /// recording, or zeroes.
   void assign(std::uint64_t lba, std::uint64_t sectors, ExtentLocation where) {
     index_.assign(lba, sectors, where);
   }

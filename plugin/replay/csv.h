@@ -25,7 +25,8 @@ class CsvWriter final : public ReplayObserver {
   CsvWriter& operator=(const CsvWriter&) = delete;
 
   void replayed(const ReplayedRequest& request) override;
-  bool failed() const { return failed_; }  ///< if true, later lines are dropped
+  /// true if a write to the file failed; later lines are dropped
+  bool failed() const { return failed_; }
   /// Closes the file. Fails if any write to the file has failed.
   Result<void> close();
 

@@ -1,5 +1,5 @@
-// Parses DiskSim's open traces. Also parses closed loops with one request at a time, whose response
-// times were measured on a drive.
+// Parses DiskSim's open traces. Also parses closed-loop traces, in which one request is in flight
+// at a time. Their response times were measured on a drive.
 #include "plugin/replay/trace_fields.h"
 
 namespace headcrash::replay {

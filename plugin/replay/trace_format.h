@@ -76,8 +76,8 @@ struct TraceFormatRow {
   const char* fields;  ///< the fields of a line, for messages
   const char* sort;    ///< command that sorts a trace by arrival; null for a closed loop
   bool has_titles;     ///< the first line may have column titles
-  /// Returns true if a first line can occur only in a file of this format. Null if the format has
-  /// no such line.
+  /// Returns true if a file with this first line must have this format. Null if the format cannot
+  /// be recognised by the first line.
   bool (*recognises)(std::string_view line);
   LineParser parse;
   bool closed_loop() const { return sort == nullptr; }

@@ -158,8 +158,9 @@ TEST(TraceFormats, FindsWaitsInTheNextPiece) {
   }
 }
 
-/// The times in DiskSim's traces are kept unchanged, unless the first request arrives more than one
-/// day after time zero. The device would otherwise appear to be idle until that request.
+/// If the first request arrives more than one day after time zero, arrivals are counted from that
+/// request. Otherwise, the device would appear to be idle until then. Earlier first arrivals are
+/// kept unchanged, as in DiskSim's traces.
 TEST(TraceFormats, ArrivalsCountFromTheFirstOne) {
   const auto late =
       parse("1577808144360.767 0 17173304 32 0\n1577808144361.767 0 8 8 1\n", TraceFormat::trace);

@@ -96,7 +96,7 @@ Result<std::unique_ptr<RebuiltMachine>> RebuiltMachine::create(profiles::Plan pl
 }
 
 /// Writes a cache's sectors back, either through the array or directly to the drive below the
-/// cache. In the latter case, the recording shows a write to the drive.
+/// cache. If the drive is written directly, the recording shows this write.
 Result<void> RebuiltMachine::write_back_range(const Medium& cache, model::DeviceId below,
                                               std::uint64_t lba, std::uint64_t sectors) {
   std::vector<std::byte> bytes(sectors * model::kSectorBytes);

@@ -28,8 +28,7 @@ Result<profiles::Plan> plan_machine(const std::string& profile, std::uint64_t se
 /// Returns the devices in the form used in a recording's header.
 std::vector<record::RecordedDevice> recorded_devices(const profiles::Plan& plan);
 
-/// Fails if the recorded media do not match the plan, which means that the recording was made with
-/// other devices.
+/// Fails if the recording's devices differ from those of the plan.
 Result<void> check_fit(const profiles::Plan& plan, const std::string& profile,
                        const std::vector<record::RecordedDevice>& recorded,
                        const std::string& recording);

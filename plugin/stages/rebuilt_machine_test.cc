@@ -34,7 +34,7 @@ Sealed record_an_array(StageServer& server, const std::filesystem::path& path) {
   return *sealed;
 }
 
-/// Returns a request that loads the array in its final state.
+/// Returns a request to load the whole array in the final state of the recording.
 LoadOrder whole_array_in(const std::filesystem::path& recording, const Sealed& sealed) {
   return array_in(recording, "p" + std::to_string(sealed.events));
 }

@@ -28,9 +28,10 @@ std::vector<std::byte> read_image(const states::StateImage& image, std::uint64_t
   return bytes;
 }
 
-/// Records a used disk, then records again on top of one of its states. Unwritten sectors hold the
-/// prior bytes, a trim changes nothing, and written zeroes read as zeroes. A state in which a write
-/// of zeroes is lost must differ from one in which it is kept.
+/// Records a disk that already contains data, then makes a second recording, based on a state of
+/// the first. Unwritten sectors hold the prior bytes, a trim changes nothing, and written zeroes
+/// read as zeroes. A state in which a write of zeroes is lost must differ from one in which it is
+/// kept.
 TEST(RecordedDisk, AUsedDiskShowsItsPriorContents) {
   const TemporaryFolder folder;
   const auto server = start_stages(1);

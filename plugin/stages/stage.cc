@@ -169,7 +169,8 @@ int Stage::without_exception(const Work& work) noexcept {
 void Stage::note_exception(const char* what) noexcept {
   try {
     if (!error_) error_ = name_ + ": a request failed: " + what + "; load a state again";
-  } catch (...) {  // there is not even enough memory for the text, so only the request fails
+  } catch (...) {
+    // There is not even enough memory for the message. The failed request is the only sign.
   }
 }
 

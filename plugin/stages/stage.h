@@ -88,8 +88,8 @@ class Stage {
   /// Fails while a request is in flight, or if the new disks do not have the sizes that open
   /// connections have seen.
   Result<void> may_load(const std::vector<DiskInfo>& disk_infos) const;
-  /// Makes the same checks as may_load(), then switches: the old overlay is dropped, and an
-  /// unsealed recording is discarded.
+  /// Fails in the same cases as may_load(). Otherwise, replaces the stage's content. The old
+  /// overlay is dropped, and an unsealed recording is discarded.
   Result<void> load(LoadRequest load);
 
   /// A client's connection. It must be destroyed before the stage.

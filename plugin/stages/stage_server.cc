@@ -88,7 +88,7 @@ Origin blank(const profiles::Plan& plan) {
   return origin;
 }
 
-/// Whether and how the stage is to be recorded.
+/// How to record a stage. If `into` is nullopt, the stage is not recorded.
 struct Recorded {
   std::optional<std::filesystem::path> into;
   AnswerDelay delay;

@@ -23,7 +23,8 @@ inline constexpr std::uint64_t kOverlayBytesDefault = 1ULL << 30;
 struct StageServerOptions {
   std::size_t stages = 1;                                  ///< 1 to kStagesMax
   std::uint64_t overlay_bytes_max = kOverlayBytesDefault;  ///< limit for each medium of each stage
-  std::optional<std::filesystem::path> recording;          ///< the recording for `state/ID`
+  /// the exports `state/ID` serve the states of this recording
+  std::optional<std::filesystem::path> recording;
 };
 
 /// A request to load a stage with a state of a recording, or with an empty disk.

@@ -11,7 +11,8 @@ namespace {
 
 constexpr std::uint64_t kStackSectors = 65536;
 
-/// A machine on blank media. The test appends the effects of a cut to the machine's recording.
+/// A recorded machine on blank media. make_unreadable() adds an effect of a power cut to the
+/// recording.
 struct RecordedStack {
   RecordedStack(const std::filesystem::path& path, const char* profile) {
     auto planned = plan_machine(profile, kStackSectors);
@@ -94,8 +95,8 @@ TEST(UnreadableMedia, RolledForwardSectorsAreReadable) {
   EXPECT_EQ(client.read(0, 8), filled('a', 8));
 }
 
-/// An unreadable record must not be rolled forward. The recording still contains the record's
-/// bytes, which are valid.
+/// A log record that is unreadable on the medium must not be rolled forward, although the recording
+/// still contains the record's valid bytes.
 TEST(UnreadableMedia, AnUnreadableLogRecordIsIgnored) {
   TemporaryFolder folder;
   const auto path = folder / "torn.hcrec";

@@ -129,8 +129,9 @@ Result<CutContent> CutContent::create(WrittenContent& content, std::uint64_t eve
   for (const std::size_t unflushed : cut.unflushed_) cut.fates_[unflushed - cut.first_] = 0;
   const std::size_t durable = cut.fates_.size() - cut.unflushed_.size();
   const bool on_all = use == Queries::many || cut.unflushed_.size() <= durable;
-  // Marks the writes whose sectors must be hashed: the durable writes if the digest is computed
-  // from the content before the first of them; otherwise, the unflushed writes.
+  // Select the writes whose sectors must be hashed. If the digest is derived from the content
+  // before the first unflushed write, these are the durable writes after it. If the digest is
+  // derived from the content after all writes, these are the unflushed writes.
   std::vector<std::uint8_t> wanted(cut.fates_.size());
   std::vector<std::size_t> taking_part;
   for (std::size_t i = 0; i < wanted.size(); ++i) {
@@ -207,8 +208,8 @@ Result<std::uint64_t> CutContent::below(std::uint64_t lba, std::uint64_t sectors
   return before_->digest(lba, sectors);
 }
 
-/// Returns the content sum that a part of `atom` has in the current state if only the first
-/// `writers` of its writers are considered.
+/// Returns the content sum of a part of `atom` in the current state. Only the first `writers`
+/// writers of the atom are considered.
 Result<std::uint64_t> CutContent::value(const Atom& atom, std::uint64_t lba, std::uint64_t sectors,
                                         std::uint32_t writers) {
   while (writers > 0) {

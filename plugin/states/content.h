@@ -85,7 +85,8 @@ struct TornPart {
   std::uint32_t first = 0, count = 0;
 };
 
-/// Content digests of those states at one cut that are built from the host's writes.
+/// Computes the content digests of crash states at one cut. Supports only states that consist of
+/// the host's writes, not states of the physical media.
 class CutContent {
  public:
   enum class Queries : std::uint8_t {
@@ -107,7 +108,8 @@ class CutContent {
   struct Atom {
     std::uint64_t lba = 0, sectors = 0;
     std::uint32_t first_writer = 0, writers = 0;  ///< range in writers_
-    std::uint64_t anchored = 0;                   ///< content sum in the anchor state
+    /// the atom's content sum in the state whose digest is anchor_
+    std::uint64_t anchored = 0;
     /// The atom's content sum if none of its writers is present; unset until needed.
     std::optional<std::uint64_t> below;
   };

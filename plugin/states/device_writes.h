@@ -41,7 +41,8 @@ class DeviceWrites {
 
   const std::vector<RecordedWrite>& writes() const { return writes_; }
   const std::vector<RecordedFlush>& flushes() const { return flushes_; }
-  std::size_t submitted_before(std::uint64_t event) const;  ///< index into writes()
+  /// number of writes submitted before the event, which is an index into writes()
+  std::size_t submitted_before(std::uint64_t event) const;
 
   std::uint64_t horizon(std::uint64_t event, std::optional<model::RequestId> lies_from) const;
   static bool durable(const RecordedWrite& write, std::uint64_t event, std::uint64_t horizon,
@@ -74,7 +75,7 @@ class WritePrefixes {
  public:
   /// `start` is the medium before write `first`. `base` is the image below `start`; if it is null,
   /// unassigned sectors are zeroes. `base` and `writes` must outlive this object. If `used_disk` is
-  /// true, zeroes are recorded wherever they are written, even where nothing is assigned.
+  /// true, unassigned sectors may have contents, so every write of zeroes is recorded.
   WritePrefixes(record::ExtentIndex start, const StateImage* base,
                 const std::vector<RecordedWrite>* writes, std::size_t first, std::size_t end,
                 bool used_disk = false);

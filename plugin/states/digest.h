@@ -26,7 +26,7 @@ std::uint64_t unreadable_sum(std::uint64_t lba, std::uint64_t sectors);
 /// contribution of zeroes, this contribution is never 0.
 std::uint64_t prior_sum(std::uint64_t lba, std::uint64_t sectors);
 
-/// Mixes two numbers into one.
+/// Returns the XOR of the two halves of the 128-bit product.
 std::uint64_t mix(std::uint64_t one, std::uint64_t other);
 
 }  // namespace headcrash::states

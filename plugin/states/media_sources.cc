@@ -152,8 +152,8 @@ class MemberSource final : public StateSource {
     return std::min(promise, first_from(sent_, answer, end));
   }
 
-  /// Returns the number of media writes that the other members can complete between this member's
-  /// stop and limit_of(step).
+  /// Returns how many media writes the other members complete after this member has stopped and
+  /// before limit_of(step).
   std::size_t others_until_limit(const Step& step) const {
     const std::uint64_t limit = limit_of(step);
     const auto after = std::ranges::upper_bound(steps_, step.event, {}, &Step::event);
@@ -209,9 +209,9 @@ class MemberSource final : public StateSource {
   std::vector<std::vector<std::size_t>> positions_;
   std::vector<std::size_t> order_;
   std::size_t round_ = 0, next_ = 0;
-  /// Number of states. For each media write before which a member can stop, the other members can
-  /// continue by several numbers of writes, and each of these numbers yields a state. States in
-  /// which two members stop early are added.
+  /// Number of states. There is a state for each media write before which a member can stop,
+  /// combined with each number of writes that the other members make after that. In addition, there
+  /// are states in which two members stop early.
   double space_ = 0;
 };
 

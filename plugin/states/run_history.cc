@@ -96,8 +96,8 @@ void RunHistory::State::find_disks() {
   if (std::adjacent_find(requests.begin(), requests.end()) != requests.end()) disks.clear();
 }
 
-/// Sets bases[device] to an image of the matching device of the base. Returns nullopt, or the
-/// reason why no device matches.
+/// Finds the device of the base recording that corresponds to `device`, and sets bases[device] to
+/// its image in `state`. On success, returns nullopt. If no device corresponds, returns the reason.
 std::optional<std::string> RunHistory::State::no_base_of(const RunHistory& below,
                                                          const CrashState& state,
                                                          std::size_t device, bool shared) {

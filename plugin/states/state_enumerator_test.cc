@@ -51,7 +51,7 @@ class Explored {
     return all;
   }
 
-  /// Checks each state against the reference and returns the set of contents.
+  /// Checks each state against the reference and returns the set of distinct disk contents.
   Contents contents(const RandomRun& reference, const std::string& where) const {
     Contents all;
     std::set<std::pair<Bytes, std::uint64_t>> seen;
@@ -153,7 +153,8 @@ TEST(StateEnumerator, PrefixLoseAllAndLyingFlushFindEveryCut) {
         lied.insert(reference.image(state));
       }
     }
-    // Before the first relevant cut, the only state is the empty disk.
+    // The strategies may omit the empty disk, which is the state before the first write. Add it to
+    // both sets.
     const Contents empty = {reference.physical(0)};
     Contents found =
         Explored(path, all_of_it({Strategy::prefix})).contents(reference, where + " prefix");

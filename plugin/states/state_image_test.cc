@@ -73,7 +73,7 @@ TEST(OverlayStore, IsBoundedAndReportsItsLimit) {
   OverlayStore store(empty_disk(1 << 20), 8 * model::kSectorBytes);
   const Bytes data(6 * model::kSectorBytes, std::byte{1});
   ASSERT_TRUE(store.write(0, data));
-  // four of these sectors are already stored, so the data needs only two more slots
+  // four of these sectors already have a slot, so this write needs only two more slots
   ASSERT_TRUE(store.write(2, data));
   const auto full = store.write(7, data);
   ASSERT_FALSE(full);

@@ -84,16 +84,17 @@ std::vector<std::size_t> spread(std::size_t n);
 struct Cuts {
   explicit Cuts(const SourceContext& context);
   std::vector<std::uint64_t> after_marks;
-  std::vector<std::uint64_t> flush_submitted;  ///< just before a flush is submitted
-  /// Just before the ACK of a flush or of a FUA write, while the writes that this ACK makes durable
-  /// are still unflushed.
+  std::vector<std::uint64_t> flush_submitted;  ///< cuts just before a flush is submitted
+  /// Cuts just before the ACK of a flush or of a FUA write, while the writes that this ACK makes
+  /// durable are still unflushed.
   std::vector<std::uint64_t> promise_kept;
   std::vector<std::uint64_t> after_fua_submitted, after_writes;
-  /// Just after a power cut. The states at these cuts are the contents of the medium that the power
-  /// cut left.
+  /// Cuts just after a power cut in the recording. The states at these cuts are the contents of the
+  /// medium that the power cut left.
   std::vector<std::uint64_t> power_lost;
-  std::vector<std::uint64_t> last;  ///< just before each power cut, and at the end of the run
-  std::string left_out;             ///< why some cuts cannot be used
+  /// cuts at the end of a power cycle: just before the power cut, or at the end of the run
+  std::vector<std::uint64_t> last;
+  std::string left_out;  ///< why some cuts cannot be used
 };
 
 /// Distinct cuts, in the order in which they are explored.

@@ -92,7 +92,7 @@ class SubsetList {
     const auto level = std::bit_width(i + 2) - 1;
     const std::size_t parts = std::size_t{1} << level;
     if (request_.writes < 2 * parts) return false;
-    const std::size_t part = parts - 1 - (i + 2 - parts);  // begins with the last part
+    const std::size_t part = parts - 1 - (i + 2 - parts);  // the last part comes first
     return flip(into, request_.writes * part / parts, request_.writes * (part + 1) / parts);
   }
   static bool lose(Subset* into, const Subset& lost) {

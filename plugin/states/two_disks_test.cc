@@ -208,7 +208,7 @@ TEST(TwoDisks, TornAndAllStrategiesTogetherHaveNoDuplicates) {
         if (one.kind != TwoDisks::Event::Kind::write || one.request != found.state.torn[0].request)
           continue;
         torn_on.insert(one.device);
-        /// checks only the log; its physical sectors are two sectors long
+        // Only the log is checked. It has physical sectors of two sectors.
         if (one.device == 0) continue;
         const std::uint64_t from = one.lba + found.state.torn[0].first;
         const std::uint64_t to = from + found.state.torn[0].count;
@@ -401,7 +401,7 @@ TEST(TwoDisks, MostSubsetsOfThreeDisksLoseWritesOnOneDiskOnly) {
     if (!disk) continue;
     ++on_one;
     const auto lost = std::count(kept.begin(), kept.end(), 0);
-    // A stopped disk loses its newest writes and keeps older ones.
+    // A disk that has stopped loses its newest writes and keeps its oldest ones.
     const bool tail = lost > 2 && lost < 10 && kept[*disk] != 0 && kept[27 + *disk] == 0;
     if (tail) stopped.insert(*disk);
     if (lost == 2) lost_two.insert(*disk);

@@ -245,8 +245,9 @@ class ReorderSource final : public RoundsSource {
   }
 
   /// Returns one list of flags per disk. A flag is set if the unflushed write is on this disk.
-  /// Disks with none or all of the unflushed writes are omitted. States that lose the writes on one
-  /// disk expose programs that flush one disk and rely on another.
+  /// Disks with none or all of the unflushed writes are omitted. The lists are used for states in
+  /// which only one disk loses writes. Such states expose programs that do not flush all disks on
+  /// which they rely.
   std::vector<std::vector<std::uint8_t>> disks_of(const Unflushed& unflushed) const {
     std::vector<std::vector<std::uint8_t>> disks;
     for (std::size_t part = 0; context_.of_all_disks() && part < context_.chosen.size(); ++part) {
@@ -306,7 +307,7 @@ class ReorderSource final : public RoundsSource {
   double space_ = 0;
   std::string bound_, left_out_;
   std::uint64_t unnamed_ = 0;
-  /// Pairs of a cut and its rank in the order in which the cuts are tried, sorted by cut.
+  /// Pairs of a cut and its position in the order of exploration. The pairs are sorted by cut.
   std::vector<std::pair<std::uint64_t, std::size_t>> numbers_;
 };
 
@@ -328,8 +329,9 @@ Tear tear(std::uint64_t units, std::uint64_t n) {
     const std::uint64_t inner = units - 2;
     return {1 + (n - 2 * cuts + inner / 2) % inner, 1, lost};
   }
-  // The write is split in the middle, after the first unit, before the last unit, and then
-  // elsewhere. At each place, first the prefix and then the suffix is new.
+  // The first split points are the middle of the write, the place after its first unit, and the
+  // place before its last unit. At each split point, the first tear contains only the part before
+  // it, and the second tear only the part after it.
   const std::uint64_t place = n / 2;
   const std::uint64_t middle = units / 2;
   std::uint64_t at = place + 1;

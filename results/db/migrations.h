@@ -1,7 +1,7 @@
 #pragma once
-// The schema's history: numbered .sql files, which are applied in order. Each runs in a separate
-// transaction that also sets PRAGMA user_version, so even after an interruption a file has exactly
-// one version.
+// The schema's history: numbered .sql files, which are applied in order. Each file is applied in a
+// separate transaction that also sets PRAGMA user_version. A database therefore always has exactly
+// one version, even after an interruption.
 
 #include <sqlite3.h>
 

@@ -36,10 +36,10 @@ double drawn_mean(std::span<const double> values, std::mt19937_64& random) {
   return sum / static_cast<double>(values.size());
 }
 
-/// Returns the factor by which the interval from the resamples of a few values must be widened
-/// (sample.h). The quantile of Student's distribution is computed by Fisher's expansion about the
-/// normal quantile (Abramowitz & Stegun, 26.7.5). The result is too small by 0.7 % for three values
-/// and by 0.1 % for four.
+/// Returns a factor for the confidence interval of `count` values (sample.h). For a few values, the
+/// interval from resampling is too narrow and must be widened by this factor. The quantile of
+/// Student's distribution is computed by Fisher's expansion about the normal quantile (Abramowitz &
+/// Stegun, 26.7.5). The result is too small by 0.7 % for three values and by 0.1 % for four.
 double stretch_for(std::size_t count) {
   constexpr double kZ = 1.959963984540054;  // of kConfidence
   static_assert(kConfidence == 0.95);
@@ -61,8 +61,8 @@ double stretch_for(std::size_t count) {
   return ratio * std::sqrt(static_cast<double>(count) / freedom);
 }
 
-/// Returns the interval that contains the middle fraction kConfidence of the resamples, stretched
-/// about `centre`.
+/// Computes the central interval that contains the fraction kConfidence of the resamples.
+/// Multiplies its distances from `centre` by `stretch`, and returns the resulting interval.
 Interval middle(std::vector<double> resamples, double centre, double stretch) {
   const double tail = (1 - kConfidence) / 2;
   const double low = quantile(resamples, tail);

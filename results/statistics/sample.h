@@ -85,7 +85,7 @@ void correct_for_number(std::span<Comparison* const> family);
 
 struct PairComparison {
   std::size_t first = 0, second = 0;
-  Comparison comparison;  ///< compares the second with the first
+  Comparison comparison;  ///< how `second` compares with `first`
 };
 /// Calls compare(i, j) for all i < j < `count`, and passes the results to correct_for_number().
 std::vector<PairComparison> compare_all_pairs(

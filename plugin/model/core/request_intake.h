@@ -42,8 +42,8 @@ class RequestIntake final : private EventTarget {
   /// Counts the request and answers it. The host's callback may submit requests or cut the power;
   /// if it cuts the power, generation() changes.
   void answer(const HostCommand& command, Status status);
-  /// Returns the counters of answered requests; lost requests are not counted. The device updates
-  /// the other counters.
+  /// Counters of the device. This class counts only answered requests and not lost ones. The device
+  /// itself updates all other counters.
   DeviceCounters& counters() { return counters_; }
   const DeviceCounters& counters() const { return counters_; }
 

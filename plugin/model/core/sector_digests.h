@@ -10,7 +10,8 @@
 namespace headcrash::model {
 
 /// The sectors of a store that a computation has read so far, and the sum of the digests of their
-/// current contents. If the sum is unchanged, the computation would read the same contents again.
+/// current contents. While the sum stays the same, repeating the computation would give the same
+/// result.
 class ReadSectors {
  public:
   explicit ReadSectors(std::uint64_t sectors) : contains_(sectors) {}
@@ -19,7 +20,8 @@ class ReadSectors {
     sum_ += digest;
     has_grown_ = true;
   }
-  /// Keeps the sum correct. Call this for each sector whose contents change.
+  /// Must be called when the contents of a sector change, so that the sum remains correct. Ignores
+  /// sectors that have not been added.
   void change(std::uint64_t sector, std::uint64_t digest_before, std::uint64_t digest) {
     if (contains_[sector] != 0) sum_ += digest - digest_before;
   }
@@ -34,7 +36,8 @@ class ReadSectors {
 };
 
 /// Contains one digest for each sector of a store. Sectors with equal digests have equal bytes; 0
-/// means zeroes. The digests must outlive this object, and so must the ReadSectors, if any.
+/// means zeroes. The vector of digests must outlive this object. If a ReadSectors is given, it must
+/// also outlive this object.
 class SectorDigests {
  public:
   SectorDigests() = default;  ///< the digests are unknown

@@ -184,7 +184,7 @@ void Disk::finish() {
     write_segments_.keep(request.lba, request.lba + request.sectors);
   }
   if (command.breakdown.cache_hit) ++intake_.counters().cache_hits;
-  // Removes the command before the host's callback, which may submit requests.
+  // Remove the command first, because the host's callback may submit requests.
   std::list<Command> finished;
   finished.splice(finished.begin(), queue_, queue_.begin());
   stage_ = Stage::idle;
@@ -285,7 +285,7 @@ void Disk::begin_flush() {
   finish_at(std::max(simulation_.now(), decoded) + o.write_completion_ns);
 }
 
-/// Waits until the mechanism is free, so that no older write of the range completes later.
+/// Called when the mechanism is free, so no older write of the range can complete after the trim.
 void Disk::begin_trim() {
   const Request& request = queue_.front().request;
   read_ahead_.invalidate(request.lba, request.sectors);

@@ -151,8 +151,8 @@ TEST(DishonestFaults, FailTheCheck) {
   }
 }
 
-/// Tests the check itself. The test restores older contents of the medium without the device's
-/// knowledge, and the check must detect this.
+/// Tests the check itself. The test writes older contents into the store without using the device,
+/// and the check must detect this.
 TEST(HistoryCheckItself, DetectsADeviceThatServesOldData) {
   std::uint64_t found = 0;
   for (std::uint64_t seed = 1; seed <= 10; ++seed) {
@@ -162,8 +162,7 @@ TEST(HistoryCheckItself, DetectsADeviceThatServesOldData) {
     int calls = 0;
     std::vector<std::byte> older(8 * kSectorBytes);
     options.mischief = [&](HistoryCheck&, Random&) {
-      // Restores older contents of the medium directly in the store, so that the device does not
-      // notice.
+      // Writes older contents into the store directly and not through the device.
       if (++calls % 2 == 1) {
         EXPECT_TRUE(b.store.read(40, older));
       } else {

@@ -23,7 +23,8 @@ struct ZoneProfile {
   /// Distance of the zone's first sector from the index mark.
   std::uint32_t start_offset_sectors = 0;
   std::uint32_t front_unused_sectors = 0;  ///< sectors without an LBN at the start of the zone
-  std::uint32_t spare_tracks = 0;          ///< tracks that have no LBN unless a track is slipped
+  /// spare tracks of each spare area; a slipped track uses one of them
+  std::uint32_t spare_tracks = 0;
   /// Bad tracks, counted from the zone's first track. The data of each bad track and of all later
   /// tracks shifts by one track.
   std::vector<std::uint32_t> slipped_tracks;
@@ -67,7 +68,7 @@ struct ByPrevious {
   bool operator==(const ByPrevious&) const = default;
 };
 
-/// Fixed costs of a command. The diagram in disk.cc shows when each of them arises.
+/// Fixed costs of a command. The diagram in disk.cc shows the phases in which they occur.
 struct OverheadProfile {
   ByPrevious read_miss_command;  ///< time from arrival until the arm may move
   ByPrevious read_hit_command;   ///< time from arrival until the buffer is searched

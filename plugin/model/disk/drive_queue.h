@@ -20,7 +20,8 @@ struct Candidate {
   ArmPosition at;
   Access access = Access::read;
   TimeNs submitted_at = 0;
-  /// True for a flush. It must not pass other commands, and they must not pass it.
+  /// True for a flush. A flush must not overtake other commands, and other commands must not
+  /// overtake a flush.
   bool barrier = false;
 };
 

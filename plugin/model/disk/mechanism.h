@@ -60,7 +60,8 @@ class Rotation {
  private:
   std::int64_t revolution_ps_;
   std::int64_t sector_lag_ps_;
-  std::int64_t shift_ps_ = 0;  ///< 0 <= shift < revolution
+  /// Angle at time 0 minus the lag so far, modulo revolution_ps_.
+  std::int64_t shift_ps_ = 0;
 };
 
 /// Consecutive sectors of one track that pass under the head without interruption.

@@ -31,7 +31,7 @@ TEST(Geometry, SkewsShiftTheFirstSector) {
   EXPECT_EQ(geometry.locate(0).slot, 4U);  // after the unused sectors at the front
   EXPECT_EQ(geometry.locate(0).sectors, 12U);
   EXPECT_EQ(geometry.locate(12).slot, 3U);      // next head
-  EXPECT_EQ(geometry.locate(28).cylinder, 1U);  // two tracks have been slipped
+  EXPECT_EQ(geometry.locate(28).cylinder, 1U);  // tracks 2 and 3 are slipped
   EXPECT_EQ(geometry.locate(28).slot, (3 * 3 + 5U) % 16);
 }
 
@@ -93,7 +93,8 @@ TEST(Mechanism, LosesARevolutionIfTheBusIsTooSlow) {
                             1'000'000'000};
   mechanism.plan(transfer, planned);
   ASSERT_EQ(planned.passes.size(), 2U);
-  EXPECT_EQ(planned.passes[0].sectors, 5U);  // sector 5 would have to arrive by 5.625 ms
+  // The data of sector 5 arrives at 6 ms, but the head at 5.625 ms.
+  EXPECT_EQ(planned.passes[0].sectors, 5U);
   EXPECT_EQ(planned.passes[1].start_ps,
             planned.passes[0].start_ps + 5 * 625'000'000LL + 10'000'000'000);
 }

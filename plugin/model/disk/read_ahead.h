@@ -69,13 +69,13 @@ class ReadAhead {
   TimeNs base_ = 0;
   std::int64_t base_angle_ps_ = 0;
   std::uint64_t begin_ = 0;        ///< first buffered LBN
-  std::uint64_t track_begin_ = 0;  ///< replaces begin_ from whole_track_ps_ on
+  std::uint64_t track_begin_ = 0;  ///< first buffered LBN from whole_track_ps_ on
   OffsetPs whole_track_ps_ = 0;
   std::uint64_t read_ = 0;      ///< all sectors before this LBN had been read at the last settle()
   std::uint64_t planned_ = 0;   ///< LBN at which the planned reads end
   std::uint64_t goal_ = 0;      ///< LBN at which reading stops
   std::uint64_t asked_to_ = 0;  ///< end of the last requested range
-  /// Sectors before this LBN have been reported by halt() or belong to the request.
+  /// Sectors before this LBN belong to the request or have already been reported by halt().
   std::uint64_t reported_ = 0;
   OffsetPs free_ps_ = 0;  ///< end of the last planned read
   ArmPosition arm_;       ///< arm position at the end of the planned reads

@@ -16,12 +16,12 @@ class ReadSegments {
   ReadSegments(std::uint32_t segments, std::uint32_t segment_sectors)
       : segments_(segments), segment_sectors_(segment_sectors) {}
 
-  /// Keeps [lbn, end), or only its end if the range is longer than a segment. Extends a kept range
-  /// that ends at `lbn`.
+  /// Keeps the range [lbn, end). If a segment holds a range that ends at `lbn`, the two ranges are
+  /// joined. If the range is longer than a segment, only its last sectors are kept.
   void keep(std::uint64_t lbn, std::uint64_t end);
   /// Returns true if one segment contains the whole range, and marks that segment as recently used.
   bool holds(std::uint64_t lbn, std::uint32_t sectors);
-  /// Drops the sectors that a write has overwritten.
+  /// Drops these sectors, because a write has overwritten them.
   void invalidate(std::uint64_t lbn, std::uint32_t sectors);
   void clear() { kept_.clear(); }
 

@@ -40,7 +40,7 @@ struct DeviceFaults::State {
     TimeNs begins_at = 0;
     std::uint64_t passed = 0;  ///< number of matching operations that have been skipped
     std::uint64_t fired = 0;
-    std::uint64_t times = 0;  ///< 0 for no limit
+    std::uint64_t times = 0;  ///< maximum value of `fired`; 0 for no limit
     SectorRanges bad;         ///< latent_error: the sectors that have not healed yet
 
     std::uint64_t first() const { return spec.sectors == 0 ? 0 : spec.lba; }

@@ -71,12 +71,13 @@ struct FaultSpec {
   FaultKind kind = FaultKind::latent_error;
   std::string device;
   std::uint64_t lba = 0;
-  std::uint64_t sectors = 0;  ///< 0 for no restriction
+  std::uint64_t sectors = 0;  ///< 0 if the fault may occur at any sector
   TimeNs after_ns = 0;        ///< delay from the time at which the fault is added, in model time
   std::uint64_t skip = 0;     ///< number of matching operations that are skipped
-  std::uint64_t times = 0;    ///< 0 for the kind's default
-  TimeNs delay_ns = 0;        ///< slow
-  std::uint64_t to_lba = 0;   ///< misdirected_write
+  /// number of times that the fault occurs; 0 for the default of its kind
+  std::uint64_t times = 0;
+  TimeNs delay_ns = 0;       ///< slow
+  std::uint64_t to_lba = 0;  ///< misdirected_write
   /// For write_error: bytes that the payload must contain; empty for any payload.
   std::vector<std::byte> data = {};
   /// For slow: the kind of request that is slow; nullopt for all kinds.

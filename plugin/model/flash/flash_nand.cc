@@ -109,7 +109,8 @@ void Flash::State::consider_programs() {
   if (is_dead()) return update_busy();
   while (intake.powered() && programs < luns.size() && program_wanted()) {
     FlashProgram program = buffer.take(profile.page_sectors);
-    if (program.extents.empty()) break;  // an older version of every dirty unit is in flight
+    // All dirty units must wait for older versions that are in flight.
+    if (program.extents.empty()) break;
     const auto index = lun_for_program();
     invariant(index.has_value(), "a LUN is free while fewer programs than LUNs run");
     Lun& lun = luns[*index];

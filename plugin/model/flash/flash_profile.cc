@@ -18,7 +18,8 @@ Result<void> validate(const FlashProfile& p) {
     return wrong("[nand] page-sectors", "the page is not a whole number of physical sectors",
                  fmt::format("use a multiple of {}", p.physical_sector_sectors));
   }
-  // The capacities of real drives follow IDEMA LBA1-03, so the last page is incomplete.
+  // The capacity need not be a whole number of pages, because the capacities of real drives follow
+  // IDEMA LBA1-03. The last page may therefore be incomplete.
   if (p.capacity_sectors == 0 || p.capacity_sectors % p.physical_sector_sectors != 0) {
     return wrong("[nand] capacity-sectors",
                  "the capacity is not a whole number of physical sectors",

@@ -52,7 +52,8 @@ namespace headcrash::model {
 
 /// Options of a cache. The objects that they refer to must outlive the cache.
 struct NvramOptions {
-  const NvramProfile& profile;  ///< copied; must pass validate(), and its range must be on `below`
+  /// copied; must pass validate(), and `below` must contain its range
+  const NvramProfile& profile;
   Simulation& simulation;
   Observer& observer;
   std::unique_ptr<Device> below;
@@ -72,8 +73,8 @@ enum class NvramState : std::uint8_t { up, down, error };
 struct NvramCounters {
   std::uint64_t cached_writes = 0;  ///< number of blocks written to the cache
   std::uint64_t write_hits = 0;     ///< writes to blocks that were in the cache
-  /// Writes to blocks in which at least one written sector was dirty. Each such write saves a write
-  /// to the device below.
+  /// Number of written blocks in which the write overwrote at least one dirty sector. Each of them
+  /// saves a write to the device below.
   std::uint64_t dirty_hits = 0;
   std::uint64_t read_hits = 0;  ///< read requests that were served without the device below
   std::uint64_t absorbed_sectors = 0;
@@ -99,7 +100,7 @@ inline constexpr std::size_t kNvramKindsMax = 16;
 struct NvramKindCounters {
   std::uint64_t cached_writes = 0;
   std::uint64_t block_hits = 0;  ///< writes to blocks that had at least one dirty sector
-  /// Writes to blocks in which at least one written sector was dirty.
+  /// Number of written blocks in which the write overwrote at least one dirty sector.
   std::uint64_t dirty_hits = 0;
 };
 using NvramKinds = std::array<NvramKindCounters, kNvramKindsMax>;

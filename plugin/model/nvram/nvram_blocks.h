@@ -32,6 +32,7 @@ class NvramBlocks {
   NvramBlocks(std::uint64_t origin, std::uint32_t blocks, std::uint32_t block_sectors, bool bytes);
 
   // ---- queries
+
   /// Returns the number of blocks that the range touches.
   std::uint64_t span(const SectorRange& range) const;
   bool has_room_for(const SectorRange& range) const;
@@ -43,11 +44,13 @@ class NvramBlocks {
   bool leaving(const SectorRange& range) const;
 
   // ---- changes
+
   /// State of a block before a write.
   struct Written {
-    std::uint64_t lba = 0;      ///< the first written sector of the block
-    bool block_dirty = false;   ///< true if at least one sector of the block was dirty
-    bool sector_dirty = false;  ///< true if at least one written sector was dirty
+    std::uint64_t lba = 0;     ///< the first written sector of the block
+    bool block_dirty = false;  ///< true if at least one sector of the block was dirty
+    /// true if at least one of the sectors to be written was already dirty
+    bool sector_dirty = false;
   };
   using Seen = std::function<void(const Written&)>;
   /// Marks the range as dirty and stores `data` (empty for zeroes, or if only timing matters).
@@ -60,6 +63,7 @@ class NvramBlocks {
   void renew(const SectorRange& range);  ///< marks the range's clean blocks as recently read
 
   // ---- write-back
+
   /// Returns dirty blocks, least recently written first.
   const std::list<std::uint32_t>& dirty_order() const { return list(Order::dirty); }
   /// Returns true if the block may be written back, that is, if no part of it is in flight, and its
@@ -84,8 +88,9 @@ class NvramBlocks {
   void came_back(const SectorRange& range, bool failed);
 
   // ---- power
-  void cut();          ///< sectors in flight become dirty again; clean sectors are dropped
-  void mark_replay();  ///< sets `replay` for all dirty sectors; failed blocks are retried
+  void cut();  ///< sectors in flight become dirty again; clean sectors are dropped
+  /// sets `replay` for all dirty sectors, and clears the failed flag of all dirty blocks
+  void mark_replay();
   void clear();
 
   std::uint32_t blocks() const { return static_cast<std::uint32_t>(blocks_.size()); }

@@ -143,11 +143,13 @@ TEST(Nvram, CountsHitsByKind) {
   NvramFixture b;
   b.write(0, 8, 1);  // not counted, because count_kinds() has not been called yet
   b.nvram->count_kinds([](std::uint64_t lba) { return static_cast<std::uint8_t>(lba / 80); });
-  b.write(0, 8, 2);                                    // kind 0; the block is dirty
+  // Kind 0. Hits the dirty block of the first write.
+  b.write(0, 8, 2);
   b.write(4, 16, 3);                                   // three blocks, one of which was present
   for (int i = 0; i < 5; ++i) b.write(80, 4, 10 + i);  // kind 1
-  for (int i = 0; i < 3; ++i) b.write(84, 4, 20 + i);  // other sectors of the same block
-  b.write(72, 16, 30);                                 // one request with sectors of both kinds
+  // Kind 1, but other sectors of the block than before.
+  for (int i = 0; i < 3; ++i) b.write(84, 4, 20 + i);
+  b.write(72, 16, 30);  // one write that covers a block of each kind
   const NvramKinds& kinds = b.nvram->kinds();
   EXPECT_EQ(kinds[0].cached_writes, 1U + 3 + 1);
   EXPECT_EQ(kinds[0].dirty_hits, 1U + 1);

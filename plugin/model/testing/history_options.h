@@ -30,7 +30,7 @@ struct HistoryOptions {
   TimeNs off_ns_max = 0;  ///< maximum time from a cut to the power-on
   /// If true, after half of the cuts the power returns before the lost requests are answered.
   bool power_returns_soon = false;
-  bool may_tear = true;  ///< if false, only whole versions remain after a cut
+  bool may_tear = true;  ///< if false, a torn sector after a power cut is a violation
   /// Returns true if a write to the sector is durable once it has been acknowledged, without a
   /// flush. If this function is empty, that holds only for devices without a volatile cache.
   std::function<bool(std::uint64_t lba)> durable_at_ack;

@@ -57,7 +57,7 @@ class TestDrive {
     acknowledge(request);
   }
 
-  /// Destages a run from the cache, possibly with a fault.
+  /// Destages adjacent cached sectors of one request. If `may_go_wrong` is true, a fault may occur.
   void destage(bool may_go_wrong) {
     if (cache_.empty()) return;
     auto first = cache_.lower_bound(random(store_.sectors()));

@@ -28,7 +28,7 @@ struct ClockAnchor {
   double slowdown = 1;
 
   model::TimeNs model_at(WallNs when) const;  ///< rounded down
-  /// Returns a time that is rounded up, so that it is never before the modelled instant.
+  /// Returns the wall time of a model time, rounded up, so that no answer is early.
   WallNs wall_at(model::TimeNs when) const;
 };
 

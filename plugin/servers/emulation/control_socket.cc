@@ -58,8 +58,8 @@ void ControlSocket::accept_clients() {
     if (fd >= 0) {
       admit(fd);
     } else if (errno == EMFILE || errno == ENFILE || errno == ENOMEM) {
-      std::this_thread::sleep_for(
-          std::chrono::milliseconds(100));  // the client stays in the backlog until then
+      // The client stays in the backlog, so poll() would report it again at once.
+      std::this_thread::sleep_for(std::chrono::milliseconds(100));
     }
   }
 }

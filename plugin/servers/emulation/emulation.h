@@ -36,7 +36,7 @@ struct PowerStatus {
   model::PowerState power = model::PowerState::on;
   std::uint64_t cuts = 0;
   std::optional<model::TimeNs> last_cut_at;
-  std::optional<std::string> armed;  ///< the trigger's text
+  std::optional<std::string> armed;  ///< text of the armed trigger; nullopt if none is armed
 };
 
 /// A fault that has been added and not yet cleared. The fault may be exhausted, that is, unable to
@@ -70,7 +70,7 @@ class Emulation {
   void set_threads(unsigned threads) { threads_ = threads; }
   void shut_down() { pacer_->shut_down(); }
   /// Aborts all waits. If the power is on, shuts the machine down cleanly, so that the contents of
-  /// volatile caches reach the medium. Then writes the recording to the kernel. Fails if the
+  /// volatile caches reach the medium. Then passes the recording to the kernel. Fails if the
   /// recording is incomplete.
   Result<void> stop();
 

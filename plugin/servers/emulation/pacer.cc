@@ -253,7 +253,8 @@ void Pacer::leave(Waiter& waiter) {
   leader_->wake.notify_one();
 }
 
-/// Holds a prepared answer back until it may be sent, for at most kPrepareNs.
+/// Waits until a prepared answer may be sent, that is, until lead_ns_ before the modelled
+/// completion. This takes at most kPrepareNs.
 void Pacer::hold(Lock& lock, const Waiter& waiter) {
   if (!paced() || waiter.clock_changes != clock_changes_ || shutting_down_) return;
   const WallNs due = anchor_.wall_at(waiter.completion.completed_at) - lead_ns_;

@@ -114,7 +114,8 @@ class Pacer {
   bool answers_at_once() const { return answers_at_once_.load(std::memory_order_relaxed); }
   void set_clock(const Clock& clock);  ///< model time continues without a jump
 
-  /// Sets how long before its modelled instant an answer is sent.
+  /// Sets the lead: the time by which answers are sent before the modelled completion, because
+  /// the transport takes time.
   void set_lead(WallNs lead_ns);
   WallNs lead_ns() const;
 
@@ -166,8 +167,8 @@ class Pacer {
   void leave(Waiter& waiter);
   void hold(Lock& lock, const Waiter& waiter);
   void count(std::size_t device_index, const model::Request& request, const Waiter& waiter);
-  /// Updates the statistics of modelled times, which do not depend on the clock. Returns true for a
-  /// read or a write.
+  /// Updates the statistics of modelled times. Modelled times do not depend on the clock. Returns
+  /// true for a read or a write.
   bool count_modelled(std::size_t device_index, const model::Request& request,
                       const model::Completion& completion);
   void run_background();
@@ -186,8 +187,9 @@ class Pacer {
   std::list<Waiter*> waiters_;  ///< requests in flight, oldest first
   std::size_t in_flight_max_ = 0;
   Waiter* leader_ = nullptr;
-  model::TimeNs leader_target_ = 0;          ///< time of the event for which the leader is sleeping
-  std::atomic<bool> leader_roused_ = false;  ///< set to make the leader stop spinning
+  model::TimeNs leader_target_ = 0;  ///< time of the event for which the leader is sleeping
+  /// set by rouse_leader(), so that a spinning leader stops
+  std::atomic<bool> leader_roused_ = false;
   /// estimate of the leaders' wake-up delay; rises fast, falls slowly
   WallNs oversleep_ns_ = 0;
   WallNs lead_ns_ = 0;

@@ -27,10 +27,10 @@ constexpr int kBatches = 3;
 constexpr std::size_t kRoundsOfBatch = 15;
 /// Timeout for one answer. If an answer takes longer, the machine is too busy for a measurement.
 constexpr int kPatienceMs = 200;
-/// Long enough for the server to fall into a deep sleep.
+/// Pause before a request, long enough for the server's idle processor to enter a deep sleep state.
 constexpr WallNs kPauseNs = 8 * model::kMillisecondNs;
-/// About as long as a request to a drive takes, and long enough for the client to fall into a deep
-/// sleep.
+/// Time from a request to its answer, about as long as a drive takes. The client's idle processor
+/// enters a deep sleep state during this time.
 constexpr WallNs kServiceNs = 8 * model::kMillisecondNs;
 constexpr WallNs kSpinNs = 200 * model::kMicrosecondNs;
 constexpr std::size_t kServerThreads = 4;

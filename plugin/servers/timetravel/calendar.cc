@@ -32,8 +32,8 @@ constexpr TimeNs kLatest = model::kNever / 4;  ///< 73 years; a longer sleep is 
 /// later must ask again at the end of this time.
 constexpr TimeNs kHorizonNs = 60 * model::kSecondNs;
 /// Maximum time for which a guest may run without sending a message, if its processor time is
-/// charged. The limit is short, so that the guest reports that it sleeps, but it allows a thousand
-/// reads of the clock.
+/// charged. During this time, a guest can read its clock a thousand times. A guest that sleeps
+/// longer must ask the calendar.
 constexpr TimeNs kChargedHorizonNs = model::kMicrosecondNs;
 
 }  // namespace
@@ -141,8 +141,8 @@ bool Calendar::can_advance() {
   return false;
 }
 
-/// Delivers the agent's text to the host and stops time, so the host's response takes no model
-/// time, however long it takes on the host.
+/// Delivers the agent's text to the host, and returns false to stop model time. The host's response
+/// then takes no model time, however long it takes on the host.
 bool Calendar::flush_host_and_stop() {
   send_to_host();
   return false;
@@ -178,7 +178,7 @@ void Calendar::run_guest(TimeNs time) {
 
 TimeNs Calendar::horizon() const {
   const TimeNs now = hardware_->now();
-  // Ended commands and the host's text must be delivered at this instant, before time advances.
+  // Ended commands and the host's text must be delivered before time advances.
   if (agent_.waits() ||
       std::ranges::any_of(disks_, [](const auto& disk) { return disk->has_ended(); }))
     return now;
@@ -219,8 +219,8 @@ void Calendar::end_guest() {
   send_to_host();
   agent_.guest_left();
   for (const auto& disk : disks_) disk->disconnect();
-  // Drops the agent's read, because the agent's disk would never complete it. The requests of the
-  // other disks complete below.
+  // The agent's disk will never complete the agent's read, so drop the read. The loop below
+  // completes the requests of the other disks.
   disks_.back()->forget_inside();
   const auto inside = [this] {
     return std::ranges::any_of(disks_, [](const auto& disk) { return disk->inside() != 0; });
@@ -382,7 +382,8 @@ void Calendar::on_message(const Message& message) {
       charge();
       waiting_ = true;
       break;
-    // A running guest's time must not pass its next timer, which the calendar does not know.
+    // If the guest runs behind model time, its next timer may be earlier than `now`, and the
+    // calendar does not know that timer. The answer is therefore the guest's own time.
     case Op::get:
       answer = static_cast<std::uint64_t>(is_behind() ? guest_time_ : now);
       break;

@@ -65,8 +65,8 @@ struct CalendarOptions {
   /// Nanoseconds of model time that are charged for each nanosecond that the guest computes; 0 if
   /// computing takes no model time.
   double charge = 0;
-  /// Returns the nanoseconds that the guest has computed since the last call. If this function is
-  /// set, it replaces the measurement of the guest's processes.
+  /// Returns the processor time in nanoseconds that the guest has used since the last call. If this
+  /// function is empty, the calendar measures the guest's processes instead.
   std::function<std::int64_t()> processor_ns;
 };
 
@@ -154,7 +154,8 @@ class Calendar {
   model::TimeNs requested_ = model::kNever;
   model::TimeNs free_until_ = 0;     ///< the time in the last free_until message
   std::uint64_t reported_time_ = 0;  ///< the last time that the guest has reported
-  model::TimeNs guest_time_ = 0;     ///< the guest's current time, as far as known
+  /// model time that the guest has reached, as far as the calendar knows
+  model::TimeNs guest_time_ = 0;
   std::optional<ProcessorTime> processor_time_;
   std::uint32_t sequence_ = 0;  ///< sequence number of the calendar's messages
   /// Number of the calendar's latest messages that the guest has not acknowledged yet.

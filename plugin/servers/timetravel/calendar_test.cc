@@ -239,7 +239,7 @@ TEST(TimeTravelCalendar, FreeTimeEndsAtTheGuestsOwnRequests) {
   EXPECT_EQ(guest.clock.wait_run(), begin + 1000);
   const TimeNs free_before = guest.clock.free_until;
   guest.disk.begin(0, 0, vhost::kIn, 5000, 4096, true);
-  guest.kick(begin + 2000);  // since the run message, the guest has advanced its own time
+  guest.kick(begin + 2000);  // the guest has advanced its own time by 1000 ns since the run message
   EXPECT_EQ(machine.emulation().now(), begin + 2000);
   EXPECT_LT(guest.clock.free_until, free_before);
   EXPECT_EQ(guest.clock.free_until, machine.emulation().next_event());
@@ -370,8 +370,8 @@ TEST(TimeTravelCalendar, ANewGuestContinuesAfterADeadOne) {
   EXPECT_GT(next.read(1000, next.clock.ask(Op::get)), 0);
 }
 
-/// A mark completes before the kick is acknowledged. The guest either sees the completion itself or
-/// is called at once. In both cases, it needs no run message.
+/// A mark completes before its kick is acknowledged. The guest either examines the ring itself or
+/// is notified before the acknowledgement, so it needs no run message.
 TEST(TimeTravelCalendar, MarksCompleteAtTheirInstant) {
   Machine machine;
   TestClient marks(machine.calendar->mark_socket());
@@ -482,7 +482,8 @@ TEST(TimeTravelCalendar, AChargedGuestReportsItsSleep) {
   EXPECT_EQ(clock.free_until, now + 2000);
 }
 
-/// When the guest reads the marks after it has computed, its clock is set to the machine's.
+/// A guest reads the mark disk after it has computed. The answer is delayed until the guest waits,
+/// and the guest's clock then equals the machine's.
 TEST(TimeTravelCalendar, ImmediateAnswersWaitForAGuestThatHasComputed) {
   Charged all(1);
   TestClient marks(all.machine.calendar->mark_socket());
@@ -557,8 +558,9 @@ TEST(TimeTravelCalendar, AGuestWithAnInvalidRingIsDisconnected) {
   EXPECT_TRUE(guest.clock.is_closed());
 }
 
-/// Each kick submits a mark, which completes at once. The calendar does not acknowledge the kick
-/// until the guest has seen the completion, but this guest sends the next kick instead.
+/// Each kick submits a mark, which completes at once. The calendar acknowledges a kick only after
+/// the guest has acknowledged the completion. This guest does not acknowledge it, but sends the
+/// next kick.
 void kick_within_kicks(TestClient& marks, int kicks) {
   const std::array<std::uint32_t, 2> ring = {0, 0};
   std::memcpy(marks.data().data(), "here", 5);

@@ -65,8 +65,9 @@ TEST(Fuzz, GuestsClock) {
   EXPECT_EQ(parse_message(answer)->sequence, 7U);
 }
 
-/// Each byte selects an action: a read, a write (followed by the length and the text), text from
-/// the host, an answer, or a disconnection.
+/// Each byte of the input selects an action: a read or a write by the guest, text from the host, an
+/// answer to a read, or a disconnection of the host or the guest. The bytes after a write are the
+/// written text.
 TEST(Fuzz, AgentsDisk) {
   struct Waiter : model::Initiator {
     void completed(const model::Completion&) override { --waits; }

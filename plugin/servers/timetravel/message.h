@@ -37,8 +37,8 @@ enum class Op : std::uint32_t {
 struct Message {
   Op op = Op::ack;
   std::uint32_t sequence = 0;
-  /// A time in nanoseconds. A start message instead carries an arbitrary number, which the guest
-  /// received when it was started.
+  /// A time in nanoseconds, except in a start message. The guest was given a number when it was
+  /// started, and its start message returns this number.
   std::uint64_t time = 0;
 };
 

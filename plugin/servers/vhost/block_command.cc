@@ -227,8 +227,8 @@ Result<std::uint32_t> Command::finish() const {
     written = bytes_.size();
   }
   TRY(put(*memory_, chain_, in_bytes_, {&status_, 1}));
-  // The status is the last byte of the chain. It is counted only if all bytes before it have been
-  // written.
+  // The returned length covers a prefix of the chain's buffers. It includes the status, which is
+  // the chain's last byte, only if all bytes before the status have been written.
   return static_cast<std::uint32_t>(written == in_bytes_ ? written + 1 : written);
 }
 

@@ -19,7 +19,8 @@
 
 namespace headcrash::vhost {
 
-/// Returns the socket path of each disk, as in the table above. `disks` must not be empty.
+/// Returns the socket path of each disk, as described at the beginning of this file. `disks` must
+/// not be empty.
 std::vector<std::filesystem::path> disk_sockets_of(const std::filesystem::path& socket,
                                                    const std::vector<std::string>& disks);
 

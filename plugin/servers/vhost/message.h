@@ -61,8 +61,8 @@ struct RingAddress {
   std::uint32_t ring = 0;
   std::uint64_t descriptors = 0, available = 0, used = 0;
 };
-/// The payload of set_vring_kick, set_vring_call and set_vring_err. `comes` is true if a descriptor
-/// is attached.
+/// The payload of set_vring_kick, set_vring_call and set_vring_err. `comes` is true if a file
+/// descriptor must accompany the message.
 struct RingDescriptor {
   std::uint32_t ring = 0;
   bool comes = false;

@@ -103,7 +103,7 @@ Result<std::optional<Chain>> SplitRing::take(const GuestMemory& memory) {
     return fail("ring", "the ring is outside the shared memory");
   const std::uint16_t index = load(available + 2, std::memory_order_acquire);
   const auto waiting = static_cast<std::uint16_t>(index - next_available_);
-  // If the client has truncated the file, `index` was not written by the driver.
+  // If the client has truncated the file, `index` is a zero that the driver did not write.
   TRY(memory.intact());
   if (waiting == 0) return std::nullopt;
   if (waiting > place_.size)

@@ -29,7 +29,8 @@ inline record::RecordingHeader two_disks(bool media) {
   return header;
 }
 
-/// A random run of both disks, with a reference for each state.
+/// Records a random history of requests to two disks, and computes independently which bytes each
+/// crash state must contain.
 class TwoDisks {
  public:
   TwoDisks(const std::filesystem::path& path, std::uint64_t seed, std::uint64_t steps,

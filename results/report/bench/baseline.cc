@@ -119,8 +119,8 @@ void correct(std::vector<ComparedCell>& cells) {
   }
   statistics::correct_for_number(family);
   for (ComparedCell& cell : cells)
-    // A cell without a time to quiescence has only one time. The change of that time is copied
-    // after the correction, which must count it only once.
+    // A cell without a time to quiescence has only one time, and correct_for_number() must count
+    // its change only once. The change is therefore copied afterwards.
     if (!cell.change.to_quiescence) cell.change.elapsed = cell.change.whole;
 }
 

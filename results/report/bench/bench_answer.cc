@@ -76,8 +76,8 @@ std::string status_of(const Benchmark& bench) {
   return text;
 }
 
-/// Returns the names of the versions that differ between merged shards. For such a version, the run
-/// records a list of values.
+/// Returns the names of the versions that differ between the shards of a merged run. The run
+/// records such a version as a list of values.
 std::vector<std::string> mixed_versions(const Run& run) {
   std::vector<std::string> mixed;
   for (const std::string& text : {run.versions, run.host}) {
@@ -269,8 +269,8 @@ std::vector<std::string> marks_of(const Entrant& entrant) {
     marks.push_back("spread " + percent(entrant.standing.spread()));
   if (const auto n = entrant.standing.ranking.outliers.size(); n > 0)
     marks.push_back(fmt::format("outliers: {}", n));
-  // In virtual time that excludes processor time, only the device takes time, so this mark would
-  // not be informative.
+  // In virtual time without a charge for processor time, computing takes no time, so the device's
+  // share of the elapsed time says little.
   const bool others_took_time = entrant.standing.processor_share.has_value();
   if (entrant.standing.kind == Standing::Kind::ranked && others_took_time &&
       entrant.standing.elapsed_busy_share < kDeviceBusy)

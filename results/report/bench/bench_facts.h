@@ -20,8 +20,7 @@
 
 namespace headcrash::report {
 
-/// In a trial's clock, the prefix that stands for virtual time including processor time. The charge
-/// factor follows the prefix.
+/// A trial's clock is "charged:FACTOR" in virtual time with a charge for processor time.
 inline constexpr std::string_view kChargedPrefix = "charged:";
 /// Minimum fraction of the time during which the device must be busy. A device with a smaller
 /// fraction did not limit the workload.
@@ -79,7 +78,7 @@ struct Standing {
   /// times to quiescence or elapsed times.
   statistics::Summary ranking;
   statistics::Summary elapsed;  ///< milliseconds
-  /// Median fraction of the ranked time during which the device was busy.
+  /// Median fraction of the time in `ranking` during which the device was busy.
   double busy_share = 0;
   /// Median fraction of the elapsed time during which the device was busy.
   double elapsed_busy_share = 0;
@@ -122,8 +121,8 @@ struct Contest {
   /// displayed.
   bool is_of_a_tool() const { return parameters.starts_with("job="); }
   bool has_own_sizes() const { return scale == "custom" && !is_of_a_tool(); }
-  /// Returns the mark for the contest's size: "scaled", "custom", or nothing if the size is that of
-  /// the workload's source.
+  /// Returns "scaled" or "custom" if the contest's size differs from that of the workload's source.
+  /// Otherwise, returns an empty text.
   std::string scale_mark() const {
     return scale == "scaled" || has_own_sizes() ? scale : std::string();
   }
@@ -185,7 +184,7 @@ struct Benchmark {
   std::vector<BenchPanel> io;
 
   std::size_t failed() const;
-  // All trials have the same clock, because a benchmark's file defines its guests once.
+  // All trials have the same clock, because a benchmark has only one definition of its guests.
   bool in_virtual_time() const { return clock() != "real"; }
   std::string clock() const;  ///< as Contest::clock
 };

@@ -90,13 +90,13 @@ std::optional<double> metric_of(const Benchmark& bench, const Contest& contest,
   return mean == row->means.end() ? std::nullopt : std::optional(mean->second);
 }
 
-/// Draws a line for each entrant, through the numbers that `value` returns for the contests at each
-/// age.
+/// Draws a line for each entrant. Each point of the line is the result of `value` for one age of
+/// the file system.
 template <typename Value>
 std::optional<std::pair<Drawing, std::string>> by_age(const Ages& ages, const Dashes& dashes_of,
                                                       const char* title, const char* format,
                                                       const char* top, const Value& value) {
-  // The key is the entrant's name. The value is its file system, and its points as gnuplot data.
+  // By the entrant's name: its file system, and the points of its line as gnuplot data.
   std::map<std::string, std::pair<std::string, std::string>> lines;
   for (const auto& [day, contest] : ages.by_day) {
     for (const Entrant& entrant : contest->entrants) {
@@ -172,7 +172,7 @@ std::optional<std::pair<Drawing, std::string>> recovery_of(const Series& series,
 /// the throughput.
 std::optional<std::pair<Drawing, std::string>> throughput_of(const Series& series,
                                                              const Dashes& dashes_of) {
-  // The key is the entrant's name. The value is its file system, and its points as gnuplot data.
+  // By the entrant's name: its file system, and the points of its line as gnuplot data.
   std::map<std::string, std::pair<std::string, std::string>> lines;
   double most = 0;
   for (const auto& [users, contest] : series.by_value) {

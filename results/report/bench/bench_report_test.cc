@@ -133,8 +133,8 @@ TEST(Difference, DistinguishesATieFromAnInsignificantDifference) {
 }
 
 TEST_F(BenchReportTest, PairsEqualRepetitions) {
-  // Both entrants become slower by half during the run. The difference between their means is small
-  // relative to the spread, but the differences within pairs are not.
+  // Both entrants become slower by 40 % during the run. The difference between their means is small
+  // relative to the spread, but the ratio within each pair is constant.
   auto shape = four_filesystems();
   shape.contests[0].entrants = {{"ext4", {10, 11, 12, 13, 14}},
                                 {"xfs", {10.5, 11.55, 12.6, 13.65, 14.7}}};

@@ -27,7 +27,7 @@ statistics::Comparison compare_entrants(const Entrant& base, const Entrant& entr
                                         bool to_quiescence, double tolerance,
                                         std::size_t* pairs = nullptr);
 
-/// Returns the reason why an entrant with numbers has no rank: "CPU-bound" or "idle".
+/// Returns the reason why an entrant was measured but not ranked: "CPU-bound" or "idle".
 std::string_view unranked_name(Standing::Kind kind);
 
 /// Returns the ranked times, without infinite and non-positive values.

@@ -1,6 +1,6 @@
 #pragma once
-// Groups failures into bugs. A bug consists of the failures of one file system and variant that
-// have the same verdict. Within a bug, the failure with the shortest list of operations is first.
+// Groups failures into bugs. A bug consists of all failures that have the same verdict on one file
+// system and variant. Within a bug, the failure with the shortest list of operations is first.
 
 #include <filesystem>
 #include <string>

@@ -196,8 +196,8 @@ TEST_F(ExplorationReport, GroupsFailuresOfOneKindOnACardWithTheShortestListFirst
   EXPECT_EQ(html.find("<p class=\"operations\">", bug),
             html.find("<p class=\"operations\">write a 0 4096; fsync a</p>"));
   EXPECT_NE(html.find("3 failure reports"), std::string::npos);
-  // The map must have a column for each file system. It must have a row for each last operation
-  // with the promise that follows it, such as "write, then fsync".
+  // The map must have a column for each file system. A row is named after the last changing
+  // operation and the promise that follows it, such as "write, then fsync".
   const auto map = all_between(html.substr(html.find("<section id=\"bugs\">")),
                                "<table class=\"heat\">", "</table>")
                        .at(0);
@@ -245,7 +245,7 @@ TEST_F(ExplorationReport, ShowsTheMinimisedStateOnEachFailurePage) {
   EXPECT_TRUE(pages[0].recorded);
   EXPECT_FALSE(pages[1].recorded);
   EXPECT_NE(pages[0].command.find("headcrash replay"), std::string::npos);
-  // The report must link to each of these pages that exists.
+  // The report must link to each failure page whose file exists.
   std::filesystem::create_directories(folder() / "out");
   for (const FailurePage& each : pages) std::ofstream(folder() / "out" / each.file) << "a page";
   const std::string html = page();

@@ -23,8 +23,8 @@ struct Run {
   bool interrupted() const { return !finished_at.has_value(); }
 };
 
-/// A file system on a device under a workload. If its trials have two different expectations, there
-/// is a cell for each expectation.
+/// The trials of one file system on one device under one workload. Trials with different expected
+/// results are in different cells.
 struct Cell {
   std::string filesystem, device, workload, expected;
   std::string variant;  ///< differences from the adapter's settings

@@ -1,6 +1,6 @@
 #pragma once
-// The plots in a campaign's report. Each is drawn from a gnuplot template in this directory and
-// data from the facts.
+// The plots in a campaign's report. gnuplot draws each plot from a template in this directory and
+// from the campaign's Facts.
 
 #include <string>
 #include <vector>

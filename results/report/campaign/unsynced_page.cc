@@ -74,7 +74,7 @@ std::vector<Cut> cuts_of(const Table& table) {
 
 std::vector<Group> groups_of(const std::vector<Cut>& cuts, const Table& ages) {
   std::vector<Group> groups;
-  std::map<std::string, std::size_t> group_of;  // the key is the trial's key
+  std::map<std::string, std::size_t> group_of;  // indices into `groups`, by Cut::key
   for (const Cut& cut : cuts) {
     if (!cut.measured() || cut.control) continue;
     auto at = std::ranges::find_if(groups, [&](const Group& group) {

@@ -18,7 +18,7 @@ struct UnsyncedReport {
   bool valid = true;  ///< true if the controls, which sync before the cut, lost nothing
 };
 
-/// Returns true if the run (default: the newest) belongs to this survey.
+/// Returns true if the run (default: the newest) is an unsynced-loss survey.
 Result<bool> is_unsynced(db::Database& database, std::optional<std::int64_t> run);
 
 /// Creates the report. Fails if gnuplot or the database fails.

@@ -13,7 +13,7 @@ struct ContractCell {
   enum class Answer { kept, broken, unusable, unsupported, failed, none } answer = Answer::none;
   std::string text;       ///< "broken 3/388+"
   std::string promise;    ///< "not promised"
-  bool promised = false;  ///< the file system promises the allowed result
+  bool promised = false;  ///< true if the file system promises the result that the row allows
   std::string source;     ///< source of the promise
   // The account of the crash; only for a broken or unusable cell.
   std::string row, found, state, writes, crash_page, command;

@@ -46,7 +46,7 @@ struct TimelineDevice {
   bool medium = true;  ///< false for an array or a cache, whose bytes are on other devices
 };
 
-/// A request that is not a flush.
+/// A read, a write, a write of zeroes, or a trim.
 struct TimelineRequest {
   std::size_t device = 0;
   std::uint64_t request = 0;
@@ -65,7 +65,7 @@ struct TimelineRequest {
   BlockClass block = BlockClass::other;
   std::string what;    ///< describes the block, such as "journal commit block of transaction 7"
   std::string issuer;  ///< functions and threads that issued the request; empty if unknown
-  std::string stack;   ///< functions of the first issuer, the innermost first
+  std::string stack;   ///< call stack in the first issuer, the innermost function first
   std::string file;    ///< name of the file that the block belongs to; empty if unknown
   std::string bytes;   ///< the first kShownBytes bytes of the request's data
   std::optional<std::size_t> finding;  ///< index of a finding about the same file
@@ -155,8 +155,9 @@ struct CrashPage {
   std::optional<std::size_t> shown;  ///< index of the requested state
   /// Position of the cut in the picture: that of the shown state, or the end of the recording.
   std::uint64_t cut = 0;
-  std::uint64_t events = 0;                       ///< number of events in the recording
-  std::uint64_t first_event = 0, last_event = 0;  ///< the workload, excluding mkfs and unmount
+  std::uint64_t events = 0;  ///< number of events in the recording
+  /// range of the workload's events, without mkfs and unmount
+  std::uint64_t first_event = 0, last_event = 0;
   /// The moment in the recording at which the recovery of the requested state begins.
   std::optional<Moment> recovery;
   std::vector<TimelineFinding> findings;

@@ -96,7 +96,8 @@ TEST(CrashPage, DrawsEachFateAsADistinctShape) {
   EXPECT_NEAR(place_of(d("torn-tail")), y(2), 0.1);
   EXPECT_NEAR(place_of(d("kept-tail")), y(3), 0.1);
   EXPECT_EQ(d("risk"), "") << "all fates are known";
-  // A mark must begin above its write's line.
+  // The symbol of a lost or torn write is centred on the line of the write, so its path begins
+  // above the line.
   EXPECT_NEAR(place_of(d("lost")), y(1) - 3.5, 0.1);
   EXPECT_NEAR(place_of(d("torn")), y(2) - 4.5, 0.1);
   EXPECT_NEAR(place_of(d("kept")), y(3), 0.1);

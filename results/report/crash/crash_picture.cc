@@ -361,7 +361,7 @@ class Picture {
       const double length =
           kCharacterWidth * static_cast<double>(std::min(text.size(), kOperationCharacters + 1));
       for (int line = 0; line < 2; ++line) {
-        // The label of an event before the cut must also end before the cut.
+        // The label of an event before the cut must not cross the line of the cut.
         const double cut = x(plan_.cut_ns),
                      end = at <= cut + 0.1 ? std::min(cut - 4, right_) : right_;
         const double from = std::clamp(at - 5, left_ + 2, std::max(end - length, left_ + 2));

@@ -74,7 +74,6 @@ class Rows {
     for (std::size_t device = 0; device < page_.devices.size(); ++device) rows_of(device);
     add({.kind = PictureRow::Kind::unflushed, .label = "unflushed bytes", .height = 52});
     lay_out_series();
-    // A row of states is useful only if there are several states.
     if (page_.states.size() < 2) return;
     std::vector<std::string> strategies;
     for (const TimelineState& state : page_.states) {
@@ -187,8 +186,7 @@ void choose_window(const CrashPage& page, PicturePlan& plan) {
       end = std::max(end, plan.scale.place(moment.at_ns));
     };
     for (const TimelineRequest& request : page.requests) {
-      // A write at risk may have been submitted before the workload began. The part shown must
-      // nevertheless include it.
+      // A write that is at risk must be shown even if it was submitted before the workload began.
       if (at_risk(request, page.cut))
         begin = std::min(begin, plan.scale.place(request.submitted.at_ns));
       see(request.submitted);
@@ -206,8 +204,8 @@ void choose_window(const CrashPage& page, PicturePlan& plan) {
   plan.window_end = end + margin;
 }
 
-/// Returns the length to which longer intervals are shortened: the largest length that takes at
-/// most its share of the shortened axis.
+/// Returns the length at which longer intervals are drawn. A shortened interval may take at most a
+/// certain share of the axis; the result is the largest length that meets this limit.
 double longest_stretch(const std::vector<std::int64_t>& times) {
   const auto length = [&](double most) {
     double sum = 0;

@@ -69,8 +69,8 @@ std::string figure(const std::optional<double>& value) {
   return std::abs(*value) >= 1000 ? fmt::format("{:.0f}", *value) : fmt::format("{:.4g}", *value);
 }
 
-/// Returns the claim to which a row belongs, and creates the claim at its first row. The rows with
-/// numbers set the claim's title.
+/// Returns the claim to which a row belongs, and adds the claim if it does not exist yet. The title
+/// of a claim is set by its rows with numbers.
 Claim& claim_of(std::vector<Claim>& claims, const Row& row) {
   const std::string id = row.text("claim");
   const auto at = std::ranges::find(claims, id, &Claim::id);
@@ -202,7 +202,7 @@ std::string tables_html(const Claim& claim) {
 /// Returns the full name of a plotted line for the key below the plot. A long name is split over
 /// several lines.
 std::string key_label(const std::string& text) {
-  constexpr std::size_t kPiece = 20;  // less than the limit of plot_label()
+  constexpr std::size_t kPiece = 20;  // short enough that plot_label() does not truncate it
   const auto ascii = [](char c) { return static_cast<unsigned char>(c) < 0x80; };
   if (!std::ranges::all_of(text, ascii)) return plot_label(text);
   std::string label;
@@ -282,8 +282,8 @@ std::vector<Quantity> quantities_of(const Claim& claim) {
   return quantities;
 }
 
-/// Returns a line for each name that occurs with several numbers. The points of a line are the
-/// numbers of the cells "NAME, NUMBER".
+/// Returns the lines to draw; empty if any line would have too few points. The cells are called
+/// "NAME, NUMBER": each NAME is a line, and NUMBER is the position of a point on the horizontal axis.
 std::vector<OwnSeries> lines_of(const Quantity& quantity) {
   std::vector<OwnSeries> lines;
   std::vector<std::size_t> points;
@@ -690,7 +690,8 @@ Result<ExperimentPage> experiment_page(db::Database& database, std::int64_t run)
     page.failed = row.integer("failed");
   }
   TRY(const auto html, claims_html(claims));
-  // An experiment with its own summary is a comparison rather than the reproduction of a paper.
+  // Only the paper's own rules count. An experiment that has its own summary is not about a paper,
+  // so all its rules count.
   const bool of_a_paper = std::ranges::none_of(claims, opens_the_page);
   const auto scores = scores_by_class(claims);
   Score counted;

@@ -10,8 +10,8 @@
 
 namespace headcrash::report {
 
-/// The trials of a file system and variant that share one expectation, on all devices and with all
-/// workloads.
+/// All trials of a file system and variant that have the same expected result, on any device and
+/// with any workload.
 struct SystemRow {
   std::string filesystem, variant;
   std::string place;     ///< for example "hp-c2447, small-files", or "6 cells" if there are several
@@ -51,7 +51,7 @@ std::string completeness_note(const Run& run);
 std::string status_text(const Answer& answer);
 std::string systems_text(const Answer& answer);
 
-/// All numbers, for other programs and for the terminal (report.h).
+/// The run's results, as JSON and as text for the terminal (report.h).
 struct Summary;
 Summary summary_of(const Facts& facts);
 

@@ -10,7 +10,7 @@ namespace headcrash::report {
 
 struct HeatCell {
   std::string html;  ///< empty if not measured
-  /// Class names separated by blanks: one of "h0" to "h5" from shade(), "best", "hbad".
+  /// CSS classes, separated by blanks, such as "h3 best" (see shade()) or "hbad".
   std::string css_class;
   std::string hint = {};  ///< text of the tooltip
 };

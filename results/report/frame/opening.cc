@@ -33,8 +33,8 @@ std::string facts_of(const Facts& facts) {
   return facts_line(list);
 }
 
-/// Formats the result. If a control loses data as expected, the page must not show this as a kept
-/// promise.
+/// Formats the result. A control that lost data as expected is shown as "as expected" and not as
+/// "kept".
 std::string as_expected(const SystemRow& row) {
   if (!row.as_expected) return "<span class=\"verdict none\">nothing promised</span>";
   if (!*row.as_expected) return "<span class=\"verdict bad\">not as expected</span>";

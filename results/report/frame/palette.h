@@ -44,7 +44,7 @@ inline constexpr Tone kAxis = {"--axis", "#63666b", "#a3a6ab"};
 inline constexpr Tone kGrid = {"--grid", "#dcdfe1", "#343a3f"};
 inline constexpr Tone kCut = {"--cut", "#b3261e", "#ff7a70"};
 
-/// Returns all tones; those of file systems are first.
+/// Returns all tones, beginning with the tones of file systems.
 std::array<Tone, kFilesystemColours.size() + 5> all_tones();
 
 /// Returns the page's CSS custom properties, for light mode and (under prefers-color-scheme) for

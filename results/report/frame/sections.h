@@ -14,11 +14,11 @@ namespace headcrash::report {
 /// Returns the top of the page: failed controls, title, verdict, cautions and the table of the file
 /// systems.
 std::string opening(const Facts& facts, const Answer& answer);
-/// Returns a map with a row for each workload and a column for each file system. The section has no
-/// title if the table at the top of the page is sufficient.
+/// Returns a map with a row for each workload and a column for each file system. With fewer than
+/// two rows or columns, the section has no title, so the page omits it.
 Section outcomes_section(const Facts& facts);
 /// Returns a card for each bug, and a map with a row for each operation and a column for each file
-/// system. The section has no title if nothing was lost.
+/// system. If nothing was lost, the section has no title, so the page omits it.
 Section bugs_section(const Facts& facts);
 Section exploration_section(const Facts& facts);  ///< has no title if the run has no exploration
 Section trials_section(const Facts& facts);

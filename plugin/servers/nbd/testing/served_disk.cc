@@ -48,7 +48,8 @@ pid_t start_nbdkit(const std::vector<std::string>& arguments, const std::string&
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   const int fd = open(log.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0644);
   dup2(fd, STDERR_FILENO);
-  if (std::strlen(HEADCRASH_PRELOAD) > 0) {  // the plugin is instrumented, but nbdkit itself is not
+  // Preload the sanitizer's runtime, because nbdkit itself is not instrumented.
+  if (std::strlen(HEADCRASH_PRELOAD) > 0) {
     setenv("LD_PRELOAD", HEADCRASH_PRELOAD, 1);
     setenv("ASAN_OPTIONS", "detect_leaks=0", 1);
     setenv("TSAN_OPTIONS", "halt_on_error=1 exitcode=66", 1);
@@ -91,8 +92,8 @@ ExitResult run_nbdkit(const TemporaryFolder& folder, const std::vector<std::stri
       waitpid(pid, &status, 0);
       return {1, text_of(log)};
     }
-    // A server that listens has accepted its parameters. The server is killed, and the exit code -1
-    // reports that it listened.
+    // A server that listens has accepted its parameters and will not exit. Kill it, and return -1
+    // as the exit code.
     if (fs::exists(folder / "refused.sock") || passed > kPatience) {
       kill(pid, SIGKILL);
       waitpid(pid, &status, 0);

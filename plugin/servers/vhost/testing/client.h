@@ -150,7 +150,7 @@ class TestClient {
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
   }
-  /// Stops the session. Returns true if the session ends.
+  /// Requests the session to stop. Returns true if the session ends within 10 s.
   bool stops() {
     const std::uint64_t one = 1;
     EXPECT_EQ(::write(stop_.get(), &one, sizeof one), static_cast<ssize_t>(sizeof one));

@@ -10,8 +10,8 @@
 namespace headcrash::report {
 namespace {
 
-// The standard defines the sequence of this generator, but not the sequences of the standard
-// distributions.
+// Synthetic runs must be the same with every standard library. The standard defines the sequence of
+// this generator, but not the sequences of the standard distributions.
 using Random = std::mt19937_64;
 
 double uniform(Random& random) {
@@ -97,7 +97,7 @@ void add_io(db::TrialRecord& trial, Random& random, int requests) {
       trial.io.push_back({at + 60 * uniform(random), lba, 8, "media", std::nullopt});
     if (i % 12 == 11) trial.io.push_back({at, 0, 0, "flush", kFlushUs});
   }
-  // The recovery reads the log from its beginning, some time after the cut.
+  // The recovery starts four seconds after the cut and reads the log from its beginning.
   for (int i = 0; i < requests / 10; ++i)
     trial.io.push_back({cut_ms + 4000 + i * 3, kDisk / 2 + i * 64, 64, "read", 2000.0});
 }
