@@ -19,7 +19,7 @@
 
 namespace headcrash::lfs {
 
-/// Written sectors: their numbers and their contents.
+/// A set of sectors with their new contents.
 struct WrittenSectors {
   std::vector<std::uint32_t> sectors;  ///< ascending
   std::vector<std::byte> bytes;        ///< contiguous sectors

@@ -80,7 +80,8 @@ class LfsChecker final : public adapters::ImageChecker {
     return (checkpoint.clean ? clean_ : cut_).check(store, contents);
   }
 
-  /// Checks the state after a recovery.
+  /// Checks the state that a recovery of the log would leave. Stores the result of the recovery in
+  /// `taken_in`.
   Result<CheckReport> check_recovered(const model::SectorStore& store,
                                       const adapters::CheckOptions& options, Recovered& taken_in) {
     const Contents contents = contents_of(options);

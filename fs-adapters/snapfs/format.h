@@ -62,7 +62,8 @@ struct PointerPath {
   /// 0 to 11: a direct pointer; 12, 13, 14: the single, double or triple indirect pointer.
   std::uint32_t root = 0;
   std::uint32_t depth = 0;
-  std::array<std::uint32_t, kIndirectLevels> slots = {};  ///< by address block, top first
+  /// Slot in each address block on the path, top level first.
+  std::array<std::uint32_t, kIndirectLevels> slots = {};
 };
 
 enum class VersionCheck : std::uint8_t {

@@ -92,7 +92,7 @@ enum class Reuse : std::uint8_t {
   /// For a control: once the next generation has been spawned, before the generation that freed the
   /// block is written.
   at_spawn,
-  at_once,  ///< for a control: at once
+  at_once,  ///< for a control: as soon as the block is freed
 };
 
 /// Treatment of operations while a generation is spawned (III-B).
@@ -165,8 +165,8 @@ struct SnapshotChange {
   bool drops = false;  ///< true to drop the snapshot, false to create it
 };
 
-/// The state of the intent log, and the changes since the newest superblock that only the log
-/// contains.
+/// The state of the intent log. `changes` are those made since the newest superblock was written;
+/// they are only in the log.
 struct LogState {
   std::size_t end_bytes = 0;  ///< position of the end of the last record
   std::uint32_t records = 0;

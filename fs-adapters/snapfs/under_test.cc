@@ -310,7 +310,8 @@ adapters::Promises promises_of(const Variant& variant) {
           .fsync_keeps_links = true,
           .fsync_keeps_moved_path = true,
           .fsync_keeps_new_name = true,
-          // After this time, all metadata is kept, but data is kept only if commits wait for data.
+          // A commit always makes metadata durable, but makes data durable only if it waits for the
+          // data.
           .keeps_after_s = ordered ? variant.mount.commit_interval_ns / model::kSecondNs + 2 : 0,
           .replace_keeps_content = ordered,
           .names = adapters::NameOrder::atomic,

@@ -293,7 +293,7 @@ TEST_P(IoErrors, AFailedReadWhileFreeingSpace) {
 TEST_P(IoErrors, FsyncFailsIfTheFileSystemStops) {
   m_.as_user([&] {
     FileSystem& fs = *m_.file_system;
-    constexpr int kFiles = 40;  // these files have inodes in two blocks
+    constexpr int kFiles = 40;  // enough for their inodes to occupy two blocks
     for (int i = 0; i < kFiles; ++i) bench::put_file(fs, "f" + std::to_string(i), "text");
     EXPECT_TRUE(fs.sync());
     const auto block_of = [&](const std::string& path) {
@@ -436,7 +436,8 @@ TEST(IoErrorsOfAJournal, FsyncReportsFailedDataOutsideTheJournal) {
   m.mount();
   m.as_user([&] {
     FileSystem& fs = *m.file_system;
-    // The file is longer than 128 KiB, which is an eighth of the ring.
+    // The file has more than 128 KiB, an eighth of the ring, so only a part of its data is logged.
+    // The rest, including this block, is written in place.
     bench::put_file(fs, "f", std::string(400'000, 'x'));
     const auto file = fs.open("f", {});
     ASSERT_TRUE(file);

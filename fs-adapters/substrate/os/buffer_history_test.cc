@@ -289,7 +289,8 @@ class BufferHistory : private WriteHooks {
   bool hooks_on_ = true;
   std::uint64_t kept_back_ = 0;
   int undone_ = 0;
-  std::map<BufferKey, std::deque<bool>> in_flight_;  ///< writes in issue order; true if rolled back
+  /// For each write, in issue order: whether it was rolled back.
+  std::map<BufferKey, std::deque<bool>> in_flight_;
   std::vector<std::byte> sent_;
 };
 

@@ -245,8 +245,8 @@ bool BufferCache::State::later_write_of(const Transfer& transfer) const {
 /// for the buffer.
 void BufferCache::State::keep_unwritten(Transfer& transfer) {
   Buffer* buffer = transfer.buffer != nullptr ? transfer.buffer : find(transfer.key);
-  // The failed write was to give the buffer this home. The buffer loses the home, and the owner
-  // must select another address.
+  // This write would have given the buffer a new home. Because it failed, the buffer has no home,
+  // and the owner must select another address.
   if (buffer != nullptr && transfer.moves && buffer->lba == transfer.lba)
     set_home(*buffer, kUnassigned);
   if (buffer != nullptr && buffer->known) {

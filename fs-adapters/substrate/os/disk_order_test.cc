@@ -167,7 +167,7 @@ class OrderHistory {
     ordering.flagged = request.flagged;
     ordering.barrier = request.barrier;
     ordering.after = request.after;
-    // Removes completed requests from the naive implementation's chain, because they have no
+    // Removes completed requests from the chain in the naive implementation, because they have no
     // effect.
     auto& names = naive_[naive_.newest()].after;
     names.erase(

@@ -31,7 +31,7 @@ struct DiskQueue::State {
     bool complete = false;
   };
   struct Spindle;
-  /// Concatenated requests that have been sent to a device, in sector order.
+  /// Concatenated requests, sorted by sector, that have been sent to a device as one.
   struct Run final : BlockDone {
     Run(State& queue, Spindle& device) : state(queue), spindle(device) {}
     void done(model::Status status) override { state.run_done(*this, status); }

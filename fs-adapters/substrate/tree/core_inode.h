@@ -62,8 +62,8 @@ struct CoreInode {
 /// Counts the references to in-core inodes.
 class InodeOwner {
  public:
-  /// Ends a reference. If the inode has no links and no other references, removes the inode as part
-  /// of `operation`, or as part of a new operation if `operation` is null. May wait.
+  /// Releases a reference. If the inode has no links and no other references, removes the inode as
+  /// part of `operation`, or as part of a new operation if `operation` is null. May wait.
   virtual void put(CoreInode& inode, Operation* operation) = 0;
 
  protected:

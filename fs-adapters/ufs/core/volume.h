@@ -111,8 +111,8 @@ class Volume {
 
   /// Writes the summary block that contains this group's summary.
   VfsResult<void> write_summary(std::uint32_t group, LastWrite how);
-  /// Copies the superblock and the groups' summaries to their buffers and writes them. `clean`
-  /// means that everything else is on the disk.
+  /// Copies the superblock and the groups' summaries to their buffers and writes them. `clean` is
+  /// the new clean flag; it may be true only if everything else is on the disk.
   VfsResult<void> write_superblock(bool clean);
 
  private:

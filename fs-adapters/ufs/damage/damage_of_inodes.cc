@@ -102,7 +102,8 @@ bool apply_no_type(Damaging& image) {
 }
 
 bool apply_no_root(Damaging& image) {
-  // This kind of damage causes a large loss, so it is rarely used.
+  // Without a root, a repair may lose almost everything, so such a trial proves little. Two of
+  // three attempts are skipped.
   if (!image.one_in(3)) return false;
   if (image.take_inode([](InodeNumber n) { return n == ufs::kRootInode; }) == 0) return false;
   const bool file = image.one_in(2);
@@ -389,7 +390,8 @@ bool apply_noise_for_pointers(Damaging& image) {
   image.change(geometry.lba_of(image.survey().runs()[run].at),
                geometry.block_bytes() / ufs::kSectorBytes,
                [&](std::span<std::byte> bytes) { image.fill_with_noise(bytes); });
-  // Unless the inode is a directory, the pointer to the damaged block must not change.
+  // Only the bytes of the block are damaged, so a file must keep its pointer to the block. A
+  // directory may lose the block.
   const auto pointers = image.may().other_pointers[number];
   image.lose_run(run);
   if (image.survey().inode(number).is_directory()) {
@@ -455,7 +457,8 @@ bool apply_hoarder(Damaging& image) {
   std::uint64_t blocks = 0;
   for (FragmentAddress& at : hoarder.direct)
     if ((at = take()) != 0) ++blocks;
-  // Fills one level of pointers, then a second level, whose blocks do not fit on a small disk.
+  // Fills the single indirect block, then the double indirect block and the blocks below it. A
+  // small disk does not have enough blocks for the latter.
   const auto fill = [&](FragmentAddress holder) {
     image.change(geometry.lba_of(holder), geometry.block_bytes() / ufs::kSectorBytes,
                  [&](std::span<std::byte> bytes) {

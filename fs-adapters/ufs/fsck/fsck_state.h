@@ -116,7 +116,7 @@ struct Fsck::State {
   struct Known {
     Geometry geometry;
     std::vector<std::uint64_t> tables;  ///< digest of each sector in the inode tables
-    /// For each sector, a bitmap of the inodes that were not free.
+    /// For each sector, a bitmap of the inodes that were in use when the sector was last read.
     std::vector<std::uint8_t> inodes;
     /// Totals of groups that were found correct. The key is a digest of everything that the check
     /// of the group depends on.

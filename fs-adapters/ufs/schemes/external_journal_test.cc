@@ -155,7 +155,7 @@ TEST(ExternalJournal, MkfsCreatesBothDevices) {
   ASSERT_TRUE(without);
   EXPECT_EQ(super.total, without->total);
   EXPECT_EQ(super.data_fragments, without->data_fragments);
-  // A log that is created again gets a different identifier.
+  // mkfs gives each new log a different identifier.
   ASSERT_TRUE(mkfs(disks.both, external()));
   EXPECT_NE(ImageReader::open(disks.both)->superblock().journal_id, super.journal_id);
 }
