@@ -322,7 +322,7 @@ void Store::write_delayed(os::HeldBuffer buffer) {
     cache.write_delayed(std::move(buffer));
 }
 
-/// Among the file blocks below `at`, frees those from number `first` up to but not including `end`.
+/// Frees those file blocks below `at` whose numbers are from `first` up to but not including `end`.
 /// Returns true if no block is left below `at`.
 VfsResult<bool> Store::free_below(Generation& generation, CoreInode& inode, BlockAddress& at,
                                   std::uint64_t start, std::uint32_t level, std::uint64_t first,

@@ -208,7 +208,8 @@ void ImageTarget::make() {
        .second_sectors = disk.log_bytes / kSectorBytes});
   os::Account account{.name = "user"};
   machine.system.syncer.start();
-  std::unique_ptr<MountedSystem> mounted;  // must outlive its daemons, which run until halt()
+  // Destroyed after halt(), because its daemons run until then.
+  std::unique_ptr<MountedSystem> mounted;
   machine.system.run_as(account, [&] {
     auto mount = format_.maker().mount(machine.system, {});
     ASSERT_TRUE(mount) << name() << ": " << mount.error().message();

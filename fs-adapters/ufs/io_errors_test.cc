@@ -115,7 +115,7 @@ TEST_P(IoErrors, ADataErrorPersistsUntilARetrySucceeds) {
     m_.machine.faulty_disk.add({.sectors = place_of(m_, "f"), .times = 2});
     // Like a write by the syncer: no caller waits for it.
     write_block(m_, Volume::block_of(static_cast<InodeNumber>(inode->inode), 0));
-    // If the scheme writes data to a journal, this write has not used the bad sectors yet.
+    // A scheme that writes data to a journal has not written to the bad sectors yet.
     const bool failed_behind = m_.machine.faulty_disk.failed() > 0;
     const auto first = fs.fsync(*file);
     if (failed_behind) {
@@ -333,8 +333,8 @@ TEST_P(IoErrors, FailedInitializationStopsTheFileSystem) {
   });
 }
 
-/// The inode's block must be read before the inode can be written with its new pointer. By then,
-/// the write of the data has failed.
+/// The inode can be written with its new pointer only after the inode's block has been read. By
+/// then, the write of the data has failed.
 TEST_P(IoErrors, NoPointerToMovedDataThatFailed) {
   if (GetParam().control) GTEST_SKIP() << "enforces no rule";
   m_.as_user([&] {
@@ -353,8 +353,7 @@ TEST_P(IoErrors, NoPointerToMovedDataThatFailed) {
   });
 }
 
-/// When the file is closed for the last time, the inode's block cannot be read, so the changed
-/// inode stays in core.
+/// The last close of the file cannot read the inode's block, so the changed inode stays in core.
 TEST_P(IoErrors, AChangedInodeStaysUntilItCanBeCopied) {
   m_.as_user([&] {
     FileSystem& fs = *m_.file_system;

@@ -147,8 +147,8 @@ class BufferHistory : private WriteHooks {
       default:
         change(key, block);
     }
-    // If the block moves, `block.home` must be the address of its last write. Every step on such a
-    // block therefore ends with a change, which writes the block.
+    // A block of object 3 moves, and `block.home` must be the address of its last write. Every step
+    // therefore ends with change(), which writes the block.
     if (key.object == 3) change(key, block);
     if (alone) block.lock->unlock();
     if (random_.below(3) == 0)

@@ -352,8 +352,8 @@ RequestId BufferCache::State::being_written(const BufferKey& key) const {
   const auto it = index.find(key);
   if (it != index.end() && it->second->last_write != 0)
     return disk.pending(it->second->last_write) ? it->second->last_write : 0;
-  // The buffer may have been evicted and created again while a copy of it was in flight. The new
-  // buffer has no record of this write, so the list of writes is searched.
+  // The buffer may have been evicted and created again while a copy was in flight. The new buffer
+  // has no record of that write, so the list of writes is searched.
   const auto behind = writes.upper_bound(key);
   if (behind == writes.begin() || std::prev(behind)->first != key) return 0;
   return std::prev(behind)->second->id;

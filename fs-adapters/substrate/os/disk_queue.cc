@@ -339,9 +339,8 @@ void DiskQueue::State::complete(const std::vector<RequestId>& ids, model::Status
   const std::vector<RequestId> failed = std::exchange(changes.failed, {});
   take_ready();
   for (const RequestId id : ids) tell(id, status);
-  // These requests were not sent, because each had to follow a write that failed. They waited for
-  // earlier writes of their sectors. Even if all of those earlier writes succeeded, the result of
-  // these requests is an error.
+  // These requests were not sent, because each had to follow a write that failed. They fail even if
+  // the earlier writes of their sectors, for which they have waited, succeeded.
   const auto unsent = status == model::Status::ok ? model::Status::medium_error : status;
   for (const RequestId id : failed) tell(id, unsent);
 }

@@ -153,7 +153,7 @@ TEST(DiskQueue, LaterVersionsOfAnUnsentBlockAreNotWritten) {
     const RequestId second = issuer.write(200, 1, 2, {.after = names});
     // A write of a later version of the same block. Its chain names no requests.
     const RequestId newer = issuer.write(200, 1, 3);
-    // Another write of the bad sector. It does not depend on any other request.
+    // Another write of the bad sector; it depends on no other request.
     const RequestId newer_bad = issuer.write(100, 1, 4);
     w.queue.drain();
     EXPECT_EQ(issuer.statuses[second], Status::medium_error);

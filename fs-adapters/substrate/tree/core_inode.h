@@ -30,8 +30,8 @@ struct Operation {
 struct MissedName {
   std::string name;
   std::optional<std::int64_t> room;  ///< the first block that has room for the name
-  /// The value of CoreInode::entry_changes during the search. The result is valid only as long as
-  /// this value does not change.
+  /// The value of CoreInode::entry_changes during the search. The result is valid only while
+  /// entry_changes has this value.
   std::uint64_t changes = 0;
 };
 

@@ -173,8 +173,8 @@ TEST_P(FsyncNames, BeyondADirectorysIndirectBlock) {
   end();
 }
 
-/// The syncer has issued the write of the indirect block, and the cache has evicted the block's
-/// buffer. With -CB, a copy of the block is in flight.
+/// Before the fsync, the syncer issues the write of the indirect block, and the cache evicts the
+/// block's buffer. With -CB, a copy of the block is then in flight.
 TEST_P(FsyncNames, WithAnIndirectBlockInFlight) {
   constexpr std::uint64_t kBehindTwelveBlocks = std::uint64_t{12} * 4096;
   const std::string text = "kept";

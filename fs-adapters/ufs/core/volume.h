@@ -102,8 +102,8 @@ class Volume {
   os::RequestId send_if_dirty(const os::BufferKey& key, const os::Ordering& ordering);
   /// Issues the last write of a series. `how` says whether to wait for it.
   VfsResult<void> write_last(os::HeldBuffer buffer, LastWrite how);
-  // A write releases the buffer. Each of the following functions holds the buffer again after the
-  // write, and returns it.
+  // A write normally releases the buffer. The following functions hold the buffer again after the
+  // write, and return it.
   VfsResult<os::HeldBuffer> write_delayed_and_hold(os::HeldBuffer buffer);
   VfsResult<os::HeldBuffer> write_async_and_hold(os::HeldBuffer buffer,
                                                  const os::Ordering& ordering, os::RequestId& id);

@@ -342,7 +342,8 @@ bool apply_pointer_to_own(Damaging& image) {
     std::vector<std::size_t> suitable;
     for (const std::size_t i : image.survey().runs_of(run.owner)) {
       const OwnedRun& other = image.survey().runs()[i];
-      // Excludes blocks below the old pointer, because they have just lost their owner.
+      // Excludes the blocks below the old target of the pointer, because they have just lost their
+      // owner.
       const bool below = other.level < run.level && other.block >= run.block &&
                          other.block - run.block < image.geometry().blocks_below(run.level);
       if (!below && other.at != run.at && other.at % width + run.fragments <= width)

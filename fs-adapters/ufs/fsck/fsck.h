@@ -49,7 +49,7 @@ enum class FindingKind : std::uint8_t {
   unreferenced_file,  ///< an allocated file has no name
   unreferenced_directory,
   blocks_behind_end,  ///< a file has blocks beyond its end, because a truncation was interrupted
-  /// The third name of an interrupted exchange; its file also has another name.
+  /// The temporary name of an interrupted exchange; its file also has another name.
   interrupted_exchange,
   // All other kinds are damage.
   block_marked_free,  ///< `count` fragments have an owner, but are free in the map

@@ -1,8 +1,8 @@
 // Phase 2 (fsck.h): checks every directory, reachable or not, block by block. Each name counts as a
 // link of its inode, and a directory's name also determines its parent. A directory may have only
 // one name. If an interrupted move has left a directory with two names, the name in the directory
-// to which ".." refers stays. The third name of an exchange (exchange_name.h) is removed if there
-// is another reachable name.
+// to which ".." refers stays. The temporary name of an exchange (exchange_name.h) is removed if
+// there is another reachable name.
 
 #include <fmt/core.h>
 

@@ -206,7 +206,7 @@ TEST(Fsck, RemovesTheThirdNameOfAnExchangeIfThereIsAnother) {
   TestTree tree;
   ImageWriter writer(*tree.store);
   const InodeNumber low = writer.directory(tree.deep, "zed") + 1;
-  // This third name precedes the real name in the directory.
+  // This temporary name precedes the real name in the directory.
   writer.enter(tree.deep, tree::exchange_name(low, 0), low, kTypeDirectory);
   ASSERT_EQ(writer.directory(tree.deep, "the-lower-directory"), low);
   writer.enter(tree.docs, tree::exchange_name(tree.deep, 3), tree.deep,

@@ -181,7 +181,8 @@ VfsResult<void> Netra::lower(Operation& operation, const DroppedLink& dropped,
   return done;
 }
 
-/// Runs one step of an exchange. The current link counts of the inodes are written, without tags.
+/// Runs one step of an exchange. Tags cannot describe an exchange, so the inodes are written with
+/// their current link counts and without tags.
 VfsResult<void> Netra::exchanged(std::initializer_list<tree::CoreInode*> inodes,
                                  const std::function<VfsResult<void>()>& step) {
   const auto follow = [&] {
