@@ -106,7 +106,8 @@ struct CoreInode : tree::TableInode {
   bool needs_writing() const { return changed || !dirty.empty(); }
 };
 
-/// The cache object for a segment's inode sectors, which are discarded together.
+/// Returns the cache object of a segment's inode sectors. Each segment has a separate object, so
+/// that its inode sectors can be discarded together.
 std::uint64_t inode_sectors_object(SegmentNumber segment);
 
 struct Operation : tree::Operation {

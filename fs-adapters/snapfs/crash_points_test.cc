@@ -377,7 +377,7 @@ void wear(Recorder& r) {
   }
 }
 
-/// A configuration of the file system and its disk to test.
+/// A configuration of the file system, and the disk on which it is tested.
 struct Kind {
   DataMode data = DataMode::ordered;
   std::uint32_t log_bytes = 0;

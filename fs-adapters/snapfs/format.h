@@ -67,8 +67,8 @@ struct PointerPath {
 };
 
 enum class VersionCheck : std::uint8_t {
-  every_sector,  ///< each sector's generation, and the checksum
-  first_sector,  ///< for a control: only the first sector's generation
+  every_sector,  ///< checks the generation in each sector, and the checksum
+  first_sector,  ///< for a control: checks only the generation in the first sector
 };
 
 struct Superblock {

@@ -289,7 +289,8 @@ TEST_P(IoErrors, AFailedReadWhileFreeingSpace) {
   }
 }
 
-/// While an fsync waits for its file's metadata, a write of another file's metadata fails.
+/// While an fsync waits for its file's metadata, a write of another file's metadata fails. The file
+/// system then stops, so the fsync must fail, too.
 TEST_P(IoErrors, FsyncFailsIfTheFileSystemStops) {
   m_.as_user([&] {
     FileSystem& fs = *m_.file_system;

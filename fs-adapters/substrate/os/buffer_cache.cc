@@ -277,7 +277,7 @@ HeldBuffer BufferCache::get(const BufferKey& key, Content content, std::uint64_t
       return {*this, *buffer};
     }
     s.make_room(bytes);
-    if (s.find(key) != nullptr) continue;  // another fiber has created it in the meantime
+    if (s.find(key) != nullptr) continue;  // another fiber has created the buffer in the meantime
     ++s.counters.misses;
     Buffer& made = s.create(key, content, lba, bytes);
     std::ranges::fill(made.bytes, std::byte{0});

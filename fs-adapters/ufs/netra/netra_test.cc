@@ -259,7 +259,8 @@ TEST(Netra, MarksOfAGroupShareAWrite) {
 
 TEST(Netra, AFailedWriteOfMarksFailsOneUser) {
   const MarkedAtOnce made = mark_at_once(true, 2);
-  // The third write contains the marks of the users that are waiting.
+  // The second write fails for one user. The third write contains the marks of the users that are
+  // still waiting.
   EXPECT_EQ(made.header_writes, 3U);
   EXPECT_EQ(made.refused, 1U);
 }
