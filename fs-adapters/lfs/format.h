@@ -50,8 +50,8 @@ struct BlockId {
   bool operator<(const BlockId& other) const {
     return level != other.level ? level < other.level : index < other.index;
   }
-  /// Returns the block's number in the buffer cache, which is 0 or higher for data and negative for
-  /// index blocks.
+  /// Returns the block's number in the buffer cache: 0 or higher for data, negative for index
+  /// blocks.
   std::int64_t key() const {
     return level == 0 ? std::int64_t{index} : -((std::int64_t{level} << 40) + index);
   }

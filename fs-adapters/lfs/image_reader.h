@@ -95,7 +95,7 @@ class ImageReader {
  private:
   ImageReader(const model::SectorStore& store, const Superblock& superblock)
       : store_(&store), superblock_(superblock) {}
-  /// A block of the inode map or the usage table that has been read.
+  /// A cached block of the inode map or of the usage table.
   struct Known {
     SectorAddress address = 0;
     Sources sources;

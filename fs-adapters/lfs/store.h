@@ -381,7 +381,7 @@ class Store final : public tree::InodeStore, private tree::InodeOwner, private o
   std::uint32_t clean_segments_ = 0;
   std::uint32_t map_blocks_in_log_ = 0;
 
-  // The end of the log.
+  // Position of the end of the log.
   SegmentNumber segment_ = 0, next_segment_ = 0;
   std::uint32_t offset_ = 0;
   std::uint64_t sequence_ = 0;  ///< number of the last region

@@ -21,7 +21,7 @@
 
 namespace headcrash::lfs {
 
-/// Returns the type, which is created on the first call.
+/// Returns the type. The first call creates the object.
 const adapters::FileSystemType& file_system_type();
 
 /// Creates a system that file_system_type() does not list.

@@ -85,9 +85,9 @@ enum class DataMode : std::uint8_t {
 
 /// The time at which a block that a generation has freed may be allocated again.
 enum class Reuse : std::uint8_t {
-  after_commit,  ///< when that generation is on the disk (III-A, the first solution)
-  /// For a control: at once, but writes of newer generations wait until that generation is on the
-  /// disk. This is "another solution" in III-A, exactly as printed.
+  after_commit,  ///< once the freeing generation is on the disk (III-A, the first solution)
+  /// For a control: at once, but writes of newer generations wait until the freeing generation is
+  /// on the disk. This is "another solution" in III-A, exactly as printed.
   newer_writes_wait,
   /// For a control: once the next generation has been spawned, before the generation that freed the
   /// block is written.

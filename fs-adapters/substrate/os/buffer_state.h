@@ -91,7 +91,7 @@ class SpareBytes {
 #else
   static constexpr std::size_t kBytesMax = 16 << 20;
 #endif
-  std::size_t bytes_ = 0;  ///< size of each kept block, which is the largest size requested so far
+  std::size_t bytes_ = 0;  ///< size of each kept block: the largest size requested so far
   std::vector<std::vector<std::byte>> spare_;
 };
 

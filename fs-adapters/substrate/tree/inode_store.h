@@ -45,13 +45,13 @@ namespace headcrash::tree {
 
 inline constexpr std::size_t kPathBytesMax = 4095;  ///< PATH_MAX without the terminating zero
 
-/// Bytes of a file that an operation is about to change.
+/// File bytes that an operation is about to change.
 struct BytesToChange {
   std::uint64_t offset = 0, length = 0;
   bool fills_holes = true;  ///< If false, the new bytes are zeroes, so holes may remain holes.
 };
 
-/// A block of a file that an operation is about to write.
+/// A file block that an operation is about to write.
 struct BlockWanted {
   std::int64_t block = 0;
   std::uint32_t bytes = 0;   ///< number of bytes that the block must have after the write

@@ -38,7 +38,7 @@ class PendingNames {
  public:
   explicit PendingNames(Volume& volume) : volume_(volume) {}
 
-  /// Adds a pending name of `inode`, which is in block number `block` of `directory`. Must be
+  /// Adds a pending name of `inode`. The name is in block number `block` of `directory`. Must be
   /// called after the scheme has received the block.
   void note(InodeNumber inode, InodeNumber directory, std::int64_t block);
   /// Records that a directory was moved; note() must already have been called for its new name.

@@ -93,7 +93,7 @@ class ImageReader {
   Result<void> read_fragments(FragmentAddress at, std::span<std::byte> into) const;
   Result<std::size_t> read_inode(const Mapped& mapped, std::uint64_t offset,
                                  std::span<std::byte> into) const;
-  /// Returns the slot with this number, which contains an inode or an extension.
+  /// Returns the slot with this number. A slot contains an inode or an extension.
   Result<std::array<std::byte, kInodeBytes>> slot(InodeNumber number) const;
 
   const model::SectorStore* store_;

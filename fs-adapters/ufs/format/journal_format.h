@@ -47,7 +47,8 @@ struct JournalSuperblock {
   /// transaction.
   std::uint64_t tail_sequence = 1;
   std::uint64_t epoch = 1;
-  std::uint64_t file_system = 0;  ///< for an external journal: Superblock::journal_id
+  /// For an external journal: journal_id of the file system's superblock.
+  std::uint64_t file_system = 0;
 };
 
 /// The new contents of whole fragments, with the address of their home.
