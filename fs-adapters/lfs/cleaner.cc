@@ -87,7 +87,7 @@ VfsResult<void> Store::move_block(const SummaryEntry& entry, SectorAddress addre
   if (block.level > 0 ? block.index >= s_.blocks_of_level(block.level)
                       : block.index >= s_.blocks_per_file_max())
     return {};
-  // If the version differs, the file has been deleted or truncated to 0, and its inode need not be
+  // If the version differs, the file has been deleted or truncated to 0, so the inode need not be
   // read.
   if (entry.inode >= s_.inodes || !map_[entry.inode].allocated() ||
       map_[entry.inode].version != entry.version)

@@ -101,7 +101,8 @@ class ImageReader {
     Sources sources;
   };
   Result<bool> load(const Contents& contents);
-  /// Reads the block if it may have changed. Returns true if its entries must be decoded again.
+  /// Reads the block if its contents may have changed. Returns true if the entries must be decoded
+  /// again.
   Result<bool> fetch(Known& known, SectorAddress address, const Contents& contents,
                      std::string_view table, std::uint32_t number);
   /// Returns the entries except "." and "..".
@@ -126,7 +127,7 @@ class ImageReader {
 /// Fails in the same cases as ImageReader::open().
 Result<Checkpoint> newest_checkpoint(const model::SectorStore& store);
 
-/// Returns the newer of two checkpoints, either of which may be missing because its region is
+/// Returns the newer of two checkpoints. Either of them may be missing because the region is
 /// invalid.
 std::optional<Checkpoint> newest(std::optional<Checkpoint> one, std::optional<Checkpoint> other);
 

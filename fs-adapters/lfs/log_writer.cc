@@ -238,8 +238,8 @@ VfsResult<void> Store::write_region(Region& region) {
   return write_sectors(region.start(), bytes);
 }
 
-/// Writes the pending records in separate regions, because they do not fit in a region with other
-/// items.
+/// Writes the pending records in separate regions, because a region with other items has no room
+/// for them.
 VfsResult<void> Store::write_records() {
   while (!records_.empty()) {
     // An item contains only whole records. It always has room for the longest record.

@@ -152,8 +152,8 @@ struct Crashes {
       });
     });
   }
-  /// Runs several users at once, with cold caches, so that operations must wait for the disk before
-  /// they are complete.
+  /// Runs several users at once, with cold caches, so that their operations have to wait for the
+  /// disk.
   void run_crowd(std::uint32_t seed) {
     judges_names = false;
     bytes = Bytes::not_of_old_disk;

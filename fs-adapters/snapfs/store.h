@@ -166,7 +166,7 @@ struct SnapshotChange {
 };
 
 /// The state of the intent log. `changes` are those made since the newest superblock was written;
-/// they are only in the log.
+/// only the log contains them.
 struct LogState {
   std::size_t end_bytes = 0;  ///< position of the end of the last record
   std::uint32_t records = 0;

@@ -203,8 +203,8 @@ Buffer* BufferCache::State::to_be_dropped() {
   return metadata->clean_number < data->clean_number ? metadata : data;
 }
 
-/// Evicts clean buffers until `bytes` fit. Returns false if they do not fit even then. Does not
-/// wait.
+/// Evicts clean buffers until there is room for `bytes`. Returns false if evicting all of them is
+/// not enough. Does not wait.
 bool BufferCache::State::try_room(std::size_t bytes) {
   const std::size_t kept = options.reserve_bytes == 0 || has_reserve() ? 0 : options.reserve_bytes;
   while (used_bytes + bytes + kept > options.bytes) {

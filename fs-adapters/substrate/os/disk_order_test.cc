@@ -25,8 +25,8 @@ struct OrderRules {
   bool reads_bypass = false;
 };
 
-/// A simple implementation of DiskOrder's rules. It keeps all requests, and its results must equal
-/// those of DiskOrder.
+/// A simple implementation of DiskOrder's rules, which keeps all requests. DiskOrder must give the
+/// same results.
 class NaiveOrder {
  public:
   explicit NaiveOrder(const OrderRules& rules) : rules_(rules) {}

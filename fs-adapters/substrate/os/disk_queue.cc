@@ -198,7 +198,7 @@ void DiskQueue::State::dispatch(Spindle& spindle) {
 
 RequestId DiskQueue::State::choose(Spindle& spindle) {
   // The oldest pending request waits for no other request. If too many later requests have
-  // overtaken it, it is dispatched regardless of the schedule.
+  // overtaken this request, the queue dispatches it regardless of the schedule.
   const RequestId oldest = requests.oldest();
   if (requests.beyond() - oldest > options.requests_max && requests.front().queued &&
       &spindle_of(requests.front().request) == &spindle)
