@@ -27,7 +27,7 @@ namespace {
 
 constexpr std::uint64_t kCrafted = 300, kRandom = 300;
 constexpr int kSecondsMost = 10;       ///< CPU time for one image, in seconds
-constexpr long kMebibytesMost = 1024;  ///< memory of the child
+constexpr long kMebibytesMost = 1024;  ///< limit on the child's memory
 constexpr std::size_t kFailuresMost = 20;
 
 std::string hex_of(std::string_view program) {

@@ -91,8 +91,8 @@ class LongLives : public LabImage {
     return free;
   }
 
-  /// Number of bytes that need not become free again: positive only for LFS, which never frees
-  /// blocks of its inode map.
+  /// Number of bytes that remain in use after everything has been removed. Only LFS keeps any: it
+  /// never frees blocks of its inode map.
   std::uint64_t map_growth() const { return type().name() == "lfs" ? kMapGrowthBytes : 0; }
 
   bool roomy_ = false;  ///< the disk has enough room for the user's files
@@ -142,8 +142,8 @@ TEST_P(LongLives, CountsAreExactAndDeletedFilesAreFree) {
   }
 }
 
-/// Unused inodes leave the core after every sync. Their blocks may stay cached while the disk is
-/// overwritten several times. Inodes that are read again must be current.
+/// Every sync drops unused inodes from memory. Their blocks may stay cached while the disk is
+/// overwritten several times. An inode that is read again must be current.
 TEST_P(LongLives, InodesAreReadAgainAsTheyWere) {
   constexpr int kRounds = 80;
   constexpr std::uint64_t kChanges = 8, kNames = 24, kSizeMost = 4000;

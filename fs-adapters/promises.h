@@ -100,7 +100,7 @@ struct Promises {
   // Inode attributes. Each object's mode and owner are stored, and fsync and sync make them
   // durable.
   bool keeps_modes = true;
-  /// If a modification time was set explicitly and then synced, it is preserved.
+  /// If a modification time was set explicitly and then synced, that time is preserved.
   bool keeps_times = true;
   /// Space that was allocated by fallocate and synced remains allocated, even beyond the end of the
   /// file (FALLOC_FL_KEEP_SIZE).

@@ -288,7 +288,7 @@ TEST_P(EverySystem, ReadErrorDoesNotAffectOtherUsers) {
                              .second_sectors = log_sectors_});
   os::Account account{.name = "user"}, other{.name = "other"};
   machine.system.syncer.start();
-  // Declared here because it must outlive the daemons that the file system spawns.
+  // Declared here, because the daemons that the file system spawns use this object until they end.
   std::unique_ptr<MountedSystem> mounted;
   machine.system.run_as(account, [&] {
     auto made = system().mount(machine.system, {});

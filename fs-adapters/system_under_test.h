@@ -112,8 +112,9 @@ struct CheckOptions {
   /// digests. If empty, the digests are unknown, so the checker reads everything. Findings must not
   /// depend on whether digests are available; the lab verifies this.
   model::SectorDigests digests = {};
-  /// Computes the digest of a sector that begins at `lba` and has the bytes `sector`. Used for
-  /// sectors that a recovery of the log would write. Null if there is no such function.
+  /// Computes digests like those in `digests`, but of sectors that are not in the store: those that
+  /// a recovery of the log would write. `lba` is the address of the sector. May be null; the
+  /// digests are then not used.
   std::uint64_t (*digest_of)(std::uint64_t lba, std::span<const std::byte> sector) = nullptr;
 };
 
@@ -168,10 +169,9 @@ class ImageReader {
   /// the numbers of two images differ, data that was cached by inode number for one image must not
   /// be used for the other.
   virtual std::uint64_t layout() const = 0;
-  /// Returns a number that changes when an inode moves. This matters in formats that find inodes
-  /// through a map, which is read when the image is opened; formats with fixed inode positions
-  /// return 0. An inode's cached data stays valid while this number and the sectors from which the
-  /// data was read are unchanged.
+  /// Returns a number that changes when the inode moves to another place on the disk. Formats with
+  /// fixed inode positions return 0. An inode's cached data stays valid while this number and the
+  /// sectors from which the data was read are unchanged.
   virtual std::uint64_t place_of(std::uint64_t inode) const { return (void)inode, 0; }
 
   virtual Result<ImageInode> inode(std::uint64_t number) const = 0;
@@ -202,9 +202,8 @@ class ImageReader {
 /// "4096"}.
 using Settings = std::map<std::string, std::string, std::less<>>;
 
-/// An mkfs option. Two names have the same meaning for all types: `uuid` receives the value of an
-/// adapter's `{uuid}`, and `time` is in seconds since the epoch. mkfs.headcrash-TYPE sets `time` to
-/// the current time.
+/// An mkfs option. For all types, `uuid` receives the value of an adapter's `{uuid}`, and `time` is
+/// in seconds since the epoch. mkfs.headcrash-TYPE sets `time` to the current time.
 struct MkfsOption {
   std::string_view name;     ///< "block-size"
   char letter = 0;           ///< short option of mkfs.headcrash-TYPE; 0 if it has none
@@ -290,7 +289,7 @@ struct SystemDescription {
   bool control = false;
   bool shows_unmounted = false;  ///< for a control: the defect is also visible after an unmount
   /// A workload that reveals the defect, in campaign notation, such as "reuse/3@tiny~2". Set only
-  /// for controls whose defect few workloads reveal.
+  /// for controls with a defect that few workloads reveal.
   std::string shown_by = {};
   Promises promises = {};
   os::DiskQueueOptions queue = {};  ///< the driver order that the system requires

@@ -273,7 +273,7 @@ class Vfs {
   virtual VfsResult<std::vector<std::string>> listxattr(std::string_view path) = 0;
 
   // Operations on the whole file system.
-  virtual VfsResult<void> sync() = 0;    ///< like sync(2): all mounted file systems
+  virtual VfsResult<void> sync() = 0;    ///< like sync(2), applies to all mounted file systems
   virtual VfsResult<void> syncfs() = 0;  ///< this file system only
   virtual VfsResult<SpaceStatus> space() = 0;
   virtual VfsResult<void> drop_caches() = 0;
@@ -281,8 +281,8 @@ class Vfs {
   virtual VfsResult<void> remount() { return refuse(ENOTSUP); }
   /// Remounts read-only, then writable again. Fails with EBUSY while a file is open for writing.
   virtual VfsResult<void> remount_read_only() { return refuse(ENOTSUP); }
-  /// Freezes the file system, which writes everything to the disk and blocks changes, and then
-  /// thaws it (FIFREEZE, FITHAW).
+  /// Freezes the file system, that is, writes everything to the disk and blocks changes. Then thaws
+  /// it (FIFREEZE, FITHAW).
   virtual VfsResult<void> freeze() { return refuse(ENOTSUP); }
 
   /// Simulates think time or compile time. In a guest, keeps the processor busy; in virtual time,

@@ -29,7 +29,7 @@ TEST(Nodes, NumbersAreNeverReused) {
   const std::uint64_t successor = nodes.remember({.inode = 7, .generation = 4});
   EXPECT_NE(node, successor);
   nodes.forget(node, 1);
-  nodes.forget(node, 1);  // exceeds the lookup count
+  nodes.forget(node, 1);  // the lookup count is already 0
   EXPECT_TRUE(nodes.find(successor));
   const std::uint64_t again = nodes.remember(kFile);
   EXPECT_NE(again, node);

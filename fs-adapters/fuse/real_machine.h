@@ -19,7 +19,7 @@ enum class Flushes : std::uint8_t {
 };
 
 struct MachineOptions {
-  os::SystemOptions system;  ///< `flushes` determines its queue.flush_for_order
+  os::SystemOptions system;  ///< `queue.flush_for_order` is set according to `flushes`
   Flushes flushes = Flushes::where_needed;
   /// If true, the file system itself flushes the device's cache. With `where_needed`, the driver
   /// then adds no flushes.

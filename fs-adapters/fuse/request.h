@@ -49,8 +49,8 @@ std::int64_t nanoseconds_of(const timespec& time);
 VfsResult<fuse_entry_param> entry_of(Service& service, const std::string& path);
 
 enum class Made : std::uint8_t { directory, other };
-/// Gives a new object to the caller and the caller's group. On failure, removes the object; `made`
-/// determines how.
+/// Makes the caller the owner of a new object. On failure, removes the object: as a directory or as
+/// a file, depending on `made`.
 VfsResult<void> give_to_caller(fuse_req_t request, const std::string& path, Made made);
 
 }  // namespace headcrash::fuse

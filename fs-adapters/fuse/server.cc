@@ -178,8 +178,7 @@ void Server::State::sync_everything(const fuse_in_header& request) {
   const auto synced = file_system->vfs().syncfs();
   const fuse_out_header answer{
       .len = sizeof answer, .error = synced ? 0 : -synced.error().value, .unique = request.unique};
-  // The error is ignored, as in libfuse, because it means that the process that sent the request no
-  // longer exists.
+  // The error is ignored, as in libfuse: the process that sent the request no longer exists.
   [[maybe_unused]] const ssize_t told = ::write(fuse_session_fd(session), &answer, sizeof answer);
 }
 

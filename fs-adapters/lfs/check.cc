@@ -45,7 +45,7 @@ class Checker::State {
     };
     std::optional<Names> names;  ///< set once a directory's names have been read
 
-    // Computed again in each comparison of inodes, names and summaries.
+    // The following members are computed again in each comparison of inodes, names and summaries.
     std::uint32_t links = 0;
     bool has_parent = false;
   };

@@ -247,8 +247,9 @@ VfsResult<void> Store::write_checkpoint_region() {
   TRY(flush_device());
   // From now on, no checkpoint that can be mounted refers to the emptied segments.
   give_back(emptied);
-  // A segment that the cleaner has emptied may have received new live data before this checkpoint,
-  // if space was short. It is then counted in `cleaned_unfinished_` until a later checkpoint.
+  // If space was short, a segment that the cleaner has emptied may have received new live data
+  // before this checkpoint. The segment is then counted in `cleaned_unfinished_` until a later
+  // checkpoint.
   const std::uint64_t cleaned = std::min<std::uint64_t>(cleaned_unfinished_, emptied.size());
   cleaned_unfinished_ -= cleaned;
   counters_.segments_emptied += emptied.size() - cleaned;

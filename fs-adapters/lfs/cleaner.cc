@@ -16,7 +16,8 @@ namespace {
 constexpr std::uint32_t kStartMax = 20, kStopMax = 50;
 constexpr std::uint32_t kPanic = 3;
 constexpr std::uint64_t kLiveAtOnce = 10 << 20;
-constexpr std::uint32_t kReadAtOnceFactor = 8;  // lower bound of the limit on segments in a pass
+// Limit on the number of segments in a pass, if clean_stop() is lower.
+constexpr std::uint32_t kReadAtOnceFactor = 8;
 
 }  // namespace
 
@@ -86,7 +87,7 @@ VfsResult<void> Store::move_block(const SummaryEntry& entry, SectorAddress addre
   if (block.level > 0 ? block.index >= s_.blocks_of_level(block.level)
                       : block.index >= s_.blocks_per_file_max())
     return {};
-  // If the version differs, the file has been deleted or truncated to 0, and its inode need not be
+  // If the version differs, the file has been deleted or truncated to 0, so the inode need not be
   // read.
   if (entry.inode >= s_.inodes || !map_[entry.inode].allocated() ||
       map_[entry.inode].version != entry.version)
@@ -130,8 +131,8 @@ VfsResult<void> Store::move_live(const SummaryEntry& entry, SectorAddress addres
                                  std::span<const std::byte> bytes) {
   if (entry.of_file()) return move_block(entry, address, bytes);
   if (entry.content == Content::inodes) return move_inodes(address, bytes);
-  // Blocks of the tables are written by the next checkpoint, which also makes the directory log
-  // obsolete.
+  // A block of a table is only marked here; the next checkpoint writes it to a new address. The
+  // same checkpoint makes the records of the directory log obsolete.
   if (entry.content == Content::inode_map && entry.index < s_.map_blocks() &&
       checkpoint_.map_blocks[entry.index] == address)
     dirty_map_blocks_.insert(entry.index);
@@ -180,7 +181,7 @@ VfsResult<std::int64_t> Store::clean() {
 
 VfsResult<std::int64_t> Store::clean_now() {
   const std::uint32_t before = clean_segments_;
-  // The space that the users' changes need is not available to this pass.
+  // This pass must not use the space that the users' changes need.
   const std::uint64_t spoken_for = dirty_bytes_ + overhead_bytes();
   const std::uint64_t room = log_room_bytes() - std::min(log_room_bytes(), spoken_for);
   const std::uint64_t budget = std::min({room, kLiveAtOnce, cache.size_bytes() / 4});

@@ -35,7 +35,7 @@ enum class WriteBackOrder : std::uint8_t {
 std::string_view name(Selection selection);
 std::string_view name(WriteBackOrder order);
 
-/// A segment that is neither clean nor currently being written.
+/// A segment that a pass may clean: it is neither clean nor currently being written.
 struct Candidate {
   std::uint32_t segment = 0;
   /// Live data, in the unit of `segment_size`: bytes, or files in the simulator. At most
@@ -114,7 +114,7 @@ struct LiveBlock {
 /// Sorts live blocks into write-back order. Keeps its buffer between calls.
 class WriteBackSorter {
  public:
-  /// `blocks` must be in reading order. The sort is stable.
+  /// `blocks` must be in the order in which the pass has read them. The sort is stable.
   void sort(WriteBackOrder order, std::vector<LiveBlock>& blocks);
 
  private:

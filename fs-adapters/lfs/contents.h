@@ -19,7 +19,7 @@
 
 namespace headcrash::lfs {
 
-/// Written sectors: their numbers and their contents.
+/// A set of sectors with their new contents.
 struct WrittenSectors {
   std::vector<std::uint32_t> sectors;  ///< ascending
   std::vector<std::byte> bytes;        ///< contiguous sectors
@@ -71,7 +71,7 @@ class Contents {
   const Overlay* overlay_ = nullptr;
 };
 
-/// The sectors from which a result was computed, with their digest at that time.
+/// The sectors from which a result was computed, with a digest of their contents at that time.
 class Sources {
  public:
   using Run = tree::NotedStore::Run;

@@ -86,7 +86,7 @@ class Recorder {
     for (auto& [inode, history] : contents)
       if (!history.empty()) history.push_back({history.back().text, log_.log.size(), true});
   }
-  /// Records the removal of a file, after which its inode number may be reused.
+  /// Records the removal of a file. Afterwards, the file's inode number may be reused.
   void record_removal(std::uint64_t inode) {
     contents[inode].push_back({"", log_.log.size(), false});
   }

@@ -12,7 +12,7 @@ namespace {
 constexpr std::size_t kFixedBytes = 32;
 constexpr std::size_t kCreatedBytes = 20;  // user, group, time, and length of the target
 constexpr std::size_t kTargetMax = 4095;
-// The flag is not 1, because earlier versions of headcrash set flag 1 in the last record of an
+// The value 1 cannot be used: earlier versions of headcrash set it in the last record of an
 // operation.
 constexpr std::uint8_t kMoreFollows = 2;
 

@@ -16,8 +16,8 @@ class FileSystem final : public tree::FileSystem {
 
   /// Closes open files and writes a checkpoint. Unmounts even after an I/O error.
   VfsResult<void> unmount();
-  /// Unmounts without writing anything, after a power cut. The executor must be halted before the
-  /// destructor is called.
+  /// Ends the mount after a power cut, without writing anything. The executor must be halted before
+  /// the destructor is called.
   void abandon();
 
   Store& log() { return log_; }

@@ -50,8 +50,8 @@ struct BlockId {
   bool operator<(const BlockId& other) const {
     return level != other.level ? level < other.level : index < other.index;
   }
-  /// Returns the block's number in the buffer cache, which is 0 or higher for data and negative for
-  /// index blocks.
+  /// Returns the block's number in the buffer cache: 0 or higher for data, negative for index
+  /// blocks.
   std::int64_t key() const {
     return level == 0 ? std::int64_t{index} : -((std::int64_t{level} << 40) + index);
   }
@@ -260,7 +260,7 @@ struct Checkpoint {
   std::uint64_t next_epoch = 1;       ///< first epoch that no region uses yet
   std::uint64_t region_sequence = 0;  ///< number of the last region before the checkpoint
   SectorAddress last_summary = 0;
-  SegmentNumber segment = 0;  ///< end of the log
+  SegmentNumber segment = 0;  ///< segment in which the log ends
   std::uint32_t offset = 0;   ///< end of the log, in sectors within the segment
   SegmentNumber next_segment = 0;
   bool clean = false;  ///< written by an unmount or by mkfs, so no log follows

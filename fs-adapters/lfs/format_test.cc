@@ -115,8 +115,8 @@ TEST_P(Regions, RoundTrip) {
       << "sprite92 cannot detect a hole in the middle";
 }
 
-/// An inode in a region is replaced by another, and both have correct checksums. The region's
-/// checksum must still detect the change.
+/// Replaces an inode in a region by another inode; both have correct checksums. The checksum of the
+/// region must nevertheless detect the change.
 TEST(LfsFormat, DetectsAReplacedInodeInARegion) {
   const Superblock s = superblock();
   Region region(s, s.segment_sectors);

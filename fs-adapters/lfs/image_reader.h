@@ -18,7 +18,8 @@ namespace headcrash::lfs {
 struct NamedInode {
   std::string name;
   InodeNumber inode = 0;
-  std::uint8_t type = 0;  ///< as in d_type of a directory entry
+  /// Type of the named inode, with the values of d_type in a directory entry.
+  std::uint8_t type = 0;
 };
 
 class ImageReader {
@@ -94,13 +95,14 @@ class ImageReader {
  private:
   ImageReader(const model::SectorStore& store, const Superblock& superblock)
       : store_(&store), superblock_(superblock) {}
-  /// A block of the inode map or the usage table that has been read.
+  /// A cached block of the inode map or of the usage table.
   struct Known {
     SectorAddress address = 0;
     Sources sources;
   };
   Result<bool> load(const Contents& contents);
-  /// Reads the block if it may have changed. Returns true if its entries must be decoded again.
+  /// Reads the block if its contents may have changed. Returns true if the entries must be decoded
+  /// again.
   Result<bool> fetch(Known& known, SectorAddress address, const Contents& contents,
                      std::string_view table, std::uint32_t number);
   /// Returns the entries except "." and "..".
@@ -125,7 +127,7 @@ class ImageReader {
 /// Fails in the same cases as ImageReader::open().
 Result<Checkpoint> newest_checkpoint(const model::SectorStore& store);
 
-/// Returns the newer of two checkpoints, either of which may be missing because its region is
+/// Returns the newer of two checkpoints. Either of them may be missing because the region is
 /// invalid.
 std::optional<Checkpoint> newest(std::optional<Checkpoint> one, std::optional<Checkpoint> other);
 

@@ -238,8 +238,8 @@ VfsResult<void> Store::write_region(Region& region) {
   return write_sectors(region.start(), bytes);
 }
 
-/// Writes the pending records in separate regions, because they do not fit in a region with other
-/// items.
+/// Writes the pending records in separate regions, because a region with other items has no room
+/// for them.
 VfsResult<void> Store::write_records() {
   while (!records_.empty()) {
     // An item contains only whole records. It always has room for the longest record.
@@ -315,8 +315,8 @@ VfsResult<void> Store::send(std::unique_ptr<Plan>& plan) {
   cpu.charge({{os::Cost::allocation, placed}, {os::Cost::inode_changed, inodes}});
   if (abandoned_) return refuse(EIO);
   TRY(write_region(plan->region));
-  // From now on, the cache may evict the blocks. Until the write succeeded, the cache had their
-  // only copy. The inodes' locks have prevented changes during the write.
+  // The cache had the only copy of these blocks. They have now been written, so the cache may evict
+  // them. The inodes' locks have prevented changes during the write.
   for (const PlannedBlock& block : plan->blocks)
     if (os::HeldBuffer buffer = cache.cached(key_of(*block.inode, block.block)))
       cache.moved(std::move(buffer), plan->region.address(block.item));

@@ -442,11 +442,11 @@ class Recovery {
   std::vector<std::pair<std::uint64_t, NameRecord>> records_;  ///< records of complete operations
   /// Records of an operation whose last record has not been found yet.
   std::vector<NameRecord> unfinished_;
-  SummarizedBlocks blocks_;  ///< blocks of the files that are not in the checkpoint
+  SummarizedBlocks blocks_;  ///< blocks of those files that the checkpoint lacks
   /// Index blocks found in the log, by address.
   std::map<SectorAddress, std::vector<std::byte>> index_blocks_;
   std::int64_t modified_ns_ = 0;
-  /// Limits the total number of blocks that are visited in the old and new copies of files.
+  /// Limits the total number of blocks that a recovery visits, in old and new copies of files.
   tree::BlockBudget budget_;
 };
 

@@ -106,7 +106,8 @@ struct CoreInode : tree::TableInode {
   bool needs_writing() const { return changed || !dirty.empty(); }
 };
 
-/// The cache object for a segment's inode sectors, which are discarded together.
+/// Returns the cache object of a segment's inode sectors. Each segment has a separate object, so
+/// that its inode sectors can be discarded together.
 std::uint64_t inode_sectors_object(SegmentNumber segment);
 
 struct Operation : tree::Operation {
@@ -380,7 +381,7 @@ class Store final : public tree::InodeStore, private tree::InodeOwner, private o
   std::uint32_t clean_segments_ = 0;
   std::uint32_t map_blocks_in_log_ = 0;
 
-  // The end of the log.
+  // Position of the end of the log.
   SegmentNumber segment_ = 0, next_segment_ = 0;
   std::uint32_t offset_ = 0;
   std::uint64_t sequence_ = 0;  ///< number of the last region

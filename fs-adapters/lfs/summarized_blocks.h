@@ -30,9 +30,9 @@ class SummarizedBlocks {
   /// have been added: the inode refers to the file's blocks added so far, but not to those added
   /// later.
   void inode_follows(InodeNumber number);
-  /// Returns all blocks of the file, or null if they cannot be determined from the summaries. Valid
-  /// until the next add(). REQUIRES: `inode` is the newest copy, and the checkpoint has no inode
-  /// with that number.
+  /// Returns all blocks of the file, or null if the summaries do not determine them. Valid until
+  /// the next add(). REQUIRES: `inode` is the newest copy, and the checkpoint has no inode with
+  /// that number.
   const Blocks* all_of(const Inode& inode) const;
 
   static constexpr std::size_t kEntriesMax = 1 << 20;

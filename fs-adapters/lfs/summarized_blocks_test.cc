@@ -1,4 +1,5 @@
-// Tests how a file's blocks are found from summaries alone, and when that is impossible.
+// Tests SummarizedBlocks: finding a file's blocks from summaries alone, and the cases in which that
+// is impossible.
 #include "fs-adapters/lfs/summarized_blocks.h"
 
 #include <gtest/gtest.h>

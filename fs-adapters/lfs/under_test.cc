@@ -80,7 +80,8 @@ class LfsChecker final : public adapters::ImageChecker {
     return (checkpoint.clean ? clean_ : cut_).check(store, contents);
   }
 
-  /// Checks the state after a recovery.
+  /// Checks the state that a recovery of the log would leave. Stores the result of the recovery in
+  /// `taken_in`.
   Result<CheckReport> check_recovered(const model::SectorStore& store,
                                       const adapters::CheckOptions& options, Recovered& taken_in) {
     const Contents contents = contents_of(options);
@@ -165,8 +166,7 @@ class LfsReader final : public adapters::ImageReader {
     return (std::uint64_t{entry.address} << 8U) + entry.slot;
   }
   Result<adapters::ImageInode> inode(std::uint64_t number) const override {
-    // If the inode is not allocated, the result says so and is not an error, as in formats with
-    // inodes at fixed addresses.
+    // An inode that is not allocated is not an error, as in formats with inodes at fixed addresses.
     if (number < reader_.map().size() && !reader_.map()[number].allocated())
       return adapters::ImageInode{.number = number};
     TRY(const auto found, reader_.inode(number_of(number)));

@@ -21,10 +21,10 @@
 
 namespace headcrash::lfs {
 
-/// Returns the type, which is created on the first call.
+/// Returns the type. The first call creates the object.
 const adapters::FileSystemType& file_system_type();
 
-/// Creates a system that is not one of those listed above.
+/// Creates a system that file_system_type() does not list.
 std::unique_ptr<const adapters::SystemUnderTest> system_of(std::string name,
                                                            const MountOptions& mount);
 

@@ -99,7 +99,8 @@ TEST(LfsUsageTable, ASegmentLeftEmptyByABlockIsCleanAtOnce) {
 const bench::DiskOptions kTableOfSegments{
     .device_bytes = 8 << 20, .mkfs = {.block_bytes = 512, .segment_bytes = 8 << 10, .id = 3}};
 
-/// Files all over the disk are removed between two checkpoints.
+/// Between two checkpoints, removes files all over the disk, so that blocks all over the usage
+/// table change.
 TEST(LfsUsageTable, ALongTableIsWrittenInSeveralRegions) {
   Disk disk(kTableOfSegments);
   bench::expect_clean(*disk.store, "mkfs");
@@ -200,7 +201,7 @@ TEST(LfsUsageTable, ALongTableHasAnotherFormatVersion) {
       << refused.error().message();
 }
 
-/// The first segment's live data consists of table blocks that have not changed since mkfs.
+/// In the first segment, only table blocks that have not changed since mkfs are live.
 TEST(LfsUsageTable, TheCleanerMovesTableBlocks) {
   Disk disk(kLongTable);
   Machine m(*disk.store);

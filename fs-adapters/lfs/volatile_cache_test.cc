@@ -9,8 +9,8 @@ namespace {
 using bench::Disk;
 using bench::Machine;
 
-/// Runs `body` on a disk that caches all writes, and then cuts the power. Returns the file's
-/// contents after the cut.
+/// Runs `body` on a disk that caches all writes, and then cuts the power. Returns the contents of
+/// the file at `path` after the cut.
 std::string left_of(const char* path, const MountOptions& options,
                     const std::function<void(Vfs&)>& body) {
   Disk disk;

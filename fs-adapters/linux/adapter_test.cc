@@ -171,7 +171,7 @@ TEST(Adapter, GuestFilesAreRelativeToTheAdapter) {
 
 struct BadAdapter {
   const char* text;
-  const char* word;  ///< expected in the message
+  const char* word;  ///< word that the error message must contain
 };
 
 class BadAdapterText : public testing::TestWithParam<BadAdapter> {};

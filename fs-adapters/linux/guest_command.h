@@ -56,7 +56,7 @@ struct GuestParts {
   std::vector<std::string> packages;  ///< Debian packages that are copied into the guest
   std::vector<std::string> application_tools;  ///< like `tools`, but for an application
   std::string rootfs;   ///< an application's root file system as a squashfs image, or empty
-  bool stacks = false;  ///< the kernel must be able to record the stacks of its writes
+  bool stacks = false;  ///< the kernel must be able to record the call stack of each write
   bool any() const { return !(*this == GuestParts{}); }
   bool operator==(const GuestParts&) const = default;
 };

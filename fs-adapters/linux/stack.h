@@ -52,7 +52,7 @@ struct Stack {
   /// parity.
   std::size_t data_disks = 1;
   std::uint64_t overhead_bytes = 0;  ///< space on each disk for the stack's metadata
-  /// Path of the stack's device in the guest, where the file system is created.
+  /// Path of the block device, in the guest, that the stack provides for the file system.
   std::string device;
   std::vector<std::string> packages, modules;
   GuestCommand create;    ///< leaves the device ready for mkfs

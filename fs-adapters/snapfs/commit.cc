@@ -99,7 +99,7 @@ VfsResult<void> Store::commit_closing(Clean clean) {
   if (done) done = write_outstanding(*closing_);
   if (done) done = write_superblock(next);
   if (!done) {
-    stop();  // the generation remains visible to readers, but is never committed
+    stop();  // readers still see the generation, but it is never committed
     return done;
   }
   s_ = next;

@@ -38,10 +38,10 @@ std::set<std::string> listing(Vfs& fs, const std::string& path = {}) {
 
 enum class Bytes : std::uint8_t { letter_of_name, not_of_old_disk };
 
-/// Returns the same lines as listing(Vfs), but reads an image. If a file has wrong contents, stores
-/// a description in `wrong`. With `letter_of_name`, a file may contain only zeroes and the last
-/// letter of its name, in upper or lower case. With `not_of_old_disk`, it may contain anything
-/// except bytes from before mkfs.
+/// Returns the same lines as listing(Vfs), but reads an image. If a file has wrong contents,
+/// describes them in `wrong`. `letter_of_name` permits only zeroes and the last letter of the
+/// file's name, in upper or lower case. `not_of_old_disk` permits all bytes except those from
+/// before mkfs.
 std::set<std::string> listing(const ImageReader& reader, Bytes bytes, std::string& wrong) {
   std::set<std::string> lines;
   const auto walked = reader.walk([&](const ImageReader::Found& found) {
@@ -152,8 +152,8 @@ struct Crashes {
       });
     });
   }
-  /// Runs several users at once, with cold caches, so that operations must wait for the disk before
-  /// they are complete.
+  /// Runs several users at once, with cold caches, so that their operations have to wait for the
+  /// disk.
   void run_crowd(std::uint32_t seed) {
     judges_names = false;
     bytes = Bytes::not_of_old_disk;
@@ -246,7 +246,8 @@ struct Crashes {
   void check_torn(std::size_t number) {
     const auto& write = disk.log.log[number];
     const std::size_t sectors = write.bytes.size() / kSectorBytes;
-    // Varies only the first five sectors of a long record, to limit the number of states.
+    // Applies all subsets of only the first five sectors of a long record, to limit the number of
+    // states.
     const unsigned masks = 1U << std::min<std::size_t>(sectors, 5);
     for (unsigned mask = 0; mask + 1 < masks && problems.size() < 5; ++mask) {
       copy(*image, *scratch);
@@ -376,7 +377,7 @@ void wear(Recorder& r) {
   }
 }
 
-/// A configuration of the file system and its disk to test.
+/// A configuration of the file system, and the disk on which it is tested.
 struct Kind {
   DataMode data = DataMode::ordered;
   std::uint32_t log_bytes = 0;
@@ -426,8 +427,8 @@ TEST_P(CrashPoints, HaveNoFindingsWithOverlappingGenerations) {
   crashes.expect_none();
 }
 
-/// While a generation is being written, another user with little memory writes to new blocks. These
-/// must not be the blocks that the generation has freed, because those still belong to the
+/// While a generation is being written, another user, whose cache is small, writes to new blocks.
+/// These must not be the blocks that the generation has freed, because those still belong to the
 /// committed generation.
 TEST_P(CrashPoints, HaveNoFindingsWithWritesDuringACommit) {
   Crashes crashes(GetParam().disk(512 << 10), {.data = GetParam().data, .dirty_blocks_max = 1000});

@@ -314,7 +314,7 @@ VfsResult<os::HeldBuffer> Store::block_for_writing(tree::Operation& tree_operati
   return read_at(*fresh, kind);
 }
 
-/// Releases a buffer, which was marked dirty for its generation when the caller received it.
+/// Releases a buffer. It was already marked dirty for its generation when the caller received it.
 void Store::write_delayed(os::HeldBuffer buffer) {
   if (options_.writes_at_once)
     cache.write_async(std::move(buffer));
@@ -322,7 +322,7 @@ void Store::write_delayed(os::HeldBuffer buffer) {
     cache.write_delayed(std::move(buffer));
 }
 
-/// Among the file blocks below `at`, frees those from number `first` up to but not including `end`.
+/// Frees those file blocks below `at` whose numbers are from `first` up to but not including `end`.
 /// Returns true if no block is left below `at`.
 VfsResult<bool> Store::free_below(Generation& generation, CoreInode& inode, BlockAddress& at,
                                   std::uint64_t start, std::uint32_t level, std::uint64_t first,

@@ -123,7 +123,8 @@ TEST(SnapfsFileSystem, CommitsIfDueBeforeTheFirstChange) {
   for (os::TimeNs before = 0; before < 5 * model::kMillisecondNs; before += 250'000) {
     SCOPED_TRACE(before);
     Machine m(*disk.store);
-    m.mount({.commit_interval_ns = 1});  // at the syncer's next tick, which comes once per second
+    // A commit is due at each tick of the syncer, once per second.
+    m.mount({.commit_interval_ns = 1});
     m.as_user([&] {
       Vfs& fs = *m.file_system;
       Store& store = m.file_system->snapshots();

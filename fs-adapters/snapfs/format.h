@@ -62,12 +62,13 @@ struct PointerPath {
   /// 0 to 11: a direct pointer; 12, 13, 14: the single, double or triple indirect pointer.
   std::uint32_t root = 0;
   std::uint32_t depth = 0;
-  std::array<std::uint32_t, kIndirectLevels> slots = {};  ///< by address block, top first
+  /// Slot in each address block on the path, top level first.
+  std::array<std::uint32_t, kIndirectLevels> slots = {};
 };
 
 enum class VersionCheck : std::uint8_t {
-  every_sector,  ///< each sector's generation, and the checksum
-  first_sector,  ///< for a control: only the first sector's generation
+  every_sector,  ///< checks the generation in each sector, and the checksum
+  first_sector,  ///< for a control: checks only the generation in the first sector
 };
 
 struct Superblock {

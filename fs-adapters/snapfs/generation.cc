@@ -3,7 +3,7 @@
 namespace headcrash::snapfs {
 
 std::size_t Generation::bytes_in_core() const {
-  // Estimated memory for each address in one of the tables.
+  // Estimated memory for one element of a set or map.
   constexpr std::size_t kAddressBytes = 32;
   return (born.size() + freed.size() + outstanding.size() + record_leaves.size() +
           numbers_born.size() + numbers_freed.size()) *

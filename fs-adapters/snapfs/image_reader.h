@@ -20,7 +20,8 @@ namespace headcrash::snapfs {
 struct NamedInode {
   std::string name;
   InodeNumber inode = 0;
-  std::uint8_t type = 0;  ///< as in d_type of a directory entry
+  /// Type of the named inode, with the values of d_type in a directory entry.
+  std::uint8_t type = 0;
 };
 
 /// Changes recorded in the log. They take precedence over the trees.

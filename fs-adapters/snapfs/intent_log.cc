@@ -72,8 +72,8 @@ VfsResult<void> Store::log_closing(LogRecord& record) {
   log_.free_inodes = record.free_inodes;
   if (log_.changes) closing_->continue_after(*log_.changes);
   log_.changes = std::move(closing_);
-  // A timed commit may have been skipped, because it became due while this record was being written
-  // and the open generation had no changes. It is therefore scheduled again here.
+  // A timed commit is skipped if it becomes due while this record is being written and the open
+  // generation has no changes. A commit is therefore scheduled again here.
   schedule_commit();
   operation_ended_.wake_all();
   return {};

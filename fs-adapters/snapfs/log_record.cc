@@ -14,7 +14,7 @@ namespace {
 constexpr std::uint32_t kLogMagic = 0x4c50'4e53;  // "SNPL"
 constexpr std::size_t kLogHeaderBytes = 80;
 constexpr std::size_t kLogChecksumAt = 12;
-// Offset of the counts: the number of inodes, and then the lengths of the five lists.
+// Offset of six counts: the number of inodes, and then the lengths of the five lists.
 constexpr std::size_t kCountsAt = 52;
 constexpr std::size_t kPreviousAt = 76;
 

@@ -25,8 +25,8 @@ VfsResult<void> Store::change_snapshots(SnapshotChange change) {
   if (!change.drops) {
     if (there) return refuse(EEXIST);
     if (snapshots_.size() >= snapshots_max(s_.block_bytes)) return refuse(ENOSPC);
-    // As long as the snapshot exists, each block that is changed needs additional space. The first
-    // such blocks are those of the maps.
+    // As long as the snapshot exists, each block that is changed needs additional space. The blocks
+    // of the maps are changed first.
     if (!has_room(2 * blocks_of_maps() + kOperationBlocks)) return refuse(ENOSPC);
   }
   copies_all_data_ = !change.drops;

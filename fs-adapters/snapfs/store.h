@@ -85,14 +85,14 @@ enum class DataMode : std::uint8_t {
 
 /// The time at which a block that a generation has freed may be allocated again.
 enum class Reuse : std::uint8_t {
-  after_commit,  ///< when that generation is on the disk (III-A, the first solution)
-  /// For a control: at once, but writes of newer generations wait until that generation is on the
-  /// disk. This is "another solution" in III-A, exactly as printed.
+  after_commit,  ///< once the freeing generation is on the disk (III-A, the first solution)
+  /// For a control: at once, but writes of newer generations wait until the freeing generation is
+  /// on the disk. This is "another solution" in III-A, exactly as printed.
   newer_writes_wait,
   /// For a control: once the next generation has been spawned, before the generation that freed the
   /// block is written.
   at_spawn,
-  at_once,  ///< for a control: at once
+  at_once,  ///< for a control: as soon as the block is freed
 };
 
 /// Treatment of operations while a generation is spawned (III-B).
@@ -165,8 +165,8 @@ struct SnapshotChange {
   bool drops = false;  ///< true to drop the snapshot, false to create it
 };
 
-/// The state of the intent log, and the changes since the newest superblock that only the log
-/// contains.
+/// The state of the intent log. `changes` are those made since the newest superblock was written;
+/// only the log contains them.
 struct LogState {
   std::size_t end_bytes = 0;  ///< position of the end of the last record
   std::uint32_t records = 0;

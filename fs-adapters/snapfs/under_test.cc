@@ -78,8 +78,7 @@ class SnapfsReader final : public adapters::ImageReader {
   }
   Result<adapters::ImageInode> inode(std::uint64_t number) const override {
     TRY(const auto found, reader_.record(number_of(number)));
-    // For an inode that is not allocated, returns no error, as in formats with inodes at fixed
-    // addresses.
+    // An inode that is not allocated is not an error, as in formats with inodes at fixed addresses.
     if (!found) return adapters::ImageInode{.number = number};
     const Inode& inode = *found;
     return adapters::ImageInode{
@@ -310,7 +309,8 @@ adapters::Promises promises_of(const Variant& variant) {
           .fsync_keeps_links = true,
           .fsync_keeps_moved_path = true,
           .fsync_keeps_new_name = true,
-          // After this time, all metadata is kept, but data is kept only if commits wait for data.
+          // A commit always makes metadata durable, but makes data durable only if it waits for the
+          // data.
           .keeps_after_s = ordered ? variant.mount.commit_interval_ns / model::kSecondNs + 2 : 0,
           .replace_keeps_content = ordered,
           .names = adapters::NameOrder::atomic,

@@ -15,8 +15,8 @@ bool is_commit(const os::WrittenRequests::One& one, const Disk& disk) {
   return one.op == model::Op::write && one.lba < s->lba_of(s->first_block());
 }
 
-/// Runs `body` on a disk that caches all writes, and then cuts the power. Returns the file's
-/// contents after the cut.
+/// Runs `body` on a disk that caches all writes, and then cuts the power. Returns the contents of
+/// the file at `path` after the cut.
 std::string left_of(const char* path, const MountOptions& options,
                     const std::function<void(Vfs&)>& body, const bench::DiskOptions& with = {}) {
   Disk disk(with);

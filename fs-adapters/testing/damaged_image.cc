@@ -28,8 +28,9 @@ constexpr std::uint64_t kPlainBytesMax = 4 << 20, kLargeBlock = 4 << 10;
 /// supports is used.
 constexpr std::array<std::uint64_t, 4> kDeep = {std::uint64_t{1} << 36, std::uint64_t{1} << 33,
                                                 9'000'000, 90'000};
-/// Units in which formats may count addresses, in sectors. Edits that write an address try all of
-/// them. In the unit of the image's format, `itself` makes a word the address of the word's sector.
+/// Units, in sectors, in which a format may count addresses. An edit that writes an address tries
+/// every unit. If the unit is that of the image's format, the edit `itself` makes a word the
+/// address of the sector that contains the word.
 constexpr std::array<std::uint32_t, 5> kUnits = {1, 2, 4, 8, 16};
 constexpr std::array<std::uint64_t, 10> kSizes = {0,
                                                   1,
@@ -207,7 +208,8 @@ void ImageTarget::make() {
        .second_sectors = disk.log_bytes / kSectorBytes});
   os::Account account{.name = "user"};
   machine.system.syncer.start();
-  std::unique_ptr<MountedSystem> mounted;  // must outlive its daemons, which run until halt()
+  // Destroyed after halt(), because its daemons run until then.
+  std::unique_ptr<MountedSystem> mounted;
   machine.system.run_as(account, [&] {
     auto mount = format_.maker().mount(machine.system, {});
     ASSERT_TRUE(mount) << name() << ": " << mount.error().message();

@@ -22,8 +22,8 @@
 namespace headcrash::adapters::damaged {
 
 struct ImageFormat {
-  /// The name of the first system, such as "ufs-netra-bmap". Unless the disk is "deep", the small
-  /// one, the name also contains the disk: "lfs-roll-forward@plain".
+  /// The name of the first system, such as "ufs-netra-bmap". The name of the disk follows, as in
+  /// "lfs-roll-forward@plain", unless it is "deep".
   std::string name;
   /// All systems that can mount the format. The first one has created the image.
   std::vector<const SystemUnderTest*> systems;
@@ -31,7 +31,7 @@ struct ImageFormat {
   const SystemUnderTest& maker() const { return *systems.front(); }
   const FileSystemType& type() const { return maker().type(); }
 };
-/// Returns a format for each system's small disk, "deep" of lab_disks.h. For the default system of
+/// Returns a format for each system's small disk ("deep" in lab_disks.h). For the default system of
 /// each type, also returns a format with large blocks, on a "plain" disk. Systems with identical
 /// disks share a format.
 std::vector<ImageFormat> image_formats();

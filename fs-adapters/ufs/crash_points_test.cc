@@ -86,7 +86,7 @@ void fill_direct_blocks(Mounted& m) {
   EXPECT_TRUE(fs.sync());
 }
 
-/// Adds an indirect block and two blocks below it.
+/// Adds names until the directory needs an indirect block and two blocks below it.
 void outgrow_direct_blocks(Mounted& m, std::size_t& synced_at) {
   Vfs& fs = *m.file_system;
   synced_at = kNever;

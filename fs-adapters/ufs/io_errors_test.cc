@@ -115,7 +115,7 @@ TEST_P(IoErrors, ADataErrorPersistsUntilARetrySucceeds) {
     m_.machine.faulty_disk.add({.sectors = place_of(m_, "f"), .times = 2});
     // Like a write by the syncer: no caller waits for it.
     write_block(m_, Volume::block_of(static_cast<InodeNumber>(inode->inode), 0));
-    // If the scheme writes data to a journal, this write has not used the bad sectors yet.
+    // A scheme that writes data to a journal has not written to the bad sectors yet.
     const bool failed_behind = m_.machine.faulty_disk.failed() > 0;
     const auto first = fs.fsync(*file);
     if (failed_behind) {
@@ -289,11 +289,12 @@ TEST_P(IoErrors, AFailedReadWhileFreeingSpace) {
   }
 }
 
-/// While an fsync waits for its file's metadata, a write of another file's metadata fails.
+/// While an fsync waits for its file's metadata, a write of another file's metadata fails. The file
+/// system then stops, so the fsync must fail, too.
 TEST_P(IoErrors, FsyncFailsIfTheFileSystemStops) {
   m_.as_user([&] {
     FileSystem& fs = *m_.file_system;
-    constexpr int kFiles = 40;  // these files have inodes in two blocks
+    constexpr int kFiles = 40;  // enough for their inodes to occupy two blocks
     for (int i = 0; i < kFiles; ++i) bench::put_file(fs, "f" + std::to_string(i), "text");
     EXPECT_TRUE(fs.sync());
     const auto block_of = [&](const std::string& path) {
@@ -333,8 +334,8 @@ TEST_P(IoErrors, FailedInitializationStopsTheFileSystem) {
   });
 }
 
-/// The inode's block must be read before the inode can be written with its new pointer. By then,
-/// the write of the data has failed.
+/// The inode can be written with its new pointer only after the inode's block has been read. By
+/// then, the write of the data has failed.
 TEST_P(IoErrors, NoPointerToMovedDataThatFailed) {
   if (GetParam().control) GTEST_SKIP() << "enforces no rule";
   m_.as_user([&] {
@@ -353,8 +354,7 @@ TEST_P(IoErrors, NoPointerToMovedDataThatFailed) {
   });
 }
 
-/// When the file is closed for the last time, the inode's block cannot be read, so the changed
-/// inode stays in core.
+/// The last close of the file cannot read the inode's block, so the changed inode stays in core.
 TEST_P(IoErrors, AChangedInodeStaysUntilItCanBeCopied) {
   m_.as_user([&] {
     FileSystem& fs = *m_.file_system;
@@ -436,7 +436,8 @@ TEST(IoErrorsOfAJournal, FsyncReportsFailedDataOutsideTheJournal) {
   m.mount();
   m.as_user([&] {
     FileSystem& fs = *m.file_system;
-    // The file is longer than 128 KiB, which is an eighth of the ring.
+    // The file has more than 128 KiB, an eighth of the ring, so only a part of its data is logged.
+    // The rest, including this block, is written in place.
     bench::put_file(fs, "f", std::string(400'000, 'x'));
     const auto file = fs.open("f", {});
     ASSERT_TRUE(file);

@@ -50,8 +50,8 @@ adapters::LabDisk small_disk(std::uint64_t block_bytes, std::uint64_t group_byte
   return disk;
 }
 
-/// Returns the name of the first Netra scheme that is not a control and requires no features other
-/// than these.
+/// Returns the name of the first Netra scheme that is not a control and that needs no feature
+/// outside `features`.
 std::string netra_scheme(const Features& features) {
   for (const SchemeVariant& variant : scheme_variants())
     if (variant.mount.scheme == SchemeKind::netra && !variant.control &&

@@ -1,4 +1,4 @@
-// Registers shadow (under_test.h): promises, systems and lab disks.
+// Registers the file system `shadow` (under_test.h): its promises, systems and lab disks.
 #include "fs-adapters/examples/shadow/under_test.h"
 
 #include <fmt/format.h>
@@ -23,8 +23,8 @@ adapters::Promises promises() {
           .fsync_keeps_links = true,
           .fsync_keeps_moved_path = true,
           .fsync_keeps_new_name = true,
-          // A change is durable after the commit interval, one tick of the syncer, and the time
-          // that an operation in progress may take.
+          // The sum of the commit interval, one tick of the syncer, and the time for an operation
+          // in progress.
           .keeps_after_s = kCommitS + 2,
           .replace_keeps_content = true,
           .names = adapters::NameOrder::atomic,

@@ -1,5 +1,5 @@
 #pragma once
-// Registers shadow in fs-adapters/registry.cc.
+// Registers the file system `shadow` in fs-adapters/registry.cc.
 
 #include "fs-adapters/system_under_test.h"
 

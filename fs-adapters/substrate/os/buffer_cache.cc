@@ -203,8 +203,8 @@ Buffer* BufferCache::State::to_be_dropped() {
   return metadata->clean_number < data->clean_number ? metadata : data;
 }
 
-/// Evicts clean buffers until `bytes` fit. Returns false if they do not fit even then. Does not
-/// wait.
+/// Evicts clean buffers until there is room for `bytes`. Returns false if evicting all of them is
+/// not enough. Does not wait.
 bool BufferCache::State::try_room(std::size_t bytes) {
   const std::size_t kept = options.reserve_bytes == 0 || has_reserve() ? 0 : options.reserve_bytes;
   while (used_bytes + bytes + kept > options.bytes) {
@@ -277,7 +277,7 @@ HeldBuffer BufferCache::get(const BufferKey& key, Content content, std::uint64_t
       return {*this, *buffer};
     }
     s.make_room(bytes);
-    if (s.find(key) != nullptr) continue;  // another fiber has created it in the meantime
+    if (s.find(key) != nullptr) continue;  // another fiber has created the buffer in the meantime
     ++s.counters.misses;
     Buffer& made = s.create(key, content, lba, bytes);
     std::ranges::fill(made.bytes, std::byte{0});

@@ -558,7 +558,8 @@ TEST(BufferCache, AFailedCopyDoesNotReplaceANewerVersion) {
     w.cache.write_async(w.fill({0, 1}, 10, 7));
     w.cache.write_async(w.fill({0, 1}, 10, 8));
     w.cache.drop_clean();
-    // The first write is already at the disk and will still fail. Only the second write succeeds.
+    // The disk has already accepted the first write, which still fails. Only the second write
+    // succeeds.
     w.disk.bad_sectors = {};
     w.queue.drain();
     EXPECT_EQ(w.read_word({0, 1}, 10), 8U);
@@ -615,7 +616,7 @@ TEST(BufferCache, ReadAheadDoesNotWaitAndNeedsRoom) {
   EXPECT_EQ(w.disk.log, (Log{"r20+1"}));
 }
 
-/// For the block `undone`, sends other bytes; for the block `kept_back`, vetoes the write.
+/// Sends other bytes for the block `undone`, and vetoes the write of the block `kept_back`.
 struct UndoingHooks : WriteHooks {
   explicit UndoingHooks(BufferCache& buffers) : cache(buffers) {}
   bool before_write(Outgoing& write) override {

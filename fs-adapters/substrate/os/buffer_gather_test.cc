@@ -409,7 +409,7 @@ TEST(BufferGather, ASeparateWriterUsesTheReserve) {
     while (!ended && !w.executor.halted()) {
       while (!owner.asked && !ended) owner.wake.wait();
       owner.asked = false;
-      // The writer itself must read a block, for example an indirect block.
+      // The writer needs memory itself: it reads a block, for example an indirect block.
       EXPECT_TRUE(w.cache.read({50, 0}, Content::metadata, 50, 512));
       EXPECT_LE(w.cache.used_bytes(), 16U * 512);
       if (log.write_segment(nullptr) == 0) w.cache.wake_room_waiters();

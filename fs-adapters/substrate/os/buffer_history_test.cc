@@ -147,8 +147,8 @@ class BufferHistory : private WriteHooks {
       default:
         change(key, block);
     }
-    // If the block moves, `block.home` must be the address of its last write. Every step on such a
-    // block therefore ends with a change, which writes the block.
+    // A block of object 3 moves, and `block.home` must be the address of its last write. Every step
+    // therefore ends with change(), which writes the block.
     if (key.object == 3) change(key, block);
     if (alone) block.lock->unlock();
     if (random_.below(3) == 0)
@@ -289,7 +289,8 @@ class BufferHistory : private WriteHooks {
   bool hooks_on_ = true;
   std::uint64_t kept_back_ = 0;
   int undone_ = 0;
-  std::map<BufferKey, std::deque<bool>> in_flight_;  ///< writes in issue order; true if rolled back
+  /// For each write, in issue order: whether it was rolled back.
+  std::map<BufferKey, std::deque<bool>> in_flight_;
   std::vector<std::byte> sent_;
 };
 

@@ -91,7 +91,7 @@ class SpareBytes {
 #else
   static constexpr std::size_t kBytesMax = 16 << 20;
 #endif
-  std::size_t bytes_ = 0;  ///< size of each kept block, which is the largest size requested so far
+  std::size_t bytes_ = 0;  ///< size of each kept block: the largest size requested so far
   std::vector<std::vector<std::byte>> spare_;
 };
 
@@ -272,7 +272,7 @@ struct BufferCache::State {
   std::vector<const Fiber*> with_reserve;
   WaitQueue room;
   std::uint64_t room_made = 0;  ///< number of times that fibers were woken because room was made
-  /// Blocks whose last write failed, with the status of that write.
+  /// For each block whose last write failed, the status of that write.
   std::map<BufferKey, model::Status> failed_writes;
 };
 

@@ -245,8 +245,8 @@ bool BufferCache::State::later_write_of(const Transfer& transfer) const {
 /// for the buffer.
 void BufferCache::State::keep_unwritten(Transfer& transfer) {
   Buffer* buffer = transfer.buffer != nullptr ? transfer.buffer : find(transfer.key);
-  // The failed write was to give the buffer this home. The buffer loses the home, and the owner
-  // must select another address.
+  // This write would have given the buffer a new home. Because it failed, the buffer has no home,
+  // and the owner must select another address.
   if (buffer != nullptr && transfer.moves && buffer->lba == transfer.lba)
     set_home(*buffer, kUnassigned);
   if (buffer != nullptr && buffer->known) {
@@ -255,7 +255,7 @@ void BufferCache::State::keep_unwritten(Transfer& transfer) {
     if (!buffer->fresh) set_dirty_again(*buffer);
     return;
   }
-  // A later write has newer bytes. If that write fails, too, keep_unwritten() is called for it.
+  // A later write has newer bytes. If that write also fails, it calls keep_unwritten() itself.
   if (later_write_of(transfer)) return;
   std::vector<std::byte> sent = std::move(transfer.copy);
   sent.resize(transfer.bytes);  // zeroes are sent without a copy
@@ -352,8 +352,8 @@ RequestId BufferCache::State::being_written(const BufferKey& key) const {
   const auto it = index.find(key);
   if (it != index.end() && it->second->last_write != 0)
     return disk.pending(it->second->last_write) ? it->second->last_write : 0;
-  // The buffer may have been evicted and created again while a copy of it was in flight. The new
-  // buffer has no record of this write, so the list of writes is searched.
+  // The buffer may have been evicted and created again while a copy was in flight. The new buffer
+  // has no record of that write, so the list of writes is searched.
   const auto behind = writes.upper_bound(key);
   if (behind == writes.begin() || std::prev(behind)->first != key) return 0;
   return std::prev(behind)->second->id;

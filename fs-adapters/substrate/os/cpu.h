@@ -58,7 +58,7 @@ class Cpu : private Executor::StopListener {
   Fiber* holder_ = nullptr;
   /// True if the processor is granted to a woken fiber that has not run yet.
   bool promised_ = false;
-  bool computing_ = false;     ///< true if the holder is sleeping because it is computing
+  bool computing_ = false;     ///< true while the holder sleeps for the duration of its computation
   TimeNs slice_left_ns_ = 0;   ///< remaining part of the holder's slice
   TimeNs computes_until_ = 0;  ///< end of the holder's current work; interrupts extend it
   TimeNs taken_until_ = 0;     ///< end of interrupt handling on a processor that was idle

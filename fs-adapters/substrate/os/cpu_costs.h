@@ -24,8 +24,8 @@ struct MachineCosts {
   TimeNs process_created = 0;  ///< fork, exec and exit, for workloads that run commands
 };
 
-/// Costs of file system operations on the same machine. In a comparison, each kind of file system
-/// has its own FileSystemCosts; all share one MachineCosts.
+/// Costs of file system operations on the machine of MachineCosts. In a comparison, each kind of
+/// file system has its own FileSystemCosts; all share one MachineCosts.
 struct FileSystemCosts {
   TimeNs path_component = 0;   ///< one component of a path, without the directory search
   TimeNs directory_entry = 0;  ///< one entry in a linear search for a name

@@ -102,8 +102,8 @@ TEST(Cpu, TwoFibersShareTheProcessorInSlices) {
     });
   }
   w.executor.run();
-  // ann keeps the processor for a whole slice of 10 units, which ends during her second piece of
-  // work.
+  // ann's slice of 10 units ends during her second piece of work; until then, she keeps the
+  // processor.
   EXPECT_EQ(w.log, (Log{"6 ann", "16 bob", "22 ann", "28 ann", "32 bob", "38 bob", "44 ann",
                         "50 ann", "54 bob", "60 bob"}));
   EXPECT_EQ(w.ann.cpu_ns, 30);

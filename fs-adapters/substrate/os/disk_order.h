@@ -73,8 +73,8 @@ class DiskOrder {
     bool flagged = false;
     bool barrier = false;
     bool complete = false;
-    /// A request that this one had to follow has failed. This request fails, too, once no earlier
-    /// request for its sectors is pending.
+    /// An earlier request, which this one had to follow, has failed. This request fails, too, once
+    /// no earlier request for its sectors is pending.
     bool doomed = false;
     std::uint64_t lba = 0;
     std::uint64_t end = 0;

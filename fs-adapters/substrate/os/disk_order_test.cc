@@ -25,8 +25,8 @@ struct OrderRules {
   bool reads_bypass = false;
 };
 
-/// A simple implementation of DiskOrder's rules. It keeps all requests, and its results must equal
-/// those of DiskOrder.
+/// A simple implementation of DiskOrder's rules, which keeps all requests. DiskOrder must give the
+/// same results.
 class NaiveOrder {
  public:
   explicit NaiveOrder(const OrderRules& rules) : rules_(rules) {}
@@ -167,7 +167,7 @@ class OrderHistory {
     ordering.flagged = request.flagged;
     ordering.barrier = request.barrier;
     ordering.after = request.after;
-    // Removes completed requests from the naive implementation's chain, because they have no
+    // Removes completed requests from the chain in the naive implementation, because they have no
     // effect.
     auto& names = naive_[naive_.newest()].after;
     names.erase(

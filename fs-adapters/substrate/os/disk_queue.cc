@@ -31,7 +31,7 @@ struct DiskQueue::State {
     bool complete = false;
   };
   struct Spindle;
-  /// Concatenated requests that have been sent to a device, in sector order.
+  /// Concatenated requests, sorted by sector, that have been sent to a device as one.
   struct Run final : BlockDone {
     Run(State& queue, Spindle& device) : state(queue), spindle(device) {}
     void done(model::Status status) override { state.run_done(*this, status); }
@@ -198,7 +198,7 @@ void DiskQueue::State::dispatch(Spindle& spindle) {
 
 RequestId DiskQueue::State::choose(Spindle& spindle) {
   // The oldest pending request waits for no other request. If too many later requests have
-  // overtaken it, it is dispatched regardless of the schedule.
+  // overtaken this request, the queue dispatches it regardless of the schedule.
   const RequestId oldest = requests.oldest();
   if (requests.beyond() - oldest > options.requests_max && requests.front().queued &&
       &spindle_of(requests.front().request) == &spindle)
@@ -339,9 +339,8 @@ void DiskQueue::State::complete(const std::vector<RequestId>& ids, model::Status
   const std::vector<RequestId> failed = std::exchange(changes.failed, {});
   take_ready();
   for (const RequestId id : ids) tell(id, status);
-  // These requests were not sent, because each had to follow a write that failed. They waited for
-  // earlier writes of their sectors. Even if all of those earlier writes succeeded, the result of
-  // these requests is an error.
+  // These requests were not sent, because each had to follow a write that failed. They fail even if
+  // the earlier writes of their sectors, for which they have waited, succeeded.
   const auto unsent = status == model::Status::ok ? model::Status::medium_error : status;
   for (const RequestId id : failed) tell(id, unsent);
 }

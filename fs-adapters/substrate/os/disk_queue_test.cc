@@ -153,7 +153,7 @@ TEST(DiskQueue, LaterVersionsOfAnUnsentBlockAreNotWritten) {
     const RequestId second = issuer.write(200, 1, 2, {.after = names});
     // A write of a later version of the same block. Its chain names no requests.
     const RequestId newer = issuer.write(200, 1, 3);
-    // Another write of the bad sector. It does not depend on any other request.
+    // Another write of the bad sector; it depends on no other request.
     const RequestId newer_bad = issuer.write(100, 1, 4);
     w.queue.drain();
     EXPECT_EQ(issuer.statuses[second], Status::medium_error);
@@ -223,7 +223,8 @@ TEST(DiskQueue, OrderFlushesAreNotDelayedForever) {
     for (std::uint64_t i = 0; i < 100; ++i) issuer.write(i * 10, 1, i);
     w.queue.wait_for(1);
     EXPECT_EQ(w.disk.log[33], "f0+0");
-    EXPECT_EQ(w.disk.log.size(), 35U);  // the next request was dispatched before any fiber ran
+    // Includes the request after the flush, which was dispatched before any fiber ran.
+    EXPECT_EQ(w.disk.log.size(), 35U);
     w.queue.drain();
   });
 }

@@ -68,7 +68,7 @@ class FiberContext {
   bool begun_ = false;
   jmp_buf registers_ = {};
   ucontext_t first_ = {};  ///< context of the first frame; sanitizer builds use it for every switch
-  // State for the sanitizers.
+  // Arguments for the sanitizers' functions that announce a switch of stacks.
   [[maybe_unused]] const void* bottom_ = nullptr;
   [[maybe_unused]] std::size_t bytes_ = 0;
   [[maybe_unused]] void* fake_stack_ = nullptr;

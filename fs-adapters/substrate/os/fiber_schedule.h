@@ -98,8 +98,8 @@ class RandomPriorities final : public FiberSchedule {
 
 class ScheduleEnumerator final : public FiberSchedule {
  public:
-  /// In each schedule, at most `deviations_max` choices are not 0, that is, deviate from FIFO
-  /// order.
+  /// In each schedule, at most `deviations_max` choices deviate from FIFO order, that is, are not
+  /// 0.
   explicit ScheduleEnumerator(std::size_t deviations_max) : deviations_max_(deviations_max) {}
 
   /// Prepares the next schedule. Must be called after each run. Returns false if all schedules have

@@ -52,8 +52,8 @@ class System {
   System(const System&) = delete;
   System& operator=(const System&) = delete;
 
-  /// Runs `body` as a process that is charged to `account`. Returns once it and all other users
-  /// have ended. Must not be called from a fiber.
+  /// Runs `body` as a process that is charged to `account`. Returns once this process and all other
+  /// users have ended. Must not be called from a fiber.
   void run_as(Account& account, std::function<void()> body) {
     executor.spawn(Executor::Kind::user, account, std::move(body));
     executor.run();

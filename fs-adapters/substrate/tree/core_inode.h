@@ -30,8 +30,8 @@ struct Operation {
 struct MissedName {
   std::string name;
   std::optional<std::int64_t> room;  ///< the first block that has room for the name
-  /// The value of CoreInode::entry_changes during the search. The result is valid only as long as
-  /// this value does not change.
+  /// The value of CoreInode::entry_changes during the search. The result is valid only while
+  /// entry_changes has this value.
   std::uint64_t changes = 0;
 };
 
@@ -62,8 +62,8 @@ struct CoreInode {
 /// Counts the references to in-core inodes.
 class InodeOwner {
  public:
-  /// Ends a reference. If the inode has no links and no other references, removes the inode as part
-  /// of `operation`, or as part of a new operation if `operation` is null. May wait.
+  /// Releases a reference. If the inode has no links and no other references, removes the inode as
+  /// part of `operation`, or as part of a new operation if `operation` is null. May wait.
   virtual void put(CoreInode& inode, Operation* operation) = 0;
 
  protected:

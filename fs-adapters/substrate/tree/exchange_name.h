@@ -1,5 +1,5 @@
 #pragma once
-// The temporary third name that an exchange uses (rename.cc). It refers to the target's inode while
+// The temporary name that an exchange uses (rename.cc). It refers to the target's inode while
 // neither of the two exchanged names does.
 //
 // A power cut may leave this name on the disk. fsck then removes it, unless the inode has no other

@@ -170,9 +170,9 @@ TEST(Tree, RemovalsInACycleOfDirectoriesEnd) {
   EXPECT_EQ(errors, (std::vector{EIO, ENOTEMPTY}));
 }
 
-/// The rename locks d before e, and the removal locks e before d. A third fiber holds d for a
-/// while, so that the rename and the removal wait for d at the same time. The rename tries to lock
-/// d several times; both wait at attempt number `rounds`.
+/// The rename locks d before e, and the removal locks e before d. A third fiber repeatedly locks d
+/// for a while, and the rename waits for d each time. In round number `rounds`, the removal waits
+/// for d as well.
 TEST(Tree, ARenameInACycleOfDirectoriesEnds) {
   for (int rounds = 1; rounds < 8; ++rounds) {
     TestMachine m(100);

@@ -34,9 +34,9 @@ void charge_copy(InodeStore& store, std::size_t bytes) {
   store.cpu.charge(os::Cost::transfer_per_kib, static_cast<std::int64_t>(bytes));
 }
 
-/// Undoes the growth of a file after an operation has failed with `error`. Returns `error` or, if
-/// the growth could not be undone, the error that prevented this. In the latter case, blocks beyond
-/// the file's end may be lost, so the caller must not treat the failure as a full disk.
+/// Undoes the growth of a file after an operation has failed with `error`. Returns `error`. If the
+/// growth cannot be undone, returns the error that prevented this: blocks beyond the file's end may
+/// then be lost, so the caller must not treat the failure as a full disk.
 VfsResult<void> undo_growth(InodeStore& store, Operation& operation, CoreInode& inode,
                             std::uint64_t old_size, Errno error) {
   TRY(store.set_size(operation, inode, old_size));

@@ -45,16 +45,16 @@ namespace headcrash::tree {
 
 inline constexpr std::size_t kPathBytesMax = 4095;  ///< PATH_MAX without the terminating zero
 
-/// Bytes of a file that an operation is about to change.
+/// File bytes that an operation is about to change.
 struct BytesToChange {
   std::uint64_t offset = 0, length = 0;
   bool fills_holes = true;  ///< If false, the new bytes are zeroes, so holes may remain holes.
 };
 
-/// A block of a file that an operation is about to write.
+/// A file block that an operation is about to write.
 struct BlockWanted {
   std::int64_t block = 0;
-  std::uint32_t bytes = 0;   ///< number of bytes that the block needs after the write
+  std::uint32_t bytes = 0;   ///< number of bytes that the block must have after the write
   bool overwritten = false;  ///< the caller overwrites all current bytes, so no read is needed
   /// Initial bytes of a new block; the store's hooks may see them. The store fills the rest of the
   /// block with empty chunks (directory_block.h) in a directory, and with zeroes otherwise. The
@@ -95,7 +95,7 @@ class InodeStore {
   virtual std::uint32_t symlink_bytes_max() const = 0;
   /// If true, the store can still be read but accepts no more changes.
   virtual bool stopped() const = 0;
-  /// True with a write-through syncer (os/syncer.h).
+  /// True if the syncer's policy is write-through (os/syncer.h).
   virtual bool writes_through() const { return false; }
   /// Returns true if the store is read-only. Callers must then not begin an operation. A stopped
   /// store is also read-only.

@@ -10,10 +10,10 @@
 //   rename           link_added (rename) with `others_follow`, and `replaced` if the name existed;
 //                    link_added (parent) for the ".." of a directory with a new parent;
 //                    link_removed (rename)
-//   exchange         link_added (exchange) of a third name;
+//   exchange         link_added (exchange) of a temporary name;
 //                    link_added (exchange) with `replaced`, twice;
 //                    link_added (parent) for each changed "..";
-//                    link_removed (exchange) of the third name
+//                    link_removed (exchange) of the temporary name
 //
 // Before each call, the link count of the target, and of its parent if that count rises, has been
 // raised in core and reported to mark_changed(). The directory has grown if necessary.

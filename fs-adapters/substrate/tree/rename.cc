@@ -2,12 +2,12 @@
 //
 //   move      raise the source's count; add the new name (or change the existing one); [set ".." of
 //             a directory with a new parent]; remove the old name, which lowers the count
-//   exchange  raise both counts; add a third name for the target; change both names; remove the
-//             third name. Both inodes thus have a name on the disk at any instant (R1). After a
-//             cut, the third name may remain unless fsck removes it (exchange_name.h).
+//   exchange  raise both counts; add a temporary name for the target; change both names; remove the
+//             temporary name. Both inodes thus have a name on the disk at any instant (R1). After a
+//             cut, the temporary name may remain unless fsck removes it (exchange_name.h).
 //
-// A parent's link count rises before a directory gets a name in it (including the third name of an
-// exchange), and falls once that name is gone. The count does not depend on the target of "..".
+// A parent's link count rises before a directory gets a name in it (including the temporary name of
+// an exchange), and falls once that name is gone. The count does not depend on the target of "..".
 
 #include <algorithm>
 #include <cerrno>
@@ -177,7 +177,7 @@ VfsResult<void> FileSystem::exchange(Operation& operation, Rename& rename) {
     done = change_one(rename.to, source, moved_from(target, target_moves ? &to : nullptr),
                       source_moves);
   if (done) done = store_->settle_name(operation, source);
-  // The link count of this parent was already raised when the third name was added.
+  // The link count of this parent was already raised when the temporary name was added.
   if (done)
     done =
         change_one(rename.from, target, moved_from(source, source_moves ? &from : nullptr), false);

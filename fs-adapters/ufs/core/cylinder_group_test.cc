@@ -30,7 +30,7 @@ TEST(CylinderGroup, ANewGroupHasItsDataFree) {
   Bench bench;
   CylinderGroup group = bench.group();
   const Summary totals = group.totals();
-  // Two blocks of the group's data are before the replica.
+  // The group also has two free data blocks before its replica of the superblock.
   EXPECT_EQ(totals.free_blocks, 900U - (3 + 1 + 4) + 2);
   EXPECT_EQ(totals.free_fragments, 0U);
   EXPECT_EQ(totals.free_inodes, 256U);

@@ -198,8 +198,8 @@ void add_unwritten(Volume& volume, FragmentAddress at, std::uint32_t levels,
 
 /// Merges and removes the bmap cache if the cache may cover one of the blocks from `first` up to
 /// but not including `end`. Must be called before these blocks are released; otherwise, the inode
-/// on the disk would refer to a free block. Does nothing if all indirect blocks are released,
-/// because the write of the inode that removes their pointers also removes the cache.
+/// on the disk would refer to a free block. Does nothing if all indirect blocks are released: the
+/// inode is then written without pointers to them, and this write also removes the cache.
 VfsResult<void> end_cache_before(Volume& volume, CoreInode& inode, std::uint64_t first,
                                  std::uint64_t end) {
   const bool none = end <= kDirectPointers;
@@ -269,7 +269,7 @@ VfsResult<std::vector<Extent>> take_all_blocks(Volume& volume, CoreInode& inode)
   BlockRelease release(volume, inode);
   std::vector<Extent> extents;
   if (!pointers_are_text(inode.disk, volume.super.inline_target_max)) {
-    // The whole tree is released, so there is no change of an indirect block to report.
+    // The whole tree is released, so no indirect block is changed.
     Operation none;
     auto taken = release.take_from_inode(none, {0, volume.geometry.file_blocks_max()},
                                          inode.disk.size_bytes, extents);

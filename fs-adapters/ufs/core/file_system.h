@@ -53,7 +53,7 @@ class FileSystem : public tree::FileSystem {
   /// only be destroyed. If an I/O error occurs, the file system is unmounted, too, but not marked
   /// clean.
   VfsResult<void> unmount();
-  /// Ends the mount without writing anything, after a power cut.
+  /// Ends the mount after a power cut, without writing anything.
   void abandon();
 
   Volume& volume() { return *volume_; }

@@ -36,7 +36,7 @@ TEST_P(EveryScheme, NamesFilesAndLinks) {
     EXPECT_TRUE(fs.symlink("b", "s"));
     EXPECT_TRUE(fs.symlink(std::string(200, 'x'), "long"));
     EXPECT_EQ(fs.readlink("long").value(), std::string(200, 'x'));
-    // Targets around the maximum length that fits into the inode.
+    // Targets shorter than, equal to and longer than the limit for storage in the inode.
     for (const std::size_t length : {59U, 60U, 61U}) {
       EXPECT_TRUE(fs.symlink(std::string(length, 'y'), "edge"));
       EXPECT_EQ(fs.readlink("edge").value_or("?"), std::string(length, 'y'));
@@ -158,8 +158,8 @@ TEST_P(EveryScheme, FilesGrowAndShrinkThroughAllLevels) {
       mirror += piece;
     }
     EXPECT_EQ(bench::get_file(fs, "f"), mirror);
-    // Offset `far` is reached through the double indirect block, and the next write through the
-    // triple indirect block.
+    // The write at `far` needs the double indirect block, and the write after it needs the triple
+    // indirect block.
     const std::uint64_t far = 4096ULL * (12 + 1024 + 5) + 17;
     ASSERT_TRUE(fs.pwrite(*file, far, bench::bytes_of("far")));
     EXPECT_EQ(fs.stat("f")->size_bytes, far + 3);

@@ -14,7 +14,7 @@ namespace {
 using bench::Mounted;
 using bench::Setup;
 
-/// Exceeds the maximum number of unreferenced in-core inodes (inodes.cc).
+/// More than the maximum number of unreferenced in-core inodes (inodes.cc).
 constexpr int kOtherFiles = 650;
 
 /// Returns options without background writes. Each group has one megabyte, so the inodes of
@@ -114,8 +114,8 @@ TEST_P(FsyncNames, BelowNewDirectories) {
   end();
 }
 
-/// A directory that has already been written, with its file, is moved into a new directory that has
-/// not been written.
+/// A directory and a file in it are already on the disk. The directory is then moved into a new
+/// directory that has not been written.
 TEST_P(FsyncNames, AfterTheDirectoryMovedIntoANewDirectory) {
   m_.as_user([&] {
     Vfs& fs = *m_.file_system;
@@ -173,8 +173,8 @@ TEST_P(FsyncNames, BeyondADirectorysIndirectBlock) {
   end();
 }
 
-/// The syncer has issued the write of the indirect block, and the cache has evicted the block's
-/// buffer. With -CB, a copy of the block is in flight.
+/// Before the fsync, the syncer issues the write of the indirect block, and the cache evicts the
+/// block's buffer. With -CB, a copy of the block is then in flight.
 TEST_P(FsyncNames, WithAnIndirectBlockInFlight) {
   constexpr std::uint64_t kBehindTwelveBlocks = std::uint64_t{12} * 4096;
   const std::string text = "kept";
@@ -277,7 +277,7 @@ TEST(PendingNames, AreRemovedByFsyncAndBySync) {
   m.unmount();
 }
 
-/// An fsync does not cover notes that are made while it is writing.
+/// An fsync does not remove pending names that were added while it was writing.
 TEST(PendingNames, NewerNotesStay) {
   Mounted m(bench::setup_named("conventional"), without_background_writes());
   m.mount();

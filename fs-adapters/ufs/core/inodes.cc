@@ -14,7 +14,7 @@
 namespace headcrash::ufs {
 namespace {
 
-// The value of ufs_ninode in SVR4 on a machine of this size.
+// The value of ufs_ninode in SVR4 for a machine of the modelled size.
 constexpr std::size_t kIdleInodesMax = 600;
 constexpr os::TimeNs kWriteBackNs = 30 * model::kSecondNs;
 

@@ -70,8 +70,7 @@ class Inodes final : public tree::InodeOwner {
   void put(tree::CoreInode& inode, tree::Operation* operation) override;
 
   void mark_changed(tree::CoreInode& inode);
-  /// Copies the inode to its block. Returns the held buffer of the block, which is not marked dirty
-  /// yet.
+  /// Copies the inode to its block. Returns the block's buffer, held and not marked dirty yet.
   VfsResult<os::HeldBuffer> copy_to_block(tree::CoreInode& inode);
   VfsResult<void> write_delayed(tree::CoreInode& inode);
   /// For sync: copies all changed inodes to their blocks, and marks these blocks dirty.

@@ -87,8 +87,8 @@ bool PendingNames::unwritten(const PendingName& name) const {
   return name.block >= kDirectPointers && volume_.cache.any_unwritten();
 }
 
-/// Drops the notes of names that are on the disk. Keeps an inode's notes if one of the inode's
-/// names is not on the disk, or if the notes of the inode's directory are kept.
+/// Drops names that are on the disk. Keeps all names of an inode if one of them is not on the disk,
+/// or if the names of the inode's directory are kept.
 void PendingNames::drop_arrived() {
   std::unordered_set<InodeNumber> stay;
   for (const auto& [inode, names] : names_)

@@ -102,8 +102,8 @@ class Volume {
   os::RequestId send_if_dirty(const os::BufferKey& key, const os::Ordering& ordering);
   /// Issues the last write of a series. `how` says whether to wait for it.
   VfsResult<void> write_last(os::HeldBuffer buffer, LastWrite how);
-  // A write releases the buffer. Each of the following functions holds the buffer again after the
-  // write, and returns it.
+  // A write normally releases the buffer. The following functions hold the buffer again after the
+  // write, and return it.
   VfsResult<os::HeldBuffer> write_delayed_and_hold(os::HeldBuffer buffer);
   VfsResult<os::HeldBuffer> write_async_and_hold(os::HeldBuffer buffer,
                                                  const os::Ordering& ordering, os::RequestId& id);
@@ -111,8 +111,8 @@ class Volume {
 
   /// Writes the summary block that contains this group's summary.
   VfsResult<void> write_summary(std::uint32_t group, LastWrite how);
-  /// Copies the superblock and the groups' summaries to their buffers and writes them. `clean`
-  /// means that everything else is on the disk.
+  /// Copies the superblock and the groups' summaries to their buffers and writes them. `clean` is
+  /// the new clean flag; it may be true only if everything else is on the disk.
   VfsResult<void> write_superblock(bool clean);
 
  private:

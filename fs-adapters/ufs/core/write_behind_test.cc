@@ -59,7 +59,7 @@ TEST(WriteBehind, LimitsDataInFlightPerFile) {
     bench::put_file(*m.file_system, "file", std::string(40 * kFullBlock, 'x'));
     took = m.executor.now() - before;
   });
-  // The limit may be exceeded by one block, which is issued before its writer waits.
+  // The limit may be exceeded by one block, because a block is issued before its writer waits.
   EXPECT_LE(m.queue.counters().queued_most, 9U);
   EXPECT_GT(took, 0) << "the writer of a long file waits for the disk";
   m.unmount();

@@ -96,9 +96,9 @@ TEST(WriteCounts, SoftUpdatesWriteLittleMoreThanNoOrder) {
   EXPECT_LT(w.remove_flush, 50);
 }
 
-/// For comparison, NetBSD's write-ahead metadata journal (WAPBL) writes 0 blocks for the creations
-/// and 303 for the sync after them, then 11 for the removals and 3 for the sync after these. Our
-/// sync also writes all blocks in place.
+/// For comparison, NetBSD's write-ahead metadata journal (WAPBL) writes 0 blocks for the creations,
+/// 303 for the sync after them, 11 for the removals and 3 for the last sync. Our last sync may
+/// write more, because a sync also writes all blocks in place.
 TEST(WriteCounts, AJournalWritesLittleMoreThanNoOrder) {
   const Writes w = writes_of(bench::journal_setup());
   EXPECT_LT(w.create, 15);
@@ -115,11 +115,11 @@ TEST(WriteCounts, ASynchronousJournalWritesTwicePerName) {
   EXPECT_LT(w.remove_flush, 20);
 }
 
-/// Numbers of writes for appended blocks, each followed by an fsync. The appends begin after the 96
-/// KB of the direct blocks.
+/// Numbers of disk writes for blocks that are appended to a file, with an fsync after each block.
+/// Before that, the file has only its direct blocks (96 KB).
 struct AppendWrites {
   std::vector<std::uint64_t> first;  ///< for blocks 12, 13, ...
-  /// For the 28 blocks after those of `first`.
+  /// For the 28 blocks appended after those of `first`.
   std::vector<std::uint64_t> steady;
 };
 
@@ -163,8 +163,8 @@ TEST(WriteCounts, AnAppendBeyondTheDirectBlocksWritesThreeBlocks) {
   EXPECT_EQ(std::set(w.steady.begin(), w.steady.end()), std::set<std::uint64_t>{3});
 }
 
-/// An append writes the data and the inode's block, which is one write less than without a cache.
-/// When the cache of 14 addresses is full, the indirect block is written as well.
+/// An append writes the data and the inode's block: one write less than without a cache. When the
+/// cache of 14 addresses is full, the indirect block is written as well.
 TEST(WriteCounts, AnAppendWithABmapCacheWritesTwoBlocks) {
   const AppendWrites w = append_writes_of(bench::setup_named("netra-bmap"));
   std::vector<std::uint64_t> first(18, 2);
@@ -174,8 +174,8 @@ TEST(WriteCounts, AnAppendWithABmapCacheWritesTwoBlocks) {
   EXPECT_EQ(std::ranges::count(w.steady, 2U), 26);
 }
 
-/// All groups have been marked busy before the later appends, so these appends need no further
-/// writes for the fast check.
+/// Before the appends of `steady`, all groups have been marked busy, so these appends write no
+/// further marks.
 TEST(WriteCounts, AnAppendWithNetraWritesTwoBlocks) {
   const AppendWrites w = append_writes_of(bench::setup_named("netra"));
   EXPECT_EQ(std::ranges::count(w.steady, 3U), 2);

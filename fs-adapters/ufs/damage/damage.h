@@ -32,7 +32,8 @@ namespace headcrash::ufs::damage {
 
 inline constexpr std::uint16_t kAllPointers = 0x7fff;  ///< value for Permitted::other_pointers
 
-/// Losses that a repair may cause, indexed as in the survey. Everything else must be preserved.
+/// The losses that a repair may cause; it must preserve everything else. The vectors have the same
+/// indices as in ImageSurvey.
 struct Permitted {
   explicit Permitted(const ImageSurvey& survey)
       : inode_goes(survey.geometry().inodes()),
@@ -58,14 +59,14 @@ struct Permitted {
   std::vector<bool> name_goes;
   /// New names and their inodes; the key is the directory and the name.
   std::map<std::pair<ufs::InodeNumber, std::string>, ufs::InodeNumber> name_comes;
-  /// New names that must remain, unless the directory that contains the name loses something.
+  /// New names that must remain, unless some contents of their directory may be lost.
   std::set<std::pair<ufs::InodeNumber, std::string>> name_stays;
 
   /// Inodes that the damage creates and that must also remain.
   std::map<ufs::InodeNumber, ufs::Inode> made;
 
   /// Adds the losses that follow from the other losses. For example, an inode that may lose all its
-  /// names and its contents may be freed. If a directory may be freed, all names in it may go.
+  /// names and its contents may be freed. If a directory may be freed, all names in it may be lost.
   void conclude(const ImageSurvey& survey);
 
  private:
@@ -80,7 +81,7 @@ struct DamageKind {
   /// Applies the damage. If this kind does not suit the image, changes nothing and returns false.
   bool (*apply)(Damaging& image);
 };
-/// Returns all kinds. A seed selects kinds by their position in this list.
+/// Returns all kinds of damage. A seed selects a kind by its position in this list.
 const std::vector<DamageKind>& damage_kinds();
 /// The four parts of damage_kinds(), one per source file.
 std::span<const DamageKind> damage_of_inodes();
@@ -173,7 +174,7 @@ class Damaging {
   Random random_;
   Permitted permitted_;
   std::vector<bool> taken_;  ///< by inode
-  /// Free fragments of the undamaged image that the damage has put to use.
+  /// Fragments that are free in the undamaged image, but that the damage uses.
   std::vector<bool> taken_fragment_;
   std::string words_;
   std::size_t count_ = 0;

@@ -102,7 +102,8 @@ bool apply_no_type(Damaging& image) {
 }
 
 bool apply_no_root(Damaging& image) {
-  // This kind of damage causes a large loss, so it is rarely used.
+  // Without a root, a repair may lose almost everything, so such a trial proves little. Two of
+  // three attempts are skipped.
   if (!image.one_in(3)) return false;
   if (image.take_inode([](InodeNumber n) { return n == ufs::kRootInode; }) == 0) return false;
   const bool file = image.one_in(2);
@@ -341,7 +342,8 @@ bool apply_pointer_to_own(Damaging& image) {
     std::vector<std::size_t> suitable;
     for (const std::size_t i : image.survey().runs_of(run.owner)) {
       const OwnedRun& other = image.survey().runs()[i];
-      // Excludes blocks below the old pointer, because they have just lost their owner.
+      // Excludes the blocks below the old target of the pointer, because they have just lost their
+      // owner.
       const bool below = other.level < run.level && other.block >= run.block &&
                          other.block - run.block < image.geometry().blocks_below(run.level);
       if (!below && other.at != run.at && other.at % width + run.fragments <= width)
@@ -389,7 +391,8 @@ bool apply_noise_for_pointers(Damaging& image) {
   image.change(geometry.lba_of(image.survey().runs()[run].at),
                geometry.block_bytes() / ufs::kSectorBytes,
                [&](std::span<std::byte> bytes) { image.fill_with_noise(bytes); });
-  // Unless the inode is a directory, the pointer to the damaged block must not change.
+  // Only the bytes of the block are damaged, so a file must keep its pointer to the block. A
+  // directory may lose the block.
   const auto pointers = image.may().other_pointers[number];
   image.lose_run(run);
   if (image.survey().inode(number).is_directory()) {
@@ -455,7 +458,8 @@ bool apply_hoarder(Damaging& image) {
   std::uint64_t blocks = 0;
   for (FragmentAddress& at : hoarder.direct)
     if ((at = take()) != 0) ++blocks;
-  // Fills one level of pointers, then a second level, whose blocks do not fit on a small disk.
+  // Fills the single indirect block, then the double indirect block and the blocks below it. A
+  // small disk does not have enough blocks for the latter.
   const auto fill = [&](FragmentAddress holder) {
     image.change(geometry.lba_of(holder), geometry.block_bytes() / ufs::kSectorBytes,
                  [&](std::span<std::byte> bytes) {

@@ -1,5 +1,5 @@
-// Damages group headers, counts and superblocks (damage.h). A repair must not lose anything,
-// because it rebuilds all of these from the inodes or from a replica.
+// Damages group headers, counts and superblocks (damage.h). A repair can rebuild all of these from
+// the inodes or from a replica, so it must not lose anything.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -34,7 +34,7 @@ auto of_files(const Damaging& image) {
       [&image](const PlacedName& name) { return !image.survey().inode(name.inode).is_directory(); };
 }
 
-/// Changes the entry at its current position in the chunk. The changed entry is still valid.
+/// Changes the entry in place. The entry is still valid afterwards.
 void change_entry(Damaging& image, const PlacedName& name,
                   const std::function<void(std::span<std::byte>, std::uint32_t)>& change) {
   image.change_chunk(name, [&](std::span<std::byte> chunk) {
@@ -185,8 +185,8 @@ bool apply_uncounted_name(Damaging& image) {
   return true;
 }
 
-/// Adds the third name of an interrupted exchange. It is the file's only name if `alone` is set;
-/// otherwise, the file keeps its other name.
+/// Adds the temporary name of an interrupted exchange. It is the file's only name if `alone` is
+/// set; otherwise, the file keeps its other name.
 bool apply_name_of_exchange(Damaging& image, bool alone) {
   const auto name = image.take_name([&](const PlacedName& one) {
     return of_files(image)(one) && image.survey().names_of(one.inode).size() == 1;
@@ -210,8 +210,8 @@ bool apply_third_name_of_exchange(Damaging& image) {
   return apply_name_of_exchange(image, false);
 }
 
-/// Adds a third name to a file whose other name is in a directory that has become unreachable. The
-/// third name is therefore the only reachable one.
+/// Adds a temporary name to a file whose other name is in a directory that has become unreachable.
+/// The temporary name is therefore the only reachable one.
 bool apply_third_name_beside_lost_one(Damaging& image) {
   if (image.is_taken(ufs::kRootInode)) return false;
   const auto name = image.take_name([&](const PlacedName& one) {
@@ -285,7 +285,8 @@ bool apply_entry_of_no_length(Damaging& image) {
                            static_cast<std::uint16_t>(image.one_in(2) ? 7 : 0x7ffc));
     from = offset;
   });
-  // The chunk may have been compacted, so other entries may follow the damage now.
+  // The chunk may have been compacted. The damage is then at a lower offset than the entry had
+  // before.
   PlacedName chunk = *name;
   chunk.byte = name->byte / tree::kChunkBytes * tree::kChunkBytes;
   lose_names_of_chunk(image, chunk, std::min(from, name->offset % tree::kChunkBytes));

@@ -37,8 +37,8 @@ class DamageTrials {
   /// Runs one trial with damage drawn from the seed. If the repair is wrong, the error describes
   /// the damage and what is wrong with the repair.
   Result<void> run(std::uint64_t seed, adapters::DamageCounts& counts);
-  /// Runs one trial with a single damage of this kind. Returns false if this kind does not suit the
-  /// image.
+  /// Runs one trial in which damage of this kind is applied once. Returns false if this kind does
+  /// not suit the image.
   Result<bool> run(const DamageKind& kind, std::uint64_t seed, adapters::DamageCounts& counts);
 
   const ImageSurvey& survey() const { return *survey_; }
@@ -48,8 +48,8 @@ class DamageTrials {
     std::uint64_t lba = 0;
     std::vector<std::byte> bytes;
   };
-  /// Applies the writes of one repair and records them. Fails if the repair writes too much,
-  /// because it might not terminate.
+  /// Applies the writes of one repair and records them. Fails after too many writes, because the
+  /// repair might never terminate.
   class Log;
   DamageTrials(std::span<const std::byte> sound, ufs::Fsck& fsck, Audit& audit,
                std::uint64_t log_at);

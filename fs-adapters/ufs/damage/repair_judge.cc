@@ -178,7 +178,7 @@ std::string RepairJudge::compare_given_names(InodeNumber directory,
     const auto found = now.find(at->second);
     if (found != now.end() && found->second == inode) continue;
     if (tree::is_exchange_name(at->second, inode) && others_come())
-      continue;  // the inode may have another name now; a repair then removes the third name
+      continue;  // the inode may have another name now; a repair then removes the temporary name
     return fmt::format("its name \"{}\", added by the damage, is missing", at->second);
   }
   return {};

@@ -104,8 +104,8 @@ class Geometry {
   FragmentAddress data_start(std::uint32_t group) const {
     return group_start(group) + data_offset_;
   }  // cgdmin
-  /// Returns the end of the data that is stored between the group's base and its replica of the
-  /// superblock. Group 0 has the boot block and the superblock there, and no data.
+  /// Returns the end of the data before the replica of the superblock in this group. Group 0 has no
+  /// data there, because the boot block and the superblock precede the replica.
   FragmentAddress early_data_end(std::uint32_t group) const {
     return group == 0 ? 0 : replica(group);
   }

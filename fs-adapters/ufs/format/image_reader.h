@@ -24,7 +24,8 @@ namespace headcrash::ufs {
 struct NamedInode {
   std::string name;
   InodeNumber inode = 0;
-  std::uint8_t type = 0;  ///< as in d_type of a directory entry
+  /// Type of the named inode, with the values of d_type in a directory entry.
+  std::uint8_t type = 0;
 };
 
 class ImageReader {
@@ -92,7 +93,7 @@ class ImageReader {
   Result<void> read_fragments(FragmentAddress at, std::span<std::byte> into) const;
   Result<std::size_t> read_inode(const Mapped& mapped, std::uint64_t offset,
                                  std::span<std::byte> into) const;
-  /// Returns the slot with this number, which contains an inode or an extension.
+  /// Returns the slot with this number. A slot contains an inode or an extension.
   Result<std::array<std::byte, kInodeBytes>> slot(InodeNumber number) const;
 
   const model::SectorStore* store_;

@@ -47,7 +47,8 @@ struct JournalSuperblock {
   /// transaction.
   std::uint64_t tail_sequence = 1;
   std::uint64_t epoch = 1;
-  std::uint64_t file_system = 0;  ///< for an external journal: Superblock::journal_id
+  /// For an external journal: journal_id of the file system's superblock.
+  std::uint64_t file_system = 0;
 };
 
 /// The new contents of whole fragments, with the address of their home.
@@ -100,8 +101,9 @@ class JournalRing {
 /// Decodes one sector. The Error describes the first invalid field.
 Result<JournalSuperblock> decode_journal_superblock(std::span<const std::byte> sector,
                                                     const Superblock& superblock);
-/// Returns the identifier of the file system to which an external journal belongs. That file system
-/// may be a different one than the caller's. Returns 0 if the sector is not a journal superblock.
+/// Returns the identifier of the file system to which an external journal belongs; 0 if the sector
+/// is not a journal superblock. The identifier may be that of another file system than the
+/// caller's.
 std::uint64_t journal_identifier(std::span<const std::byte> sector);
 void encode_journal_superblock(const JournalSuperblock& journal, std::span<std::byte> sector);
 

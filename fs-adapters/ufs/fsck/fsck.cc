@@ -154,7 +154,7 @@ Result<FsckReport> Fsck::State::run() {
       break;
     }
     again = false;
-    // In the next round, lost+found may have room for entries that did not fit in this round.
+    // lost+found may have room in the next round for entries that did not fit in this one.
     report.unrepaired = had_no_room = freed_later = false;
     std::erase_if(report.findings, [](const Finding& f) { return f.kind == FindingKind::no_room; });
     round();

@@ -44,12 +44,12 @@ enum class FindingKind : std::uint8_t {
   leaked_blocks,   ///< `count` fragments are not free, but have no owner
   leaked_inode,    ///< an inode is in use according to the map, but is not allocated
   links_too_high,  ///< the link count exceeds the number of names
-  /// The link count is too low: it was lowered before a name was removed, as a link tag shows.
+  /// The link count is too low, but a link tag shows why: it was lowered before a name was removed.
   links_lowered,
   unreferenced_file,  ///< an allocated file has no name
   unreferenced_directory,
   blocks_behind_end,  ///< a file has blocks beyond its end, because a truncation was interrupted
-  /// The third name of an interrupted exchange; its file also has another name.
+  /// The temporary name of an interrupted exchange; its file also has another name.
   interrupted_exchange,
   // All other kinds are damage.
   block_marked_free,  ///< `count` fragments have an owner, but are free in the map

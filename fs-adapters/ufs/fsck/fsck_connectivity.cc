@@ -22,7 +22,8 @@ void Fsck::State::check_connectivity() {
     if (type[at->inode] == 0) continue;  // the inode was freed earlier in this phase
     bool loop = false;
     while (at->reach == Reach::unknown) {
-      // Preliminary value; if the directory is visited again with this value, it is part of a ring.
+      // Preliminary value: a directory that is reached again while it has this value is part of a
+      // ring.
       at->reach = Reach::no;
       chain.push_back(at);
       if (at->parent == 0) break;

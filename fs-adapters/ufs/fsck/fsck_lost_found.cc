@@ -65,8 +65,8 @@ bool Fsck::State::grow(CheckedDirectory& d) {
   inode.sectors += (width - old) * geometry.sectors_per_fragment();
   inode.size_bytes = d.size_bytes = (std::uint64_t{index} + 1) * geometry.block_bytes();
   save(d.inode, inode);
-  // The addresses of a directory's blocks must be contiguous in `directory_blocks`, so they are
-  // copied to the end of this list.
+  // A directory's addresses must be contiguous in `directory_blocks`, so they are copied to the end
+  // of this list, where the new address can be added.
   const auto begin = directory_blocks.begin() + d.first_block;
   const std::vector<FragmentAddress> blocks(begin, begin + static_cast<std::ptrdiff_t>(index));
   d.first_block = static_cast<std::uint32_t>(directory_blocks.size());

@@ -1,8 +1,8 @@
 // Phase 2 (fsck.h): checks every directory, reachable or not, block by block. Each name counts as a
 // link of its inode, and a directory's name also determines its parent. A directory may have only
 // one name. If an interrupted move has left a directory with two names, the name in the directory
-// to which ".." refers stays. The third name of an exchange (exchange_name.h) is removed if there
-// is another reachable name.
+// to which ".." refers stays. The temporary name of an exchange (exchange_name.h) is removed if
+// there is another reachable name.
 
 #include <fmt/core.h>
 
@@ -39,7 +39,8 @@ bool Fsck::State::is_reachable(InodeNumber number) {
   return false;  // a ring
 }
 
-/// For each inode that has a third name, counts its names in reachable directories.
+/// For each inode that has the temporary name of an exchange (exchange_name.h), counts the inode's
+/// names in reachable directories.
 std::map<InodeNumber, std::uint32_t> Fsck::State::reachable_names() {
   std::map<InodeNumber, std::uint32_t> count;
   for (const ExchangeName& third : exchange_names)
@@ -62,8 +63,8 @@ std::map<InodeNumber, std::uint32_t> Fsck::State::reachable_names() {
   return count;
 }
 
-/// Removes third names. Runs at the end of phase 2, because until then such a name may be in the
-/// chunk that is being checked.
+/// Removes the temporary names of interrupted exchanges. Runs at the end of phase 2, because until
+/// then such a name may be in the chunk that is being checked.
 void Fsck::State::end_exchanges() {
   std::map<InodeNumber, std::uint32_t> reachable = reachable_names();
   for (const ExchangeName& third : exchange_names) {

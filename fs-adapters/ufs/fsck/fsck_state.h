@@ -32,8 +32,8 @@ struct CheckedDirectory {
   /// block.
   FragmentAddress named_block = 0;
   std::uint32_t named_offset = 0;
-  /// True if the name found is the third name of an exchange (exchange_name.h). If the directory
-  /// has another name, that name is preferred.
+  /// True if the name found is the temporary name of an exchange (exchange_name.h). If the
+  /// directory has another name, that name is preferred.
   bool named_by_exchange = false;
   std::uint32_t first_block = 0, blocks = 0;  ///< range in State::directory_blocks
   std::uint64_t size_bytes = 0;
@@ -41,8 +41,8 @@ struct CheckedDirectory {
   enum class Reach : std::uint8_t { unknown, yes, no } reach = Reach::unknown;
 };
 
-/// The third name of an exchange, as found by phase 2. It refers to a file, or to a directory that
-/// has another name.
+/// The temporary name of an exchange, as found by phase 2. It refers to a file, or to a directory
+/// that has another name.
 struct ExchangeName {
   std::size_t directory = 0;  ///< index in State::directories
   InodeNumber inode = 0;
@@ -116,7 +116,7 @@ struct Fsck::State {
   struct Known {
     Geometry geometry;
     std::vector<std::uint64_t> tables;  ///< digest of each sector in the inode tables
-    /// For each sector, a bitmap of the inodes that were not free.
+    /// For each sector, a bitmap of the inodes that were in use when the sector was last read.
     std::vector<std::uint8_t> inodes;
     /// Totals of groups that were found correct. The key is a digest of everything that the check
     /// of the group depends on.

@@ -52,7 +52,7 @@ bool Fsck::State::find_superblock() {
 
 /// Must be called before anything else is written, because a journal replay also changes the disk.
 void Fsck::State::repair_superblock() {
-  superblock.clean = false;  // in a replica, the flag is the one that mkfs wrote
+  superblock.clean = false;  // the flag is unknown: a replica still has the value that mkfs wrote
   if (!repairing()) return;
   if (auto done = write_superblock(*target, superblock, kSuperblockByte, superblock_byte); !done)
     failure = done.error();

@@ -206,18 +206,18 @@ TEST(Fsck, RemovesTheThirdNameOfAnExchangeIfThereIsAnother) {
   TestTree tree;
   ImageWriter writer(*tree.store);
   const InodeNumber low = writer.directory(tree.deep, "zed") + 1;
-  // This third name precedes the real name in the directory.
+  // This temporary name precedes the real name in the directory.
   writer.enter(tree.deep, tree::exchange_name(low, 0), low, kTypeDirectory);
   ASSERT_EQ(writer.directory(tree.deep, "the-lower-directory"), low);
   writer.enter(tree.docs, tree::exchange_name(tree.deep, 3), tree.deep,
                kTypeDirectory);  // the directory's real name precedes this name
   writer.link(kRootInode, tree::exchange_name(tree.twice, 0), tree.twice);
   writer.link(kRootInode, tree::exchange_name(tree.large, 0),
-              tree.twice);  // the name contains the number of another inode
+              tree.twice);  // invalid: the name contains the number of `large`
   edit_block(writer, writer.load(tree.docs).direct[0],
              [](auto b) { tree::remove_entry(b, offset_of(b, "small")); });
   writer.enter(tree.docs, tree::exchange_name(tree.small, 0), tree.small,
-               kTypeRegular);  // its inode has no other name
+               kTypeRegular);  // the inode has no other name
   const auto checked = Fsck().check(*tree.store);
   EXPECT_TRUE(checked->has(interrupted_exchange)) << describe(*checked);
   const auto report = Fsck().run(*tree.store, {.repair = true});
@@ -311,8 +311,8 @@ TEST(Fsck, RepairsInvalidInodes) {
 }
 
 TEST(Fsck, ADirectoryEndsBeforeAHole) {
-  // The directory is truncated at the hole. The check has already claimed the blocks after the hole
-  // by then, so these blocks lose their owner.
+  // A repair truncates the directory at the hole. By then, the check has claimed the blocks after
+  // the hole for the directory, so the truncation leaves them without an owner.
   const auto with_a_hole = [](auto& w, auto& t) {
     for (int i = 0; i < 100; ++i) w.link(t.docs, fmt::format("{:0200}", i), t.small);
     EXPECT_NE(w.load(t.docs).direct[2], 0U);

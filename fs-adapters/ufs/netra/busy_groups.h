@@ -60,7 +60,7 @@ class BusyGroups {
   /// In the group of each extent, marks the inode and then the extent. The extents must belong to
   /// the inode.
   VfsResult<void> mark(const std::vector<Extent>& extents, InodeNumber inode, bool is_directory);
-  /// Notes on the disk that, until the next generation begins, only a full check is safe. Called
+  /// Records on the disk that only a full check is safe until the next generation begins. Called
   /// before a change that marks and tags cannot describe.
   VfsResult<void> demand_full_check();
 
@@ -130,7 +130,7 @@ class BusyGroups {
   os::WaitQueue generation_changed_;
   bool changing_generation_ = false;
   bool full_check_on_disk_ = false;
-  /// Number of generations that a control did not write on purpose.
+  /// Number of generations that a control deliberately left unwritten.
   std::uint64_t unwritten_generations_ = 0;
   BusyCounters counters_;
 };

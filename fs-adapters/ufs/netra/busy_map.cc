@@ -5,7 +5,7 @@ namespace headcrash::ufs {
 namespace {
 
 constexpr std::uint32_t kBusy =
-    0x80000000;  // a bit in the first field, which contains the number of directories
+    0x80000000;  // a bit of the first field; the other bits contain the number of directories
 
 }  // namespace
 

@@ -60,7 +60,7 @@ class FastCheck {
     InodeNumber number = 0;
     Inode inode;
     InodeExtension beside;
-    /// The parent of a directory that has tagged names; 0 if the directory has no name.
+    /// Set for a directory with tagged names: its parent; 0 if the directory has no name.
     std::optional<InodeNumber> parent = {};
     bool goes = false;
   };

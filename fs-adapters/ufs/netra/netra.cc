@@ -79,8 +79,8 @@ VfsResult<void> Netra::inode_removed(Operation& operation, const InodeRemoval& r
   return Conventional::inode_removed(operation, removal);
 }
 
-/// Adds a tag, which replaces an older tag for the same place. Tags of an earlier operation are
-/// dropped: that operation held the inode's lock, and has therefore already written its entries.
+/// Adds a tag, which replaces an older tag for the same place. Drops the tags of an earlier
+/// operation: it held the inode's lock until it had written the tagged entries.
 VfsResult<void> Netra::tag(Operation& operation, tree::CoreInode& inode, const LinkTag& tag) {
   TaggedInode& tagged = tagged_[inode.number];
   if (tagged.operation != &operation) tagged = {.operation = &operation};
@@ -138,7 +138,7 @@ VfsResult<void> Netra::tag_moving_directory(Operation& operation, CoreInode& mov
   return done ? write_inode(*parent) : done;
 }
 
-/// Tags a directory that has been moved, before its old name is removed.
+/// Tags a moved directory before its old name is removed.
 VfsResult<void> Netra::tag_moved_directory(Operation& operation, tree::CoreInode& moved,
                                            InodeNumber from) {
   const auto& tags = tagged_[moved.number].tags;
@@ -181,7 +181,8 @@ VfsResult<void> Netra::lower(Operation& operation, const DroppedLink& dropped,
   return done;
 }
 
-/// Runs one step of an exchange. The current link counts of the inodes are written, without tags.
+/// Runs one step of an exchange. Tags cannot describe an exchange, so the inodes are written with
+/// their current link counts and without tags.
 VfsResult<void> Netra::exchanged(std::initializer_list<tree::CoreInode*> inodes,
                                  const std::function<VfsResult<void>()>& step) {
   const auto follow = [&] {

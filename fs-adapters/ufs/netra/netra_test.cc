@@ -259,7 +259,8 @@ TEST(Netra, MarksOfAGroupShareAWrite) {
 
 TEST(Netra, AFailedWriteOfMarksFailsOneUser) {
   const MarkedAtOnce made = mark_at_once(true, 2);
-  // The third write contains the marks of the users that are waiting.
+  // The second write fails for one user. The third write contains the marks of the users that are
+  // still waiting.
   EXPECT_EQ(made.header_writes, 3U);
   EXPECT_EQ(made.refused, 1U);
 }
@@ -341,9 +342,10 @@ TEST(Netra, FullListsOfForeignInodesRequireTheFullCheck) {
   EXPECT_TRUE(marks.foreign_inodes().empty());
 }
 
-/// Files whose inodes are in many groups grow in one group, whose header does not have room for all
-/// their inodes. A fast check must also find those inodes that are listed in the block after the
-/// header, even if the inodes' own groups are quiet. The group becomes quiet and then busy again.
+/// The inodes of these files are in many groups, but their blocks are allocated in one group. The
+/// header of that group has no room to list all the inodes, so the others are listed in the block
+/// after the header. A fast check must also find the inodes in that block, even if the inodes' own
+/// groups are quiet. The group becomes quiet and then busy again.
 TEST(Netra, TheForeignBlockCountsLikeTheHeader) {
   Mounted m(bench::without_flusher("netra-foreign-block"),
             {.device_bytes = 24 << 20, .mkfs = {.bytes_per_inode = 8192, .group_bytes = 1 << 20}});
@@ -488,8 +490,8 @@ TEST(Netra, RejectsUnknownFeatures) {
   });
 }
 
-/// Without marks there would be no fast check, and without extensions there would be no cache. The
-/// scheme would then do the same as Conventional.
+/// The fast check needs the marks, and the bmap cache needs the extensions. Without them, the
+/// scheme would only do what Conventional does.
 TEST(Netra, RejectsAFormatWithoutItsFeatures) {
   const auto error_of = [](const char* scheme, const Features& features) -> std::string {
     bench::Setup setup = bench::setup_named(scheme);

@@ -19,7 +19,7 @@ using os::DeviceStores;
 constexpr std::uint64_t kHomeSectors = (8 << 20) / kSectorBytes,
                         kLogSectors = (1 << 20) / kSectorBytes;
 
-/// Two disks, or two parts of one image.
+/// The disk of a file system and the disk of its log. `both` presents them as one store.
 struct Disks {
   std::unique_ptr<media::MemoryStore> home = *media::MemoryStore::create(kHomeSectors);
   std::unique_ptr<media::MemoryStore> log = *media::MemoryStore::create(kLogSectors);
@@ -155,7 +155,7 @@ TEST(ExternalJournal, MkfsCreatesBothDevices) {
   ASSERT_TRUE(without);
   EXPECT_EQ(super.total, without->total);
   EXPECT_EQ(super.data_fragments, without->data_fragments);
-  // A log that is created again gets a different identifier.
+  // mkfs gives each new log a different identifier.
   ASSERT_TRUE(mkfs(disks.both, external()));
   EXPECT_NE(ImageReader::open(disks.both)->superblock().journal_id, super.journal_id);
 }

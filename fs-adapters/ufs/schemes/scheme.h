@@ -357,9 +357,9 @@ class Scheme : public os::WriteHooks {
   /// For fsync: writes a file, and then the blocks that contain its pending names
   /// (pending_names.h).
   VfsResult<void> write_with_names(Operation& operation, CoreInode& inode);
-  /// Call after the file and its pending names have been written. `noted` is the number of the
-  /// newest note before the first of these writes. If all of these names are on the disk, removes
-  /// the notes up to `noted` and returns true.
+  /// Call after the file and its pending names have been written. `noted` is PendingNames::noted()
+  /// from before the first of these writes. If all of these names are on the disk, removes the
+  /// names up to `noted` from the index and returns true.
   VfsResult<bool> names_arrived(Operation& operation, InodeNumber inode, std::uint64_t noted);
   /// Called when the block that contains a name has been written. Returns true if the name is now
   /// visible on the disk: the written bytes contained the name, and the directory on the disk leads

@@ -11,8 +11,8 @@
 // Between the writes of the new and the old name, a renamed directory has two names, as rule R1
 // requires; fsck removes one. Its ".." is written after the new name. If the old name was too
 // recent to be on the disk, ".." may refer to a directory without an entry for it; fsck corrects
-// this. An exchange of names uses a third name. fsck removes the third name if the inode has
-// another name, and otherwise keeps it.
+// this. An exchange of names uses a temporary name. fsck removes the temporary name if the inode
+// has another name, and otherwise keeps it.
 //
 // An inode's number of sectors may be wrong after a power cut. Pointers may be in indirect blocks,
 // and the length of the last block follows from the file's size, which a write raises only after

@@ -449,8 +449,8 @@ VfsResult<void> SoftUpdates::write_targets(InodeNumber directory) {
   return {};
 }
 
-/// Writes each directory block that contains a pending entry for the inode. First writes the blocks
-/// of the inode and of the directory's inode, which must precede it.
+/// Writes the block of the inode, and then each directory block that contains a pending entry for
+/// the inode. Before each directory block, writes the block of the directory's inode.
 VfsResult<void> SoftUpdates::write_adds_of(InodeNumber inode) {
   std::vector<os::BufferKey> named_in;
   for (const auto& [id, add] : adds_)

@@ -39,7 +39,7 @@ inline Setup journal_setup(const JournalOptions& options = {}) {
 
 /// Returns the variants to test on a mounted file system. Omits variants that differ from others
 /// only in the driver, variants that need two disks, and all controls except no-order. Some
-/// variants with -CB get an asynchronous last write, which is thus tested, too.
+/// variants with -CB get an asynchronous last write, so that this setting is tested, too.
 inline std::vector<Setup> all_setups() {
   std::vector<Setup> setups;
   for (Setup& variant : scheme_variants()) {
@@ -92,7 +92,8 @@ class Mounted {
                         .executor = {.schedule = options.schedule}}}) {
     MkfsOptions making = options.mkfs;
     making.features = its_setup.features;
-    if (making.features.any()) making.journal_bytes.reset();  // not supported with features
+    // A journal is not supported with features.
+    if (making.features.any()) making.journal_bytes.reset();
     const auto made = mkfs(*store, making);
     EXPECT_TRUE(made) << made.error().message();
     syncer.start();

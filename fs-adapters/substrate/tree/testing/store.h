@@ -275,8 +275,8 @@ class TestStore final : public InodeStore, public InodeOwner {
         found.push_back(fmt::format("directory {} is damaged", directory.number));
     }
   }
-  /// Checks that the ".." of a directory refers to the directory that contains its name. Counts the
-  /// ".." as a link to that directory.
+  /// Checks that the ".." of a directory refers to `parent`, the directory that contains the name
+  /// of `directory`. Counts the ".." as a link to `parent`.
   void check_parent(TestInode& directory, const TestInode& parent,
                     std::map<InodeNumber, std::uint32_t>& links, std::vector<std::string>& found) {
     ++links[parent.number];
@@ -311,7 +311,7 @@ class TestFileSystem final : public FileSystem {
   }
 };
 
-/// A machine with this file system, and a user.
+/// A simulated machine on which the test file system has been created.
 struct TestMachine {
   explicit TestMachine(std::uint64_t blocks, std::uint64_t cache_bytes = 4 << 20,
                        const os::FiberScheduleOptions& schedule = {},
