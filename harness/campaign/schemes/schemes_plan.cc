@@ -96,10 +96,8 @@ constexpr std::array kFamilies = std::to_array<FamilyShare>({
     {"enumerated", "tiny", workload::kShortSharedLists, 1, 0, false},
     {"io-errors", "plain", 8, 1, 0, false, false},
     {"io-errors", "tiny", 4, 1, 0, false, false},
-    // Without faults: the syncer of soft-updates-5s retries failed writes faster than a slow disk
-    // serves them, and such a run takes minutes.
-    {"edges", "tiny", 6, 1, 0, false},
-    {"edges", "deep", 6, 1, 0, false},
+    {"edges", "tiny", 6},
+    {"edges", "deep", 6},
     {"open-users", "tiny", 4, 1, 3},
     {"open-users", "deep", 2, 1, 3},
     {"nearly-full", "tiny", 12, 1, 0, false, true, kOrders},
