@@ -24,7 +24,8 @@ namespace headcrash::lfs {
 /// Returns the type, which is created on the first call.
 const adapters::FileSystemType& file_system_type();
 
-/// Creates a system that is not one of those listed above.
+/// Creates a system that is not one of those listed above. It flushes the device's cache only if
+/// both `mount.flushes` and MountSettings::flushes are true.
 std::unique_ptr<const adapters::SystemUnderTest> system_of(std::string name,
                                                            const MountOptions& mount);
 

@@ -8,8 +8,8 @@ namespace headcrash::snapfs {
 
 const adapters::FileSystemType& file_system_type();
 
-/// Creates a system that is not one of those in the type's list. A mount uses
-/// MountSettings::flushes in place of `mount.flushes`.
+/// Creates a system that is not one of those in the type's list. It flushes the device's cache only
+/// if both `mount.flushes` and MountSettings::flushes are true.
 std::unique_ptr<const adapters::SystemUnderTest> system_of(std::string name,
                                                            const MountOptions& mount);
 
