@@ -41,6 +41,11 @@ constexpr int kPollsMost = 2000;
 /// fail and are retried for ever can hold back the request that a user waits for.
 constexpr std::uint64_t kOvertakingMost = 4096;
 
+/// A disk with less free space than this may refuse an operation. Free space may be counted
+/// differently by the file system.
+constexpr std::uint64_t kMarginBytes = 32 << 10;
+constexpr std::uint64_t kReadBytesMax = 1 << 20;
+
 constexpr std::size_t kInformativeFailures = 3, kInformativeSyncs = 5;  // maximum per run
 
 /// Returns very high processor costs. A time slice then ends after a few steps, so the operations
@@ -349,6 +354,7 @@ class Run {
     if (options_.shared_names) return shared_operation(number);
     const std::size_t begun = ++begun_;
     const bool alone = resting_ + 1 == threads_;
+    const auto before = contents_before(operation);
     const auto done = execute(operation);
     if (done) {
       if (operation.kind == workload::Operation::Kind::open) ++open_;
@@ -363,16 +369,69 @@ class Run {
       if (quiet && begun == begun_ && recorder_.idle()) settle();
       return;
     }
+    if (done.error().value == ENOSPC && before) judge_remains(number, *before);
     if (done.error().value == ENOSPC && alone && begun == begun_) judge_refusal(number);
     failed(number, done.error().value);
     changed_.wake_all();
+  }
+
+  /// Returns true if operations that are refused for lack of space are examined.
+  bool judges_refusals() const {
+    return options_.order % 2 != 0 && !under_test_.control() && options_.faults.empty();
+  }
+
+  /// Returns the contents of the file that a single user is about to change, if the disk is so full
+  /// that the operation may be refused.
+  std::optional<std::vector<std::byte>> contents_before(const workload::Operation& operation) {
+    if (!judges_refusals() || threads_ != 1) return std::nullopt;
+    if (workload::is_persistence_point(operation) || workload::is_open_file(operation.path))
+      return std::nullopt;
+    const auto space = mounted_->vfs().space();
+    if (!space || space->free_bytes > operation.length + kMarginBytes) return std::nullopt;
+    return read_file(operation.path);
+  }
+
+  /// Returns std::nullopt if there is no such file, or if it is large.
+  std::optional<std::vector<std::byte>> read_file(const std::string& path) {
+    Vfs& vfs = mounted_->vfs();
+    const auto status = vfs.stat(path);
+    if (!status || status->type != FileType::regular || status->size_bytes > kReadBytesMax)
+      return std::nullopt;
+    const auto file = vfs.open(path, {});
+    if (!file) return std::nullopt;
+    std::vector<std::byte> bytes(status->size_bytes);
+    const auto length = vfs.pread(*file, 0, bytes);
+    if (!vfs.close(*file) || !length || *length != bytes.size()) return std::nullopt;
+    return bytes;
+  }
+
+  /// Checks a file after an operation that was refused for lack of space. Its size and all bytes
+  /// outside of the operation's range must be unchanged. If the file system promises that contents
+  /// are of one point, the operation must have had no effect at all.
+  void judge_remains(std::size_t number, const std::vector<std::byte>& before) {
+    const workload::Operation& operation = operations_[number];
+    const std::string refused =
+        fmt::format("operation {} ({}) fails with ENOSPC", number, workload::format(operation));
+    const auto after = read_file(operation.path);
+    if (!after) return report(refused + ", and the file cannot be read");
+    if (after->size() != before.size())
+      return report(fmt::format("{}, but changes the file's size from {} to {}", refused,
+                                before.size(), after->size()));
+    const bool atomic = under_test_.description().promises.one_point == adapters::OnePoint::all;
+    const std::size_t first = std::ranges::mismatch(before, *after).in1 - before.begin();
+    const std::size_t last =
+        std::mismatch(before.rbegin(), before.rend(), after->rbegin()).first - before.rbegin();
+    if (first == before.size()) return;
+    const std::size_t end = before.size() - last;
+    if (atomic || first < operation.offset || end > operation.offset + operation.length)
+      report(fmt::format("{}, but changes bytes {} to {}", refused, first, end));
   }
 
   /// Repeats an operation that was refused for lack of space, after a sync. By then, all space that
   /// was freed earlier is usable. A file system must reclaim such space before it refuses an
   /// operation, so the repetition must be refused, too.
   void judge_refusal(std::size_t number) {
-    if (options_.order % 2 == 0 || under_test_.control() || !options_.faults.empty()) return;
+    if (!judges_refusals()) return;
     const std::size_t begun = begun_;
     if (!mounted_->vfs().sync() || begun != begun_) return;
     if (execute(operations_[number]) && begun == begun_)
