@@ -12,6 +12,7 @@
 #include <set>
 
 #include "fs-adapters/substrate/os/memory_machine.h"
+#include "fs-adapters/use_of_space.h"
 #include "harness/explorer/in_process/queue_recorder.h"
 #include "harness/explorer/in_process/shared_history.h"
 #include "harness/workload/open_files.h"
@@ -123,18 +124,7 @@ class Run {
         random_(options.seed),
         schedule_(schedule_of(operations, options),
                   workload::threads_of(operations) == 1 || !has_a_join(operations)),
-        machine_(
-            store,
-            {.latency_ns =
-                 options.order == 0 ? kDiskLatency : kLatencies[options.order % kLatencies.size()],
-             .system = {.costs = is_slow(operations, options) ? slow_processor() : os::CpuCosts{},
-                        .queue = in_order(under_test.description().queue, options.order),
-                        .cache = {.bytes = options.cache_bytes,
-                                  .block_copy = under_test.description().block_copy,
-                                  .lock_data = true},
-                        .syncer = under_test.description().syncer.value_or(os::SyncerOptions{}),
-                        .executor = {.own_schedule = schedule_for(options)}},
-             .second_sectors = store.second_sectors()}),
+        machine_(store, machine_options(schedule_for(options))),
         recorded_{.rules = OrderRules(under_test.description().queue.flag,
                                       under_test.description().queue.reads_bypass)},
         recorder_(executor_, recorded_.rules, store),
@@ -156,6 +146,7 @@ class Run {
     executor_.halt();
     open_files_.reset();
     mounted_.reset();  // only after the daemons have ended, because they use it
+    if (space_) judge_remount();
     if (error_) return tl::unexpected<Error>(*error_);
     std::ranges::sort(recorded_.failed_operations, {}, &workload::FailedOperation::operation);
     recorder_.write_to(writer);
@@ -192,8 +183,63 @@ class Run {
     if (unmounts()) watch_the_rest();
     // The recording stops here, because no request reaches the disk after a power cut.
     system_.queue.trace(nullptr);
-    if (!unmounts()) mounted_->abandon();
+    if (!unmounts()) leave();
     machine_.disk.power_cut();
+  }
+
+  os::MemoryMachineOptions machine_options(os::FiberSchedule* schedule) const {
+    const adapters::SystemDescription& description = under_test_.description();
+    return {.latency_ns =
+                options_.order == 0 ? kDiskLatency : kLatencies[options_.order % kLatencies.size()],
+            .system = {.costs = is_slow(operations_, options_) ? slow_processor() : os::CpuCosts{},
+                       .queue = in_order(description.queue, options_.order),
+                       .cache = {.bytes = options_.cache_bytes,
+                                 .block_copy = description.block_copy,
+                                 .lock_data = true},
+                       .syncer = description.syncer.value_or(os::SyncerOptions{}),
+                       .executor = {.own_schedule = schedule}},
+            .second_sectors = store_.second_sectors()};
+  }
+
+  /// Leaves the file system after the recording has ended: unmounts it, so that a new mount can be
+  /// compared with this one. If the run has failed or files are open, abandons it.
+  void leave() {
+    const bool judged =
+        open_ == 0 && !recorded_.failure && !under_test_.control() && recorder_.idle();
+    if (!judged) mounted_->abandon();
+    open_files_.reset();  // closing a file may take processor time, so a fiber must do it
+    if (!judged) return;
+    const auto space = mounted_->vfs().space();
+    if (!space || !mounted_->unmount()) {
+      report("after all writes, the file system cannot be unmounted");
+      return mounted_->abandon();
+    }
+    space_ = *space;
+  }
+
+  /// Mounts the disk again. The new mount has read all counts from the disk, and must have as much
+  /// free space as the old one, which has maintained its counts during the run.
+  void judge_remount() {
+    os::MemoryMachine machine(store_, machine_options(nullptr));
+    std::unique_ptr<adapters::MountedSystem> mounted;
+    machine.system.syncer.start();
+    machine.system.run_as(account_, [&] {
+      auto made = under_test_.mount(machine.system, {});
+      if (!made) return report("the mount after the unmount fails: " + made.error().message());
+      mounted = *std::move(made);
+      const auto space = mounted->vfs().space();
+      mounted->abandon();
+      if (!space) return report("the free space after a new mount is unknown");
+      const std::uint64_t least = std::min(space->free_bytes, space_->free_bytes);
+      const std::uint64_t most = std::max(space->free_bytes, space_->free_bytes);
+      if (most - least > adapters::kMapGrowthBytes || space->free_inodes != space_->free_inodes)
+        report(fmt::format(
+            "{} bytes and {} inodes are free after all writes, but {} and {} after a new mount",
+            space_->free_bytes, space_->free_inodes, space->free_bytes, space->free_inodes));
+    });
+    machine.disk.power_cut();
+    machine.system.executor.halt();
+    mounted.reset();  // only after the daemons have ended, because they use it
   }
 
   os::FiberSchedule* schedule_for(const RunOptions& options) {
@@ -524,7 +570,7 @@ class Run {
   }
 
   const adapters::SystemUnderTest& under_test_;
-  const StateDisk& store_;
+  StateDisk& store_;
   std::span<const workload::Operation> operations_;
   const RunOptions& options_;
   Random random_;
@@ -544,8 +590,9 @@ class Run {
   /// Number of users that have ended or are waiting for another user.
   std::size_t resting_ = 0;
   std::size_t ended_ = 0, begun_ = 0, open_ = 0, informative_syncs_ = 0;
-  bool has_unmounted_ = false;  ///< an unmount has begun
-  bool skipped_ = false;        ///< an operation has been skipped or executed in part
+  bool has_unmounted_ = false;        ///< an unmount has begun
+  bool skipped_ = false;              ///< an operation has been skipped or executed in part
+  std::optional<SpaceStatus> space_;  ///< set if the file system was unmounted after the recording
   // The following members are used only for a shared history.
   std::vector<oracle::SharedCall> calls_;
   std::vector<oracle::SharedObject> final_tree_;
