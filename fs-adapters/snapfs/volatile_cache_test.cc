@@ -112,6 +112,23 @@ TEST(SnapfsVolatileCache, FlushesBeforeAndAfterALogRecord) {
   });
 }
 
+TEST(SnapfsVolatileCache, AFailedFlushMakesTheFsyncFail) {
+  for (const auto& with : {bench::DiskOptions(), bench::kDiskWithLog}) {
+    for (const std::uint64_t nth : {1, 2}) {
+      Disk disk(with);
+      Machine m(*disk.store);
+      m.machine.disk.write_cache(true);
+      m.mount();
+      m.machine.faulty_disk.add({.op = model::Op::flush, .nth = nth});
+      m.as_user([&] {
+        const auto file = m.file_system->open("f", {.create = true});
+        ASSERT_TRUE(file);
+        EXPECT_FALSE(m.file_system->fsync(*file));
+      });
+    }
+  }
+}
+
 TEST(SnapfsVolatileCache, FlushesOnlyIfOptionsAndSettingsPermitIt) {
   for (const auto& [option, setting] :
        {std::pair(true, true), std::pair(true, false), std::pair(false, true)}) {
