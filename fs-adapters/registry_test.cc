@@ -247,6 +247,7 @@ TEST_P(EverySystem, ReadsWritesAndTruncatesFiles) {
   with_mounted(
       [](Vfs& fs) {
         tree::bench::expect_file_operations(fs, kHoleBytesMost);
+        tree::bench::expect_times(fs);
         EXPECT_TRUE(fs.sync());
       },
       End::unmount);

@@ -347,7 +347,7 @@ class LfsSystem final : public adapters::SystemUnderTest {
   Result<std::unique_ptr<adapters::MountedSystem>> mount(
       os::System& system, const adapters::MountSettings& settings) const override {
     MountOptions how = variant_.mount;
-    how.flushes = settings.flushes;
+    how.flushes = how.flushes && settings.flushes;
     auto mounted = FileSystem::mount(system, how);
     if (!mounted) return forward_error(mounted);
     return std::make_unique<MountedLfs>(*std::move(mounted));

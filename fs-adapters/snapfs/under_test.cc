@@ -337,7 +337,7 @@ class SnapfsSystem final : public adapters::SystemUnderTest {
   Result<std::unique_ptr<adapters::MountedSystem>> mount(
       os::System& system, const adapters::MountSettings& settings) const override {
     MountOptions how = variant_.mount;
-    how.flushes = settings.flushes;
+    how.flushes = how.flushes && settings.flushes;
     how.snapshot = settings.snapshot;
     auto mounted = FileSystem::mount(system, how);
     if (!mounted) return forward_error(mounted);

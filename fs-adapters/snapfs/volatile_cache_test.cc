@@ -1,6 +1,7 @@
 // Tests a disk with a volatile cache: fsynced and synced data survives, and the file system flushes
 // the cache only where necessary.
 #include "fs-adapters/snapfs/testing/mounted.h"
+#include "fs-adapters/snapfs/under_test.h"
 #include "fs-adapters/substrate/os/testing/written_requests.h"
 
 namespace headcrash::snapfs {
@@ -109,6 +110,45 @@ TEST(SnapfsVolatileCache, FlushesBeforeAndAfterALogRecord) {
                       bench::Fsync::yes);
     EXPECT_EQ(m.file_system->snapshots().counters().records, 5U);
   });
+}
+
+TEST(SnapfsVolatileCache, AFailedFlushMakesTheFsyncFail) {
+  for (const auto& with : {bench::DiskOptions(), bench::kDiskWithLog}) {
+    for (const std::uint64_t nth : {1, 2}) {
+      Disk disk(with);
+      Machine m(*disk.store);
+      m.machine.disk.write_cache(true);
+      m.mount();
+      m.machine.faulty_disk.add({.op = model::Op::flush, .nth = nth});
+      m.as_user([&] {
+        const auto file = m.file_system->open("f", {.create = true});
+        ASSERT_TRUE(file);
+        EXPECT_FALSE(m.file_system->fsync(*file));
+      });
+    }
+  }
+}
+
+TEST(SnapfsVolatileCache, FlushesOnlyIfOptionsAndSettingsPermitIt) {
+  for (const auto& [option, setting] :
+       {std::pair(true, true), std::pair(true, false), std::pair(false, true)}) {
+    Disk disk;
+    Machine m(*disk.store);
+    m.machine.disk.write_cache(true);
+    os::WrittenRequests requests;
+    m.machine.system.queue.trace(&requests);
+    m.as_user([&, flushes = option, setting = setting] {
+      const auto mounted =
+          system_of("system", {.flushes = flushes})->mount(m.machine.system, {.flushes = setting});
+      ASSERT_TRUE(mounted);
+      bench::put_file((*mounted)->vfs(), "f", "kept", bench::Fsync::yes);
+      EXPECT_TRUE((*mounted)->unmount());
+    });
+    m.machine.system.queue.trace(nullptr);
+    const bool flushed = std::ranges::any_of(
+        requests.list, [](const auto& one) { return one.op == model::Op::flush; });
+    EXPECT_EQ(flushed, option && setting);
+  }
 }
 
 }  // namespace

@@ -53,6 +53,16 @@ TEST(OrderedNames, ASyncedFileShowsUnderOneOfItsNames) {  // rule R1
       << "both directories were synced, so fsck had no reason to move the file";
 }
 
+TEST(OrderedNames, TheNameOfAReplacedFileIsNeverMissing) {
+  const Case replaced = then_nothing(
+      {"create a", "write a 0 512 1 1", "create b", "write b 0 512 2 2", "sync", "rename a b"});
+  const adapters::Promises promises = ordered_promises();
+  const ObservedObject a = file("a", 1, 1, 1, 4), old = file("b", 1, 2, 2, 5);
+  EXPECT_EQ(replaced.judge({other(), a, old}, promises), kClean);
+  EXPECT_EQ(replaced.judge({other(), file("b", 1, 1, 1, 4)}, promises), kClean);
+  EXPECT_NE(replaced.judge({other(), a}, promises), kClean);
+}
+
 TEST(OrderedNames, FsckFindsObjectsInADirectoryWithoutAName) {
   const Case moved =
       then_nothing({"create f", "write f 0 512 1 1", "sync", "mkdir d", "rename f d/g"});

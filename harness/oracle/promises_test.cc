@@ -364,6 +364,13 @@ TEST(Promises, AFreedBlockMayShowAnOlderBlockOfTheSameFile) {
             kNothing);
   EXPECT_NE(and_then({"write a 0 512 1 3"}).judge(first_version, writeback), kNothing)
       << "in place";
+  const Case behind{{"create a", "write a 0 1024 1 1", "write a 0 1024 1 2", "fsync a",
+                     "punch a 0 512", "write a 512 512 1 3"},
+                    3};
+  ObservedObject a = file("a", 2, 1, 2, 1);
+  EXPECT_EQ(behind.judge({a}, writeback), kNothing);
+  a.runs = {{ContentRun::Kind::stamp, 0, 1, 1, 2}, {ContentRun::Kind::stamp, 1, 1, 1, 1}};
+  EXPECT_NE(behind.judge({a}, writeback), kNothing) << "the block after the hole was not freed";
 }
 
 TEST(Promises, StaleStampsDoNotIdentifyAFile) {

@@ -443,7 +443,7 @@ std::size_t BufferCache::dirty_metadata_since(TimeNs since) const {
 std::vector<BufferCache::Dirty> BufferCache::dirty() const {
   std::vector<Dirty> all;
   for (const Buffer* b = state_->dirty.first(); b != nullptr; b = State::DirtyList::after(*b))
-    all.push_back(State::describe(*b));
+    all.push_back(state_->describe(*b));
   return all;
 }
 
@@ -455,7 +455,7 @@ std::vector<BufferCache::Dirty> BufferCache::dirty_since(TimeNs since) const {
   std::ranges::sort(changed, {}, &Buffer::dirty_number);
   std::vector<Dirty> all;
   all.reserve(changed.size());
-  for (const Buffer* b : changed) all.push_back(State::describe(*b));
+  for (const Buffer* b : changed) all.push_back(state_->describe(*b));
   return all;
 }
 

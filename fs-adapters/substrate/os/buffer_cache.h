@@ -37,17 +37,18 @@
 // the cache, so the error state is bounded by the size of the cache.
 //
 // A buffer is clean once its write has been issued. If the write fails, the buffer becomes dirty
-// again with its current bytes, and the next sweep or flush writes it again. An error therefore
-// loses nothing. A flush reports the state of the disk, not past events: it fails for every caller
-// as long as the last write of some covered block has failed. After a successful retry, flushes
-// succeed again. The cache does not retry such a write to free memory, so a bad disk does not block
-// a caller that needs a buffer. Such blocks may exceed the size of the cache; the file system must
-// stop before there are too many (failed_bytes()).
+// again with its current bytes, and a later pass of the syncer or a flush writes it again. An error
+// therefore loses nothing. A flush reports the state of the disk, not past events: it fails for
+// every caller as long as the last write of some covered block has failed. After a successful
+// retry, flushes succeed again. The cache does not retry such a write to free memory, so a bad disk
+// does not block a caller that needs a buffer. Such blocks may exceed the size of the cache; the
+// file system must stop before there are too many (failed_bytes()).
 
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -334,6 +335,7 @@ class BufferCache {
     /// The block's home. If the block has no home, kUnassigned; the owner then writes the block.
     std::uint64_t lba = 0;
     std::uint64_t bytes = 0;
+    std::optional<TimeNs> failed_at = {};  ///< set if the block's last write has failed
   };
   std::vector<Dirty> dirty() const;
   /// Returns the dirty buffers whose last change was at `since` or later, in the order of their

@@ -190,10 +190,7 @@ struct BufferCache::State {
 
   // buffer_writes.cc
   void set_dirty(Buffer& buffer);
-  static Dirty describe(const Buffer& buffer) {
-    return {buffer.key,     buffer.dirtied_at, buffer.modified_at,
-            buffer.content, buffer.lba,        buffer.bytes.size()};
-  }
+  Dirty describe(const Buffer& buffer) const;
   void set_clean(Buffer& buffer);
   bool locks_while_written(const Buffer& buffer) const {
     return buffer.content == Content::metadata || options.lock_data;
@@ -272,8 +269,11 @@ struct BufferCache::State {
   std::vector<const Fiber*> with_reserve;
   WaitQueue room;
   std::uint64_t room_made = 0;  ///< number of times that fibers were woken because room was made
-  /// For each block whose last write failed, the status of that write.
-  std::map<BufferKey, model::Status> failed_writes;
+  struct Failure {
+    model::Status status = model::Status::ok;
+    TimeNs at = 0;
+  };
+  std::map<BufferKey, Failure> failed_writes;  ///< blocks whose last write failed
 };
 
 }  // namespace headcrash::os

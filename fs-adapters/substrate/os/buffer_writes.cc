@@ -60,6 +60,14 @@ void BufferCache::State::set_dirty(Buffer& buffer) {
   if (buffer.lba == kUnassigned) unassigned_bytes += buffer.bytes.size();
 }
 
+BufferCache::Dirty BufferCache::State::describe(const Buffer& buffer) const {
+  Dirty described{buffer.key,     buffer.dirtied_at, buffer.modified_at,
+                  buffer.content, buffer.lba,        buffer.bytes.size()};
+  if (const auto failed = failed_writes.find(buffer.key); failed != failed_writes.end())
+    described.failed_at = failed->second.at;
+  return described;
+}
+
 void BufferCache::State::set_clean(Buffer& buffer) {
   if (!buffer.dirty) return;
   if (buffer.lba == kUnassigned) unassigned_bytes -= buffer.bytes.size();
@@ -220,7 +228,7 @@ void BufferCache::State::write_arrived(Transfer& transfer, model::Status status)
       !transfer.discarded && (transfer.buffer == nullptr || !transfer.buffer->forgotten);
   const bool failed = status != model::Status::ok;
   if (wanted && failed) {
-    failed_writes[transfer.key] = status;
+    failed_writes[transfer.key] = {status, executor.now()};
     keep_unwritten(transfer);
   } else if (wanted && !failed_writes.empty()) {
     failed_writes.erase(transfer.key);
@@ -374,7 +382,7 @@ bool BufferCache::write_failed(const BufferKey& key) const {
 
 std::size_t BufferCache::failed_bytes() const {
   std::size_t bytes = 0;
-  for (const auto& [key, status] : state_->failed_writes)
+  for (const auto& [key, failure] : state_->failed_writes)
     if (const Buffer* buffer = state_->find(key)) bytes += buffer->bytes.size();
   return bytes;
 }
@@ -417,7 +425,7 @@ model::Status BufferCache::State::failure_of(const std::uint64_t* object) const 
                          : failed_writes.lower_bound({.object = *object, .block = kFirstBlock});
   const bool any =
       first != failed_writes.end() && (object == nullptr || first->first.object == *object);
-  return any ? first->second : model::Status::ok;
+  return any ? first->second.status : model::Status::ok;
 }
 
 /// Issues writes of those buffers that are dirty and have a home. Returns true if there are dirty

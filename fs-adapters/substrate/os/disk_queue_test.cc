@@ -216,6 +216,18 @@ TEST(DiskQueue, WithADiskCacheAWriteCompletesWithAFlush) {
   EXPECT_EQ(w.queue.counters().requests, 3U);
 }
 
+TEST(DiskQueue, WithADiskCacheAWriteBehindAnotherIsFlushedToo) {
+  World w({.flush_for_order = true});
+  Issuer issuer(w.queue);
+  w.run_as_user([&] {
+    issuer.write(100, 1, 1);
+    const std::vector<RequestId> after{issuer.write(200, 1, 2)};
+    issuer.write(300, 1, 3, {.after = after});
+    w.queue.drain();
+  });
+  EXPECT_EQ(w.disk.log, (Log{"w100+1", "w200+1", "f0+0", "w300+1", "f0+0"}));
+}
+
 TEST(DiskQueue, OrderFlushesAreNotDelayedForever) {
   World w({.flush_for_order = true});
   Issuer issuer(w.queue);

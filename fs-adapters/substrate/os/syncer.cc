@@ -110,16 +110,18 @@ TimeNs Syncer::State::age() const {
 }
 
 /// Writes data of at least this age. Writes metadata regardless of age, unless
-/// SyncerOptions::metadata_waits is set.
+/// SyncerOptions::metadata_waits is set. Blocks whose write has failed wait for retry_ns first.
 void Syncer::State::write_older_than(TimeNs age, const std::vector<BufferCache::Dirty>& all) {
   const TimeNs now = executor.now();
   const auto since = options.age == SyncerOptions::Age::since_last_change
                          ? &BufferCache::Dirty::modified_at
                          : &BufferCache::Dirty::dirtied_at;
   const bool waits = options.metadata_waits;
-  for (const BufferCache::Dirty& dirty : all)
+  for (const BufferCache::Dirty& dirty : all) {
+    if (dirty.failed_at && now - *dirty.failed_at < options.retry_ns) continue;
     if ((dirty.content == Content::metadata && !waits) || now - dirty.*since >= age)
       cache.write_behind(dirty.key);
+  }
 }
 
 void Syncer::State::run() {
@@ -145,7 +147,8 @@ TimeNs burst_age_ns(const SyncerOptions& options, std::uint64_t dirty_bytes) {
 Syncer::Syncer(Executor& executor, BufferCache& cache, const SyncerOptions& options)
     : state_(std::make_unique<State>(executor, cache, options)) {
   invariant(options.parts > 0 && options.tick_ns > 0, "a syncer needs parts and tick_ns above 0");
-  invariant(options.interval_ns >= 0, "interval_ns is negative");
+  invariant(options.interval_ns >= 0 && options.retry_ns >= 0,
+            "interval_ns or retry_ns is negative");
   invariant(options.policy != SyncerOptions::Policy::burst || options.drain_bytes_per_s > 0,
             "the burst policy needs drain_bytes_per_s");
 }

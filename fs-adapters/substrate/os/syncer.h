@@ -50,6 +50,10 @@ struct SyncerOptions {
   /// For `burst`: rate at which the disk can absorb dirty data; must be positive.
   std::uint64_t drain_bytes_per_s = 0;
   TimeNs tick_ns = model::kSecondNs;
+  /// For `interval`, `burst` and `write_through`: time from the failure of a write to its retry.
+  /// The other policies retry at their next visit. If each tick retried all failed writes, a few
+  /// bad blocks would keep a slow disk busy, and other requests would wait behind them.
+  TimeNs retry_ns = 30 * model::kSecondNs;
   /// Limit on the number of unfinished work items, including running ones. Exceeding the limit
   /// stops the program. To stay below the limit, file systems do some of the work themselves
   /// (do_work()) when work_waiting() grows.

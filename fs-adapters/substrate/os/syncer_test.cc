@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -75,6 +76,25 @@ TEST(Syncer, IntervalCountsFromTheLastChangeAndWritesMetadataAtOnce) {
   const double at = w.written_after_s(1, 3);
   EXPECT_GE(at, 19.0);
   EXPECT_LT(at, 19.3);
+}
+
+TEST(Syncer, FailedWritesAreRetriedAfterADelay) {
+  for (const Policy policy : {Policy::interval, Policy::write_through}) {
+    SyncedWorld w({.policy = policy, .interval_ns = 0, .retry_ns = 20 * kSecondNs});
+    w.disk.bad_sectors = {1};
+    w.executor.spawn(Executor::Kind::user, w.account, [&] {
+      w.change(1);
+      w.change(2);
+    });
+    w.executor.run();
+    w.executor.run_until(15 * kSecondNs);
+    EXPECT_EQ(w.medium.word(2), 2U);
+    EXPECT_EQ(std::ranges::count(w.disk.log, "w1+1"), 1);
+    w.executor.run_until(95 * kSecondNs);
+    EXPECT_EQ(std::ranges::count(w.disk.log, "w1+1"), 5);
+    w.disk.bad_sectors = {};
+    EXPECT_LT(w.written_after_s(1, 1, 200 * kSecondNs), 120);
+  }
 }
 
 TEST(Syncer, AgeCanCountFromTheFirstChange) {

@@ -142,6 +142,21 @@ TEST(Allocator, TheReserveIsNotAllocated) {
   });
 }
 
+TEST(Allocator, ExtendsIntoTheLastFreeFragment) {
+  AllocatorWorld w;
+  w.run([&](Allocator& allocator, CoreInode& inode) {
+    const auto block = allocator.allocate(inode, 0, 0, 4);
+    ASSERT_TRUE(block);
+    while (allocator.allocate(inode, 0, 0, 1)) {
+    }
+    EXPECT_EQ(allocator.free_fragments(), 0U);
+    ASSERT_TRUE(allocator.free(*block + 3, 1));
+    const auto extended = allocator.extend(inode, *block, 3, 4);
+    ASSERT_TRUE(extended);
+    EXPECT_TRUE(*extended);
+  });
+}
+
 TEST(Allocator, AFragmentGrowsInPlaceIfThereIsRoom) {
   AllocatorWorld w;
   w.run([&](Allocator& allocator, CoreInode& inode) {

@@ -18,7 +18,7 @@ namespace headcrash::campaign {
 namespace {
 
 constexpr std::string_view kAllSchemes = "all";
-constexpr std::uint64_t kFaultsPerRow = 1000;
+constexpr std::uint64_t kFaultsPerRow = 1000, kFaultsPerRun = 100;
 /// Orders 0 to kOrders - 1 are the elevator (0) and five random orders (in_process/record_run.h).
 /// With the next kOrders orders, pauses end while the disk is busy. Families whose operations must
 /// run during background writes use these later orders.
@@ -34,7 +34,9 @@ struct FamilyShare {
   /// Number of fiber schedules under which each workload also runs. Each schedule uses a different
   /// request order.
   std::uint64_t schedules = 0;
-  bool faults = true;  ///< each workload also runs once with I/O errors
+  /// Number of runs of each workload with I/O errors. All runs but the first also have a fiber
+  /// schedule, because an error may end an operation for which other users wait.
+  std::uint64_t faults = 1;
   /// If false, the family runs only if it is requested by name. Its few faults might not expose a
   /// control, and a control that passes would invalidate a shard of the whole campaign.
   bool in_whole = true;
@@ -47,8 +49,8 @@ constexpr std::array kFamilies = std::to_array<FamilyShare>({
     {"crumbs", "tiny", 10},
     {"no-room", "tiny", 4},
     {"no-room", "deep", 2},
-    {"full-users", "tiny", 6, 2, 4},
-    {"full-users", "deep", 6, 2, 4},
+    {"full-users", "tiny", 6, 2, 4, 4},
+    {"full-users", "deep", 6, 2, 4, 4},
     {"truncation", "tiny", 12},
     {"truncation", "deep", 8},
     {"indirect", "deep", 20},
@@ -74,39 +76,37 @@ constexpr std::array kFamilies = std::to_array<FamilyShare>({
     {"paths", "tiny", 8, 1, 2},
     {"paths", "deep", 8, 1, 2},
     {"holes", "deep", 6, 1, 2},
-    {"syncs", "tiny", 6, 2, 4},
-    {"fsyncs", "deep", 8, 2, 4},
+    {"syncs", "tiny", 6, 2, 4, 8},
+    {"fsyncs", "deep", 8, 2, 4, 8},
     // These families run without faults. A rest promises that earlier changes are on the disk, and
     // an I/O error may break this promise.
-    {"rests", "tiny", 6, 1, 0, false},
-    {"rests", "plain", 6, 1, 0, false},
-    {"many-users", "tiny", 8, 2, 4},
-    {"attributes", "tiny", 4, 2, 4},
-    {"attributes", "deep", 6, 2, 4},
-    {"transactions", "tiny", 6, 2, 4},
-    {"transactions", "deep", 6, 2, 4},
+    {"rests", "tiny", 6, 1, 0, 0},
+    {"rests", "plain", 6, 1, 0, 0},
+    {"many-users", "tiny", 8, 2, 4, 4},
+    {"attributes", "tiny", 4, 2, 4, 4},
+    {"attributes", "deep", 6, 2, 4, 4},
+    {"transactions", "tiny", 6, 2, 4, 4},
+    {"transactions", "deep", 6, 2, 4, 4},
     {"histories", "tiny", 12, 1, 1},
     {"histories", "deep", 6, 1, 1},
     {"histories", "used", 6},
-    {"damage", "tiny", 12, 1, 0, false},
-    {"damage", "deep", 12, 1, 0, false},
-    {"shared-names", "plain", 120, 0, 4, false},
-    {"shared-names", "tiny", 120, 0, 4, false},
-    {"shared-names", "deep", 60, 0, 4, false},
-    {"enumerated", "plain", workload::kShortSharedLists, 1, 0, false},
-    {"enumerated", "tiny", workload::kShortSharedLists, 1, 0, false},
-    {"io-errors", "plain", 8, 1, 0, false, false},
-    {"io-errors", "tiny", 4, 1, 0, false, false},
-    // The following families run without faults: soft-updates-5s retries failed writes faster than
-    // a slow disk serves them, so a run with faults would take minutes.
-    {"edges", "tiny", 6, 1, 0, false},
-    {"edges", "deep", 6, 1, 0, false},
-    {"open-users", "tiny", 4, 1, 3},
-    {"open-users", "deep", 2, 1, 3},
-    {"nearly-full", "tiny", 12, 1, 0, false, true, kOrders},
-    {"crumbs", "tiny", 6, 1, 0, false, true, kOrders},
-    {"edges", "tiny", 6, 1, 0, false, true, kOrders},
-    {"histories", "tiny", 6, 1, 0, false, true, kOrders},
+    {"damage", "tiny", 12, 1, 0, 0},
+    {"damage", "deep", 12, 1, 0, 0},
+    {"shared-names", "plain", 120, 0, 4, 0},
+    {"shared-names", "tiny", 120, 0, 4, 0},
+    {"shared-names", "deep", 60, 0, 4, 0},
+    {"enumerated", "plain", workload::kShortSharedLists, 1, 0, 0},
+    {"enumerated", "tiny", workload::kShortSharedLists, 1, 0, 0},
+    {"io-errors", "plain", 8, 1, 0, 0, false},
+    {"io-errors", "tiny", 4, 1, 0, 0, false},
+    {"edges", "tiny", 6},
+    {"edges", "deep", 6},
+    {"open-users", "tiny", 4, 1, 3, 4},
+    {"open-users", "deep", 2, 1, 3, 4},
+    {"nearly-full", "tiny", 12, 1, 0, 0, true, kOrders},
+    {"crumbs", "tiny", 6, 1, 0, 0, true, kOrders},
+    {"edges", "tiny", 6, 1, 0, 0, true, kOrders},
+    {"histories", "tiny", 6, 1, 0, 0, true, kOrders},
 });
 /// Workload N is number N of the family `histories`, with faults generated from seed N.
 constexpr std::string_view kIoErrors = "io-errors/", kWithIoErrors = "histories/";
@@ -159,9 +159,10 @@ std::vector<std::string> members(const FamilyShare& family) {
     for (std::uint64_t one = 1; one <= family.schedules; ++one)
       list.push_back(with_disk_and_order(name, family.disk, (i + one) % kOrders) +
                      fmt::format(":{}", i * family.schedules + one));
-    if (family.faults)
-      list.push_back(with_disk_and_order(name, family.disk, (i + 2) % kOrders) +
-                     fmt::format("^{}", first_faults + i));
+    for (std::uint64_t one = 0; one < family.faults; ++one)
+      list.push_back(with_disk_and_order(name, family.disk, (i + 2 + one) % kOrders) +
+                     (one == 0 ? "" : fmt::format(":{}", family.schedules * i + one)) +
+                     fmt::format("^{}", first_faults + one * kFaultsPerRun + i));
   }
   return list;
 }

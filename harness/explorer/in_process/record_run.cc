@@ -12,6 +12,7 @@
 #include <set>
 
 #include "fs-adapters/substrate/os/memory_machine.h"
+#include "fs-adapters/use_of_space.h"
 #include "harness/explorer/in_process/queue_recorder.h"
 #include "harness/explorer/in_process/shared_history.h"
 #include "harness/workload/open_files.h"
@@ -41,6 +42,11 @@ constexpr int kPollsMost = 2000;
 /// limit, failing writes that are retried for ever could hold back a request for which a user
 /// waits.
 constexpr std::uint64_t kOvertakingMost = 4096;
+
+/// A disk with less free space than this may refuse an operation. Free space may be counted
+/// differently by the file system.
+constexpr std::uint64_t kMarginBytes = 32 << 10;
+constexpr std::uint64_t kReadBytesMax = 1 << 20;
 
 constexpr std::size_t kInformativeFailures = 3, kInformativeSyncs = 5;  // maximum per run
 
@@ -119,18 +125,7 @@ class Run {
         random_(options.seed),
         schedule_(schedule_of(operations, options),
                   workload::threads_of(operations) == 1 || !has_a_join(operations)),
-        machine_(
-            store,
-            {.latency_ns =
-                 options.order == 0 ? kDiskLatency : kLatencies[options.order % kLatencies.size()],
-             .system = {.costs = is_slow(operations, options) ? slow_processor() : os::CpuCosts{},
-                        .queue = in_order(under_test.description().queue, options.order),
-                        .cache = {.bytes = options.cache_bytes,
-                                  .block_copy = under_test.description().block_copy,
-                                  .lock_data = true},
-                        .syncer = under_test.description().syncer.value_or(os::SyncerOptions{}),
-                        .executor = {.own_schedule = schedule_for(options)}},
-             .second_sectors = store.second_sectors()}),
+        machine_(store, machine_options(schedule_for(options))),
         recorded_{.rules = OrderRules(under_test.description().queue.flag,
                                       under_test.description().queue.reads_bypass)},
         recorder_(executor_, recorded_.rules, store),
@@ -152,6 +147,7 @@ class Run {
     executor_.halt();
     open_files_.reset();
     mounted_.reset();  // only after the daemons have ended, because they use it
+    if (space_) judge_remount();
     if (error_) return tl::unexpected<Error>(*error_);
     std::ranges::sort(recorded_.failed_operations, {}, &workload::FailedOperation::operation);
     recorder_.write_to(writer);
@@ -188,8 +184,63 @@ class Run {
     if (unmounts()) watch_the_rest();
     // The recording stops here, because no request reaches the disk after a power cut.
     system_.queue.trace(nullptr);
-    if (!unmounts()) mounted_->abandon();
+    if (!unmounts()) leave();
     machine_.disk.power_cut();
+  }
+
+  os::MemoryMachineOptions machine_options(os::FiberSchedule* schedule) const {
+    const adapters::SystemDescription& description = under_test_.description();
+    return {.latency_ns =
+                options_.order == 0 ? kDiskLatency : kLatencies[options_.order % kLatencies.size()],
+            .system = {.costs = is_slow(operations_, options_) ? slow_processor() : os::CpuCosts{},
+                       .queue = in_order(description.queue, options_.order),
+                       .cache = {.bytes = options_.cache_bytes,
+                                 .block_copy = description.block_copy,
+                                 .lock_data = true},
+                       .syncer = description.syncer.value_or(os::SyncerOptions{}),
+                       .executor = {.own_schedule = schedule}},
+            .second_sectors = store_.second_sectors()};
+  }
+
+  /// Leaves the file system after the recording has ended: unmounts it, so that a new mount can be
+  /// compared with this one. If the run has failed or files are open, abandons it.
+  void leave() {
+    const bool judged =
+        open_ == 0 && !recorded_.failure && !under_test_.control() && recorder_.idle();
+    if (!judged) mounted_->abandon();
+    open_files_.reset();  // closing a file may take processor time, so a fiber must do it
+    if (!judged) return;
+    const auto space = mounted_->vfs().space();
+    if (!space || !mounted_->unmount()) {
+      report("after all writes, the file system cannot be unmounted");
+      return mounted_->abandon();
+    }
+    space_ = *space;
+  }
+
+  /// Mounts the disk again. The new mount has read all counts from the disk, and must have as much
+  /// free space as the old one, which has maintained its counts during the run.
+  void judge_remount() {
+    os::MemoryMachine machine(store_, machine_options(nullptr));
+    std::unique_ptr<adapters::MountedSystem> mounted;
+    machine.system.syncer.start();
+    machine.system.run_as(account_, [&] {
+      auto made = under_test_.mount(machine.system, {});
+      if (!made) return report("the mount after the unmount fails: " + made.error().message());
+      mounted = *std::move(made);
+      const auto space = mounted->vfs().space();
+      mounted->abandon();
+      if (!space) return report("the free space after a new mount is unknown");
+      const std::uint64_t least = std::min(space->free_bytes, space_->free_bytes);
+      const std::uint64_t most = std::max(space->free_bytes, space_->free_bytes);
+      if (most - least > adapters::kMapGrowthBytes || space->free_inodes != space_->free_inodes)
+        report(fmt::format(
+            "{} bytes and {} inodes are free after all writes, but {} and {} after a new mount",
+            space_->free_bytes, space_->free_inodes, space->free_bytes, space->free_inodes));
+    });
+    machine.disk.power_cut();
+    machine.system.executor.halt();
+    mounted.reset();  // only after the daemons have ended, because they use it
   }
 
   os::FiberSchedule* schedule_for(const RunOptions& options) {
@@ -350,6 +401,7 @@ class Run {
     if (options_.shared_names) return shared_operation(number);
     const std::size_t begun = ++begun_;
     const bool alone = resting_ + 1 == threads_;
+    const auto before = contents_before(operation);
     const auto done = execute(operation);
     if (done) {
       if (operation.kind == workload::Operation::Kind::open) ++open_;
@@ -364,16 +416,69 @@ class Run {
       if (quiet && begun == begun_ && recorder_.idle()) settle();
       return;
     }
+    if (done.error().value == ENOSPC && before) judge_remains(number, *before);
     if (done.error().value == ENOSPC && alone && begun == begun_) judge_refusal(number);
     failed(number, done.error().value);
     changed_.wake_all();
+  }
+
+  /// Returns true if operations that are refused for lack of space are examined.
+  bool judges_refusals() const {
+    return options_.order % 2 != 0 && !under_test_.control() && options_.faults.empty();
+  }
+
+  /// Returns the contents of the file that a single user is about to change, if the disk is so full
+  /// that the operation may be refused.
+  std::optional<std::vector<std::byte>> contents_before(const workload::Operation& operation) {
+    if (!judges_refusals() || threads_ != 1) return std::nullopt;
+    if (workload::is_persistence_point(operation) || workload::is_open_file(operation.path))
+      return std::nullopt;
+    const auto space = mounted_->vfs().space();
+    if (!space || space->free_bytes > operation.length + kMarginBytes) return std::nullopt;
+    return read_file(operation.path);
+  }
+
+  /// Returns std::nullopt if there is no such file, or if it is large.
+  std::optional<std::vector<std::byte>> read_file(const std::string& path) {
+    Vfs& vfs = mounted_->vfs();
+    const auto status = vfs.stat(path);
+    if (!status || status->type != FileType::regular || status->size_bytes > kReadBytesMax)
+      return std::nullopt;
+    const auto file = vfs.open(path, {});
+    if (!file) return std::nullopt;
+    std::vector<std::byte> bytes(status->size_bytes);
+    const auto length = vfs.pread(*file, 0, bytes);
+    if (!vfs.close(*file) || !length || *length != bytes.size()) return std::nullopt;
+    return bytes;
+  }
+
+  /// Checks a file after an operation that was refused for lack of space. Its size and all bytes
+  /// outside of the operation's range must be unchanged. If the file system promises that contents
+  /// are of one point, the operation must have had no effect at all.
+  void judge_remains(std::size_t number, const std::vector<std::byte>& before) {
+    const workload::Operation& operation = operations_[number];
+    const std::string refused =
+        fmt::format("operation {} ({}) fails with ENOSPC", number, workload::format(operation));
+    const auto after = read_file(operation.path);
+    if (!after) return report(refused + ", and the file cannot be read");
+    if (after->size() != before.size())
+      return report(fmt::format("{}, but changes the file's size from {} to {}", refused,
+                                before.size(), after->size()));
+    const bool atomic = under_test_.description().promises.one_point == adapters::OnePoint::all;
+    const std::size_t first = std::ranges::mismatch(before, *after).in1 - before.begin();
+    const std::size_t last =
+        std::mismatch(before.rbegin(), before.rend(), after->rbegin()).first - before.rbegin();
+    if (first == before.size()) return;
+    const std::size_t end = before.size() - last;
+    if (atomic || first < operation.offset || end > operation.offset + operation.length)
+      report(fmt::format("{}, but changes bytes {} to {}", refused, first, end));
   }
 
   /// Repeats an operation that was refused for lack of space, after a sync. By then, all space that
   /// was freed earlier is usable. A file system must reclaim such space before it refuses an
   /// operation, so the repetition must be refused, too.
   void judge_refusal(std::size_t number) {
-    if (options_.order % 2 == 0 || under_test_.control() || !options_.faults.empty()) return;
+    if (!judges_refusals()) return;
     const std::size_t begun = begun_;
     if (!mounted_->vfs().sync() || begun != begun_) return;
     if (execute(operations_[number]) && begun == begun_)
@@ -467,7 +572,7 @@ class Run {
   }
 
   const adapters::SystemUnderTest& under_test_;
-  const StateDisk& store_;
+  StateDisk& store_;
   std::span<const workload::Operation> operations_;
   const RunOptions& options_;
   Random random_;
@@ -487,8 +592,9 @@ class Run {
   /// Number of users that have ended or are waiting for another user.
   std::size_t resting_ = 0;
   std::size_t ended_ = 0, begun_ = 0, open_ = 0, informative_syncs_ = 0;
-  bool has_unmounted_ = false;  ///< an unmount has begun
-  bool skipped_ = false;        ///< an operation has been skipped or executed in part
+  bool has_unmounted_ = false;        ///< an unmount has begun
+  bool skipped_ = false;              ///< an operation has been skipped or executed in part
+  std::optional<SpaceStatus> space_;  ///< set if the file system was unmounted after the recording
   // The following members are used only for a shared history.
   std::vector<oracle::SharedCall> calls_;
   std::vector<oracle::SharedObject> final_tree_;

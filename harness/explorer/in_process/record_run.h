@@ -24,7 +24,8 @@
 // sync has returned, if no other user was active and no write was in flight, and also after the
 // five minutes at the end. At such a cut, a check may find only wrong totals, and the free space on
 // the disk must equal the file system's count in memory. After the five minutes, the tree of the
-// mounted file system must also equal the tree on the disk.
+// mounted file system must also equal the tree on the disk. When the recording has ended, the file
+// system is unmounted and mounted again, and the new mount must have the same free space.
 //
 // If the system has snapshots, one is created before the first operation and dropped after three
 // quarters of the list. Another is created in the middle of the list (kept_snapshots.h).
@@ -82,8 +83,8 @@ struct RunOptions {
   /// Other values are the seed of a random order, and also select conditions of the run:
   ///
   /// * odd numbers: if there are several users, system calls cost processor time, so that users
-  ///   interleave inside operations. An operation that fails with ENOSPC is repeated after a sync,
-  ///   and must fail again.
+  ///   interleave inside operations. An operation that fails with ENOSPC must not have changed the
+  ///   file's size or bytes outside of its range; it is repeated after a sync, and must fail again.
   /// * even numbers: system calls cost no processor time. Memory is short, so unused inodes are
   ///   evicted after every disk completion.
   /// * 3, 7, 11, ...: there are no pauses, so pending requests accumulate.

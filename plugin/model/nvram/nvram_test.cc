@@ -278,6 +278,16 @@ TEST(Nvram, ContentsSurviveACutAndAreReplayed) {
   EXPECT_TRUE(b.reported("contents kept: 19 sectors"));
 }
 
+TEST(Nvram, ARewrittenSectorIsNotCountedAsReplayed) {
+  NvramFixture b;
+  b.write(50, 3, 1);
+  b.off_for(kSecondNs);
+  b.write(51, 1, 2);
+  b.drain();
+  EXPECT_EQ(b.counters().replayed_sectors, 2U);
+  EXPECT_EQ(b.read(51, 1), DiskFixture::pattern(1, 2));
+}
+
 TEST(Nvram, ContentsAreLostAfterTheHoldTime) {
   NvramFixture b;
   b.write(50, 3, 1);

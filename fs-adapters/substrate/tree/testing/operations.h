@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <cerrno>
+#include <functional>
 #include <string>
 
 #include "fs-adapters/substrate/tree/testing/history.h"
@@ -32,11 +33,47 @@ inline void expect_file_operations(Vfs& fs, std::uint64_t hole_bytes_most) {
   EXPECT_EQ(fs.stat("f")->size_bytes, 3'000'000U);
   EXPECT_TRUE(fs.fallocate(*file, FallocateMode::allocate, 0, 30'000));
   EXPECT_GE(fs.stat("f")->allocated_bytes, 30'000U);
+  EXPECT_TRUE(fs.fallocate(*file, FallocateMode::keep_size, 2'990'000, 10'000));
   EXPECT_TRUE(fs.fallocate(*file, FallocateMode::zero_range, 100, 200));
   EXPECT_TRUE(fs.truncate(*file, 0));
   EXPECT_EQ(fs.stat("f")->allocated_bytes, 0U);
   EXPECT_TRUE(fs.close(*file));
   EXPECT_EQ(fs.pwrite(*file, 0, bytes_of("x")).error().value, EBADF);
+}
+
+/// Checks which operations change the time of a file's last modification. Each must change the time
+/// of the last change. Requires a file `f`; leaves it behind.
+inline void expect_times(Vfs& fs) {
+  using Body = std::function<VfsResult<void>(FileHandle)>;
+  const auto expect = [&](const char* what, bool modifies, const Body& body,
+                          const OpenOptions& options = {}) {
+    const auto before = fs.stat("f");
+    fs.cpu(2 * model::kSecondNs);
+    const auto file = fs.open("f", options);
+    ASSERT_TRUE(before && file) << what;
+    EXPECT_TRUE(body(*file)) << what;
+    EXPECT_TRUE(fs.close(*file)) << what;
+    const auto after = fs.stat("f");
+    ASSERT_TRUE(after) << what;
+    EXPECT_EQ(after->modified_ns > before->modified_ns, modifies) << what;
+    EXPECT_GT(after->changed_ns, before->changed_ns) << what;
+  };
+  const auto allocates = [&](FallocateMode mode) {
+    return [&fs, mode](FileHandle file) { return fs.fallocate(file, mode, 0, 9000); };
+  };
+  expect("write", true, [&](FileHandle file) { return fs.pwrite(file, 0, bytes_of("one")); });
+  expect("append", true, [&](FileHandle file) { return fs.append(file, bytes_of("two")); });
+  expect("truncate", true, [&](FileHandle file) { return fs.truncate(file, 5000); });
+  expect("allocate", true, allocates(FallocateMode::allocate));
+  expect("keep size", true, allocates(FallocateMode::keep_size));
+  expect("zero", true, allocates(FallocateMode::zero_range));
+  expect("punch", true, allocates(FallocateMode::punch_hole));
+  expect("open with truncation", true, [](FileHandle) { return VfsResult<void>(); },
+         {.truncate = true});
+  expect("chmod", false, [&](FileHandle) { return fs.chmod("f", 0600); });
+  expect("chown", false, [&](FileHandle) { return fs.set_attributes("f", {.user = 3}); });
+  expect("link", false, [&](FileHandle) { return fs.link("f", "g"); });
+  expect("unlink", false, [&](FileHandle) { return fs.unlink("g"); });
 }
 
 /// Checks operations on names; leaves an empty directory `d` and a file `l` behind.
